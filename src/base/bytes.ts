@@ -1,0 +1,71 @@
+/** Bytes and their lower-case hexadecimal form, in which hashes and identifiers travel everywhere inside. */
+
+const DIGITS = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
+
+/** Lower-case hexadecimal of some bytes. */
+export function toHex(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += DIGITS[byte];
+  return text;
+}
+
+/** Whether a text is an even number of hexadecimal digits (of `length` bytes, where given). */
+export function isHex(text: string, length?: number): boolean {
+  return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text) && (length === undefined || text.length === length * 2);
+}
+
+/** Bytes of a hexadecimal text. Throws a `TypeError` on anything else. */
+export function fromHex(text: string): Uint8Array {
+  if (!isHex(text)) throw new TypeError("not hexadecimal");
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}
+
+/** One array out of several. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}
+
+/** Order of two byte strings: negative, zero or positive, shorter prefix first. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = a[i]! - b[i]!;
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** Whether two byte strings are the same. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && compareBytes(a, b) === 0;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** UTF-8 of a text. The caller has refused lone surrogates (see `isWellFormed`), which UTF-8 cannot carry. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** Text of UTF-8 bytes, kept exactly (a byte order mark included), or `undefined` when they are not UTF-8. */
+export function fromUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text has no lone surrogate, so that UTF-8 can carry it. */
+export function isWellFormed(text: string): boolean {
+  return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
+}

@@ -1,0 +1,34 @@
+/** Wall-clock time in milliseconds since 1970, behind a name so that tests can hold it still. */
+export interface Clock {
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  now(): number;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** A clock that moves only when told to. */
+export class VirtualClock implements Clock {
+  constructor(private time: number) {}
+  now(): number {
+    return this.time;
+  }
+  /** Moves on by `ms` milliseconds. */
+  advance(ms: number): void {
+    this.time += ms;
+  }
+}
+
+/** Waits `ms` milliseconds, or until the signal aborts; never rejects. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}

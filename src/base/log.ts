@@ -1,0 +1,45 @@
+/** Log lines as JSON on standard error, one object a line. Secrets are the caller's to leave out. */
+import process from "node:process";
+import { toJson } from "#src/base/json.ts";
+
+export type Level = "debug" | "info" | "warn" | "error";
+const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** A writer of log lines. */
+export interface Log {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+  /** A log whose lines all carry some more fields. */
+  with(fields: Record<string, unknown>): Log;
+}
+
+/** What a caught value says of itself, for a log line: no stack trace. */
+export function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = (error as { code?: unknown }).code;
+  return code === undefined || error.message.includes(String(code)) ? error.message : `${error.message} (${code})`;
+}
+
+/** A log that drops lines below `level`; it writes through `write`, by default to standard error. */
+export function createLog(
+  level: Level,
+  fields: Record<string, unknown> = {},
+  write: (line: string) => void = (line) => void process.stderr.write(line + "\n"),
+): Log {
+  const at = (name: Level) => (message: string, more: Record<string, unknown> = {}) => {
+    if (RANK[name] < RANK[level]) return;
+    write(toJson({ time: new Date().toISOString(), level: name, message, ...fields, ...more }));
+  };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    with: (more) => createLog(level, { ...fields, ...more }, write),
+  };
+}
+
+/** A log that drops everything. */
+export const silentLog: Log = createLog("error", {}, () => {});

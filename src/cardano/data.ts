@@ -1,0 +1,99 @@
+/** Plutus data: what datums, redeemers and script arguments are made of (CDDL `plutus_data`). */
+import {
+  as,
+  asInt,
+  CborError,
+  decode,
+  type Encodable,
+  encode,
+  Encoded,
+  head,
+  Indefinite,
+  type Item,
+  Tagged,
+} from "#src/cardano/cbor.ts";
+import { concat, equalBytes } from "#src/base/bytes.ts";
+
+/** A constructor with its fields. */
+export class Constr {
+  constructor(readonly tag: number, readonly fields: readonly Data[]) {}
+}
+
+/** A map, in the order given. */
+export class DataMap {
+  constructor(readonly entries: readonly (readonly [Data, Data])[]) {}
+}
+
+export type Data = bigint | Uint8Array | Constr | DataMap | readonly Data[];
+
+/** `new Constr`, for terms that are mostly constructors. */
+export function constr(tag: number, ...fields: Data[]): Constr {
+  return new Constr(tag, fields);
+}
+
+function bytesItem(bytes: Uint8Array): Encodable {
+  if (bytes.length <= 64) return bytes;
+  const parts: Uint8Array[] = [Uint8Array.of(0x5f)];
+  for (let i = 0; i < bytes.length; i += 64) {
+    const chunk = bytes.subarray(i, i + 64);
+    parts.push(head(2, chunk.length), chunk);
+  }
+  return new Encoded(concat(...parts, Uint8Array.of(0xff)));
+}
+
+function listItem(elements: readonly Data[]): Encodable {
+  return elements.length === 0 ? [] : new Indefinite(elements.map(dataItem));
+}
+
+/** Plutus data as an item to encode, in the form that the Haskell serialiser writes. */
+export function dataItem(data: Data): Encodable {
+  if (typeof data === "bigint") return data;
+  if (data instanceof Uint8Array) return bytesItem(data);
+  if (data instanceof DataMap) return new Map(data.entries.map(([k, v]) => [dataItem(k), dataItem(v)]));
+  if (!(data instanceof Constr)) return listItem(data);
+  if (data.tag < 7) return new Tagged(121 + data.tag, listItem(data.fields));
+  if (data.tag < 128) return new Tagged(1280 + data.tag - 7, listItem(data.fields));
+  return new Tagged(102, [data.tag, listItem(data.fields)]);
+}
+
+/** CBOR of Plutus data. */
+export function encodeData(data: Data): Uint8Array {
+  return encode(dataItem(data));
+}
+
+/** Plutus data out of an item. Throws `CborError` on anything else. */
+export function readData(item: Item): Data {
+  switch (item.type) {
+    case "int":
+      return item.value;
+    case "bytes":
+      return item.value;
+    case "array":
+      return item.value.map(readData);
+    case "map":
+      return new DataMap(item.value.map(([k, v]) => [readData(k), readData(v)] as const));
+    case "tag": {
+      const tag = Number(item.tag);
+      if (tag === 2 || tag === 3) return asInt(item);
+      if (tag === 102) {
+        const [constructor, fields] = as(item.value, "array").value;
+        return new Constr(Number(asInt(constructor)), as(fields, "array").value.map(readData));
+      }
+      const constructor = tag >= 121 && tag < 128 ? tag - 121 : tag >= 1280 && tag < 1401 ? tag - 1280 + 7 : undefined;
+      if (constructor === undefined) throw new CborError(`tag ${tag} is no constructor`);
+      return new Constr(constructor, as(item.value, "array").value.map(readData));
+    }
+    default:
+      throw new CborError(`${item.type} is no Plutus data`);
+  }
+}
+
+/** Plutus data out of CBOR. Throws `CborError`. */
+export function decodeData(bytes: Uint8Array): Data {
+  return readData(decode(bytes));
+}
+
+/** Whether two data are equal as the script builtin `equalsData` sees them. */
+export function equalData(a: Data, b: Data): boolean {
+  return equalBytes(encodeData(a), encodeData(b));
+}

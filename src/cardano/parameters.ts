@@ -1,0 +1,61 @@
+/** Protocol parameters of the Conway era, as far as building and checking transactions needs them. */
+
+/** A fraction; exact, unlike a floating-point number. */
+export interface Ratio {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** Execution units: memory and steps. */
+export interface Units {
+  readonly memory: bigint;
+  readonly steps: bigint;
+}
+
+/** Protocol parameters. Amounts are lovelace, sizes bytes. */
+export interface Parameters {
+  readonly protocolVersion: { readonly major: number; readonly minor: number };
+  /** Lovelace for each byte of a transaction (`txFeePerByte`). */
+  readonly feePerByte: bigint;
+  /** Lovelace for each transaction (`txFeeFixed`). */
+  readonly feeFixed: bigint;
+  readonly maxTxSize: number;
+  readonly maxBlockBodySize: number;
+  readonly maxBlockHeaderSize: number;
+  readonly maxValueSize: number;
+  /** Lovelace for each byte of an output (`utxoCostPerByte`). */
+  readonly utxoCostPerByte: bigint;
+  readonly keyDeposit: bigint;
+  readonly poolDeposit: bigint;
+  readonly drepDeposit: bigint;
+  readonly govActionDeposit: bigint;
+  readonly minPoolCost: bigint;
+  /** Epochs ahead that a retirement may be announced. */
+  readonly poolRetirementBound: number;
+  readonly collateralPercentage: number;
+  readonly maxCollateralInputs: number;
+  readonly prices: { readonly memory: Ratio; readonly steps: Ratio };
+  readonly maxTxUnits: Units;
+  readonly maxBlockUnits: Units;
+  /** Lovelace for each byte of reference scripts, growing by 1.2 for each 25,600 bytes (Conway, `minFeeRefScriptCostPerByte`). */
+  readonly refScriptCostPerByte: Ratio;
+  /** Cost models by language: 0 Plutus V1, 1 V2, 2 V3. */
+  readonly costModels: ReadonlyMap<number, readonly bigint[]>;
+}
+
+/** How slots map to time: slot `zeroSlot` begins at `zeroTime` (ms since 1970), each slot lasts `slotLength` ms. */
+export interface SlotConfig {
+  readonly zeroTime: number;
+  readonly zeroSlot: number;
+  readonly slotLength: number;
+}
+
+/** The slot of a time in ms since 1970. */
+export function slotAt(config: SlotConfig, time: number): number {
+  return config.zeroSlot + Math.floor((time - config.zeroTime) / config.slotLength);
+}
+
+/** When a slot begins, in ms since 1970. */
+export function slotTime(config: SlotConfig, slot: number): number {
+  return config.zeroTime + (slot - config.zeroSlot) * config.slotLength;
+}

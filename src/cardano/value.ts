@@ -1,0 +1,107 @@
+/** Lovelace and native assets. */
+import { as, asInt, type Encodable, type Item } from "#src/cardano/cbor.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+
+/** Policy id (56 hexadecimal digits) followed by the asset name (0 to 64 hexadecimal digits). */
+export type AssetId = string;
+/** Quantities by asset; none of them zero. */
+export type Assets = ReadonlyMap<AssetId, bigint>;
+/** What an output holds: lovelace, and quantities of assets. */
+export interface Value {
+  readonly lovelace: bigint;
+  readonly assets: Assets;
+}
+
+export const noAssets: Assets = new Map();
+
+/** A value of lovelace alone. */
+export function lovelace(amount: bigint): Value {
+  return { lovelace: amount, assets: noAssets };
+}
+
+/** Policy id of an asset. */
+export function policyOf(asset: AssetId): string {
+  return asset.slice(0, 56);
+}
+
+/** Name of an asset, in hexadecimal. */
+export function nameOf(asset: AssetId): string {
+  return asset.slice(56);
+}
+
+/** Sum of asset quantities, `sign` times the second; entries that come to zero are dropped. */
+export function addAssets(a: Assets, b: Assets, sign: 1n | -1n = 1n): Assets {
+  if (b.size === 0) return a;
+  const sum = new Map(a);
+  for (const [asset, quantity] of b) {
+    const total = (sum.get(asset) ?? 0n) + sign * quantity;
+    if (total === 0n) sum.delete(asset);
+    else sum.set(asset, total);
+  }
+  return sum;
+}
+
+/** a + b. */
+export function addValues(a: Value, b: Value): Value {
+  return { lovelace: a.lovelace + b.lovelace, assets: addAssets(a.assets, b.assets) };
+}
+
+/** a − b; quantities may come out negative. */
+export function subtractValues(a: Value, b: Value): Value {
+  return { lovelace: a.lovelace - b.lovelace, assets: addAssets(a.assets, b.assets, -1n) };
+}
+
+/** Sum of values. */
+export function sumValues(values: Iterable<Value>): Value {
+  let sum = lovelace(0n);
+  for (const value of values) sum = addValues(sum, value);
+  return sum;
+}
+
+/** Whether two values hold the same. */
+export function sameValue(a: Value, b: Value): boolean {
+  return a.lovelace === b.lovelace && addAssets(a.assets, b.assets, -1n).size === 0;
+}
+
+/** Reads `multiasset` of the ledger's CDDL. */
+export function readAssets(item: Item): Assets {
+  const assets = new Map<AssetId, bigint>();
+  for (const [policy, names] of as(item, "map").value) {
+    const prefix = toHex(as(policy, "bytes").value);
+    for (const [name, quantity] of as(names, "map").value) {
+      const asset = prefix + toHex(as(name, "bytes").value);
+      const total = (assets.get(asset) ?? 0n) + asInt(quantity);
+      if (total === 0n) assets.delete(asset);
+      else assets.set(asset, total);
+    }
+  }
+  return assets;
+}
+
+/** Reads `value`: a coin, or a coin and assets. */
+export function readValue(item: Item): Value {
+  if (item.type !== "array") return lovelace(asInt(item));
+  return { lovelace: asInt(item.value[0]), assets: readAssets(item.value[1]!) };
+}
+
+/** `multiasset` in the ledger's canonical order: shorter names first, then by bytes. */
+export function encodeAssets(assets: Assets): Encodable {
+  const policies = new Map<string, string[]>();
+  for (const asset of assets.keys()) {
+    const names = policies.get(policyOf(asset));
+    if (names) names.push(nameOf(asset));
+    else policies.set(policyOf(asset), [nameOf(asset)]);
+  }
+  const byLength = (a: string, b: string) => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+  return new Map(
+    [...policies].sort(([a], [b]) => byLength(a, b)).map(([policy, names]) => [
+      fromHex(policy),
+      new Map(names.sort(byLength).map((name) => [fromHex(name), assets.get(policy + name)!])),
+    ]),
+  );
+}
+
+/** `value` of the ledger's CDDL. */
+export function encodeValue(value: Value): Encodable {
+  return value.assets.size === 0 ? value.lovelace : [value.lovelace, encodeAssets(value.assets)];
+}

@@ -1,0 +1,21 @@
+/** One database is one network: its magic is written at the first start and another is refused. */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Migration } from "#src/store/migrations.ts";
+import type { Store } from "#src/store/store.ts";
+
+export const networkMigrations: readonly Migration[] = [{
+  id: "store-1",
+  sql: `create table network (one boolean primary key default true check (one), magic bigint not null)`,
+}];
+
+/** Claims the database for a network magic, or says which network holds it. */
+export async function claimNetwork(store: Store, magic: number): Promise<Result<void, Failure<"other_network">>> {
+  await store.sql`insert into network (magic) values (${magic}) on conflict do nothing`;
+  const rows = await store.sql<{ magic: bigint }[]>`select magic from network`;
+  const held = Number(rows[0]!.magic);
+  if (held === magic) return ok(undefined);
+  return fail("other_network", `This database belongs to the network with magic ${held}, not to ${magic}.`, {
+    held,
+    magic,
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * The PostgreSQL pool. Rooms own their SQL and query through this handle; nobody else opens a connection.
+ *
+ * Hypotheses: `synchronous_commit` and `fsync` stay on, so that what a statement answered survives a crash; a lost
+ * connection is an ordinary event, which `isRetryable` tells apart from a failed statement.
+ */
+import postgres from "postgres";
+import { parseJson, toJson } from "#src/base/json.ts";
+
+/** The pool, and templates bound to it: `store.sql` is postgres.js with `bigint` for int8 and exact JSON. */
+export interface Store {
+  readonly sql: Sql;
+  close(): Promise<void>;
+}
+
+const types = {
+  int8: { to: 20, from: [20], serialize: (x: bigint | number) => x.toString(), parse: (x: string) => BigInt(x) },
+  json: {
+    to: 3802,
+    from: [114, 3802],
+    serialize: (x: unknown) => toJson(x),
+    parse: (x: string) => parseJson(x),
+  },
+};
+
+export type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;
+/** What a function needs that may run inside a transaction. */
+export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknown }>;
+
+/** Opens a pool of at most `max` connections; nothing is connected before the first query. */
+export function openStore(url: string, options: { max?: number; application?: string } = {}): Store {
+  const sql = postgres(url, {
+    max: options.max ?? 10,
+    idle_timeout: 60,
+    connect_timeout: 10,
+    onnotice: () => {},
+    types,
+    connection: { application_name: options.application ?? "arbor" },
+  }) as unknown as Sql;
+  return { sql, close: () => sql.end({ timeout: 5 }) };
+}
+
+const RETRYABLE = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "EPIPE",
+  "57P01",
+  "57P02",
+  "57P03",
+  "40001",
+  "40P01",
+]);
+
+/** Whether an error says that the server or the connection went away (or a deadlock chose us), so that trying again may serve. */
+export function isRetryable(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && (RETRYABLE.has(code) || code.startsWith("08"));
+}

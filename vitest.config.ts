@@ -1,0 +1,19 @@
+import { defineConfig } from "vitest/config";
+
+/**
+ * `unit` needs nothing but the source and runs on Deno and on Node; `system` starts PostgreSQL, the NATS endpoint and
+ * worker processes, and runs on Deno.
+ */
+export default defineConfig({
+  test: {
+    pool: "forks",
+    maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60_000 } },
+      {
+        extends: true,
+        test: { name: "system", include: ["test/system/**/*.test.ts"], testTimeout: 180_000, hookTimeout: 120_000 },
+      },
+    ],
+  },
+});
