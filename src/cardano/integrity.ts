@@ -1,0 +1,50 @@
+/** The script data hash of a transaction body: over its redeemers, its datums and the cost models that its scripts run with. */
+import { compareBytes, concat } from "#src/base/bytes.ts";
+import { type Encodable, encode, head, Indefinite } from "#src/cardano/cbor.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+
+/** What the hash is over; the bytes are those of the witness set, never encoded anew. */
+export interface IntegrityParts {
+  /** CBOR of witness set field 5, where there are redeemers. */
+  readonly redeemers?: Uint8Array | undefined;
+  /** CBOR of witness set field 4, where there are datums. */
+  readonly datums?: Uint8Array | undefined;
+  /** Languages of the Plutus scripts that run: 0 Plutus V1, 1 V2, 2 V3. */
+  readonly languages: Iterable<number>;
+  readonly parameters: Pick<Parameters, "costModels">;
+}
+
+/** The empty map, which stands for absent redeemers (Conway CDDL, `script_data_hash`). */
+const NO_REDEEMERS = encode(new Map());
+
+/**
+ * `script_data_hash` in hexadecimal, or undefined for a transaction that has neither redeemers nor datums and runs no script
+ * (ledger: `hashScriptIntegrity`).
+ */
+export function scriptDataHash(parts: IntegrityParts): string | undefined {
+  const languages = [...new Set(parts.languages)];
+  if (!parts.redeemers && !parts.datums && languages.length === 0) return undefined;
+  return hash256(concat(
+    parts.redeemers ?? NO_REDEEMERS,
+    parts.datums ?? new Uint8Array(),
+    languageViews(parts.parameters.costModels, languages),
+  ));
+}
+
+/**
+ * CBOR of the language views (ledger: `getLanguageView`, `encodeLangViews`), keys in canonical order: shorter first. Plutus V1
+ * has its key and its cost model wrapped once more in byte strings, the model as a list of indefinite length; a language
+ * without a cost model has null.
+ */
+export function languageViews(costModels: Parameters["costModels"], languages: Iterable<number>): Uint8Array {
+  const views = [...new Set(languages)].map((language) => view(language, costModels.get(language)));
+  views.sort(([a], [b]) => a.length - b.length || compareBytes(a, b));
+  return concat(head(5, views.length), ...views.flat());
+}
+
+function view(language: number, model: readonly bigint[] | undefined): [key: Uint8Array, value: Uint8Array] {
+  const twice = (value: Encodable) => encode(encode(value));
+  if (language === 0) return [twice(0), twice(model ? new Indefinite(model) : null)];
+  return [encode(language), encode(model ?? null)];
+}
