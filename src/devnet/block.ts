@@ -1,0 +1,83 @@
+/**
+ * Blocks of the devnet: Conway blocks as the ledger's CDDL has them, save that nobody signs them.
+ *
+ * Height, slot, previous hash, body hash, body size, issuer and protocol version are true. The VRF output and proof, the
+ * operational certificate and the KES signature have the right length and are zeros: a node that checks consensus refuses such
+ * a block, a follower that reads it cannot tell it from another. A block is a pure function of its fields, so that an empty one needs not be kept.
+ */
+import { concat, fromHex, toHex } from "#src/base/bytes.ts";
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { encode, Encoded } from "#src/cardano/cbor.ts";
+import { blake2b256 } from "#src/cardano/hash.ts";
+
+/** Era tag of Conway in `[era, block]`. */
+const CONWAY = 7;
+const zeros = (length: number) => new Uint8Array(length);
+const VRF_OUTPUT = zeros(64);
+const VRF_PROOF = zeros(80);
+const VRF_KEY = zeros(32);
+const KES_KEY = zeros(32);
+const CERTIFICATE_SIGNATURE = zeros(64);
+const KES_SIGNATURE = zeros(448);
+
+/** What decides on a block. */
+export interface BlockFields {
+  readonly height: number;
+  readonly slot: number;
+  /** Hash of the block before, in hexadecimal; undefined for the first one. */
+  readonly previous: string | undefined;
+  /** The issuer's cold verification key, 32 bytes. */
+  readonly issuer: Uint8Array;
+  readonly protocolVersion: { readonly major: number; readonly minor: number };
+  readonly transactions: readonly Pick<ScannedTransaction, "body" | "witnesses" | "auxiliaryData" | "valid">[];
+}
+
+/** A block: `bytes` is `[era, block]`, `hash` (hexadecimal) that of its header. */
+export interface EncodedBlock {
+  readonly bytes: Uint8Array;
+  readonly hash: string;
+}
+
+/** Encodes a block. */
+export function encodeBlock(fields: BlockFields): EncodedBlock {
+  const { transactions } = fields;
+  const parts = [
+    encode(transactions.map(({ body }) => new Encoded(body))),
+    encode(transactions.map(({ witnesses }) => new Encoded(witnesses))),
+    encode(
+      new Map(
+        transactions.flatMap(({ auxiliaryData }, index) =>
+          auxiliaryData ? [[index, new Encoded(auxiliaryData)] as const] : []
+        ),
+      ),
+    ),
+    encode(transactions.flatMap(({ valid }, index) => valid ? [] : [index])),
+  ];
+  const header = encodeHeader(fields, parts);
+  return {
+    bytes: encode([CONWAY, [new Encoded(header), ...parts.map((part) => new Encoded(part))]]),
+    hash: toHex(blake2b256(header)),
+  };
+}
+
+function encodeHeader(fields: BlockFields, parts: readonly Uint8Array[]): Uint8Array {
+  const { height, slot, previous, issuer, protocolVersion } = fields;
+  const body = [
+    height,
+    slot,
+    previous === undefined ? null : fromHex(previous),
+    issuer,
+    VRF_KEY,
+    [VRF_OUTPUT, VRF_PROOF],
+    parts.reduce((size, part) => size + part.length, 0),
+    bodyHash(parts),
+    [KES_KEY, 0, 0, CERTIFICATE_SIGNATURE],
+    [protocolVersion.major, protocolVersion.minor],
+  ];
+  return encode([body, KES_SIGNATURE]);
+}
+
+/** The hash over a block's four parts: of their hashes, one after the other (ledger: `hashAlonzoSegWits`). */
+function bodyHash(parts: readonly Uint8Array[]): Uint8Array {
+  return blake2b256(concat(...parts.map(blake2b256)));
+}
