@@ -1,0 +1,27 @@
+/** How far the index has read, for those who answer from its rows. */
+import type { Queries } from "#src/store/store.ts";
+import type { Point, Tip } from "#src/cardano/block.ts";
+
+/** Where the index stands and the newest tip that the network told. */
+export interface Cursor {
+  readonly at: Tip;
+  readonly networkTip: { readonly slot: number; readonly height: number };
+}
+
+/** Reads the cursor; a slot of −1 is the origin. */
+export async function readCursor(sql: Queries): Promise<Cursor> {
+  const [row] = await sql<{ slot: bigint; hash: string; height: bigint; tip_slot: bigint; tip_height: bigint }[]>`
+    select * from chain_cursor where id = 'main'`;
+  return {
+    at: { slot: Number(row!.slot), hash: row!.hash, height: Number(row!.height) },
+    networkTip: { slot: Number(row!.tip_slot), height: Number(row!.tip_height) },
+  };
+}
+
+/** Points to go on from, newest first: dense near the tip, then ever wider, as a node expects them. */
+export async function readPoints(sql: Queries): Promise<Point[]> {
+  const rows = await sql<{ slot: bigint; hash: string }[]>`
+    select slot, hash from (select slot, hash, row_number() over (order by slot desc) as n from chain_block) b
+    where n <= 8 or n in (16, 32, 64, 128, 256, 512, 1024, 2048) or n % 1000 = 0 order by slot desc`;
+  return rows.map((row) => ({ slot: Number(row.slot), hash: row.hash }));
+}

@@ -1,0 +1,62 @@
+/**
+ * The port to a network: follow its blocks, submit to it, ask it at a point.
+ *
+ * Hypotheses: a network is a tree of blocks of which one branch is the chain now; a follower that gives points it knows
+ * is told where to go on and hears every rollback; nothing here assumes that the whole UTxO set is known to us; every answer to a
+ * query carries the point it holds at, which may be behind or ahead of what the follower has seen.
+ */
+import type { Failure, Result } from "#src/base/result.ts";
+import type { Point, Tip } from "#src/cardano/block.ts";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { OutRef, Utxo } from "#src/cardano/output.ts";
+import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
+
+/** One step of a followed chain. */
+export type ChainStep =
+  | { readonly type: "forward"; readonly block: Uint8Array; readonly tip: Tip }
+  | { readonly type: "backward"; readonly point: Point; readonly tip: Tip };
+
+/** What a network said of a submitted transaction. */
+export type Submission =
+  | { readonly outcome: "accepted" }
+  | { readonly outcome: "refused"; readonly failures: readonly LedgerFailure[] };
+
+/** Why the network gave no answer; trying again may serve. */
+export type Unreachable = Failure<"network_unreachable">;
+
+/** An answer and the point of the chain it holds at. */
+export interface At<T> {
+  readonly point: Point;
+  readonly value: T;
+}
+
+/** What a network is, for ever. */
+export interface Network {
+  readonly magic: number;
+  /** Network id in addresses: 0 test, 1 main. */
+  readonly id: 0 | 1;
+  readonly slots: SlotConfig;
+  /** Blocks that a rollback may go back at the most (k). */
+  readonly securityParameter: number;
+}
+
+/** The port; adapters stand beside this file and in `src/devnet`. */
+export interface ChainPort {
+  /** What the network is; known once connected. */
+  network(signal?: AbortSignal): Promise<Network>;
+  /**
+   * Follows from the newest of `points` (newest first) that is on the chain, else from the origin. The first step is `backward` to
+   * that point. The stream ends when the signal aborts and throws when the connection is lost; the caller follows anew.
+   */
+  follow(points: readonly Point[], signal: AbortSignal): AsyncIterable<ChainStep>;
+  tip(): Promise<Result<Tip, Unreachable>>;
+  /** Hands over a signed transaction (CBOR). An `accepted` says that it stands in the mempool (or in the ledger already). */
+  submit(transaction: Uint8Array): Promise<Result<Submission, Unreachable>>;
+  /** Whether the network's mempool holds a transaction. */
+  inMempool(txHash: string): Promise<Result<boolean, Unreachable>>;
+  /** Unspent outputs at addresses (bytes in hexadecimal). */
+  utxosByAddress(addresses: readonly string[]): Promise<Result<At<readonly Utxo[]>, Unreachable>>;
+  /** The unspent among some outputs. */
+  utxosByRef(refs: readonly OutRef[]): Promise<Result<At<readonly Utxo[]>, Unreachable>>;
+  parameters(): Promise<Result<At<Parameters>, Unreachable>>;
+}

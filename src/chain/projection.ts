@@ -1,0 +1,53 @@
+/**
+ * A projection: what some part of the house reads out of the chain, as pure functions. The follower does the SQL.
+ *
+ * Every table of a projection carries `from_slot` and `to_slot`: a row is live while `to_slot` is null, and a rollback to slot p
+ * deletes rows with `from_slot > p` and clears `to_slot > p`. Tables without these columns are only read.
+ */
+import type { Point, ScannedBlock } from "#src/cardano/block.ts";
+import type { Json } from "#src/base/json.ts";
+
+/** A row as SQL gives it: int8 as bigint, bytea as bytes, jsonb parsed. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Which rows a fold wants to see: live rows of a table whose column is one of some values, or at most a value. */
+export type RowQuery =
+  | { readonly table: string; readonly column: string; readonly in: readonly (string | bigint | number)[] }
+  | { readonly table: string; readonly column: string; readonly atMost: bigint | number };
+
+/** Rows by table, in no particular order. */
+export type Rows = ReadonlyMap<string, readonly Row[]>;
+
+/** A change to an index table, at the slot of the block. */
+export type RowWrite =
+  | { readonly type: "insert"; readonly table: string; readonly row: Row }
+  /** Ends the live row that has these values; the follower sets `to_slot` (and `set`, where given). */
+  | { readonly type: "close"; readonly table: string; readonly key: Row };
+
+/** An entity that a block touched, and the event that its actor is to see. */
+export interface Touched {
+  readonly entity: { readonly kind: string; readonly id: string };
+  readonly event: { readonly type: string; readonly [field: string]: Json };
+}
+
+/** What a fold gives: changes and touched entities, or a wish for more rows (then it is called again with them added). */
+export type Folded =
+  | { readonly type: "done"; readonly writes: readonly RowWrite[]; readonly touched: readonly Touched[] }
+  | { readonly type: "more"; readonly queries: readonly RowQuery[] };
+
+/** A projection. Both functions are pure: the same block and rows give the same answer. */
+export interface Projection {
+  readonly name: string;
+  /** Index tables that this projection writes. */
+  readonly tables: readonly string[];
+  /** Rows that the fold of a block needs. */
+  keys(block: ScannedBlock): readonly RowQuery[];
+  fold(block: ScannedBlock, rows: Rows): Folded;
+  /** Rows to look at beside the affected ones, once a rollback is known: asked after the undo. */
+  undoKeys?(affected: Rows): readonly RowQuery[];
+  /**
+   * What a rollback to `point` means to entities. `affected` are the rows that the undo deletes or reopens, as they were before;
+   * `rows` answers `undoKeys` as it stands after the undo.
+   */
+  undo(point: Point, affected: Rows, rows: Rows): readonly Touched[];
+}

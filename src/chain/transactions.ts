@@ -1,0 +1,123 @@
+/**
+ * Which transactions are in the ledger, and what that means to those that were submitted through us.
+ *
+ * Hashes of all transactions of the last k blocks are kept, those of submitted ones for ever.
+ */
+import type { Queries } from "#src/store/store.ts";
+import type { Point, ScannedBlock } from "#src/cardano/block.ts";
+import type { Projection, Row, RowQuery, Rows, Touched } from "#src/chain/projection.ts";
+
+const touched = (hash: string, event: Touched["event"]): Touched => ({
+  entity: { kind: "transaction", id: hash },
+  event,
+});
+
+export const transactionProjection: Projection = {
+  name: "transactions",
+  tables: ["chain_transaction"],
+  keys(block: ScannedBlock): RowQuery[] {
+    return [
+      { table: "submission", column: "hash", in: block.transactions.map((transaction) => transaction.hash) },
+      { table: "submission_open", column: "open_until", atMost: block.slot },
+    ];
+  },
+  fold(block, rows) {
+    const submitted = new Set(hashes(rows.get("submission")));
+    const included = new Set(block.transactions.map((transaction) => transaction.hash));
+    const events: Touched[] = [];
+    for (const { hash, valid } of block.transactions) {
+      if (submitted.has(hash)) {
+        events.push(
+          touched(hash, { type: "IN_LEDGER", slot: block.slot, block: block.hash, height: block.height, valid }),
+        );
+      }
+    }
+    for (const row of submitted.values()) {
+      if (!included.has(row.hash as string)) {
+        events.push(touched(row.hash as string, { type: "EXPIRED", slot: block.slot }));
+      }
+    }
+    return {
+      type: "done",
+      writes: block.transactions.map((transaction) => ({
+        type: "insert",
+        table: "chain_transaction",
+        row: {
+          hash: transaction.hash,
+          block_hash: block.hash,
+          height: block.height,
+          index: transaction.index,
+          valid: transaction.valid,
+          fee: transaction.fee,
+          valid_from: transaction.validFrom ?? null,
+          valid_to: transaction.validTo ?? null,
+        },
+      })),
+      touched: events,
+    };
+  },
+  undoKeys: (
+    affected: Rows,
+  ) => [{ table: "submission", column: "hash", in: hashes(affected.get("chain_transaction")) }],
+  undo(point: Point, _affected: Rows, rows: Rows) {
+    return hashes(rows.get("submission")).map((hash) => touched(hash, { type: "ROLLED_BACK", slot: point.slot }));
+  },
+};
+
+function hashes(rows: readonly Row[] | undefined): string[] {
+  return (rows ?? []).map((row) => row.hash as string);
+}
+
+/** A transaction of the ledger as the index knows it. */
+export interface LedgerTransaction {
+  readonly hash: string;
+  readonly slot: number;
+  readonly block: string;
+  readonly height: number;
+  readonly index: number;
+  readonly valid: boolean;
+  readonly fee: bigint;
+  readonly validFrom?: number;
+  readonly validTo?: number;
+}
+
+/** Finds a transaction in the ledger. */
+export async function findTransaction(sql: Queries, hash: string): Promise<LedgerTransaction | undefined> {
+  const [row] = await sql<Row[]>`select * from chain_transaction where hash = ${hash} and to_slot is null`;
+  if (!row) return undefined;
+  return {
+    hash,
+    slot: Number(row.from_slot),
+    block: row.block_hash as string,
+    height: Number(row.height),
+    index: Number(row.index),
+    valid: row.valid as boolean,
+    fee: row.fee as bigint,
+    ...(row.valid_from === null ? {} : { validFrom: Number(row.valid_from) }),
+    ...(row.valid_to === null ? {} : { validTo: Number(row.valid_to) }),
+  };
+}
+
+/**
+ * Tells a submitted transaction's actor that the ledger holds it, when it does: for a submission whose row came after the block
+ * that holds it. The cursor's row is locked, so that this stands in the log in the chain's order.
+ */
+export async function noticeTransaction(
+  sql: Queries,
+  hash: string,
+  append: (sql: Queries, touched: readonly Touched[]) => Promise<void>,
+): Promise<boolean> {
+  await sql`select 1 from chain_cursor where id = 'main' for update`;
+  const found = await findTransaction(sql, hash);
+  if (!found) return false;
+  await append(sql, [
+    touched(hash, {
+      type: "IN_LEDGER",
+      slot: found.slot,
+      block: found.block,
+      height: found.height,
+      valid: found.valid,
+    }),
+  ]);
+  return true;
+}
