@@ -1,0 +1,183 @@
+/**
+ * What the rules read, and how it changes. A state is tables behind small interfaces: a plain `Map` is one, `overlay` makes a
+ * second one on top of the first (for the mempool), and neither rule nor caller knows which it holds.
+ */
+import type { Credential } from "#src/cardano/address.ts";
+import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+
+/** Rows by key, to be read. A `ReadonlyMap` is one. */
+export interface View<V> {
+  get(key: string): V | undefined;
+  entries(): Iterable<readonly [string, V]>;
+}
+
+/** Rows by key, to be changed. A `Map` is one. */
+export interface Table<V> extends View<V> {
+  set(key: string, value: V): unknown;
+  delete(key: string): unknown;
+}
+
+/** The unspent outputs, to be read. */
+export interface UtxoView {
+  get(ref: OutRef): Output | undefined;
+}
+
+/** The unspent outputs, to be changed. */
+export interface UtxoTable extends UtxoView {
+  set(ref: OutRef, output: Output): void;
+  delete(ref: OutRef): void;
+}
+
+/** A registered stake credential. */
+export interface Account {
+  /** Lovelace paid at its registration. */
+  readonly deposit: bigint;
+  /** Rewards that were not withdrawn, in lovelace. */
+  readonly balance: bigint;
+  /** Id of the pool it delegates to, in hexadecimal. */
+  readonly pool?: string | undefined;
+  /** Whom it delegates its vote to: a credential's key, `abstain` or `no confidence`. */
+  readonly drep?: string | undefined;
+}
+
+/** A registered stake pool. */
+export interface Pool {
+  /** CBOR of its registration certificate. */
+  readonly certificate: Uint8Array;
+  /** CBOR of a later certificate, which holds from the next epoch on. */
+  readonly future?: Uint8Array | undefined;
+  /** Lovelace paid at its registration. */
+  readonly deposit: bigint;
+  /** The epoch in which it retires, when that was announced. */
+  readonly retiring?: number | undefined;
+}
+
+/** A registered representative. */
+export interface DRep {
+  /** Lovelace paid at its registration. */
+  readonly deposit: bigint;
+}
+
+/** A member of the constitutional committee, or somebody proposed as one, by the cold credential. */
+export interface CommitteeMember {
+  /** Key of the hot credential that may vote in its place. */
+  readonly hot?: string | undefined;
+  readonly resigned?: boolean | undefined;
+}
+
+/** Lovelace that is in no output and no account. */
+export interface Pots {
+  treasury: bigint;
+  reserves: bigint;
+  /** Fees of this epoch. */
+  fees: bigint;
+  /** Deposits of accounts, pools, representatives and proposals. */
+  deposits: bigint;
+  /** Donated to the treasury in this epoch. */
+  donations: bigint;
+}
+
+/** What a transaction is judged against. Accounts, representatives and committee go by `credentialKey`, pools by id in hexadecimal. */
+export interface LedgerState {
+  readonly utxo: UtxoView;
+  readonly accounts: View<Account>;
+  readonly pools: View<Pool>;
+  readonly dreps: View<DRep>;
+  readonly committee: View<CommitteeMember>;
+  readonly pots: Readonly<Pots>;
+  readonly epoch: number;
+  readonly parameters: Parameters;
+  readonly network: 0 | 1;
+}
+
+/** A state that deltas are applied to. */
+export interface MutableLedgerState extends LedgerState {
+  readonly utxo: UtxoTable;
+  readonly accounts: Table<Account>;
+  readonly pools: Table<Pool>;
+  readonly dreps: Table<DRep>;
+  readonly committee: Table<CommitteeMember>;
+  readonly pots: Pots;
+  epoch: number;
+  parameters: Parameters;
+}
+
+/** A credential as a key of tables: `k` or `s` (key or script) and its hash. */
+export function credentialKey({ kind, hash }: Credential): string {
+  return (kind === "key" ? "k" : "s") + hash;
+}
+
+/** The credential behind a key made by `credentialKey`. */
+export function parseCredentialKey(key: string): Credential {
+  return { kind: key.startsWith("k") ? "key" : "script", hash: key.slice(1) };
+}
+
+/** The unspent outputs that a map holds by `refKey`; the map stays the caller's, changes go into it. */
+export function utxoTable(outputs: Map<string, Output>): UtxoTable {
+  return {
+    get: (ref) => outputs.get(refKey(ref)),
+    set: (ref, output) => void outputs.set(refKey(ref), output),
+    delete: (ref) => void outputs.delete(refKey(ref)),
+  };
+}
+
+/** A state with nothing in it but the outputs given. */
+export function newState(
+  settings: {
+    readonly parameters: Parameters;
+    readonly network?: 0 | 1;
+    readonly epoch?: number;
+    readonly outputs?: Map<string, Output>;
+  },
+): MutableLedgerState {
+  return {
+    utxo: utxoTable(settings.outputs ?? new Map()),
+    accounts: new Map(),
+    pools: new Map(),
+    dreps: new Map(),
+    committee: new Map(),
+    pots: { treasury: 0n, reserves: 0n, fees: 0n, deposits: 0n, donations: 0n },
+    epoch: settings.epoch ?? 0,
+    parameters: settings.parameters,
+    network: settings.network ?? 0,
+  };
+}
+
+/** A state that shows `base` until a delta is applied to it; `base` is never changed, and must not change while this is used. */
+export function overlay(base: LedgerState): MutableLedgerState {
+  const outputs = new Map<string, Output | undefined>();
+  return {
+    utxo: {
+      get: (ref) => {
+        const key = refKey(ref);
+        return outputs.has(key) ? outputs.get(key) : base.utxo.get(ref);
+      },
+      set: (ref, output) => void outputs.set(refKey(ref), output),
+      delete: (ref) => void outputs.set(refKey(ref), undefined),
+    },
+    accounts: overlayTable(base.accounts),
+    pools: overlayTable(base.pools),
+    dreps: overlayTable(base.dreps),
+    committee: overlayTable(base.committee),
+    pots: { ...base.pots },
+    epoch: base.epoch,
+    parameters: base.parameters,
+    network: base.network,
+  };
+}
+
+/** A table on top of another that stays as it is. */
+export function overlayTable<V>(base: View<V>): Table<V> & { changes(): Iterable<readonly [string, V | undefined]> } {
+  const changed = new Map<string, V | undefined>();
+  return {
+    get: (key) => (changed.has(key) ? changed.get(key) : base.get(key)),
+    set: (key, value) => changed.set(key, value),
+    delete: (key) => changed.set(key, undefined),
+    *entries() {
+      for (const row of base.entries()) if (!changed.has(row[0])) yield row;
+      for (const [key, value] of changed) if (value !== undefined) yield [key, value] as const;
+    },
+    changes: () => changed.entries(),
+  };
+}
