@@ -1,0 +1,193 @@
+/**
+ * A Merkle Patricia Forestry: a radix-16 trie over the digests of keys, whose root binds every element and which can prove
+ * the presence or absence of one in a few hundred bytes. Roots and proofs are those of the published libraries.
+ *
+ * A `Forestry` is a handle on immutable nodes: questions change nothing, a refused change changes nothing, and `copy`
+ * costs nothing, so that speculative work is done on a copy and forgotten.
+ */
+import { digest, EMPTY } from "#src/forestry/hash.ts";
+import { divergence, nibble, nibbles, PATH_LENGTH } from "#src/forestry/nibbles.ts";
+import { BranchNode, branchOf, build, LeafNode, type Node, StubNode } from "#src/forestry/node.ts";
+import type { Proof, Step } from "#src/forestry/proof.ts";
+import { compareBytes, equalBytes } from "#src/base/bytes.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+
+/** An element as the trie knows it. */
+export interface Leaf {
+  /** Digest of the key, 32 bytes. */
+  readonly path: Uint8Array;
+  /** Digest of the value, 32 bytes. */
+  readonly value: Uint8Array;
+}
+
+/** A change of one element; `value` and `old` are digests, as in `Leaf`. */
+export type Change =
+  | { readonly type: "insert"; readonly path: Uint8Array; readonly value: Uint8Array }
+  | { readonly type: "delete"; readonly path: Uint8Array; readonly value: Uint8Array }
+  | { readonly type: "update"; readonly path: Uint8Array; readonly old: Uint8Array; readonly value: Uint8Array };
+
+/** Why a change or a proof is impossible: the key is there, is not there, or has another value. */
+export type Refusal = Failure<"fact_exists" | "fact_missing" | "fact_differs">;
+
+const exists = fail("fact_exists", "the key is in the trie already");
+const missing = fail("fact_missing", "the key is not in the trie");
+const differs = fail("fact_differs", "the key has another value");
+
+/** The element of a key and a value, given as their bytes. */
+export function leafOf(key: Uint8Array, value: Uint8Array): Leaf {
+  return { path: digest(key), value: digest(value) };
+}
+
+function checked(leaf: Leaf): LeafNode {
+  if (leaf.path.length !== 32 || leaf.value.length !== 32) throw new RangeError("paths and values are 32-byte digests");
+  return new LeafNode(0, leaf.path, leaf.value);
+}
+
+export class Forestry {
+  /** A trie over nodes; the public ways to one are `from` and `openCut`. */
+  constructor(private node: Node | undefined = undefined) {}
+
+  /** A trie of many elements at once, in any order. Throws a `RangeError` when two have the same path. */
+  static from(leaves: Iterable<Leaf>): Forestry {
+    const nodes = Array.from(leaves, checked).sort((a, b) => compareBytes(a.path, b.path));
+    return new Forestry(build(nodes, 0, PATH_LENGTH));
+  }
+
+  /** The same trie; changing one of the two leaves the other as it is. */
+  copy(): Forestry {
+    return new Forestry(this.node);
+  }
+
+  /** Root hash, 32 bytes; all zero when the trie is empty. */
+  get root(): Uint8Array {
+    return (this.node?.hash ?? EMPTY).slice();
+  }
+
+  /** The node at the top, for the rest of this room. */
+  get top(): Node | undefined {
+    return this.node;
+  }
+
+  /** Digest of the value under a path. */
+  get(path: Uint8Array): Uint8Array | undefined {
+    const found = find(this.node, path);
+    return found?.value;
+  }
+
+  /** Adds an element. */
+  insert(path: Uint8Array, value: Uint8Array): Result<void, Refusal> {
+    const leaf = checked({ path, value });
+    if (find(this.node, path)) return exists;
+    this.node = put(this.node, leaf, 0);
+    return ok(undefined);
+  }
+
+  /** Removes an element that has the value given. */
+  delete(path: Uint8Array, value: Uint8Array): Result<void, Refusal> {
+    const leaf = find(this.node, path);
+    if (!leaf) return missing;
+    if (!equalBytes(leaf.value, value)) return differs;
+    this.node = remove(this.node!, path);
+    return ok(undefined);
+  }
+
+  /** Gives an element that has the value `old` another one. */
+  update(path: Uint8Array, old: Uint8Array, value: Uint8Array): Result<void, Refusal> {
+    const next = checked({ path, value });
+    const leaf = find(this.node, path);
+    if (!leaf) return missing;
+    if (!equalBytes(leaf.value, old)) return differs;
+    this.node = replace(this.node!, next);
+    return ok(undefined);
+  }
+
+  /** Makes a change and gives the proof that lets a verifier who knows the root before it follow. */
+  apply(change: Change): Result<Proof, Refusal> {
+    const proof = change.type === "insert" ? this.proveAbsent(change.path) : this.prove(change.path);
+    if (!proof.ok) return proof;
+    const done = change.type === "update"
+      ? this.update(change.path, change.old, change.value)
+      : this[change.type](change.path, change.value);
+    return done.ok ? proof : done;
+  }
+
+  /** Proof that a path is in the trie; it also serves to remove or change the element. */
+  prove(path: Uint8Array): Result<Proof, Refusal> {
+    return find(this.node, path) ? ok(stepsTo(this.node, path)) : missing;
+  }
+
+  /** Proof that a path is not in the trie: the one the element would have once inserted. */
+  proveAbsent(path: Uint8Array): Result<Proof, Refusal> {
+    return find(this.node, path) ? exists : ok(stepsTo(this.node, path));
+  }
+}
+
+function find(top: Node | undefined, path: Uint8Array): LeafNode | undefined {
+  let node = top;
+  while (node instanceof BranchNode) node = node.kids[nibble(path, node.at)];
+  if (node instanceof StubNode) return divergence(node.path, path, 0, node.end) < node.end ? undefined : node.missing();
+  return node && equalBytes(node.path, path) ? node : undefined;
+}
+
+/** The nibble up to which a node's path reaches. */
+function endOf(node: Node): number {
+  return node instanceof LeafNode ? PATH_LENGTH : node instanceof BranchNode ? node.at : node.end;
+}
+
+function put(node: Node | undefined, leaf: LeafNode, from: number): Node {
+  if (!node) return leaf.movedTo(from);
+  const at = divergence(node.path, leaf.path, from, endOf(node));
+  if (at < endOf(node)) return branchOf(from, at, node, leaf);
+  if (!(node instanceof BranchNode)) return node instanceof StubNode ? node.missing() : leaf;
+  const slot = nibble(leaf.path, at);
+  return node.with(slot, put(node.kids[slot], leaf, at + 1));
+}
+
+function replace(node: Node, leaf: LeafNode): Node {
+  if (!(node instanceof BranchNode)) return leaf.movedTo(node.from);
+  const slot = nibble(leaf.path, node.at);
+  return node.with(slot, replace(node.kids[slot]!, leaf));
+}
+
+function remove(node: Node, path: Uint8Array): Node | undefined {
+  if (!(node instanceof BranchNode)) return undefined;
+  const slot = nibble(path, node.at);
+  const left = remove(node.kids[slot]!, path);
+  if (left) return node.with(slot, left);
+  const other = node.onlyOther(slot);
+  return other === undefined ? node.with(slot, undefined) : node.kids[other]!.movedTo(node.from);
+}
+
+/** Steps from the top down to where a path is or would be. */
+function stepsTo(top: Node | undefined, path: Uint8Array): Step[] {
+  const steps: Step[] = [];
+  let node = top;
+  while (node) {
+    const at = divergence(node.path, path, node.from, endOf(node));
+    if (at < endOf(node)) {
+      steps.push(beside(node, at, at - node.from));
+      return steps;
+    }
+    if (!(node instanceof BranchNode)) return node instanceof StubNode ? node.missing() : steps;
+    const slot = nibble(path, at);
+    const other = node.onlyOther(slot);
+    const skip = at - node.from;
+    if (other === undefined) steps.push({ type: "branch", skip, neighbors: node.siblings(slot) });
+    else steps.push(beside(node.kids[other]!, at, skip));
+    node = node.kids[slot];
+  }
+  return steps;
+}
+
+/** The step at a branch (standing or to be) at nibble `at` whose only other side is `node`. */
+function beside(node: Node, at: number, skip: number): Step {
+  if (node instanceof StubNode) return node.missing();
+  if (node instanceof LeafNode) return { type: "leaf", skip, key: node.path, value: node.value };
+  return {
+    type: "fork",
+    skip,
+    nibble: nibble(node.path, at),
+    prefix: nibbles(node.path, at + 1, node.at),
+    root: node.merkle(1),
+  };
+}
