@@ -1,0 +1,59 @@
+/** Failures as HTTP answers: `{ code, error, details }`, never a stack trace. */
+import type { Context, ErrorHandler, Hono, NotFoundHandler } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Failure } from "#src/base/result.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import { respond } from "#src/edge/json.ts";
+
+/** A refusal that is thrown on the way to an answer. */
+export class HttpFailure extends Error {
+  override readonly name = "HttpFailure";
+  constructor(
+    readonly status: ContentfulStatusCode,
+    readonly code: string,
+    message: string,
+    readonly details?: unknown,
+  ) {
+    super(message);
+  }
+
+  /** A failure of another room, with the status that it has here. */
+  static of(status: ContentfulStatusCode, failure: Failure): HttpFailure {
+    return new HttpFailure(status, failure.code, failure.message, failure.details);
+  }
+}
+
+/** The body of a refusal; `details` is left out where there are none. */
+export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "details">): {
+  code: string;
+  error: string;
+  details?: unknown;
+} {
+  const { code, message, details } = failure;
+  return details === undefined ? { code, error: message } : { code, error: message, details };
+}
+
+/** What any error is to a client: itself when it is meant for one, else a 500 that says nothing of the inside. */
+export function toHttpFailure(error: unknown): HttpFailure {
+  if (error instanceof HttpFailure) return error;
+  if (error instanceof HTTPException) {
+    return new HttpFailure(error.status as ContentfulStatusCode, "bad_request", error.message);
+  }
+  return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
+}
+
+/** Answers every error thrown by a handler, and every path that nobody serves. */
+export function handleErrors(app: Pick<Hono, "onError" | "notFound">, log: Log): void {
+  const onError: ErrorHandler = (error, c) => {
+    const failure = toHttpFailure(error);
+    if (failure.status >= 500 && !(error instanceof HttpFailure)) {
+      log.error("a request failed", { method: c.req.method, path: c.req.path, reason: reason(error) });
+    }
+    return respond(c, failure.status, errorBody(failure));
+  };
+  const notFound: NotFoundHandler = (c: Context) =>
+    respond(c, 404, errorBody({ code: "not_found", message: `There is no ${c.req.method} ${c.req.path}.` }));
+  app.onError(onError);
+  app.notFound(notFound);
+}

@@ -1,0 +1,97 @@
+/** Exact JSON over HTTP: bodies within bounds, integers with every digit. */
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { ZodType } from "zod";
+import { concat, fromUtf8 } from "#src/base/bytes.ts";
+import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+
+/** What a body may be at the most. */
+export interface BodyLimits {
+  /** Bytes; 64 kB unless said otherwise. */
+  readonly bytes?: number;
+  /** Arrays and objects within one another; 32 unless said otherwise. */
+  readonly depth?: number;
+}
+
+/** Answers with a value as JSON; a `bigint` is written as a number. */
+export function respond(c: Context, status: ContentfulStatusCode, value: unknown): Response {
+  return c.body(toJson(value), status, { "content-type": "application/json; charset=utf-8" });
+}
+
+/** The JSON of a request's body, whatever content type it claims. Throws `HttpFailure` 413 when too large, 400 when it is no JSON. */
+export async function readJson(request: Request, limits: BodyLimits = {}): Promise<Json> {
+  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536));
+  if (text === undefined) throw new HttpFailure(400, "malformed_json", "The body is not UTF-8.");
+  if (text.trim() === "") throw new HttpFailure(400, "malformed_json", "The body is empty; JSON was expected.");
+  const depth = limits.depth ?? 32;
+  if (depthOf(text) > depth) {
+    throw new HttpFailure(400, "malformed_json", `The body is nested more than ${depth} deep.`);
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new HttpFailure(400, "malformed_json", "The body is not JSON.");
+  }
+}
+
+/** The body's bytes. Throws `HttpFailure` 413 as soon as there are more than `limit`. */
+export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const tooLarge = () => new HttpFailure(413, "body_too_large", `The body is over ${limit} bytes.`, { limit });
+  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  // The reader rather than `for await`: a stream that is left early must not wait for the client.
+  const reader = request.body?.getReader();
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > limit) {
+      void reader.cancel().catch(() => {});
+      throw tooLarge();
+    }
+    parts.push(value);
+  }
+  return concat(...parts);
+}
+
+/** How deep brackets outside of strings are nested; the parser recurses that deep. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (quoted) {
+      if (character === "\\") i++;
+      else if (character === '"') quoted = false;
+    } else if (character === '"') quoted = true;
+    else if (character === "[" || character === "{") deepest = Math.max(deepest, ++depth);
+    else if (character === "]" || character === "}") depth--;
+  }
+  return deepest;
+}
+
+/** The value as a schema has it. Throws `HttpFailure` 400 `bad_request` that names each place and what is wrong there, never the value. */
+export function check<T>(schema: ZodType<T>, value: unknown): T {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const details = read.error.issues.map((issue) => ({
+    path: issue.path.map(String).join("."),
+    message: issue.message,
+  }));
+  const [first] = details;
+  throw new HttpFailure(
+    400,
+    "bad_request",
+    first?.path ? `${first.path}: ${first.message}` : first?.message ?? "bad request",
+    details,
+  );
+}
+
+/** The body of a request as a schema has it. */
+export async function readBody<T>(request: Request, schema: ZodType<T>, limits?: BodyLimits): Promise<T> {
+  return check(schema, await readJson(request, limits));
+}
