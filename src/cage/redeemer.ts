@@ -1,0 +1,101 @@
+/**
+ * Redeemers of the cage.
+ *
+ * - spend: end `C0[]`, contribute `C1[]`, modify `C2[[action]]`, retract `C3[]`
+ * - action: apply `C0[proof]`, skip `C1[]`
+ * - mint: minting `C0[C0[output reference]]`, burning `C1[]`
+ */
+import { constr, type Data, decodeData } from "#src/cardano/data.ts";
+import type { OutRef } from "#src/cardano/output.ts";
+import { type Proof, proofData, readProof } from "#src/forestry/proof.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { fieldsOf } from "#src/cage/plutus_address.ts";
+
+/** What an update does with one request of its token: applies it, or leaves it to its owner who retracts it. */
+export type Action = { readonly type: "apply"; readonly proof: Proof } | { readonly type: "skip" };
+
+/** How an output of the cage is spent. */
+export type SpendRedeemer =
+  /** The state of a token that ends. */
+  | { readonly type: "end" }
+  /** A request that an update of its token applies. */
+  | { readonly type: "contribute" }
+  /** The state of a token that is updated: one action for each of its requests among the inputs, in the ledger's order. */
+  | { readonly type: "modify"; readonly actions: readonly Action[] }
+  /** A request that goes back to who made it. */
+  | { readonly type: "retract" };
+
+/** How tokens are minted or burnt. */
+export type MintRedeemer =
+  /** A new token, named after an output that the transaction spends. */
+  | { readonly type: "minting"; readonly seed: OutRef }
+  | { readonly type: "burning" };
+
+function actionData(action: Action): Data {
+  return action.type === "apply" ? constr(0, proofData(action.proof)) : constr(1);
+}
+
+/** A spend redeemer as Plutus data. */
+export function spendData(redeemer: SpendRedeemer): Data {
+  switch (redeemer.type) {
+    case "end":
+      return constr(0);
+    case "contribute":
+      return constr(1);
+    case "modify":
+      return constr(2, redeemer.actions.map(actionData));
+    case "retract":
+      return constr(3);
+  }
+}
+
+/** An output reference as Plutus V3 has it. */
+export function refData(ref: OutRef): Data {
+  return constr(0, fromHex(ref.txHash), BigInt(ref.index));
+}
+
+/** A mint redeemer as Plutus data. */
+export function mintData(redeemer: MintRedeemer): Data {
+  return redeemer.type === "minting" ? constr(0, constr(0, refData(redeemer.seed))) : constr(1);
+}
+
+function readAction(data: Data): Action | undefined {
+  if (fieldsOf(data, 1, 0)) return { type: "skip" };
+  const [steps] = fieldsOf(data, 0, 1) ?? [];
+  const proof = steps === undefined ? undefined : readProof(steps);
+  return proof && { type: "apply", proof };
+}
+
+/** Reads a spend redeemer; undefined on anything not exactly right. */
+export function readSpend(data: Data): SpendRedeemer | undefined {
+  if (fieldsOf(data, 0, 0)) return { type: "end" };
+  if (fieldsOf(data, 1, 0)) return { type: "contribute" };
+  if (fieldsOf(data, 3, 0)) return { type: "retract" };
+  const [list] = fieldsOf(data, 2, 1) ?? [];
+  if (!Array.isArray(list)) return undefined;
+  const actions: Action[] = [];
+  for (const element of list as readonly Data[]) {
+    const action = readAction(element);
+    if (!action) return undefined;
+    actions.push(action);
+  }
+  return { type: "modify", actions };
+}
+
+/** Reads a mint redeemer; undefined on anything not exactly right. */
+export function readMint(data: Data): MintRedeemer | undefined {
+  if (fieldsOf(data, 1, 0)) return { type: "burning" };
+  const [txHash, index] = fieldsOf(fieldsOf(fieldsOf(data, 0, 1)?.[0], 0, 1)?.[0], 0, 2) ?? [];
+  if (!(txHash instanceof Uint8Array) || txHash.length !== 32) return undefined;
+  if (typeof index !== "bigint" || index < 0n || index > 65_535n) return undefined;
+  return { type: "minting", seed: { txHash: toHex(txHash), index: Number(index) } };
+}
+
+/** Reads a spend redeemer out of CBOR; undefined on anything not exactly right. */
+export function decodeSpend(cbor: Uint8Array): SpendRedeemer | undefined {
+  try {
+    return readSpend(decodeData(cbor));
+  } catch {
+    return undefined;
+  }
+}

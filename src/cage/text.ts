@@ -1,0 +1,43 @@
+/**
+ * Keys and values are strings to clients and bytes on the ledger, where anybody may write any bytes. UTF-8 comes back as the
+ * text it is; every other byte comes back as a lone surrogate U+DC80 to U+DCFF (as Python's PEP 383 does), which no text a
+ * client may send contains, so that two different keys never look alike.
+ */
+import { utf8 } from "#src/base/bytes.ts";
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Bytes of a text (which has no lone surrogate; see `isWellFormed`). */
+export const textBytes = utf8;
+
+/** Text of some bytes. */
+export function bytesText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return escaped(bytes);
+  }
+}
+
+function escaped(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length;) {
+    const length = sequenceLength(bytes, i);
+    text += length === 0 ? String.fromCharCode(0xdc00 + bytes[i]!) : decoder.decode(bytes.subarray(i, i + length));
+    i += length || 1;
+  }
+  return text;
+}
+
+/** Length of the well-formed UTF-8 sequence at `at`, or 0. */
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at]!;
+  const length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (length < 2) return length;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return at + length <= bytes.length ? length : 0;
+  } catch {
+    return 0;
+  }
+}
