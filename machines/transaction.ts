@@ -109,8 +109,7 @@ export const transactionMachine = setup({
       enqueue({ type: "effect", params: { name: "submit", input: { hash: context.hash, attempt: next } } });
     }),
     wait: assign({
-      waiting: ({ context, event }) =>
-        event.turn.command ? [...context.waiting, event.turn.command] : context.waiting,
+      waiting: ({ context, event }) => event.turn.command ? [...context.waiting, event.turn.command] : context.waiting,
     }),
     answer: enqueueActions(({ enqueue, context }) => {
       enqueue({ type: "reply", params: { ok: { txHash: context.hash } } });

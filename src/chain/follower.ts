@@ -11,7 +11,7 @@ import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src
 import { scanBlock } from "#src/cardano/scan.ts";
 import { readCursor, readPoints } from "#src/chain/cursor.ts";
 import type { At, ChainPort, ChainStep } from "#src/chain/port.ts";
-import type { Projection, Rows, Touched } from "#src/chain/projection.ts";
+import type { Projection, Rows, Touched } from "#src/cardano/projection.ts";
 import { fetchRows, mergeRows, tablesOf, undoRows, writeRows } from "#src/chain/rows.ts";
 import { applyAnswer, lapseWatches, placeAnswer, undoWatches, wantedWatches } from "#src/chain/watch.ts";
 import type { Utxo } from "#src/cardano/output.ts";

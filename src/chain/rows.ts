@@ -5,7 +5,7 @@
  * `to_slot` is null; so a rollback to slot p is "delete what began after p, reopen what ended after p" and nothing else.
  */
 import type { Queries } from "#src/store/store.ts";
-import type { Projection, Row, RowQuery, Rows, RowWrite } from "#src/chain/projection.ts";
+import type { Projection, Row, RowQuery, Rows, RowWrite } from "#src/cardano/projection.ts";
 
 const INSERT_AT_ONCE = 1_000;
 

@@ -5,7 +5,7 @@
  */
 import type { Queries } from "#src/store/store.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
-import type { Projection, Row, RowQuery, Rows, Touched } from "#src/chain/projection.ts";
+import type { Projection, Row, RowQuery, Rows, Touched } from "#src/cardano/projection.ts";
 
 const touched = (hash: string, event: Touched["event"]): Touched => ({
   entity: { kind: "transaction", id: hash },
@@ -32,10 +32,8 @@ export const transactionProjection: Projection = {
         );
       }
     }
-    for (const row of submitted.values()) {
-      if (!included.has(row.hash as string)) {
-        events.push(touched(row.hash as string, { type: "EXPIRED", slot: block.slot }));
-      }
+    for (const hash of hashes(rows.get("submission_open"))) {
+      if (!included.has(hash)) events.push(touched(hash, { type: "EXPIRED", slot: block.slot }));
     }
     return {
       type: "done",
@@ -107,6 +105,7 @@ export async function noticeTransaction(
   hash: string,
   append: (sql: Queries, touched: readonly Touched[]) => Promise<void>,
 ): Promise<boolean> {
+  if (!(await findTransaction(sql, hash))) return false;
   await sql`select 1 from chain_cursor where id = 'main' for update`;
   const found = await findTransaction(sql, hash);
   if (!found) return false;

@@ -1,5 +1,5 @@
 /** Failures as HTTP answers: `{ code, error, details }`, never a stack trace. */
-import type { Context, ErrorHandler, Hono, NotFoundHandler } from "hono";
+import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Failure } from "#src/base/result.ts";
@@ -44,7 +44,10 @@ export function toHttpFailure(error: unknown): HttpFailure {
 }
 
 /** Answers every error thrown by a handler, and every path that nobody serves. */
-export function handleErrors(app: Pick<Hono, "onError" | "notFound">, log: Log): void {
+export function handleErrors(
+  app: { onError(handler: ErrorHandler): unknown; notFound(handler: NotFoundHandler): unknown },
+  log: Log,
+): void {
   const onError: ErrorHandler = (error, c) => {
     const failure = toHttpFailure(error);
     if (failure.status >= 500 && !(error instanceof HttpFailure)) {

@@ -13,6 +13,8 @@ export const cageMigrations: readonly Migration[] = [{
     create index on token_state (from_slot);
     create index on token_state (to_slot) where to_slot is not null;
 
+    create view token_history as select distinct token from token_state;
+
     create table token_quarantine (
       token text not null, reason text not null, from_slot bigint not null, to_slot bigint, primary key (token, from_slot));
 

@@ -1,24 +1,30 @@
-/** Spend redeemers of a transaction, by the input that each belongs to. */
+/**
+ * How a transaction spends outputs of the cage, by its redeemers' constructors alone: what stands inside them the script has
+ * judged.
+ */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { as, asInt, decode, entry, type Item } from "#src/cardano/cbor.ts";
-import { readData } from "#src/cardano/data.ts";
+import { Constr, readData } from "#src/cardano/data.ts";
 import { compareRefs, refKey } from "#src/cardano/output.ts";
-import { readSpend, type SpendRedeemer } from "#src/cage/redeemer.ts";
+import type { SpendRedeemer } from "#src/cage/redeemer.ts";
 
 const SPEND = 0n;
 const REDEEMERS = 5;
 
-/** The cage's redeemers by `refKey` of their input; what is no redeemer of the cage is left out. */
-export function spendRedeemers(transaction: ScannedTransaction): Map<string, SpendRedeemer> {
-  const found = new Map<string, SpendRedeemer>();
+const KINDS: readonly SpendRedeemer["type"][] = ["end", "contribute", "modify", "retract"];
+
+/** Kinds of the spend redeemers, by `refKey` of their input. */
+export function spendRedeemers(transaction: ScannedTransaction): Map<string, SpendRedeemer["type"]> {
+  const found = new Map<string, SpendRedeemer["type"]>();
   const redeemers = entry(decode(transaction.witnesses), REDEEMERS);
   if (!redeemers) return found;
   const inputs = [...transaction.inputs].sort(compareRefs);
   for (const [tag, index, data] of triples(redeemers)) {
     const input = inputs[Number(asInt(index))];
     if (asInt(tag) !== SPEND || !input) continue;
-    const redeemer = readSpend(readData(data));
-    if (redeemer) found.set(refKey(input), redeemer);
+    const redeemer = readData(data);
+    const kind = redeemer instanceof Constr ? KINDS[redeemer.tag] : undefined;
+    if (kind) found.set(refKey(input), kind);
   }
   return found;
 }

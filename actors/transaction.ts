@@ -1,0 +1,93 @@
+/**
+ * Submits a transaction and keeps at it until the chain has decided.
+ *
+ * A submission counts as refused only when the node, its mempool and the index, read as far as the node is, all do not know the
+ * transaction: a node also refuses what it already has.
+ */
+import { sleep } from "#src/base/clock.ts";
+import { describeFailure } from "#src/cardano/failure.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import type { ChainPort, Submission } from "#src/chain/port.ts";
+import { noticeTransaction } from "#src/chain/transactions.ts";
+import type { Touched } from "#src/cardano/projection.ts";
+import {
+  transactionCommands,
+  transactionInputs,
+  transactionMachine,
+  transactionOutcomes,
+} from "#machines/transaction.ts";
+import type { ActorKind, EffectContext, Event } from "#src/runtime/types.ts";
+import type { Json } from "#src/base/json.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+export interface TransactionActorOptions {
+  readonly store: Store;
+  readonly port: ChainPort;
+  readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
+  readonly ring: (touched: readonly Touched[]) => void;
+}
+
+/** The actor kind of submitted transactions; an entity's id is the transaction's hash. */
+export function transactionActor(options: TransactionActorOptions): ActorKind {
+  return {
+    kind: "transaction",
+    version: 1,
+    machine: transactionMachine,
+    commands: transactionCommands,
+    inputs: transactionInputs,
+    outcomes: transactionOutcomes,
+    tables: {
+      submission: { table: "submission", key: ["hash"] },
+      open: { table: "submission_open", key: ["hash"] },
+    },
+    effects: { submit: (input, context) => submit(options, input, context) },
+  };
+}
+
+async function submit(
+  options: TransactionActorOptions,
+  input: Json,
+  context: EffectContext,
+): Promise<Event | undefined> {
+  const { hash, attempt } = input as { hash: string; attempt: number };
+  if (await notice(options, hash)) return undefined;
+  const [row] = await options.store.sql<{ cbor: Uint8Array }[]>`select cbor from submission where hash = ${hash}`;
+  const answer = await options.port.submit(new Uint8Array(row!.cbor));
+  if (!answer.ok) throw new Error(answer.error.message);
+  if (answer.value.outcome === "accepted") return { type: "ACCEPTED", attempt };
+  const mempool = await options.port.inMempool(hash);
+  if (!mempool.ok) throw new Error(mempool.error.message);
+  if (mempool.value) return { type: "ACCEPTED", attempt };
+  await indexAtTip(options, context);
+  if (await notice(options, hash)) return undefined;
+  return { type: "REFUSED", attempt, failures: named(answer.value) };
+}
+
+function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
+  return submission.failures.slice(0, 50).map((failure) => ({
+    ...(failure as unknown as Record<string, Json>),
+    message: describeFailure(failure),
+  }));
+}
+
+async function notice(options: TransactionActorOptions, hash: string): Promise<boolean> {
+  const told: Touched[] = [];
+  const found = await options.store.sql.begin((sql) =>
+    noticeTransaction(sql, hash, async (sql, touched) => {
+      told.push(...touched);
+      await options.append(sql, touched);
+    })
+  );
+  if (found) options.ring(told);
+  return found;
+}
+
+/** Waits until the index has read what the node had when it answered. */
+async function indexAtTip(options: TransactionActorOptions, context: EffectContext): Promise<void> {
+  const tip = await options.port.tip();
+  if (!tip.ok) throw new Error(tip.error.message);
+  while ((await readCursor(options.store.sql)).at.slot < tip.value.slot) {
+    if (context.signal.aborted) throw new Error("the index is behind the node");
+    await sleep(20, context.signal);
+  }
+}

@@ -1,0 +1,143 @@
+/** Requests and answers of the token service; safe in a browser, shared by edge, client and command line. */
+import { z } from "zod";
+import { isWellFormed } from "#src/base/bytes.ts";
+
+const text = z.string().refine(isWellFormed, "a lone surrogate is no text that can be written on the ledger");
+const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, "64 hexadecimal digits").transform((value) => value.toLowerCase());
+
+export const tokenId = hash.meta({
+  description: "Id of a token: the name of its asset.",
+  example: "96d1".padEnd(64, "0"),
+});
+export const txHash = hash.meta({ description: "Hash of a transaction." });
+export const addressText = z.string().min(1).max(300).meta({
+  description: "Address of a payment key on this network, base or enterprise.",
+  example: "addr_test1vz…",
+});
+export const outputRef = z.string().regex(/^[0-9a-fA-F]{64}[-#]\d{1,5}$/, "<transaction hash>-<output index>")
+  .transform((value) => value.toLowerCase().replace("#", "-")).meta({
+    description: "An output, `<transaction hash>-<output index>`.",
+  });
+
+const one = (names: readonly string[]) => `exactly one of ${names.join(" and ")}`;
+
+/** Two names of one thing, of which a client gives either. */
+function either<A extends string, B extends string>(
+  body: { [key in A | B]?: string | undefined },
+  a: A,
+  b: B,
+): boolean {
+  return (body[a] === undefined) !== (body[b] === undefined);
+}
+
+const operation = z.enum(["insert", "update", "delete"]).optional();
+
+export const insertBody = z.object({
+  key: text,
+  value: text.optional(),
+  newValue: text.optional(),
+  type: operation,
+  operation,
+})
+  .refine((body) => either(body, "value", "newValue"), one(["value", "newValue"]))
+  .transform((body) => ({ key: body.key, newValue: (body.newValue ?? body.value)! }))
+  .meta({ id: "InsertRequest", description: "A fact to add." });
+
+export const updateBody = z.object({ key: text, oldValue: text, newValue: text, type: operation, operation })
+  .transform(({ key, oldValue, newValue }) => ({ key, oldValue, newValue }))
+  .meta({ id: "UpdateRequest", description: "A fact to change." });
+
+export const deleteBody = z.object({
+  key: text,
+  value: text.optional(),
+  oldValue: text.optional(),
+  type: operation,
+  operation,
+})
+  .refine((body) => either(body, "value", "oldValue"), one(["value", "oldValue"]))
+  .transform((body) => ({ key: body.key, oldValue: (body.oldValue ?? body.value)! }))
+  .meta({ id: "DeleteRequest", description: "A fact to remove; the value is its current one." });
+
+export const submitBody = z.object({
+  signedTransaction: z.string().regex(/^([0-9a-fA-F]{2})+$/, "hexadecimal CBOR"),
+}).meta({ id: "SubmitRequest" });
+
+export const waitBody = z.object({ n: z.int().min(0).max(1_000) }).meta({ id: "WaitRequest" });
+
+export const change = z.object({
+  type: z.enum(["insert", "update", "delete"]),
+  key: z.string(),
+  value: z.string().optional().meta({ description: "The new value of an insert, the current one of a delete." }),
+  oldValue: z.string().optional(),
+  newValue: z.string().optional(),
+}).meta({ id: "Change" });
+
+export const request = z.object({
+  outputRefId: z.string(),
+  owner: z.string().meta({ description: "Payment key hash of the refund address." }),
+  change,
+}).meta({ id: "Request" });
+
+const state = z.object({ owner: z.string(), root: z.string() });
+
+export const token = z.object({
+  tokenId: z.string(),
+  owner: z.string().meta({ description: "Payment key hash of the owner." }),
+  root: z.string().meta({ description: "Root of the facts; 64 zeros when there are none." }),
+  state,
+  outputRefId: z.string(),
+  status: z.enum(["live", "quarantined"]),
+  requests: z.array(request),
+}).meta({ id: "Token" });
+
+export const facts = z.record(z.string(), z.string()).meta({ id: "Facts" });
+
+export const indexerStatus = z.object({
+  ready: z.boolean(),
+  networkTip: z.int().meta({ description: "Slot." }),
+  indexerTip: z.int().meta({ description: "Slot." }),
+}).meta({ id: "IndexerStatus" });
+
+export const tokens = z.object({
+  tokens: z.array(z.object({
+    tokenId: z.string(),
+    owner: z.string(),
+    root: z.string(),
+    state,
+    outputRefId: z.string(),
+    current: z.object({ state, outputRefId: z.string() }),
+  })),
+  indexerStatus,
+}).meta({ id: "Tokens" });
+
+export const unsigned = z.object({
+  unsignedTransaction: z.string().meta({ description: "CBOR in hexadecimal, without key witnesses." }),
+}).meta({ id: "UnsignedTransaction" });
+export const unsignedBoot = unsigned.extend({
+  value: z.string().meta({ description: "Id that the token will have." }),
+}).meta({ id: "UnsignedBoot" });
+export const unsignedRequest = unsigned.extend({
+  warnings: z.array(z.object({ code: z.string(), message: z.string() })).meta({
+    description: "What would fail once the open requests apply; empty when nothing is known against it.",
+  }),
+}).meta({ id: "UnsignedRequest" });
+export const unsignedUpdate = unsigned.extend({
+  mpfRoot: z.string().meta({ description: "Root after the requests apply." }),
+}).meta({ id: "UnsignedUpdate" });
+
+export const submitted = z.object({ txHash: z.string() }).meta({ id: "Submitted" });
+
+export const transaction = z.object({
+  hash: z.string(),
+  txHash: z.string(),
+  slot: z.string(),
+  block: z.string(),
+  blockHeight: z.int(),
+  index: z.int(),
+  fees: z.string().meta({ description: "Lovelace." }),
+  valid: z.boolean(),
+  invalidBefore: z.string().meta({ description: "Slot, or empty." }),
+  invalidAfter: z.string().meta({ description: "Slot, or empty." }),
+}).meta({ id: "Transaction", description: "A transaction of the ledger." });
+
+export const height = z.object({ height: z.int() }).meta({ id: "Height" });

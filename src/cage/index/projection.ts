@@ -1,0 +1,331 @@
+/**
+ * What the cage's script says in a block: tokens booted, changed and ended, requests made, applied and taken back, facts.
+ *
+ * Hypotheses: a token of a published script's policy is always in an output of that script with a state as its datum (the
+ * contract sees to it); a request is an output of the script with a request as its datum and nothing but lovelace, whoever made it,
+ * and anything else at the script is no concern of ours; requests are applied in the ledger's order of inputs. Each new root is checked
+ * against the facts; a token whose root the requests do not explain is quarantined by a row, and nothing else is touched.
+ */
+import { toHex } from "#src/base/bytes.ts";
+import { created, type Point, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
+import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
+import type { Folded, Projection, Row, RowQuery, Rows, RowWrite, Touched } from "#src/cardano/projection.ts";
+import { nameOf, policyOf } from "#src/cardano/value.ts";
+import { decodeDatum, EMPTY_ROOT, type Request, type State } from "#src/cage/datum.ts";
+import { FactTable } from "#src/cage/index/facts.ts";
+import { operationOf } from "#src/cage/index/read.ts";
+import { spendRedeemers } from "#src/cage/index/redeemers.ts";
+import { keyAddressHex } from "#src/cage/plutus_address.ts";
+import { digest } from "#src/forestry/hash.ts";
+
+export interface CageProjectionOptions {
+  /** Hashes of every published version of the script. */
+  readonly scripts: readonly string[];
+  /** Network id in addresses. */
+  readonly network: 0 | 1;
+}
+
+/** The projection of tokens, their requests and their facts. */
+export function cageProjection(options: CageProjectionOptions): Projection {
+  const scripts = new Set(options.scripts);
+  return {
+    name: "cage",
+    tables: ["token_state", "token_quarantine", "token_request", "fact", "token_bucket"],
+    keys(block): RowQuery[] {
+      const refs = block.transactions.flatMap((transaction) => spent(transaction).map(refKey));
+      return [
+        { table: "token_state", column: "ref", in: refs },
+        { table: "token_request", column: "ref", in: refs },
+        // requests are told to the actors of tokens that exist
+        { table: "token_state", column: "token", in: [...requestedTokens(block, scripts)] },
+      ];
+    },
+    fold: (block, rows) => new BlockFold(block, rows, scripts, options.network).run(),
+    undoKeys(affected) {
+      const tokens = [...affectedTokens(affected)];
+      return [
+        { table: "token_state", column: "token", in: tokens },
+        { table: "token_quarantine", column: "token", in: tokens },
+        { table: "token_history", column: "token", in: tokens },
+      ];
+    },
+    undo: undone,
+  };
+}
+
+function affectedTokens(affected: Rows): Set<string> {
+  return new Set(
+    ["token_state", "token_quarantine", "token_request"].flatMap((table) =>
+      (affected.get(table) ?? []).map((row) => row.token as string)
+    ),
+  );
+}
+
+function undone(point: Point, affected: Rows, rows: Rows): Touched[] {
+  const states = new Map((rows.get("token_state") ?? []).map((row) => [row.token as string, row]));
+  const reasons = new Map(
+    (rows.get("token_quarantine") ?? []).map((row) => [row.token as string, row.reason as string]),
+  );
+  const past = new Set((rows.get("token_history") ?? []).map((row) => row.token as string));
+  return [...affectedTokens(affected)].filter((token) => past.has(token) || wasBooted(affected, token)).map((token) => {
+    const state = states.get(token);
+    const reason = state ? reasons.get(token) ?? null : null;
+    return {
+      entity: { kind: "token", id: token },
+      event: {
+        type: "ROLLED_BACK",
+        slot: point.slot,
+        to: !state ? (past.has(token) ? "ended" : "absent") : reason === null ? "live" : "quarantined",
+        owner: (state?.owner as string | undefined) ?? null,
+        root: (state?.root as string | undefined) ?? null,
+        ref: (state?.ref as string | undefined) ?? null,
+        reason,
+      },
+    };
+  });
+}
+
+function wasBooted(affected: Rows, token: string): boolean {
+  return (affected.get("token_state") ?? []).some((row) => row.token === token);
+}
+
+/** Script hash in the payment part of an address, where it is one. */
+function scriptOf(address: string): string | undefined {
+  // address types 1, 3, 5 and 7 have a script as payment part (CIP-19)
+  return parseInt(address[0]!, 16) < 8 && parseInt(address[0]!, 16) % 2 === 1 ? address.slice(2, 58) : undefined;
+}
+
+function* requestsIn(transaction: ScannedTransaction, scripts: ReadonlySet<string>) {
+  for (const { ref, output } of created(transaction)) {
+    const script = scriptOf(output.address);
+    if (script === undefined || !scripts.has(script) || !output.datum || output.value.assets.size > 0) continue;
+    const datum = decodeDatum(output.datum);
+    if (datum?.type === "request" && datum.request.policy === script) yield { ref, output, request: datum.request };
+  }
+}
+
+function requestedTokens(block: ScannedBlock, scripts: ReadonlySet<string>): Set<string> {
+  const tokens = new Set<string>();
+  for (const transaction of block.transactions) {
+    for (const { request } of requestsIn(transaction, scripts)) tokens.add(request.name);
+  }
+  return tokens;
+}
+
+interface LiveState {
+  readonly row: Row;
+  /** Made by this block, so that it has no row to close yet. */
+  readonly fresh: boolean;
+}
+
+/** One pass over a block; a wish for more rows ends it, and the next pass begins anew with them. */
+class BlockFold {
+  private readonly states = new Map<string, LiveState>();
+  private readonly requests = new Map<string, LiveState>();
+  private readonly quarantined: Set<string>;
+  private readonly known: Set<string>;
+  private readonly facts: FactTable;
+  private readonly inserts: { table: string; row: Record<string, unknown> }[] = [];
+  private readonly closes: RowWrite[] = [];
+  private readonly touched: Touched[] = [];
+
+  constructor(
+    private readonly block: ScannedBlock,
+    private readonly rows: Rows,
+    private readonly scripts: ReadonlySet<string>,
+    private readonly network: 0 | 1,
+  ) {
+    for (const row of rows.get("token_state") ?? []) this.states.set(row.ref as string, { row, fresh: false });
+    for (const row of rows.get("token_request") ?? []) this.requests.set(row.ref as string, { row, fresh: false });
+    this.quarantined = new Set((rows.get("token_quarantine") ?? []).map((row) => row.token as string));
+    this.known = new Set((rows.get("token_state") ?? []).map((row) => row.token as string));
+    this.facts = new FactTable(rows);
+  }
+
+  run(): Folded {
+    for (const transaction of this.block.transactions) {
+      const queries = this.transaction(transaction);
+      if (queries.length > 0) return { type: "more", queries };
+    }
+    return {
+      type: "done",
+      writes: [
+        ...this.closes,
+        ...this.inserts.map(({ table, row }) => ({ type: "insert" as const, table, row })),
+        ...this.facts.writes(),
+      ],
+      touched: this.touched,
+    };
+  }
+
+  private transaction(transaction: ScannedTransaction): readonly RowQuery[] {
+    const inputs = [...spent(transaction)].sort(compareRefs);
+    const states = inputs.flatMap((ref) => this.take(this.states, "token_state", ref));
+    const requests = inputs.flatMap((ref) => this.take(this.requests, "token_request", ref));
+    const redeemers = states.length + requests.length > 0 ? spendRedeemers(transaction) : undefined;
+    const modified = new Set(
+      states.filter((row) => redeemers?.get(row.ref as string) === "modify").map((row) => row.token as string),
+    );
+    const applied = new Map<string, Row[]>();
+    for (const row of requests) {
+      const token = row.token as string;
+      if (modified.has(token) && redeemers?.get(row.ref as string) === "contribute") {
+        applied.set(token, [...(applied.get(token) ?? []), row]);
+      } else this.retracted(row);
+    }
+    const next = this.statesOf(transaction);
+    for (const row of states) {
+      const token = row.token as string;
+      const after = next.get(token);
+      next.delete(token);
+      const queries = after ? this.changed(row, after, applied.get(token) ?? []) : this.ended(token);
+      if (queries.length > 0) return queries;
+    }
+    for (const [token, after] of next) this.booted(token, after);
+    for (const { ref, output, request } of requestsIn(transaction, this.scripts)) this.requested(ref, output, request);
+    return [];
+  }
+
+  /** Takes an output out of the live ones, with its row. */
+  private take(live: Map<string, LiveState>, table: string, ref: OutRef): Row[] {
+    const key = refKey(ref);
+    const found = live.get(key);
+    if (!found) return [];
+    live.delete(key);
+    if (found.fresh) (found.row as Record<string, unknown>).to_slot = this.block.slot;
+    else this.closes.push({ type: "close", table, key: { ref: key } });
+    return [found.row];
+  }
+
+  private put(live: Map<string, LiveState>, table: string, row: Record<string, unknown>): void {
+    live.set(row.ref as string, { row, fresh: true });
+    this.inserts.push({ table, row });
+  }
+
+  /** State outputs that a transaction makes, by token. */
+  private statesOf(transaction: ScannedTransaction): Map<string, { ref: OutRef; output: Output; state: State }> {
+    const found = new Map<string, { ref: OutRef; output: Output; state: State }>();
+    if (!transaction.valid) return found;
+    for (const { ref, output } of created(transaction)) {
+      for (const [asset, quantity] of output.value.assets) {
+        if (!this.scripts.has(policyOf(asset)) || quantity !== 1n || scriptOf(output.address) !== policyOf(asset)) {
+          continue;
+        }
+        const datum = output.datum && decodeDatum(output.datum);
+        if (datum?.type === "state") found.set(nameOf(asset), { ref, output, state: datum.state });
+      }
+    }
+    return found;
+  }
+
+  private tell(token: string, event: Touched["event"]): void {
+    this.touched.push({ entity: { kind: "token", id: token }, event });
+  }
+
+  private stateRow(token: string, next: { ref: OutRef; output: Output; state: State }, facts: number, cut: boolean) {
+    const row = {
+      ref: refKey(next.ref),
+      token,
+      owner: next.state.owner,
+      root: next.state.root,
+      output: next.output.raw,
+      facts,
+      cut,
+      to_slot: null as number | null,
+    };
+    this.put(this.states, "token_state", row);
+    return { slot: this.block.slot, owner: row.owner, root: row.root, ref: row.ref };
+  }
+
+  private booted(token: string, next: { ref: OutRef; output: Output; state: State }): void {
+    const said = this.stateRow(token, next, 0, false);
+    this.facts.begin(token);
+    this.known.add(token);
+    this.tell(token, { type: "BOOTED", ...said });
+    if (next.state.root !== EMPTY_ROOT) this.quarantine(token, "it was booted with facts");
+  }
+
+  private ended(token: string): readonly RowQuery[] {
+    this.tell(token, { type: "ENDED", slot: this.block.slot });
+    return [];
+  }
+
+  private changed(
+    row: Row,
+    next: { ref: OutRef; output: Output; state: State },
+    applied: readonly Row[],
+  ): readonly RowQuery[] {
+    const token = row.token as string;
+    if (!this.rows.has("token_quarantine")) {
+      return [{ table: "token_quarantine", column: "token", in: [...this.known] }];
+    }
+    const before = { token, facts: Number(row.facts), cut: row.cut as boolean };
+    if (this.quarantined.has(token)) {
+      const said = this.stateRow(token, next, before.facts, before.cut);
+      this.tell(token, { type: "UPDATED", ...said, applied: applied.length });
+      return [];
+    }
+    if (applied.length > 0) {
+      const queries = this.facts.missing(before, applied.map((request) => request.path as string));
+      if (queries.length > 0) return queries;
+    }
+    const reason = this.apply(before, applied, next.state.root, row.root as string);
+    const size = reason === undefined ? this.facts.sizeOf(before) : before;
+    const said = this.stateRow(token, next, size.facts, size.cut);
+    this.tell(token, { type: "UPDATED", ...said, applied: applied.length });
+    if (reason !== undefined) this.quarantine(token, reason);
+    return [];
+  }
+
+  /** Applies requests to the facts; says why the new root is not explained by them, where it is not. */
+  private apply(
+    before: { token: string; facts: number; cut: boolean },
+    applied: readonly Row[],
+    root: string,
+    oldRoot: string,
+  ): string | undefined {
+    if (applied.length === 0) return root === oldRoot ? undefined : "the root changed without a request";
+    const found = this.facts.apply(
+      before,
+      applied.map((row) => ({
+        path: row.path as string,
+        key: new Uint8Array(row.key as Uint8Array),
+        operation: operationOf(row),
+      })),
+    );
+    if (!found.ok) return found.error.message;
+    return toHex(found.value) === root ? undefined : "the root is not the one that the requests give";
+  }
+
+  private quarantine(token: string, reason: string): void {
+    this.quarantined.add(token);
+    this.facts.forget(token);
+    this.inserts.push({ table: "token_quarantine", row: { token, reason, to_slot: null } });
+    this.tell(token, { type: "QUARANTINED", slot: this.block.slot, reason });
+  }
+
+  private requested(ref: OutRef, output: Output, request: Request): void {
+    const { operation } = request;
+    this.put(this.requests, "token_request", {
+      ref: refKey(ref),
+      token: request.name,
+      owner: request.refund.payment,
+      refund_address: keyAddressHex(request.refund, this.network),
+      fee: request.fee,
+      type: operation.type,
+      path: toHex(digest(request.key)),
+      key: request.key,
+      old_value: operation.type === "update" ? operation.old : operation.type === "delete" ? operation.value : null,
+      new_value: operation.type === "delete" ? null : operation.value,
+      lovelace: output.value.lovelace,
+      output: output.raw,
+      to_slot: null,
+    });
+    if (!this.known.has(request.name)) return;
+    this.tell(request.name, { type: "REQUESTED", slot: this.block.slot, request: refKey(ref) });
+  }
+
+  private retracted(row: Row): void {
+    this.tell(row.token as string, { type: "RETRACTED", slot: this.block.slot, request: row.ref as string });
+  }
+}

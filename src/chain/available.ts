@@ -1,0 +1,84 @@
+/**
+ * What an address can spend, at one point: its outputs in the ledger, those that its pending transactions will create, without
+ * those that pending transactions spend.
+ *
+ * An input that a build offered is avoided by later builds for two minutes. That is a preference and no lock: an address with
+ * a single output can do everything, at once and again.
+ */
+import { created, type ScannedTransaction, spent, type Tip } from "#src/cardano/block.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { readUtxos } from "#src/chain/utxo.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+const RESERVED_FOR = "2 minutes";
+
+/** How gladly an output is spent: free, the output of a pending transaction, offered to somebody a moment ago. */
+export type Preference = 0 | 1 | 2;
+
+export interface AvailableUtxo extends Utxo {
+  readonly preference: Preference;
+}
+
+/** Outputs that an address can spend, and where the index stood when they were read. */
+export interface Available {
+  readonly at: Tip;
+  readonly utxos: readonly AvailableUtxo[];
+}
+
+/** Reads what an address (bytes in hexadecimal) can spend; it must be watched (`ensureWatched`). */
+export async function readAvailable(store: Store, address: string): Promise<Available> {
+  return await store.sql.begin("isolation level repeatable read read only", async (sql) => {
+    const { at } = await readCursor(sql);
+    const inLedger = await readUtxos(sql, [address]);
+    const pending = await pendingOf(sql, address, inLedger.map(({ ref }) => refKey(ref)));
+    const gone = new Set(pending.flatMap((transaction) => spent(transaction).map(refKey)));
+    const known = new Set(inLedger.map(({ ref }) => refKey(ref)));
+    const coming = pending.flatMap(created).filter(({ ref, output }) =>
+      output.address === address && !known.has(refKey(ref))
+    );
+    const utxos = [
+      ...inLedger.map((utxo) => ({ ...utxo, preference: 0 as Preference })),
+      ...coming.map((utxo) => ({ ...utxo, preference: 1 as Preference })),
+    ].filter(({ ref }) => !gone.has(refKey(ref)));
+    const reserved = await reservedOf(sql, utxos.map(({ ref }) => refKey(ref)));
+    return {
+      at,
+      utxos: utxos.map((utxo) => reserved.has(refKey(utxo.ref)) ? { ...utxo, preference: 2 as Preference } : utxo),
+    };
+  }) as Available;
+}
+
+/** Open submissions that pay an address or spend what is its own, however long the chain they stand in. */
+async function pendingOf(sql: Queries, address: string, refs: readonly string[]): Promise<ScannedTransaction[]> {
+  const pending = new Map<string, ScannedTransaction>();
+  let own: readonly string[] = refs;
+  for (;;) {
+    const rows = await sql<{ hash: string; cbor: Uint8Array }[]>`
+      select hash, cbor from submission join submission_open using (hash)
+      where (addresses && ${sql.array([address])} or inputs && ${sql.array([...own])})
+        and hash <> all(${sql.array([...pending.keys()])})`;
+    if (rows.length === 0) return [...pending.values()];
+    const found = rows.map((row) => scanTransaction(new Uint8Array(row.cbor)));
+    for (const transaction of found) pending.set(transaction.hash, transaction);
+    own = found.flatMap(created).filter(({ output }) => output.address === address).map(({ ref }) => refKey(ref));
+  }
+}
+
+async function reservedOf(sql: Queries, refs: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ ref: string }[]>`
+    select ref from reservation where ref = any(${sql.array([...refs])}) and until > now()`;
+  return new Set(rows.map((row) => row.ref));
+}
+
+/** Marks inputs as offered; forgets what has lapsed. */
+export async function reserve(store: Store, refs: readonly OutRef[]): Promise<void> {
+  const keys = refs.map(refKey);
+  if (keys.length === 0) return;
+  await store.sql`with lapsed as (delete from reservation where until < now() and ref <> all(${store.sql.array(keys)}))
+    insert into reservation (ref, until) select unnest(${
+    store.sql.array(keys)
+  }::text[]), now() + ${RESERVED_FOR}::interval
+    on conflict (ref) do update set until = excluded.until`;
+}

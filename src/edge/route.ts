@@ -1,0 +1,103 @@
+/**
+ * One HTTP endpoint: its schemas check what comes in and describe it in the OpenAPI document, so that the two never differ.
+ */
+import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { z, type ZodType } from "zod";
+import { errorBody } from "#src/api/errors.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { readJson, respond } from "#src/edge/json.ts";
+
+type Shape = Record<string, ZodType>;
+type Out<S extends Shape | undefined> = S extends Shape ? { [K in keyof S]: z.output<S[K]> } : Record<string, never>;
+
+/** What an endpoint takes and gives; `path` in Hono's form (`/token/:tokenId`). */
+export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefined, B extends ZodType | undefined> {
+  readonly method: "get" | "post" | "put" | "delete";
+  readonly path: string;
+  readonly summary: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Schema of the 200 answer. */
+  readonly answer: ZodType;
+  /** Refusals by status, each with the codes it may carry. */
+  readonly refusals?: Readonly<Record<number, string>>;
+}
+
+export interface Asked<P extends Shape | undefined, Q extends Shape | undefined, B extends ZodType | undefined> {
+  readonly params: Out<P>;
+  readonly query: Out<Q>;
+  readonly body: B extends ZodType ? z.output<B> : undefined;
+  readonly context: Context;
+}
+
+/** Adds an endpoint; the handler gives the body of the 200 answer, or throws `HttpFailure`. */
+export function endpoint<
+  P extends Shape | undefined = undefined,
+  Q extends Shape | undefined = undefined,
+  B extends ZodType | undefined = undefined,
+>(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: Asked<P, Q, B>) => Promise<unknown>): void {
+  describe(app, spec);
+  app[spec.method](spec.path, async (c) => {
+    const params = check(spec.params && z.object(spec.params), c.req.param(), "path");
+    const query = check(spec.query && z.object(spec.query), queryOf(c, spec.query), "query");
+    const body = spec.body ? check(spec.body, await readJson(c.req.raw), "body") : undefined;
+    return respond(c, 200, await handler({ params, query, body, context: c } as Asked<P, Q, B>));
+  });
+}
+
+/** Query values: an array where the schema takes several, else the first. */
+function queryOf(c: Context, shape: Shape | undefined): Record<string, unknown> {
+  const all = c.req.queries();
+  return Object.fromEntries(
+    Object.entries(shape ?? {}).flatMap(([name, schema]) => {
+      const given = all[name];
+      if (given === undefined) return [];
+      const takesMany = schema.safeParse([]).success || schema instanceof z.ZodArray;
+      return [[name, takesMany ? given : given[0]]];
+    }),
+  );
+}
+
+function check(schema: ZodType | undefined, value: unknown, where: string): unknown {
+  if (!schema) return {};
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new HttpFailure(
+    400,
+    "bad_request",
+    `The ${where} is not as it should be: ${parsed.error.issues.map(sentence).join("; ")}.`,
+    parsed.error.issues.map((issue) => ({ where, at: issue.path.map(String).join("."), problem: issue.message })),
+  );
+}
+
+function sentence(issue: z.core.$ZodIssue): string {
+  return issue.path.length === 0 ? issue.message : `${issue.path.join(".")}: ${issue.message}`;
+}
+
+function describe(app: OpenAPIHono, spec: Endpoint<Shape | undefined, Shape | undefined, ZodType | undefined>): void {
+  const json = (schema: ZodType, description: string) => ({ description, content: { "application/json": { schema } } });
+  app.openAPIRegistry.registerPath(createRoute({
+    method: spec.method,
+    path: spec.path.replace(/:(\w+)/g, "{$1}"),
+    summary: spec.summary,
+    request: {
+      ...(spec.params ? { params: z.object(spec.params) } : {}),
+      ...(spec.query ? { query: z.object(spec.query) } : {}),
+      ...(spec.body ? { body: { required: true, content: { "application/json": { schema: spec.body } } } } : {}),
+    },
+    responses: {
+      200: json(spec.answer, "Done."),
+      ...Object.fromEntries(
+        Object.entries({ 400: "`bad_request`, `malformed_json`", ...spec.refusals }).map(([status, description]) => [
+          status,
+          json(errorBody, description),
+        ]),
+      ),
+    },
+  }));
+}
+
+export type Status = ContentfulStatusCode;

@@ -1,0 +1,46 @@
+/** A listener for a Hono app: the runtime's own on Deno, Node's HTTP server elsewhere. */
+import { serve as serveNode } from "@hono/node-server";
+import type { AddressInfo } from "node:net";
+
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+  /** Takes no more requests, lets those under way end. */
+  stop(): Promise<void>;
+}
+
+/** Serves an app. Rejects with code `EADDRINUSE` when the port is taken; port 0 takes a free one. */
+export async function serve(
+  app: { fetch(request: Request): Response | Promise<Response> },
+  options: { host: string; port: number },
+): Promise<Listener> {
+  if ("Deno" in globalThis) return serveDeno(app, options);
+  return await new Promise((resolve, reject) => {
+    const server = serveNode(
+      { fetch: (request) => app.fetch(request), hostname: options.host, port: options.port },
+      (info) =>
+        resolve({
+          host: options.host,
+          port: (info as AddressInfo).port,
+          stop: () => new Promise((done) => void server.close(() => done())),
+        }),
+    );
+    server.on("error", reject);
+  });
+}
+
+function serveDeno(
+  app: { fetch(request: Request): Response | Promise<Response> },
+  options: { host: string; port: number },
+): Listener {
+  try {
+    const server = Deno.serve(
+      { hostname: options.host, port: options.port, onListen: () => {} },
+      (request) => app.fetch(request),
+    );
+    return { host: options.host, port: server.addr.port, stop: () => server.shutdown() };
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    throw Object.assign(new Error(`port ${options.port} is taken`), { code: "EADDRINUSE" });
+  }
+}

@@ -1,0 +1,296 @@
+/** The token service over HTTP: every answer from rows, every build and submission from an actor. */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { cors } from "hono/cors";
+import { z } from "zod";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
+import type { Log } from "#src/base/log.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import { sleep } from "#src/base/clock.ts";
+import { parseAddress } from "#src/cardano/address.ts";
+import { CborError } from "#src/cardano/cbor.ts";
+import { refKey } from "#src/cardano/output.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { readFacts, readRequest, readRequests, readToken, readTokens, type TokenState } from "#src/cage/index/read.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { findTransaction } from "#src/chain/transactions.ts";
+import * as api from "#src/api/tokens.ts";
+import { endpoint } from "#src/edge/route.ts";
+import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
+import { refusal } from "#src/edge/tokens/status.ts";
+import { refRow, statusView, tokenLine, tokenView, transactionView } from "#src/edge/tokens/view.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** What this edge needs of the rest of the house. */
+export interface TokenEdgeOptions {
+  readonly store: Store;
+  /** Network id of the addresses that are accepted. */
+  readonly networkId: 0 | 1;
+  /** Puts a command to an actor. */
+  ask(
+    entity: { kind: string; id: string },
+    event: { type: string; [member: string]: unknown },
+    options: { deadlineMs: number },
+  ): Promise<Result<Json, Failure>>;
+  /** Asks an actor for a build. */
+  build(
+    entity: { kind: string; id: string },
+    name: string,
+    input: Json,
+    options: { deadlineMs: number },
+  ): Promise<Result<Json, Failure>>;
+  /** Builds what has no entity yet. `address` is bytes in hexadecimal. */
+  boot(address: string, deadline: number): Promise<Result<Json, Failure>>;
+  readonly log: Log;
+  /** How long a wait for blocks may take, in ms. */
+  readonly longestWaitMs?: number;
+}
+
+const BUILD_MS = 30_000;
+const SUBMIT_MS = 30_000;
+const WAIT_MS = 120_000;
+const MAX_REQUESTS = 200;
+
+/** The app; `/openapi.json` describes it. */
+export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
+  const { store } = options;
+  const app = new OpenAPIHono();
+  handleErrors(app, options.log);
+  app.use(cors({ origin: "*", allowMethods: ["GET", "POST", "OPTIONS"], maxAge: 86_400 }));
+
+  const requester = (text: string): string => {
+    const address = parseAddress(text, options.networkId);
+    if (!address.ok) throw refusal(address.error);
+    const { kind } = address.value;
+    if ((kind !== "base" && kind !== "enterprise") || address.value.payment.kind !== "key") {
+      throw refusal({
+        code: "bad_address",
+        message: "An address of a payment key is needed: base or enterprise.",
+        details: { reason: "kind" },
+      });
+    }
+    return address.value.hex;
+  };
+  const alive = async (token: string): Promise<TokenState> => {
+    const found = await readToken(store.sql, token);
+    if (found.status === "unknown") {
+      throw new HttpFailure(404, "token_unknown", `There is no token ${token}.`);
+    }
+    if (found.status === "ended") throw new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
+    return found.state;
+  };
+  const built = async (token: string, name: string, input: Json) => {
+    const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs: BUILD_MS });
+    if (!answer.ok) throw refusal(answer.error);
+    return answer.value;
+  };
+  const building = { 422: "`not_enough_money`, `too_large`", 503: "`overloaded`, `unavailable`, `index_behind`" };
+  const address = { address: api.addressText };
+  const ofToken = { ...address, tokenId: api.tokenId };
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction",
+    summary: "A transaction of the ledger",
+    query: { txHash: api.txHash },
+    answer: api.transaction,
+    refusals: { 404: "`transaction_unknown`: not in the ledger (yet)" },
+  }, async ({ query }) => {
+    const found = await findTransaction(store.sql, query.txHash);
+    if (found) return transactionView(found);
+    throw new HttpFailure(
+      404,
+      "transaction_unknown",
+      `404 Not Found: transaction ${query.txHash} is not in the ledger.`,
+    );
+  });
+
+  endpoint(app, {
+    method: "post",
+    path: "/transaction",
+    summary: "Submit a signed transaction",
+    body: api.submitBody,
+    answer: api.submitted,
+    refusals: { 422: "`refused_by_ledger`, with the ledger's failures", 503: "`unavailable`, `overloaded`" },
+  }, async ({ body }) => {
+    const answer = await submit(options, fromHex(body.signedTransaction));
+    if (!answer.ok) throw refusal(answer.error);
+    return answer.value;
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/tokens",
+    summary: "All tokens that are alive",
+    answer: api.tokens,
+  }, async () => {
+    const [all, cursor] = await Promise.all([readTokens(store.sql), readCursor(store.sql)]);
+    return { tokens: all.map(tokenLine), indexerStatus: statusView(cursor) };
+  });
+
+  const gone = { 404: "`token_unknown`, `token_ended`" };
+  endpoint(app, {
+    method: "get",
+    path: "/token/:tokenId",
+    summary: "A token with its open requests",
+    params: { tokenId: api.tokenId },
+    answer: api.token,
+    refusals: gone,
+  }, async ({ params }) => tokenView(await alive(params.tokenId), await readRequests(store.sql, params.tokenId)));
+
+  endpoint(app, {
+    method: "get",
+    path: "/token/:tokenId/facts",
+    summary: "The facts of a token",
+    params: { tokenId: api.tokenId },
+    answer: api.facts,
+    refusals: gone,
+  }, async ({ params }) => {
+    await alive(params.tokenId);
+    return Object.fromEntries(await readFacts(store.sql, params.tokenId));
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/boot-token",
+    summary: "Build the transaction that creates a token",
+    params: address,
+    answer: api.unsignedBoot,
+    refusals: building,
+  }, async ({ params }) => {
+    const answer = await options.boot(requester(params.address), Date.now() + BUILD_MS);
+    if (!answer.ok) throw refusal(answer.error);
+    return answer.value;
+  });
+
+  const requests = [
+    ["insert", api.insertBody, "Build a request to add a fact"],
+    ["update", api.updateBody, "Build a request to change a fact"],
+    ["delete", api.deleteBody, "Build a request to remove a fact"],
+  ] as const;
+  for (const [type, schema, summary] of requests) {
+    endpoint(app, {
+      method: "post",
+      path: `/transaction/:address/request-${type}/:tokenId`,
+      summary,
+      params: ofToken,
+      body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
+      answer: api.unsignedRequest,
+      refusals: { ...gone, ...building },
+    }, async ({ params, body }) => {
+      const from = requester(params.address);
+      await alive(params.tokenId);
+      return await built(params.tokenId, "request", { address: from, type, ...body } as Json);
+    });
+  }
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/retract-change/:outputRef",
+    summary: "Build the transaction that takes a request back",
+    params: { ...address, outputRef: api.outputRef },
+    answer: api.unsigned,
+    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...building },
+  }, async ({ params }) => {
+    const from = requester(params.address);
+    const found = await readRequest(store.sql, refRow(params.outputRef));
+    if (!found) throw new HttpFailure(404, "request_unknown", `There is no open request ${params.outputRef}.`);
+    return await built(found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/update-token/:tokenId",
+    summary: "Build the transaction that applies requests",
+    params: ofToken,
+    query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]) },
+    answer: api.unsignedUpdate,
+    refusals: { 403: "`not_owner`", ...gone, 409: "`requests_fail`, with a reason for each", ...building },
+  }, async ({ params, query }) => {
+    const from = requester(params.address);
+    const wanted = [...new Set(query.request)];
+    if (wanted.length === 0) {
+      throw new HttpFailure(
+        400,
+        "request_missing",
+        "Name the requests to apply: ?request=<transaction hash>-<output index>.",
+      );
+    }
+    await alive(params.tokenId);
+    return await built(params.tokenId, "update", { address: from, requests: wanted.map(refRow) });
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/end-token/:tokenId",
+    summary: "Build the transaction that ends a token",
+    params: ofToken,
+    answer: api.unsigned,
+    refusals: { 403: "`not_owner`", ...gone, ...building },
+  }, async ({ params }) => {
+    const from = requester(params.address);
+    await alive(params.tokenId);
+    return await built(params.tokenId, "end", { address: from });
+  });
+
+  const waiting = { 503: "`wait_too_long`" };
+  endpoint(app, {
+    method: "post",
+    path: "/indexer/wait-blocks",
+    summary: "Wait until the index has read n more blocks",
+    body: api.waitBody,
+    answer: api.height,
+    refusals: waiting,
+  }, ({ body }) => waitBlocks(options, body.n));
+  endpoint(app, {
+    method: "get",
+    path: "/wait/:n",
+    summary: "Wait until the index has read n more blocks",
+    params: { n: z.string().regex(/^\d{1,4}$/).transform(Number).pipe(api.waitBody.shape.n) },
+    answer: api.height,
+    refusals: waiting,
+  }, ({ params }) => waitBlocks(options, params.n));
+
+  app.get("/health", (c) => c.json({ status: "alive" }));
+  app.doc31("/openapi.json", {
+    openapi: "3.1.0",
+    info: {
+      title: "Arbor token service",
+      version: "1.0.0",
+      description:
+        "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read.",
+    },
+  });
+  return app;
+}
+
+async function submit(options: TokenEdgeOptions, cbor: Uint8Array): Promise<Result<Json, Failure>> {
+  let transaction;
+  try {
+    transaction = scanTransaction(cbor);
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return { ok: false, error: { code: "undecodable", message: `These bytes are no transaction: ${error.message}.` } };
+  }
+  const outputs = [...transaction.outputs, ...(transaction.collateralReturn ? [transaction.collateralReturn] : [])];
+  return await options.ask({ kind: "transaction", id: transaction.hash }, {
+    type: "SUBMIT",
+    cbor: toHex(cbor),
+    inputs: transaction.inputs.map(refKey),
+    addresses: [...new Set(outputs.map((output) => output.address))],
+    validTo: transaction.validTo ?? null,
+  }, { deadlineMs: SUBMIT_MS });
+}
+
+async function waitBlocks(options: TokenEdgeOptions, n: number): Promise<{ height: number }> {
+  const deadline = Date.now() + (options.longestWaitMs ?? WAIT_MS);
+  const start = (await readCursor(options.store.sql)).at.height;
+  for (;;) {
+    const { at, networkTip } = await readCursor(options.store.sql);
+    if (at.height >= start + n && at.slot >= networkTip.slot) return { height: at.height };
+    if (Date.now() > deadline) {
+      throw new HttpFailure(503, "wait_too_long", `${n} blocks did not come in time.`, { height: at.height });
+    }
+    await sleep(50);
+  }
+}

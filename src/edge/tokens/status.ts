@@ -1,0 +1,37 @@
+/** The HTTP status of every failure code that the token service may answer with. */
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Failure } from "#src/base/result.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+
+const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
+  bad_request: 400,
+  bad_address: 400,
+  undecodable: 400,
+  request_missing: 400,
+  not_owner: 403,
+  transaction_unknown: 404,
+  token_unknown: 404,
+  token_ended: 404,
+  request_unknown: 404,
+  requests_fail: 409,
+  token_quarantined: 409,
+  not_possible: 409,
+  not_enough_money: 422,
+  too_large: 422,
+  refused_by_ledger: 422,
+  wait_too_long: 503,
+  index_behind: 503,
+  network_unreachable: 503,
+  overloaded: 503,
+  deadline: 503,
+  crashed: 503,
+  unavailable: 503,
+  paused: 503,
+};
+
+/** A failure as what is thrown to answer with it; one that no client should see becomes a plain 500. */
+export function refusal(failure: Failure): HttpFailure {
+  const status = STATUS[failure.code];
+  if (status !== undefined) return HttpFailure.of(status, failure);
+  return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
+}
