@@ -1,0 +1,73 @@
+/**
+ * Telling processes apart. A pid alone says nothing: after a crash or in a new container it soon belongs to another
+ * program. A pid with the moment it began does.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { sleep } from "#src/base/clock.ts";
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return undefined;
+  }
+}
+
+/** One column of `ps` for a pid, where the system has no /proc. */
+function ps(pid: number, column: string): string | undefined {
+  try {
+    const text = execFileSync("ps", ["-o", `${column}=`, "-p", String(pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    return text.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * When a process began, as a text that no other process of this machine shares with the same pid; undefined where no such
+ * process runs. A process that has ended and waits for its parent to notice (a zombie) does not run.
+ */
+export function birthOf(pid: number): string | undefined {
+  if (process.platform !== "linux") {
+    const state = ps(pid, "state");
+    return state === undefined || state.startsWith("Z") ? undefined : ps(pid, "lstart");
+  }
+  // proc(5): "pid (comm) state …", where comm may hold blanks and brackets; the start time is field 22.
+  const stat = read(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (fields[0] === "Z" || fields[0] === "X") return undefined;
+  return `${read("/proc/sys/kernel/random/boot_id")?.trim() ?? ""}/${fields[19]}`;
+}
+
+/** The words a process was started with; undefined where it cannot be told. */
+export function commandOf(pid: number): string[] | undefined {
+  if (process.platform !== "linux") return ps(pid, "command")?.split(/\s+/);
+  const text = read(`/proc/${pid}/cmdline`);
+  return text ? text.split("\0").filter((word) => word !== "") : undefined;
+}
+
+/** Sends a signal; false where the process is gone. (Deno's `ChildProcess.kill` sends only the first one.) */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until a process ends; false where it still runs after `ms` milliseconds. */
+export async function waitForEnd(pid: number, ms: number): Promise<boolean> {
+  const birth = birthOf(pid);
+  for (const limit = performance.now() + ms; birth !== undefined && birthOf(pid) === birth;) {
+    if (performance.now() > limit) return false;
+    await sleep(20);
+  }
+  return true;
+}
