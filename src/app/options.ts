@@ -1,0 +1,123 @@
+/** What a start can be told: options on the command line, which win over the environment. */
+import process from "node:process";
+import { parseArgs } from "node:util";
+import type { Level } from "#src/base/log.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+
+export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Options {
+  /** Folder of the embedded PostgreSQL and of what else one machine keeps. */
+  readonly folder: string;
+  readonly host: string;
+  readonly tokenPort: number;
+  readonly devnetPort: number;
+  readonly natsPort: number;
+  readonly roles: ReadonlySet<Role>;
+  /** PostgreSQL server; embedded where undefined. */
+  readonly databaseUrl?: string;
+  /** NATS server; an endpoint in this process where undefined. */
+  readonly natsUrl?: string;
+  readonly natsToken?: string;
+  /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
+  readonly blockMs: number;
+  /** Milliseconds of a slot of the devnet. */
+  readonly slotMs: number;
+  readonly builders?: number;
+  readonly logLevel: Level;
+  readonly worker: string;
+}
+
+export const HELP = `arbor: authenticated facts on Cardano
+
+  --roles LIST         edge, worker, follower, devnet (all)             ARBOR_ROLES
+  --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
+  --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
+  --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
+  --nats-port N        NATS endpoint (4222)                             ARBOR_NATS_PORT
+  --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
+  --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
+  --nats-url URL       a NATS server instead of the endpoint            NATS_URL, NATS_TOKEN
+  --block-ms N         ms between devnet blocks, 0 for on demand (1000) ARBOR_BLOCK_MS
+  --slot-ms N          ms of a devnet slot (1000)                       ARBOR_SLOT_MS
+  --builders N         threads for what costs CPU (cores - 1)           ARBOR_BUILDERS
+  --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL`;
+
+const NAMES = [
+  "roles",
+  "host",
+  "token-port",
+  "devnet-port",
+  "nats-port",
+  "folder",
+  "database-url",
+  "nats-url",
+  "block-ms",
+  "slot-ms",
+  "builders",
+  "log-level",
+] as const;
+type Name = (typeof NAMES)[number];
+
+type Bad = Failure<"bad_option">;
+
+/** Reads options; `help` where it was asked for. */
+export function readOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Result<Options | "help", Bad> {
+  let values: Partial<Record<Name | "help", string | boolean>>;
+  try {
+    ({ values } = parseArgs({
+      args: [...args],
+      options: {
+        ...Object.fromEntries(NAMES.map((name) => [name, { type: "string" as const }])),
+        help: { type: "boolean" as const, short: "h" },
+      },
+    }) as { values: typeof values });
+  } catch (error) {
+    return fail("bad_option", `${(error as Error).message.split(".")[0]}. --help lists the options.`);
+  }
+  if (values.help) return ok("help");
+  const OWN: Partial<Record<Name, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
+  const text = (name: Name): string | undefined => {
+    const given = values[name] ?? env[OWN[name] ?? "ARBOR_" + name.toUpperCase().replaceAll("-", "_")];
+    return given === undefined || given === "" ? undefined : String(given);
+  };
+  const problems: string[] = [];
+  const number = (name: Name, usual: number, least: number, most: number): number => {
+    const given = text(name);
+    if (given === undefined) return usual;
+    const value = Number(given);
+    if (/^\d+$/.test(given) && value >= least && value <= most) return value;
+    problems.push(`--${name} is a whole number from ${least} to ${most}, not ${given}`);
+    return usual;
+  };
+  const roles = new Set((text("roles") ?? ROLES.join(",")).split(",").map((role) => role.trim()));
+  for (const role of roles) {
+    if (!ROLES.includes(role as Role)) problems.push(`${role} is no role; there are ${ROLES.join(", ")}`);
+  }
+  const level = text("log-level") ?? "warn";
+  if (!["debug", "info", "warn", "error"].includes(level)) problems.push(`${level} is no log level`);
+  const databaseUrl = text("database-url");
+  const natsUrl = text("nats-url");
+  const builders = text("builders") === undefined ? undefined : number("builders", 1, 1, 64);
+  const options: Options = {
+    folder: text("folder") ?? ".arbor",
+    host: text("host") ?? "127.0.0.1",
+    tokenPort: number("token-port", 3000, 0, 65_535),
+    devnetPort: number("devnet-port", 10_000, 0, 65_535),
+    natsPort: number("nats-port", 4222, 0, 65_535),
+    roles: roles as Set<Role>,
+    ...(databaseUrl ? { databaseUrl } : {}),
+    ...(natsUrl ? { natsUrl } : {}),
+    ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
+    blockMs: number("block-ms", 1_000, 0, 3_600_000),
+    slotMs: number("slot-ms", 1_000, 10, 60_000),
+    ...(builders === undefined ? {} : { builders }),
+    logLevel: level as Level,
+    worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
+  };
+  return problems.length > 0 ? fail("bad_option", problems.join("; ") + ".") : ok(options);
+}

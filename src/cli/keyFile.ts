@@ -1,0 +1,39 @@
+/** A payment key in a file of its own: its bech32 text (CIP-5), readable by nobody else. */
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { enterpriseAddress } from "#src/cardano/address.ts";
+import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { readKey, writeKey } from "#src/cardano/keyText.ts";
+import { CliError } from "#src/cli/error.ts";
+
+/** Writes a new key; a file that is there already is left alone. */
+export async function createKey(file: string): Promise<SigningKey> {
+  const key = newSeed();
+  try {
+    await writeFile(file, writeKey("ed25519_sk", { form: "secret", key }) + "\n", { flag: "wx", mode: 0o600 });
+    await chmod(file, 0o600);
+  } catch (error) {
+    if ((error as { code?: string }).code === "EEXIST") {
+      throw new CliError(`${file} is there already; it is left as it is.`);
+    }
+    throw new CliError(`${file} cannot be written: ${(error as Error).message}`);
+  }
+  return key;
+}
+
+/** Reads the key of a file. */
+export async function loadKey(file: string): Promise<SigningKey> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new CliError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  const read = readKey(text);
+  if (!read.ok || read.value.form !== "secret") throw new CliError(`${file} holds no payment key (ed25519_sk…).`);
+  return read.value.key;
+}
+
+/** The enterprise address of a key on a test network, as text and in hexadecimal. */
+export function addressOf(key: SigningKey) {
+  return enterpriseAddress(0, { kind: "key", hash: keyHash(publicKey(key)) });
+}

@@ -1,0 +1,146 @@
+/** The command line: keys and signatures that stay on this machine, and the token service's steps in one word each. */
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { addressText } from "#src/cardano/address.ts";
+import { ApiError, call } from "#src/client/http.ts";
+import { signTransaction, TokenClient } from "#src/client/tokens.ts";
+import { CliError } from "#src/cli/error.ts";
+import { addressOf, createKey, loadKey } from "#src/cli/keyFile.ts";
+
+const HELP = `arbor <command>
+
+Keys (a key is a file; nothing leaves this machine)
+  key new FILE                               write a new payment key, print its address
+  address FILE                               print the address of a key
+  sign FILE TRANSACTION                      print an unsigned transaction (hexadecimal CBOR) with a signature added
+
+Devnet
+  faucet FILE|ADDRESS ADA                    send ada to an address
+
+Tokens: each builds, signs here, submits and waits until the ledger has it
+  boot FILE                                  create a token, print its id
+  insert FILE TOKEN KEY VALUE                request a new fact, print the request
+  update FILE TOKEN KEY OLD NEW              request a new value of a fact, print the request
+  delete FILE TOKEN KEY VALUE                request that a fact goes, print the request
+  apply FILE TOKEN REQUEST...                apply requests (the owner)
+  retract FILE REQUEST                       take a request back
+  end FILE TOKEN                             end a token (the owner)
+
+Options
+  --tokens URL    token service (http://127.0.0.1:3000, or ARBOR_TOKENS_URL)
+  --devnet URL    devnet and faucet (http://127.0.0.1:10000, or ARBOR_DEVNET_URL)`;
+
+interface Services {
+  readonly tokens: TokenClient;
+  readonly devnet: string;
+}
+
+type Command = (args: readonly string[], services: Services) => Promise<string>;
+
+async function textAddress(fileOrAddress: string): Promise<string> {
+  if (/^addr/.test(fileOrAddress)) return fileOrAddress;
+  return addressText(addressOf(await loadKey(fileOrAddress)));
+}
+
+/** Builds with a key's address, signs, submits, waits; gives the hash and what the build answered. */
+async function carryOut<T extends { unsignedTransaction: string }>(
+  file: string,
+  { tokens }: Services,
+  build: (address: string) => Promise<T>,
+): Promise<T & { txHash: string }> {
+  const key = await loadKey(file);
+  const built = await build(addressText(addressOf(key)));
+  const txHash = await tokens.submitAndWait(signTransaction(built.unsignedTransaction, key));
+  return { ...built, txHash };
+}
+
+async function request(
+  file: string,
+  services: Services,
+  build: (address: string) => ReturnType<TokenClient["insert"]>,
+): Promise<string> {
+  const { txHash, warnings } = await carryOut(file, services, build);
+  for (const warning of warnings) process.stderr.write(`warning: ${warning.message}\n`);
+  return `${txHash}-0`;
+}
+
+const COMMANDS: Readonly<Record<string, { readonly args: number; readonly more?: boolean; readonly run: Command }>> = {
+  "key new": { args: 1, run: async ([file]) => addressText(addressOf(await createKey(file!))) },
+  address: { args: 1, run: ([file]) => textAddress(file!) },
+  sign: { args: 2, run: async ([file, transaction]) => signTransaction(transaction!, await loadKey(file!)) },
+  faucet: {
+    args: 2,
+    run: async ([to, ada], { devnet }) => {
+      if (!/^\d+(\.\d{1,6})?$/.test(ada!)) throw new CliError(`${ada} is no amount of ada.`);
+      const [whole, part = ""] = ada!.split(".");
+      const lovelace = BigInt(whole!) * 1_000_000n + BigInt(part.padEnd(6, "0"));
+      const answer = await call(devnet, "POST", "/faucet", { address: await textAddress(to!), lovelace });
+      return (answer as { txHash: string }).txHash;
+    },
+  },
+  boot: {
+    args: 1,
+    run: async ([file], services) => (await carryOut(file!, services, (at) => services.tokens.boot(at))).value,
+  },
+  insert: {
+    args: 4,
+    run: ([file, token, key, value], services) =>
+      request(file!, services, (at) => services.tokens.insert(at, token!, key!, value!)),
+  },
+  update: {
+    args: 5,
+    run: ([file, token, key, old, value], services) =>
+      request(file!, services, (at) => services.tokens.update(at, token!, key!, old!, value!)),
+  },
+  delete: {
+    args: 4,
+    run: ([file, token, key, value], services) =>
+      request(file!, services, (at) => services.tokens.delete(at, token!, key!, value!)),
+  },
+  apply: {
+    args: 3,
+    more: true,
+    run: async ([file, token, ...requests], services) =>
+      (await carryOut(file!, services, (at) => services.tokens.apply(at, token!, requests))).mpfRoot,
+  },
+  retract: {
+    args: 2,
+    run: async ([file, ref], services) =>
+      (await carryOut(file!, services, (at) => services.tokens.retract(at, ref!))).txHash,
+  },
+  end: {
+    args: 2,
+    run: async ([file, token], services) =>
+      (await carryOut(file!, services, (at) => services.tokens.end(at, token!))).txHash,
+  },
+};
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { tokens: { type: "string" }, devnet: { type: "string" }, help: { type: "boolean", short: "h" } },
+  });
+  if (values.help || positionals.length === 0) {
+    process.stdout.write(HELP + "\n");
+    return;
+  }
+  const name = positionals[0] === "key" ? positionals.slice(0, 2).join(" ") : positionals[0]!;
+  const args = positionals.slice(name.split(" ").length);
+  const command = COMMANDS[name];
+  if (!command) throw new CliError(`There is no command ${name}; --help lists them.`);
+  if (args.length < command.args || (args.length > command.args && !command.more)) {
+    throw new CliError(`${name} takes ${command.args}${command.more ? " or more" : ""} arguments; --help shows them.`);
+  }
+  const tokens = new TokenClient(values.tokens ?? process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000");
+  const devnet = values.devnet ?? process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
+  process.stdout.write((await command.run(args, { tokens, devnet })) + "\n");
+}
+
+try {
+  await main();
+} catch (error) {
+  const known = error instanceof CliError || error instanceof ApiError || error instanceof TypeError;
+  if (!known) throw error;
+  process.stderr.write(`${error.message}${error instanceof ApiError ? ` (${error.code})` : ""}\n`);
+  process.exitCode = 1;
+}
