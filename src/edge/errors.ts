@@ -14,6 +14,8 @@ export class HttpFailure extends Error {
     readonly code: string,
     message: string,
     readonly details?: unknown,
+    /** Members that the answer has beside `code`, `error` and `details`, where another service's shape is kept. */
+    readonly members?: Readonly<Record<string, unknown>>,
   ) {
     super(message);
   }
@@ -53,7 +55,7 @@ export function handleErrors(
     if (failure.status >= 500 && !(error instanceof HttpFailure)) {
       log.error("a request failed", { method: c.req.method, path: c.req.path, reason: reason(error) });
     }
-    return respond(c, failure.status, errorBody(failure));
+    return respond(c, failure.status, { ...errorBody(failure), ...failure.members });
   };
   const notFound: NotFoundHandler = (c: Context) =>
     respond(c, 404, errorBody({ code: "not_found", message: `There is no ${c.req.method} ${c.req.path}.` }));
