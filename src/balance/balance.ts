@@ -1,0 +1,135 @@
+/**
+ * Balancing: from what a transaction must do to the finished transaction without signatures, with its inputs, change, collateral,
+ * execution units and fee.
+ *
+ * Units come from evaluating the very transaction that is given out, but for amounts of lovelace (fee, change) and the script data
+ * hash: an integer below 2^64 costs a script the same whatever it is, so only another choice of inputs or number of change
+ * outputs asks for another evaluation.
+ */
+import { fail, ok, type Result } from "#src/base/result.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Parameters, Units } from "#src/cardano/parameters.ts";
+import { type NewOutput, redeemerIndices, transactionHash } from "#src/cardano/transaction.ts";
+import { ledgerSize } from "#src/balance/fee.ts";
+import {
+  type BalanceFailure,
+  type Composed,
+  keyOf,
+  type Payer,
+  Purse,
+  type Skeleton,
+  total,
+  type UnitsOf,
+} from "#src/balance/purse.ts";
+
+export type { BalanceFailure, Payer, Skeleton } from "#src/balance/purse.ts";
+
+/** Runs the scripts of a transaction (see `src/plutus`). */
+export type Measure = (transaction: Uint8Array, utxos: readonly Utxo[]) =>
+  | { readonly ok: true; readonly redeemers: readonly MeasuredRedeemer[] }
+  | { readonly ok: false; readonly message: string; readonly logs: readonly string[] };
+
+/** Units of one run of a script. */
+export interface MeasuredRedeemer {
+  readonly purpose: string;
+  readonly index: number;
+  readonly units: Units;
+}
+
+/** A finished transaction. */
+export interface Balanced {
+  /** CBOR, without signatures. */
+  readonly transaction: Uint8Array;
+  readonly hash: string;
+  /** Lovelace. */
+  readonly fee: bigint;
+  /** Bytes once signed. */
+  readonly size: number;
+  /** Sum over its scripts. */
+  readonly units: Units;
+  /** All inputs: those of the skeleton, then those that pay. */
+  readonly inputs: readonly Utxo[];
+  readonly collateral: readonly Utxo[];
+  readonly change: readonly NewOutput[];
+}
+
+/** Shapes that are tried before units are no longer lowered; see `balance`. */
+const FREE_ROUNDS = 2;
+
+/** Finishes a transaction. Takes what `measure` takes, once or seldom twice, and a few milliseconds besides. */
+export function balance(
+  skeleton: Skeleton,
+  payer: Payer,
+  parameters: Parameters,
+  measure: Measure,
+): Result<Balanced, BalanceFailure> {
+  const purse = new Purse(skeleton, payer, parameters);
+  let units: UnitsOf = new Map();
+  let evaluated = skeleton.redeemers.length === 0 ? undefined : "";
+  for (let round = 0;; round++) {
+    const paid = purse.pay(units);
+    const { draft, failure } = paid;
+    if (!draft) return refused(paid.failure!);
+    const limit = tooLarge(draft, parameters);
+    if (limit) return limit;
+    const shape = shapeOf(draft);
+    if (evaluated === undefined || evaluated === shape) return failure ? refused(failure) : finished(draft);
+    const run = measure(draft.transaction, [
+      ...draft.inputs,
+      ...skeleton.references,
+      ...(draft.collateral?.inputs ?? []),
+    ]);
+    if (!run.ok && failure) return refused(failure);
+    if (!run.ok) return fail("script_refused", `A script refuses this transaction: ${run.message}`, { logs: run.logs });
+    // Two shapes could ask for each other for ever; units that no longer fall end that.
+    units = unitsOf(draft, run.redeemers, round < FREE_ROUNDS ? new Map() : units);
+    evaluated = shape;
+  }
+}
+
+function refused(error: BalanceFailure): { readonly ok: false; readonly error: BalanceFailure } {
+  return { ok: false, error };
+}
+
+function unitsOf({ parts }: Composed, run: readonly MeasuredRedeemer[], least: UnitsOf): UnitsOf {
+  const indexOf = redeemerIndices(parts);
+  const taken = new Map(run.map(({ purpose, index, units }) => [`${purpose}${index}`, units]));
+  return new Map((parts.redeemers ?? []).map(({ for: target }) => {
+    const units = taken.get(`${target.purpose}${indexOf(target)}`);
+    if (!units) throw new TypeError("the evaluation left out a redeemer");
+    return [keyOf(target), larger(units, least.get(keyOf(target)))];
+  }));
+}
+
+function larger(a: Units, b: Units = a): Units {
+  return { memory: a.memory > b.memory ? a.memory : b.memory, steps: a.steps > b.steps ? a.steps : b.steps };
+}
+
+/** What a script can see of a transaction, but for amounts. */
+function shapeOf({ inputs, change }: Composed): string {
+  return [...inputs.map(({ ref }) => refKey(ref)), change.length].join();
+}
+
+function tooLarge(composed: Composed, { maxTxSize, maxTxUnits }: Parameters) {
+  const size = ledgerSize(composed.size);
+  const { memory, steps } = total(composed.units);
+  const refuse = (what: string, size: number | bigint, limit: number | bigint) =>
+    fail("too_large", `The transaction would take ${size} ${what}; the limit is ${limit}.`, { what, size, limit });
+  if (size > maxTxSize) return refuse("bytes", size, maxTxSize);
+  if (memory > maxTxUnits.memory) return refuse("memory", memory, maxTxUnits.memory);
+  return steps > maxTxUnits.steps ? refuse("steps", steps, maxTxUnits.steps) : undefined;
+}
+
+function finished(composed: Composed): { readonly ok: true; readonly value: Balanced } {
+  const { transaction, fee, size, inputs, collateral, change } = composed;
+  return ok({
+    transaction,
+    hash: transactionHash(transaction),
+    fee,
+    size,
+    units: total(composed.units),
+    inputs,
+    collateral: collateral?.inputs ?? [],
+    change,
+  });
+}
