@@ -12,7 +12,13 @@ export default defineConfig({
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60_000 } },
       {
         extends: true,
-        test: { name: "system", include: ["test/system/**/*.test.ts"], testTimeout: 180_000, hookTimeout: 120_000 },
+        test: {
+          name: "system",
+          include: ["test/system/**/*.test.ts"],
+          globalSetup: ["test/support/global.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+        },
       },
     ],
   },

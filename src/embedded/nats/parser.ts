@@ -1,0 +1,205 @@
+/**
+ * The client's half of the core NATS protocol, read from a stream that may be cut anywhere.
+ *
+ * Hypotheses: the bytes are hostile. What is kept between two reads is at most one control line and one payload, each within
+ * its limit, in buffers that grow with what arrived and not with what was announced; bytes of the stream are never retained.
+ * Subjects are carried as latin1 text, one character a byte, so that any bytes go out as they came in.
+ */
+import { Buffer } from "node:buffer";
+
+/** What a client may ask for. */
+export interface Operations {
+  connect(json: string): void;
+  ping(): void;
+  pong(): void;
+  subscribe(subject: string, queue: string, sid: string): void;
+  /** `max` is 0 for "at once". */
+  unsubscribe(sid: string, max: number): void;
+  /** Whether a payload is worth keeping; asked before it is read. */
+  accepts(subject: string): boolean;
+  /** `body` (headers first, `headerLength` bytes of it) is valid during the call alone, and empty where it was not accepted. */
+  publish(subject: string, reply: string, headerLength: number, body: Buffer): void;
+  /** The stream cannot be understood any further; nothing is read after this. */
+  broken(reason: ProtocolError): void;
+}
+
+/** What a NATS server says of a stream that it gives up on. */
+export type ProtocolError =
+  | "Unknown Protocol Operation"
+  | "Parser Error"
+  | "Maximum Control Line Exceeded"
+  | "Maximum Payload Violation";
+
+export interface ParserLimits {
+  /** Longest control line in bytes, its end included. */
+  readonly maxControlLine: number;
+  /** Longest payload in bytes, headers included. */
+  readonly maxPayload: number;
+}
+
+interface Announced {
+  readonly subject: string;
+  readonly reply: string;
+  readonly headerLength: number;
+  readonly length: number;
+  readonly accepted: boolean;
+}
+
+const LF = 10;
+const CR = 13;
+const EMPTY = Buffer.alloc(0);
+const BLANKS = /[ \t]+/;
+
+/** A count in ASCII digits; undefined for anything else, and for what no limit allows. */
+function count(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Reads one client's stream. */
+export class Parser {
+  /** The beginning of a line or payload whose end has not come yet; `held` bytes of it count. */
+  private kept: Buffer = EMPTY;
+  private held = 0;
+  /** Payload whose announcement was read. */
+  private announced: Announced | undefined;
+  /** Bytes of a payload that nobody wants, still to come. */
+  private skipping = 0;
+  private stopped = false;
+
+  constructor(private readonly limits: ParserLimits, private readonly operations: Operations) {}
+
+  /** Reads some more bytes, which are the caller's again afterwards. */
+  read(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length && !this.stopped) at = this.announced ? this.payload(chunk, at) : this.line(chunk, at);
+  }
+
+  /** Stops reading for good. */
+  stop(): void {
+    this.stopped = true;
+    this.kept = EMPTY;
+    this.announced = undefined;
+  }
+
+  private fail(reason: ProtocolError): void {
+    this.stop();
+    this.operations.broken(reason);
+  }
+
+  private keep(bytes: Buffer, limit: number): void {
+    const needed = this.held + bytes.length;
+    if (this.kept.length < needed) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(limit, Math.max(needed, 2 * this.kept.length, 64)));
+      this.kept.copy(larger, 0, 0, this.held);
+      this.kept = larger;
+    }
+    bytes.copy(this.kept, this.held);
+    this.held = needed;
+  }
+
+  /** What was kept, joined with the rest; nothing is kept afterwards. */
+  private take(rest: Buffer, limit: number): Buffer {
+    if (this.held === 0) return rest;
+    this.keep(rest, limit);
+    const whole = this.kept.subarray(0, this.held);
+    this.held = 0;
+    // A buffer that a long payload needed is not kept for the next control line.
+    if (this.kept.length > this.limits.maxControlLine) this.kept = EMPTY;
+    return whole;
+  }
+
+  private line(chunk: Buffer, from: number): number {
+    const { maxControlLine } = this.limits;
+    const end = chunk.indexOf(LF, from);
+    const until = end < 0 ? chunk.length : end + 1;
+    if (this.held + until - from > maxControlLine) {
+      this.fail("Maximum Control Line Exceeded");
+      return until;
+    }
+    if (end < 0) {
+      this.keep(chunk.subarray(from), maxControlLine);
+      return until;
+    }
+    const bytes = this.take(chunk.subarray(from, until), maxControlLine);
+    const text = bytes.toString("latin1", 0, bytes.length - (bytes[bytes.length - 2] === CR ? 2 : 1));
+    this.control(text, bytes);
+    return until;
+  }
+
+  private payload(chunk: Buffer, from: number): number {
+    const announced = this.announced!;
+    // The payload and the line end after it.
+    const size = announced.length + 2;
+    const missing = announced.accepted ? size - this.held : this.skipping;
+    const until = Math.min(chunk.length, from + missing);
+    if (!announced.accepted) {
+      this.skipping -= until - from;
+      if (this.skipping === 0) this.deliver(announced, EMPTY);
+    } else if (until - from < missing) this.keep(chunk.subarray(from, until), size);
+    else {
+      const whole = this.take(chunk.subarray(from, until), size);
+      if (whole[size - 2] !== CR || whole[size - 1] !== LF) this.fail("Parser Error");
+      else this.deliver(announced, whole.subarray(0, announced.length));
+    }
+    return until;
+  }
+
+  private deliver(announced: Announced, body: Buffer): void {
+    this.announced = undefined;
+    this.operations.publish(announced.subject, announced.reply, body.length ? announced.headerLength : 0, body);
+  }
+
+  private announce(words: string[], withHeaders: boolean): void {
+    // PUB subject [reply] size; HPUB subject [reply] header-size total-size
+    const sizes = withHeaders ? 2 : 1;
+    const subject = words[1];
+    const length = count(words.at(-1));
+    const headerLength = withHeaders ? count(words.at(-2)) : 0;
+    const named = words.length - 1 - sizes;
+    if (
+      !subject || named < 1 || named > 2 || length === undefined || headerLength === undefined || headerLength > length
+    ) {
+      return this.fail("Parser Error");
+    }
+    if (length > this.limits.maxPayload) return this.fail("Maximum Payload Violation");
+    const accepted = this.operations.accepts(subject);
+    if (this.stopped) return;
+    this.announced = { subject, reply: named === 2 ? words[2]! : "", headerLength, length, accepted };
+    this.skipping = accepted ? 0 : length + 2;
+  }
+
+  private control(text: string, bytes: Buffer): void {
+    const words = text.split(BLANKS);
+    if (words.at(-1) === "") words.pop();
+    const { operations } = this;
+    switch (words[0]?.toUpperCase()) {
+      case undefined:
+        return;
+      case "PUB":
+        return this.announce(words, false);
+      case "HPUB":
+        return this.announce(words, true);
+      case "SUB":
+        if (words.length === 3) return operations.subscribe(words[1]!, "", words[2]!);
+        if (words.length === 4) return operations.subscribe(words[1]!, words[2]!, words[3]!);
+        return this.fail("Parser Error");
+      case "UNSUB": {
+        const max = words.length === 2 ? 0 : count(words[2]);
+        if (words.length < 2 || words.length > 3 || max === undefined) return this.fail("Parser Error");
+        return operations.unsubscribe(words[1]!, max);
+      }
+      case "PING":
+        return operations.ping();
+      case "PONG":
+        return operations.pong();
+      case "CONNECT":
+        // JSON is UTF-8, unlike the rest of the line.
+        return operations.connect(bytes.toString("utf8", "CONNECT".length));
+      // "+OK" and "-ERR" are a server's words, which a relay may echo.
+      case "+OK":
+        return;
+      default:
+        return this.fail("Unknown Protocol Operation");
+    }
+  }
+}

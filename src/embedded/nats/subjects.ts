@@ -1,0 +1,33 @@
+/**
+ * Subjects of the NATS protocol: tokens joined by dots. In a subscription `*` stands for one token and `>`, as the last, for
+ * one or more.
+ */
+
+// Blanks and control characters cannot travel on a protocol line.
+// deno-lint-ignore no-control-regex
+const TOKEN = /^[^\x00-\x20\x7f]+$/;
+
+/** Whether a text is a subject that can be subscribed to, wildcards included. */
+export function isSubscription(subject: string): boolean {
+  const tokens = subject.split(".");
+  return tokens.every((token, i) => TOKEN.test(token) && (token !== ">" || i === tokens.length - 1));
+}
+
+/** Whether a text is a subject that can be published to: no wildcard stands in it. */
+export function isLiteral(subject: string): boolean {
+  return subject.split(".").every((token) => TOKEN.test(token) && token !== "*" && token !== ">");
+}
+
+/** Whether everything that the subscription `narrow` can match is matched by the subscription `wide` too. */
+export function isWithin(narrow: string, wide: string): boolean {
+  const inner = narrow.split(".");
+  const outer = wide.split(".");
+  for (const [i, token] of outer.entries()) {
+    const own = inner[i];
+    if (own === undefined) return false;
+    if (token === ">") return true;
+    if (own === ">") return false;
+    if (token !== "*" && token !== own) return false;
+  }
+  return inner.length === outer.length;
+}

@@ -1,0 +1,57 @@
+/** What a system test runs on: a database of its own and a NATS endpoint. */
+import { randomBytes } from "node:crypto";
+import process from "node:process";
+import { inject } from "vitest";
+import { createLog } from "#src/base/log.ts";
+import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { openStore } from "#src/store/store.ts";
+
+export interface Infra {
+  /** An empty database, made for this call. */
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  /** The token that allows everything; undefined where the server of NATS_URL wants none. */
+  readonly natsToken: string | undefined;
+  /** Drops the database, and ends the endpoint after its last user. */
+  stop(): Promise<void>;
+}
+
+interface Nats {
+  readonly url: string;
+  readonly token: string | undefined;
+  stop(): Promise<void>;
+}
+
+// Each test file has this module of its own, and so an endpoint of its own.
+let shared: { readonly started: Promise<Nats>; users: number } | undefined;
+
+async function startNats(): Promise<Nats> {
+  const given = process.env.NATS_URL;
+  if (given) return { url: given, token: process.env.NATS_TOKEN, stop: async () => {} };
+  const token = randomBytes(16).toString("hex");
+  const endpoint: NatsEndpoint = await startNatsEndpoint({ port: 0, token, log: createLog("warn") });
+  return { url: endpoint.url, token, stop: endpoint.stop };
+}
+
+/** A new database on the run's server and the test file's NATS endpoint (or the servers of DATABASE_URL and NATS_URL). */
+export async function sharedInfra(): Promise<Infra> {
+  const server = inject("databaseUrl");
+  const name = `arbor_test_${randomBytes(8).toString("hex")}`;
+  const admin = openStore(server, { max: 1 });
+  await admin.sql.unsafe(`create database ${name} template template0`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  const users = shared ??= { started: startNats(), users: 0 };
+  users.users++;
+  const nats = await users.started;
+  const stop = async () => {
+    if (--users.users === 0) {
+      shared = undefined;
+      await nats.stop();
+    }
+    await admin.sql.unsafe(`drop database if exists ${name} with (force)`);
+    await admin.close();
+  };
+  let stopping: Promise<void> | undefined;
+  return { databaseUrl: url.href, natsUrl: nats.url, natsToken: nats.token, stop: () => stopping ??= stop() };
+}
