@@ -1,6 +1,6 @@
 /** The facts of the tokens that a block changes: rows in, a trie to check roots with, rows out. */
-import { equalBytes, fromHex } from "#src/base/bytes.ts";
-import { type Failure, ok, type Result } from "#src/base/result.ts";
+import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Row, RowQuery, Rows, RowWrite } from "#src/cardano/projection.ts";
 import { changeOf, type Operation } from "#src/cage/datum.ts";
 import { Forestry, type Leaf } from "#src/forestry/trie.ts";
@@ -28,16 +28,22 @@ interface Fact {
 
 /** Facts of one token while a block is folded. */
 class TokenFacts {
-  readonly stored: ReadonlyMap<string, Fact>;
-  readonly now: Map<string, Fact>;
-  readonly trie: Forestry;
-  count: number;
+  private constructor(
+    readonly token: string,
+    private readonly stored: ReadonlyMap<string, Fact>,
+    private readonly now: Map<string, Fact>,
+    readonly trie: Forestry,
+    public count: number,
+  ) {}
 
-  constructor(readonly token: string, rows: readonly Row[], count: number) {
-    this.stored = new Map(rows.map((row) => [row.path as string, factOf(row)]));
-    this.now = new Map(this.stored);
-    this.trie = Forestry.from(leavesOf(rows));
-    this.count = count;
+  static of(token: string, rows: readonly Row[], count: number): TokenFacts {
+    const stored = new Map(rows.map((row) => [row.path as string, factOf(row)]));
+    return new TokenFacts(token, stored, new Map(stored), Forestry.from(leavesOf(rows)), count);
+  }
+
+  /** The same facts, to try a transaction's changes on. */
+  copy(): TokenFacts {
+    return new TokenFacts(this.token, this.stored, new Map(this.now), this.trie.copy(), this.count);
   }
 
   apply({ path, key, operation }: FactChange): Result<void, Failure> {
@@ -80,7 +86,6 @@ export function leavesOf(rows: readonly Row[]): Leaf[] {
 export class FactTable {
   private readonly rows = new Map<string, Row[]>();
   private readonly open = new Map<string, TokenFacts>();
-  private readonly forgotten = new Set<string>();
 
   constructor(rows: Rows) {
     for (const row of rows.get("fact") ?? []) {
@@ -93,7 +98,7 @@ export class FactTable {
 
   /** A token that this block boots: it has no facts. */
   begin(token: string): void {
-    this.open.set(token, new TokenFacts(token, [], 0));
+    this.open.set(token, TokenFacts.of(token, [], 0));
   }
 
   /** Rows that are not here yet and that changes at these paths need. */
@@ -102,16 +107,18 @@ export class FactTable {
     return [{ table: "fact", column: "token", in: [before.token] }];
   }
 
-  /** Applies changes in order; gives the root that comes out, or why one of them is impossible. */
-  apply(before: FactsBefore, changes: readonly FactChange[]): Result<Uint8Array, Failure> {
-    const facts = this.open.get(before.token) ??
-      new TokenFacts(before.token, this.rows.get(before.token) ?? [], before.facts);
-    this.open.set(before.token, facts);
+  /** Applies a transaction's changes in order, if they lead to the root given; else says why not, and changes nothing. */
+  apply(before: FactsBefore, changes: readonly FactChange[], root: string): Result<void, Failure> {
+    const known = this.open.get(before.token) ??
+      TokenFacts.of(before.token, this.rows.get(before.token) ?? [], before.facts);
+    const facts = known.copy();
     for (const change of changes) {
       const done = facts.apply(change);
       if (!done.ok) return done;
     }
-    return ok(facts.trie.root);
+    if (toHex(facts.trie.root) !== root) return fail("root_differs", "the root is not the one that the requests give");
+    this.open.set(before.token, facts);
+    return ok(undefined);
   }
 
   /** How many facts a token has now, and whether the hashes of their sub-trees are kept. */
@@ -120,15 +127,8 @@ export class FactTable {
     return { facts: facts?.count ?? before.facts, cut: before.cut };
   }
 
-  /** Leaves a token's facts as they were before this block. */
-  forget(token: string): void {
-    this.forgotten.add(token);
-  }
-
   /** What the block changes in rows. */
   *writes(): Generator<RowWrite> {
-    for (const [token, facts] of this.open) {
-      if (!this.forgotten.has(token)) yield* facts.writes();
-    }
+    for (const facts of this.open.values()) yield* facts.writes();
   }
 }

@@ -270,7 +270,7 @@ class BlockFold {
       if (queries.length > 0) return queries;
     }
     const reason = this.apply(before, applied, next.state.root, row.root as string);
-    const size = reason === undefined ? this.facts.sizeOf(before) : before;
+    const size = this.facts.sizeOf(before);
     const said = this.stateRow(token, next, size.facts, size.cut);
     this.tell(token, { type: "UPDATED", ...said, applied: applied.length });
     if (reason !== undefined) this.quarantine(token, reason);
@@ -285,21 +285,20 @@ class BlockFold {
     oldRoot: string,
   ): string | undefined {
     if (applied.length === 0) return root === oldRoot ? undefined : "the root changed without a request";
-    const found = this.facts.apply(
+    const done = this.facts.apply(
       before,
       applied.map((row) => ({
         path: row.path as string,
         key: new Uint8Array(row.key as Uint8Array),
         operation: operationOf(row),
       })),
+      root,
     );
-    if (!found.ok) return found.error.message;
-    return toHex(found.value) === root ? undefined : "the root is not the one that the requests give";
+    return done.ok ? undefined : done.error.message;
   }
 
   private quarantine(token: string, reason: string): void {
     this.quarantined.add(token);
-    this.facts.forget(token);
     this.inserts.push({ table: "token_quarantine", row: { token, reason, to_slot: null } });
     this.tell(token, { type: "QUARANTINED", slot: this.block.slot, reason });
   }

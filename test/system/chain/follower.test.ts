@@ -1,0 +1,171 @@
+/**
+ * The follower against a chain that lags, runs ahead, rolls back and drops, with crashes at every line of a block's work: rows, watched
+ * outputs and the events told to actors come out exactly as the chain that remains.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tokenInputs, tokenMachine } from "#machines/token.ts";
+import { sleep } from "#src/base/clock.ts";
+import { utf8 } from "#src/base/bytes.ts";
+import { silentLog } from "#src/base/log.ts";
+import { refKey } from "#src/cardano/output.ts";
+import type { Touched } from "#src/cardano/projection.ts";
+import { cageMigrations } from "#src/cage/index/migrations.ts";
+import { cageProjection } from "#src/cage/index/projection.ts";
+import { readFacts, readRequests, readToken } from "#src/cage/index/read.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { Follower } from "#src/chain/follower.ts";
+import { chainMigrations } from "#src/chain/migrations.ts";
+import { transactionProjection } from "#src/chain/transactions.ts";
+import { readUtxos, utxoProjection } from "#src/chain/utxo.ts";
+import { ensureWatched } from "#src/chain/watch.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { createActor } from "xstate";
+import { MemoryChain, memoryPort, type Moods } from "../../support/chain.ts";
+import { ADDRESSES, Historian, nothing, SCRIPT, type World } from "../../support/history.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { seeded } from "../../support/random.ts";
+
+const RUNS = Number(process.env.FOLLOWER_RUNS ?? 4);
+const STEPS = 120;
+
+describe("follower", () => {
+  let infra: Awaited<ReturnType<typeof sharedInfra>>;
+  let store: Store;
+  beforeAll(async () => {
+    infra = await sharedInfra();
+    store = openStore(infra.databaseUrl);
+    await migrate(store, [...chainMigrations, ...cageMigrations]);
+    await store.sql`create table told (n bigserial primary key, kind text, id text, event jsonb)`;
+  });
+  afterAll(async () => {
+    await store?.close();
+    await infra?.stop();
+  });
+
+  it.each(Array.from({ length: RUNS }, (_, i) => i + 1))("comes out exact, run %i", async (seed) => {
+    await store
+      .sql`truncate chain_block, chain_transaction, chain_watch, chain_utxo, submission, submission_open, token_state,
+      token_quarantine, token_request, fact, token_bucket, told restart identity`;
+    await store.sql`update chain_cursor set slot = -1, hash = '', height = 0, tip_slot = -1, tip_height = 0`;
+    const random = seeded(seed);
+    const chain = new MemoryChain();
+    const { world, crashes, rollbacks } = await live(store, chain, random);
+    console.log(`run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes`);
+    expect(rollbacks).toBeGreaterThan(0);
+    expect(crashes).toBeGreaterThan(0);
+
+    for (const token of world.tokens.values()) {
+      const found = await readToken(store.sql, token.id);
+      expect(found.status).toBe(token.ended ? "ended" : token.quarantined ? "quarantined" : "live");
+      if (!("state" in found)) continue;
+      expect(refKey(found.state.utxo.ref)).toBe(refKey(token.ref));
+      if (!token.quarantined) expect(found.state.facts).toBe(token.facts.size);
+      expect(new Map(await readFacts(store.sql, token.id))).toEqual(token.facts);
+      const expected = [...world.requests.values()].filter((request) => request.token === token.id);
+      const requests = await readRequests(store.sql, token.id);
+      expect(requests.map((request) => refKey(request.utxo.ref))).toEqual(
+        expected.map((one) => refKey(one.ref)).sort(),
+      );
+      for (const request of requests) {
+        const { key, operation } = world.requests.get(refKey(request.utxo.ref))!;
+        expect(request.key).toEqual(utf8(key));
+        expect(request.operation).toEqual(operation);
+      }
+    }
+    const ids = await store.sql<{ token: string }[]>`select token from token_history`;
+    expect(new Set(ids.map((row) => row.token))).toEqual(new Set(world.tokens.keys()));
+
+    const utxos = [...chain.utxos().values()].filter(({ output }) => ADDRESSES.includes(output.address));
+    expect((await readUtxos(store.sql, ADDRESSES)).map(({ ref }) => refKey(ref)).sort()).toEqual(
+      utxos.map(({ ref }) => refKey(ref)).sort(),
+    );
+    const hashes = await store.sql<{ hash: string }[]>`select hash from chain_transaction`;
+    expect(new Set(hashes.map((row) => row.hash))).toEqual(
+      new Set(chain.blocks.flatMap(({ scanned }) => scanned.transactions.map((transaction) => transaction.hash))),
+    );
+    await expectActors(store, world);
+  });
+});
+
+/** Grows, rolls back and follows a chain at random; waits until the index stands at its tip. */
+async function live(store: Store, chain: MemoryChain, random: () => number) {
+  const historian = new Historian(random);
+  const worlds: World[] = [];
+  let rollbacks = 0;
+  let crashes = 0;
+  const stop = new AbortController();
+  const moods: Moods = { random, drop: 0.03, lagMs: 3, answerMs: 20 };
+  let calm = false;
+  const follower = new Follower({
+    store,
+    port: memoryPort(chain, moods),
+    projections: [transactionProjection, utxoProjection, cageProjection({ scripts: [SCRIPT], network: 0 })],
+    fence: () => Promise.resolve(),
+    append: async (sql, touched: readonly Touched[]) => {
+      for (const { entity, event } of touched) {
+        await sql`insert into told (kind, id, event) values (${entity.kind}, ${entity.id}, ${event as never})`;
+      }
+    },
+    ring: () => {},
+    log: silentLog,
+    onStep: (step) => {
+      if (calm || random() > 0.03) return;
+      crashes++;
+      throw new Error(`crash at ${step}`);
+    },
+  });
+  const running = follower.run(stop.signal);
+  const watching = ensureWatched(store, ADDRESSES.slice(0, 2), () => follower.wake(), Date.now() + 60_000);
+  for (let i = 0; i < STEPS; i++) {
+    if (chain.blocks.length > 3 && random() < 0.06) {
+      const count = 1 + Math.floor(random() * Math.min(6, chain.blocks.length - 1));
+      chain.rollback(count);
+      worlds.splice(worlds.length - count, count);
+      rollbacks++;
+    }
+    let world = worlds.at(-1) ?? nothing;
+    const transactions: Uint8Array[] = [];
+    for (let n = Math.floor(random() * 5); n > 0; n--) {
+      const next = historian.next(world);
+      world = next.world;
+      transactions.push(next.transaction);
+    }
+    chain.add(...transactions);
+    worlds.push(world);
+    if (i === STEPS / 2) {
+      void ensureWatched(store, [ADDRESSES[2]!], () => follower.wake(), Date.now() + 60_000);
+    }
+    await sleep(random() * 12);
+  }
+  calm = true;
+  const end = Date.now() + 60_000;
+  while ((await readCursor(store.sql)).at.hash !== chain.tip.hash) {
+    if (Date.now() > end) throw new Error("the follower does not reach the tip");
+    await sleep(20);
+  }
+  expect((await watching).ok).toBe(true);
+  expect((await ensureWatched(store, ADDRESSES, () => follower.wake(), Date.now() + 20_000)).ok).toBe(true);
+  stop.abort();
+  await running;
+  return { world: worlds.at(-1) ?? nothing, crashes, rollbacks };
+}
+
+/** What the token machine makes of the events it was told is what the chain says. */
+async function expectActors(store: Store, world: World): Promise<void> {
+  const rows = await store.sql<{ id: string; event: Record<string, unknown> }[]>`
+    select id, event from told where kind = 'token' order by n`;
+  const actors = new Map<string, ReturnType<typeof createActor<typeof tokenMachine>>>();
+  for (const { id, event } of rows) {
+    const actor = actors.get(id) ?? createActor(tokenMachine, { input: { kind: "token", id } }).start();
+    actors.set(id, actor);
+    actor.send({ ...tokenInputs.parse(event), turn: { at: 0 } });
+  }
+  for (const [id, actor] of actors) {
+    const token = world.tokens.get(id);
+    const { value, context } = actor.getSnapshot();
+    const status = !token ? "absent" : token.ended ? "ended" : token.quarantined ? "quarantined" : "live";
+    expect([id, value]).toEqual([id, status]);
+    if (token && !token.ended) expect(context.ref).toBe(refKey(token.ref));
+  }
+}
