@@ -1,0 +1,65 @@
+/**
+ * Contributing a request to an update of its token.
+ *
+ * Whether the change is applied and the deposit refunded is for the update to see to; a request only makes sure that there is
+ * one. It checks that
+ *
+ * 1. it names a token of its own script's policy,
+ * 2. one of that token is in the first output,
+ * 3. nothing is minted or burnt under the policy.
+ *
+ * A token of the policy exists once, in the state that minting made and updates replaced, at the script. By 2 and 3 it was
+ * spent in this transaction, so its state was, by ending or updating it. Ending burns it, against 3. So it was updated,
+ * and the update goes through every input at the script that names its token: it demands an action for this request, which
+ * applies and refunds it, or passes over it with the requester's signature, with which it could be retracted as well.
+ */
+import * as u from "#src/cage/uplc/builtin.ts";
+import { bind, bool, call, checkAll, choose, fn, ifEmpty, recursive, unit } from "#src/cage/uplc/expression.ts";
+import type { Bool, Data, Expr, List, Pair, Unit } from "#src/cage/uplc/term.ts";
+import {
+  Credential,
+  Output,
+  Request,
+  type RequestFields,
+  Token,
+  Transaction,
+  type TransactionFields,
+} from "#src/cage/contract/context.ts";
+import { construct, oneToken, paymentOf, type Spent } from "#src/cage/contract/library.ts";
+
+/** Whether the transaction may spend the request (which stands under `reference`) to apply it. */
+export function contribute(
+  spent: Spent,
+  tx: TransactionFields,
+  reference: Expr<Data>,
+  request: RequestFields,
+): Expr<Unit> {
+  const own = Output.open(call(spent, reference, Transaction.get.inputs(tx)));
+  return bind(
+    [Credential.raw.hash(Credential.open(paymentOf(Output.raw.address(own))))],
+    (policy) =>
+      bind([Request.raw.token(request)], (token) =>
+        bind([Token.raw.name(Token.open(token))], (name) =>
+          checkAll([
+            [u.equalData(token, construct(0, policy, name)), "contribute: a token of another policy"],
+            [
+              u.equalData(assetsOfFirstOutput(tx), u.mapData(oneToken(policy, name))),
+              "contribute: the token is not updated",
+            ],
+            [call(lacks, policy, Transaction.get.mint(tx)), "contribute: the policy mints or burns"],
+          ], unit))),
+  );
+}
+
+/** What the first output holds beside lovelace. */
+function assetsOfFirstOutput(tx: TransactionFields): Expr<Data> {
+  const first = Output.open(u.head(Transaction.get.outputs(tx)));
+  return u.mapData(u.tail(Output.get.value(first)));
+}
+
+/** Whether a map has no such key. */
+const lacks = recursive<[Data, List<Pair<Data, Data>>], Bool>((self) =>
+  fn((key, map) =>
+    ifEmpty(map, bool(true), choose(u.equalData(u.first(u.head(map)), key), bool(false), self(key, u.tail(map))))
+  )
+);

@@ -1,0 +1,20 @@
+/** Ending a token: its owner burns it and takes back what its state held. */
+import * as u from "#src/cage/uplc/builtin.ts";
+import { call, check, unit } from "#src/cage/uplc/expression.ts";
+import type { Data, Expr, Unit } from "#src/cage/uplc/term.ts";
+import { type StateFields, Transaction, type TransactionFields } from "#src/cage/contract/context.ts";
+import { type Library, quantity } from "#src/cage/contract/library.ts";
+import { withOwn } from "#src/cage/contract/state.ts";
+
+/**
+ * Whether the transaction may end the token. Exactly this token is burnt and nothing else of the policy, so no other token
+ * ends or begins beside it, and no request contributes (that wants nothing of the policy minted or burnt).
+ */
+export function end(library: Library, tx: TransactionFields, reference: Expr<Data>, state: StateFields): Expr<Unit> {
+  return withOwn(library, tx, reference, state, ({ policy, name }) =>
+    check(
+      u.equalData(call(library.lookup, policy, Transaction.get.mint(tx)), quantity(name, -1n)),
+      "end: not exactly this token is burnt",
+      unit,
+    ));
+}

@@ -1,0 +1,148 @@
+/** Functions that several handlers share, and data put together while the script runs. */
+import { constr, type Data as PlutusData } from "#src/cardano/data.ts";
+import * as u from "#src/cage/uplc/builtin.ts";
+import { bind, bool, call, check, choose, data, fn, ifEmpty, int, recursive, unit } from "#src/cage/uplc/expression.ts";
+import type { Bool, Data, Expr, Fn, Int, List, Pair } from "#src/cage/uplc/term.ts";
+import {
+  Address,
+  Datum,
+  Input,
+  nothing,
+  Output,
+  State,
+  Transaction,
+  type TransactionFields,
+} from "#src/cage/contract/context.ts";
+
+/** The output that an input with a given reference spends; fails when the transaction does not spend it. */
+export type Spent = Expr<Fn<[Data, List<Data>], Data>>;
+
+/** Binds `Spent` around a part of the script. */
+export function withSpent<R>(body: (spent: Spent) => Expr<R>): Expr<R> {
+  const search = recursive<[Data, List<Data>], Data>((self) =>
+    fn((reference, inputs) =>
+      bind(
+        [Input.open(u.head(inputs))],
+        (input) =>
+          choose(
+            u.equalData(Input.raw.reference(input), reference),
+            Input.raw.output(input),
+            self(reference, u.tail(inputs)),
+          ),
+      )
+    )
+  );
+  return bind([search], (spent) => body(spent));
+}
+
+/** What minting, ending, updating and retracting share. */
+export interface Library {
+  readonly spent: Spent;
+  /** The value under a key of a map; fails when there is none. */
+  readonly lookup: Expr<Fn<[Data, List<Pair<Data, Data>>], Data>>;
+  /** Whether some data is among a list: a key's hash among the signatories. */
+  readonly isAmong: Expr<Fn<[Data, List<Data>], Bool>>;
+}
+
+/** Binds the shared functions around a part of the script. */
+export function withLibrary<R>(spent: Spent, body: (library: Library) => Expr<R>): Expr<R> {
+  const lookup = recursive<[Data, List<Pair<Data, Data>>], Data>((self) =>
+    fn((key, map) =>
+      bind(
+        [u.head(map)],
+        (entry) => choose(u.equalData(u.first(entry), key), u.second(entry), self(key, u.tail(map))),
+      )
+    )
+  );
+  const isAmong = recursive<[Data, List<Data>], Bool>((self) =>
+    fn((wanted, list) =>
+      ifEmpty(list, bool(false), choose(u.equalData(u.head(list), wanted), bool(true), self(wanted, u.tail(list))))
+    )
+  );
+  return bind([lookup, isAmong], (lookup, isAmong) => body({ spent, lookup, isAmong }));
+}
+
+/** Whether a key signed the transaction. */
+export function signed(library: Library, tx: TransactionFields, key: Expr<Data>): Expr<Bool> {
+  return call(library.isAmong, key, Transaction.get.signatories(tx));
+}
+
+/** A constructor as data, out of fields that are known only when the script runs. */
+export function construct(tag: number, ...fields: Expr<Data>[]): Expr<Data> {
+  const list = fields.reduceRight<Expr<List<Data>>>((rest, field) => u.cons(field, rest), u.noData(unit));
+  return u.constrData(int(tag), list);
+}
+
+/** A constructor as data, known when the script is built. */
+export function known(tag: number, ...fields: PlutusData[]): Expr<Data> {
+  return data(constr(tag, ...fields));
+}
+
+/** A map of one entry. */
+function entry(key: Expr<Data>, value: Expr<Data>): Expr<List<Pair<Data, Data>>> {
+  return u.cons(u.pairData(key, value), u.noPairs(unit));
+}
+
+/** So many of one asset name, as stands in a value under a policy. */
+export function quantity(name: Expr<Data>, amount: bigint): Expr<Data> {
+  return u.mapData(entry(name, data(amount)));
+}
+
+/** One unit of a token, as stands in a value behind the lovelace. */
+export function oneToken(policy: Expr<Data>, name: Expr<Data>): Expr<List<Pair<Data, Data>>> {
+  return entry(policy, quantity(name, 1n));
+}
+
+/** Lovelace of a value; the ledger puts it first in every output's. */
+export function lovelace(value: Expr<List<Pair<Data, Data>>>): Expr<Int> {
+  return u.unInt(u.second(u.head(u.unMap(u.second(u.head(value))))));
+}
+
+/** The payment credential of an address. */
+export function paymentOf(address: Expr<Data>): Expr<Data> {
+  return Address.raw.payment(Address.open(address));
+}
+
+/**
+ * An output that is a token's state and nothing else: at that address, with lovelace (the first entry of its value) and one
+ * of the token, the state's datum inline in its one form, without a reference script.
+ */
+export function stateOutput(
+  address: Expr<Data>,
+  lovelace: Expr<Pair<Data, Data>>,
+  token: { readonly policy: Expr<Data>; readonly name: Expr<Data> },
+  state: { readonly owner: Expr<Data>; readonly root: Expr<Data> },
+): Expr<Data> {
+  const value = u.mapData(u.cons(lovelace, oneToken(token.policy, token.name)));
+  const datum = construct(2, construct(1, construct(0, state.owner, state.root)));
+  return construct(0, address, value, datum, nothing);
+}
+
+/**
+ * Goes on with the owner that the first output names, after a check that this output is the token's state with that root
+ * and nothing else.
+ */
+export function withNextState<R>(
+  tx: TransactionFields,
+  address: Expr<Data>,
+  token: { readonly policy: Expr<Data>; readonly name: Expr<Data> },
+  root: Expr<Data>,
+  then: (owner: Expr<Data>) => Expr<R>,
+): Expr<R> {
+  return bind(
+    [u.head(Transaction.get.outputs(tx))],
+    (output) =>
+      bind([Output.open(output)], (fields) =>
+        bind([ownerIn(Output.get.datum(fields))], (owner) =>
+          check(
+            u.equalData(output, stateOutput(address, u.head(Output.get.value(fields)), token, { owner, root })),
+            "the first output is not the next state",
+            then(owner),
+          ))),
+  );
+}
+
+/** The owner in the datum of an output, taking for granted that it is an inline state: whoever asks compares the whole. */
+function ownerIn(datum: Expr<Pair<Int, List<Data>>>): Expr<Data> {
+  return State.raw.owner(State.open(Datum.raw.content(Datum.open(u.head(u.second(datum))))));
+}

@@ -1,0 +1,228 @@
+/**
+ * Updating a token: its owner applies requests, in the ledger's order of inputs.
+ *
+ * The first output is the next state. From the second on, output after output refunds request after request: what one request
+ * is owed is compared with one output alone, so no output pays two of them, and no sum can give to one what another is owed.
+ *
+ * So that nothing else in the transaction counts an output for itself that refunds a request here: no other state of the
+ * policy is spent (its requests would count the same outputs), and no output of any other script.
+ */
+import { constr } from "#src/cardano/data.ts";
+import * as u from "#src/cage/uplc/builtin.ts";
+import {
+  and,
+  bind,
+  call,
+  check,
+  checkAll,
+  choose,
+  fn,
+  ifEmpty,
+  int,
+  or,
+  recursive,
+  unit,
+} from "#src/cage/uplc/expression.ts";
+import type { Bool, Bytes, Data, Expr, Int, List, Pair, Unit } from "#src/cage/uplc/term.ts";
+import {
+  Address,
+  Apply,
+  Datum,
+  Input,
+  Modify,
+  Output,
+  Request,
+  type RequestFields,
+  State,
+  type StateFields,
+  Transaction,
+  type TransactionFields,
+} from "#src/cage/contract/context.ts";
+import { construct, known, type Library, lovelace, signed, withNextState } from "#src/cage/contract/library.ts";
+import { rootAfter } from "#src/cage/contract/operation.ts";
+import { type Follow, withFollow } from "#src/cage/contract/proof.ts";
+import { signedByRequester } from "#src/cage/contract/retract.ts";
+import { type Own, withOwn } from "#src/cage/contract/state.ts";
+
+/** Whether the transaction may update the token: `fields` are those of the redeemer. */
+export function modify(
+  library: Library,
+  tx: TransactionFields,
+  fields: Expr<List<Data>>,
+  reference: Expr<Data>,
+  state: StateFields,
+): Expr<Unit> {
+  return withOwn(
+    library,
+    tx,
+    reference,
+    state,
+    (own) =>
+      bind(
+        [nextRoot(library, tx, fields, reference, state, own)],
+        (root) =>
+          withNextState(tx, own.address, own, u.bytesData(root), (owner) =>
+            check(
+              or(u.equalData(owner, State.raw.owner(state)), signed(library, tx, owner)),
+              "modify: the next owner did not sign",
+              unit,
+            )),
+      ),
+  );
+}
+
+/** Goes through the inputs; actions and refunds are used up one by one. Gives the root that comes out. */
+function nextRoot(
+  library: Library,
+  tx: TransactionFields,
+  fields: Expr<List<Data>>,
+  reference: Expr<Data>,
+  state: StateFields,
+  own: Own,
+): Expr<Bytes> {
+  return bind([construct(0, own.policy, own.name)], (token) =>
+    withFollow((follow) => {
+      const go = recursive<[List<Data>, List<Data>, List<Data>, Bytes], Bytes>((self) =>
+        fn((inputs, actions, refunds, root) =>
+          ifEmpty(
+            inputs,
+            check(u.isEmpty(actions), "modify: an action without a request", root),
+            bind([Input.open(u.head(inputs)), u.tail(inputs)], (input, rest) =>
+              bind([Output.open(Input.raw.output(input))], (output) =>
+                bind([Address.raw.payment(Address.open(Output.raw.address(output)))], (credential) => {
+                  const pass = self(rest, actions, refunds, root);
+                  return choose(
+                    u.equalData(credential, own.credential),
+                    bind([datumOf(output)], (datum) =>
+                      choose(
+                        u.equalInts(u.first(datum), int(0)),
+                        bind([Request.open(Datum.raw.content(Datum.of(u.second(datum))))], (request) =>
+                          choose(
+                            u.equalData(Request.raw.token(request), token),
+                            bind([u.unConstr(u.head(actions))], (action) =>
+                              choose(
+                                u.equalInts(u.first(action), int(0)),
+                                checkApplicable(
+                                  Datum.of(u.second(datum)),
+                                  request,
+                                  output,
+                                  u.head(refunds),
+                                  self(
+                                    rest,
+                                    u.tail(actions),
+                                    u.tail(refunds),
+                                    applied(follow, root, request, u.second(action)),
+                                  ),
+                                ),
+                                checkAll([
+                                  [u.equalInts(u.first(action), int(1)), "modify: no such action"],
+                                  [signedByRequester(library, tx, request), "modify: a request is passed over"],
+                                ], self(rest, u.tail(actions), refunds, root)),
+                              )),
+                            pass,
+                          )),
+                        check(
+                          u.equalData(Input.raw.reference(input), reference),
+                          "modify: a second state is spent",
+                          pass,
+                        ),
+                      )),
+                    check(isKey(credential), "modify: an output of another script is spent", pass),
+                  );
+                }))),
+          )
+        )
+      );
+      const outputs = Transaction.get.outputs(tx);
+      return call(
+        go,
+        Transaction.get.inputs(tx),
+        Modify.get.actions(Modify.of(fields)),
+        u.tail(outputs),
+        State.get.root(state),
+      );
+    }));
+}
+
+type OutputFields = ReturnType<typeof Output.open>;
+type DatumFields = ReturnType<typeof Datum.of>;
+
+/** Constructor and fields of the datum of an output at the script, which must be inline. */
+function datumOf(output: OutputFields): Expr<Pair<Int, List<Data>>> {
+  return bind(
+    [Output.get.datum(output)],
+    (datum) =>
+      check(
+        u.equalInts(u.first(datum), int(2)),
+        "modify: a datum that is not inline",
+        u.unConstr(u.head(u.second(datum))),
+      ),
+  );
+}
+
+function isKey(credential: Expr<Data>): Expr<Bool> {
+  return u.equalInts(u.first(u.unConstr(credential)), int(0));
+}
+
+function applied(
+  follow: Follow,
+  root: Expr<Bytes>,
+  request: RequestFields,
+  action: Expr<List<Data>>,
+): Expr<Bytes> {
+  const proof = Apply.get.proof(Apply.of(action));
+  return rootAfter(follow, root, Request.get.key(request), Request.get.operation(request), proof);
+}
+
+/**
+ * Goes on when a request has exactly the form of one, holds nothing but lovelace, offers a fee that it holds, and is refunded
+ * what it is owed by that output. A request of another form could be applied unseen by whoever reads the ledger strictly.
+ */
+function checkApplicable<R>(
+  datum: DatumFields,
+  request: RequestFields,
+  output: OutputFields,
+  refund: Expr<Data>,
+  then: Expr<R>,
+): Expr<R> {
+  return bind(
+    [Request.raw.refund(request), Request.get.fee(request), Output.get.value(output)],
+    (address, fee, value) =>
+      bind(
+        [lovelace(value), Output.open(refund)],
+        (locked, back) =>
+          bind([Output.get.value(back)], (returned) =>
+            checkAll([
+              [Datum.ends(datum), "modify: a datum with more than a request"],
+              [Request.ends(request), "modify: a request with more fields"],
+              [u.isEmpty(u.tail(value)), "modify: a request holds assets"],
+              [u.lessOrEqual(int(0), fee), "modify: a negative fee"],
+              [u.lessOrEqual(fee, locked), "modify: a fee that the request does not hold"],
+              [u.equalData(Output.raw.address(back), address), "modify: a refund to another address"],
+              [isKeyAddress(address), "modify: a refund address that is not a key's"],
+              [u.isEmpty(u.tail(returned)), "modify: a refund with assets"],
+              [u.lessOrEqual(u.subtract(locked, fee), lovelace(returned)), "modify: a refund that is too small"],
+              [
+                u.equalData(u.constrData(int(0), Output.from.datum(back)), plain),
+                "modify: a refund with a datum or a script",
+              ],
+            ], then)),
+      ),
+  );
+}
+
+/** An output's datum and reference script when it has neither. */
+const plain = known(0, constr(0), constr(1));
+
+/**
+ * Whether an address is a key's, and its stake part (where it has one) a credential rather than a pointer. That the rest is
+ * well formed follows from an output having that address.
+ */
+function isKeyAddress(data: Expr<Data>): Expr<Bool> {
+  return bind([Address.open(data)], (address) =>
+    bind([Address.get.stake(address)], (stake) =>
+      and(
+        isKey(Address.raw.payment(address)),
+        or(u.equalInts(u.first(stake), int(1)), isKey(u.head(u.second(stake)))),
+      )));
+}

@@ -1,0 +1,50 @@
+/** What an operation makes of a token's root. */
+import * as u from "#src/cage/uplc/builtin.ts";
+import { bind, call, check, choose, int, untuple } from "#src/cage/uplc/expression.ts";
+import type { Bytes, Data, Expr, Int, List, Pair } from "#src/cage/uplc/term.ts";
+import { type Follow, none } from "#src/cage/contract/proof.ts";
+
+/**
+ * The root after an operation: insert (constructor 0, value), delete (1, value) or update (2, old and new value), on the fact
+ * of a key. Fails when the proof does not lead to the root before, or the operation has another form.
+ */
+export function rootAfter(
+  follow: Follow,
+  root: Expr<Bytes>,
+  key: Expr<Bytes>,
+  operation: Expr<Pair<Int, List<Data>>>,
+  proof: Expr<List<Data>>,
+): Expr<Bytes> {
+  return bind(
+    [u.first(operation), u.second(operation)],
+    (kind, values) =>
+      bind([u.blake2b(u.unBytes(u.head(values))), u.tail(values)], (value, more) =>
+        choose(
+          u.equalInts(kind, int(2)),
+          bind([u.blake2b(u.unBytes(u.head(more)))], (replacing) =>
+            check(
+              u.isEmpty(u.tail(more)),
+              "update: not two values",
+              untuple(
+                call(follow, key, value, replacing, proof),
+                (before, after) =>
+                  check(u.equalBytes(before, root), "update: the proof does not lead to the root", after),
+              ),
+            )),
+          check(
+            u.isEmpty(more),
+            "not one value",
+            untuple(call(follow, key, none, value, proof), (before, after) =>
+              choose(
+                u.equalInts(kind, int(0)),
+                check(u.equalBytes(before, root), "insert: the proof does not lead to the root", after),
+                check(
+                  u.equalInts(kind, int(1)),
+                  "no such operation",
+                  check(u.equalBytes(after, root), "delete: the proof does not lead to the root", before),
+                ),
+              )),
+          ),
+        )),
+  );
+}

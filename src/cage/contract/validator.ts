@@ -1,0 +1,98 @@
+/**
+ * The contract: one Plutus V3 script that is the policy of its tokens and the owner of their states and requests. What it runs
+ * for and the redeemer decide which handler answers.
+ */
+import * as u from "#src/cage/uplc/builtin.ts";
+import { bind, check, choose, fn, int } from "#src/cage/uplc/expression.ts";
+import type { Data, Expr, Fn, Int, List, Pair, Unit } from "#src/cage/uplc/term.ts";
+import {
+  Context,
+  Datum,
+  Just,
+  Minting,
+  Request,
+  Spending,
+  State,
+  Transaction,
+  type TransactionFields,
+} from "#src/cage/contract/context.ts";
+import { contribute } from "#src/cage/contract/contribute.ts";
+import { end } from "#src/cage/contract/end.ts";
+import { type Library, type Spent, withLibrary, withSpent } from "#src/cage/contract/library.ts";
+import { mint } from "#src/cage/contract/mint.ts";
+import { modify } from "#src/cage/contract/modify.ts";
+import { retract } from "#src/cage/contract/retract.ts";
+
+/** The script as a function of its context. */
+export const validator: Expr<Fn<[Data], Unit>> = fn((context) =>
+  bind([Context.open(context)], (fields) =>
+    bind(
+      [Transaction.open(Context.raw.transaction(fields)), Context.get.redeemer(fields), Context.get.purpose(fields)],
+      (tx, redeemer, purpose) =>
+        withSpent((spent) =>
+          choose(
+            u.equalInts(u.first(purpose), int(1)),
+            spend(spent, tx, redeemer, u.second(purpose)),
+            check(
+              u.equalInts(u.first(purpose), int(0)),
+              "no such purpose",
+              withLibrary(
+                spent,
+                (library) => mint(library, tx, redeemer, Minting.raw.policy(Minting.of(u.second(purpose)))),
+              ),
+            ),
+          )
+        ),
+    ))
+);
+
+/** Spending an output at the script: end 0 or modify 2 a state, contribute 1 or retract 3 a request. */
+function spend(
+  spent: Spent,
+  tx: TransactionFields,
+  redeemer: Expr<Pair<Int, List<Data>>>,
+  purpose: Expr<List<Data>>,
+): Expr<Unit> {
+  return bind([Spending.of(purpose)], (spending) =>
+    bind([
+      Spending.raw.reference(spending),
+      u.unConstr(Just.raw.value(Just.open(Spending.raw.datum(spending)))),
+      u.first(redeemer),
+    ], (reference, datum, action) => {
+      const content = Datum.raw.content(Datum.of(u.second(datum)));
+      const isRequest = u.equalInts(u.first(datum), int(0));
+      return choose(
+        u.equalInts(action, int(1)),
+        check(isRequest, "not a request", contribute(spent, tx, reference, Request.open(content))),
+        withLibrary(spent, (library) =>
+          choose(
+            u.equalInts(action, int(3)),
+            check(isRequest, "not a request", retract(library, tx, Request.open(content))),
+            check(
+              u.equalInts(u.first(datum), int(1)),
+              "not a state",
+              bind([State.open(content)], (state) => ofState(library, tx, redeemer, reference, state, action)),
+            ),
+          )),
+      );
+    }));
+}
+
+function ofState(
+  library: Library,
+  tx: TransactionFields,
+  redeemer: Expr<Pair<Int, List<Data>>>,
+  reference: Expr<Data>,
+  state: ReturnType<typeof State.open>,
+  action: Expr<Int>,
+): Expr<Unit> {
+  return choose(
+    u.equalInts(action, int(0)),
+    end(library, tx, reference, state),
+    check(
+      u.equalInts(action, int(2)),
+      "no such redeemer",
+      modify(library, tx, u.second(redeemer), reference, state),
+    ),
+  );
+}

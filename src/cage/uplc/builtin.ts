@@ -1,0 +1,126 @@
+/** Built-in functions of Plutus V3, typed: number in the flat encoding, and how many times the term must be forced. */
+import {
+  applied,
+  type Bool,
+  type Bytes,
+  type Data,
+  type Expr,
+  type Int,
+  type List,
+  type Pair,
+  typed,
+  type Unit,
+} from "#src/cage/uplc/term.ts";
+
+/** Those in use; numbers of the Plutus Core specification, section 4.3. */
+export const BUILTINS = {
+  addInteger: [0, 0],
+  subtractInteger: [1, 0],
+  divideInteger: [3, 0],
+  modInteger: [6, 0],
+  equalsInteger: [7, 0],
+  lessThanInteger: [8, 0],
+  lessThanEqualsInteger: [9, 0],
+  appendByteString: [10, 0],
+  consByteString: [11, 0],
+  sliceByteString: [12, 0],
+  lengthOfByteString: [13, 0],
+  indexByteString: [14, 0],
+  equalsByteString: [15, 0],
+  sha2_256: [18, 0],
+  blake2b_256: [20, 0],
+  ifThenElse: [26, 1],
+  trace: [28, 1],
+  fstPair: [29, 2],
+  sndPair: [30, 2],
+  chooseList: [31, 2],
+  mkCons: [32, 1],
+  headList: [33, 1],
+  tailList: [34, 1],
+  nullList: [35, 1],
+  constrData: [37, 0],
+  mapData: [38, 0],
+  iData: [40, 0],
+  bData: [41, 0],
+  unConstrData: [42, 0],
+  unMapData: [43, 0],
+  unListData: [44, 0],
+  unIData: [45, 0],
+  unBData: [46, 0],
+  equalsData: [47, 0],
+  mkPairData: [48, 0],
+  mkNilData: [49, 0],
+  mkNilPairData: [50, 0],
+  integerToByteString: [73, 0],
+} as const;
+export type BuiltinName = keyof typeof BUILTINS;
+
+function of1<A, R>(name: BuiltinName): (a: Expr<A>) => Expr<R> {
+  return (a) => typed(applied({ kind: "builtin", name }, a.term));
+}
+function of2<A, B, R>(name: BuiltinName): (a: Expr<A>, b: Expr<B>) => Expr<R> {
+  return (a, b) => typed(applied({ kind: "builtin", name }, a.term, b.term));
+}
+function of3<A, B, C, R>(name: BuiltinName): (a: Expr<A>, b: Expr<B>, c: Expr<C>) => Expr<R> {
+  return (a, b, c) => typed(applied({ kind: "builtin", name }, a.term, b.term, c.term));
+}
+
+export const add = of2<Int, Int, Int>("addInteger");
+export const subtract = of2<Int, Int, Int>("subtractInteger");
+/** Quotient, rounded down. */
+export const divide = of2<Int, Int, Int>("divideInteger");
+/** Remainder of `divide`. */
+export const modulo = of2<Int, Int, Int>("modInteger");
+export const equalInts = of2<Int, Int, Bool>("equalsInteger");
+export const less = of2<Int, Int, Bool>("lessThanInteger");
+export const lessOrEqual = of2<Int, Int, Bool>("lessThanEqualsInteger");
+
+export const append = of2<Bytes, Bytes, Bytes>("appendByteString");
+/** A byte (0 to 255, or the script fails) in front of bytes. */
+export const prepend = of2<Int, Bytes, Bytes>("consByteString");
+/** From an offset, at most so many bytes; offsets outside give fewer, and never fail. */
+export const slice = of3<Int, Int, Bytes, Bytes>("sliceByteString");
+export const length = of1<Bytes, Int>("lengthOfByteString");
+/** The byte at an index; fails outside. */
+export const byteAt = of2<Bytes, Int, Int>("indexByteString");
+export const equalBytes = of2<Bytes, Bytes, Bool>("equalsByteString");
+export const sha2 = of1<Bytes, Bytes>("sha2_256");
+export const blake2b = of1<Bytes, Bytes>("blake2b_256");
+/** (big-endian?, width in bytes, number); fails when the number does not fit. */
+export const intToBytes = of3<Bool, Int, Int, Bytes>("integerToByteString");
+
+/** Constructor and fields of data; fails on other kinds of data. */
+export const unConstr = of1<Data, Pair<Int, List<Data>>>("unConstrData");
+export const unMap = of1<Data, List<Pair<Data, Data>>>("unMapData");
+export const unList = of1<Data, List<Data>>("unListData");
+export const unInt = of1<Data, Int>("unIData");
+export const unBytes = of1<Data, Bytes>("unBData");
+export const constrData = of2<Int, List<Data>, Data>("constrData");
+export const mapData = of1<List<Pair<Data, Data>>, Data>("mapData");
+export const intData = of1<Int, Data>("iData");
+export const bytesData = of1<Bytes, Data>("bData");
+export const pairData = of2<Data, Data, Pair<Data, Data>>("mkPairData");
+export const equalData = of2<Data, Data, Bool>("equalsData");
+export const noData = of1<Unit, List<Data>>("mkNilData");
+export const noPairs = of1<Unit, List<Pair<Data, Data>>>("mkNilPairData");
+
+export function first<A, B>(pair: Expr<Pair<A, B>>): Expr<A> {
+  return of1<Pair<A, B>, A>("fstPair")(pair);
+}
+export function second<A, B>(pair: Expr<Pair<A, B>>): Expr<B> {
+  return of1<Pair<A, B>, B>("sndPair")(pair);
+}
+/** First element; fails on an empty list. */
+export function head<A>(list: Expr<List<A>>): Expr<A> {
+  return of1<List<A>, A>("headList")(list);
+}
+/** All but the first element; fails on an empty list. */
+export function tail<A>(list: Expr<List<A>>): Expr<List<A>> {
+  return of1<List<A>, List<A>>("tailList")(list);
+}
+export function isEmpty<A>(list: Expr<List<A>>): Expr<Bool> {
+  return of1<List<A>, Bool>("nullList")(list);
+}
+export function cons<A>(element: Expr<A>, list: Expr<List<A>>): Expr<List<A>> {
+  return of2<A, List<A>, List<A>>("mkCons")(element, list);
+}

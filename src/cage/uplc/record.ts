@@ -1,0 +1,63 @@
+/** Descriptions of constructors with named fields, which generate the accessors. */
+import { head, isEmpty, second, tail, unBytes, unConstr, unInt, unList, unMap } from "#src/cage/uplc/builtin.ts";
+import type { Bool, Bytes, Data, Expr, Int, List, Pair } from "#src/cage/uplc/term.ts";
+
+/** How a field is taken out of its data. */
+export interface Kind<A> {
+  readonly read: (data: Expr<Data>) => Expr<A>;
+}
+
+export const asData: Kind<Data> = { read: (data) => data };
+export const asInt: Kind<Int> = { read: unInt };
+export const asBytes: Kind<Bytes> = { read: unBytes };
+export const asList: Kind<List<Data>> = { read: unList };
+export const asMap: Kind<List<Pair<Data, Data>>> = { read: unMap };
+/** The constructor's number beside its fields. */
+export const asConstr: Kind<Pair<Int, List<Data>>> = { read: unConstr };
+
+type Shape = { readonly [field: string]: Kind<unknown> };
+type Read<K> = K extends Kind<infer A> ? A : never;
+
+/** Fields of a constructor, as the list they are. */
+export interface Fields<S> {
+  readonly type: "fields";
+  readonly shape: S;
+}
+
+/** A constructor's fields, by name. */
+export interface RecordType<S extends Shape> {
+  /** Fields of a constructor; which one it is is not looked at. */
+  readonly open: (data: Expr<Data>) => Expr<Fields<S>>;
+  /** Fields that are at hand as a list. */
+  readonly of: (fields: Expr<List<Data>>) => Expr<Fields<S>>;
+  /** Each field, read as its kind. */
+  readonly get: { readonly [K in keyof S]: (fields: Expr<Fields<S>>) => Expr<Read<S[K]>> };
+  /** Each field, as data. */
+  readonly raw: { readonly [K in keyof S]: (fields: Expr<Fields<S>>) => Expr<Data> };
+  /** The list of fields that begins with the one named. */
+  readonly from: { readonly [K in keyof S]: (fields: Expr<Fields<S>>) => Expr<List<Data>> };
+  /** Whether there are no fields behind the last. */
+  readonly ends: (fields: Expr<Fields<S>>) => Expr<Bool>;
+}
+
+/** Describes a constructor by its fields in order. */
+export function record<const S extends Shape>(shape: S): RecordType<S> {
+  const names = Object.keys(shape);
+  const list = (fields: Expr<Fields<S>>): Expr<List<Data>> => ({ term: fields.term });
+  const drop = (fields: Expr<Fields<S>>, count: number): Expr<List<Data>> => {
+    let rest = list(fields);
+    for (let i = 0; i < count; i++) rest = tail(rest);
+    return rest;
+  };
+  const each = <R>(make: (name: string, index: number) => R) =>
+    Object.fromEntries(names.map((n, i) => [n, make(n, i)]));
+  const of = (fields: Expr<List<Data>>): Expr<Fields<S>> => ({ term: fields.term });
+  return {
+    of,
+    open: (data) => of(second(unConstr(data))),
+    get: each((name, i) => (fields: Expr<Fields<S>>) => shape[name]!.read(head(drop(fields, i)))),
+    raw: each((_, i) => (fields: Expr<Fields<S>>) => head(drop(fields, i))),
+    from: each((_, i) => (fields: Expr<Fields<S>>) => drop(fields, i)),
+    ends: (fields) => isEmpty(drop(fields, names.length)),
+  } as RecordType<S>;
+}

@@ -1,0 +1,175 @@
+/** Plans of transactions around one token, and what the contract says to the whole of one: every script in it must agree. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { Constr, constr, type Data, encodeData } from "#src/cardano/data.ts";
+import { validator } from "#src/cage/contract/validator.ts";
+import { changeOf, type Operation } from "#src/cage/datum.ts";
+import { type Action, spendData } from "#src/cage/redeemer.ts";
+import { Forestry } from "#src/forestry/trie.ts";
+import { compareBytes, concat, equalBytes, utf8 } from "#src/base/bytes.ts";
+import { fill, input, keyAt, minting, output, reference, run, scriptAt, spending, value } from "./script_context.ts";
+
+export const POLICY = fill(1);
+export const OWNER = fill(2);
+export const ALICE = fill(3);
+export const BOB = fill(4);
+export const MALLORY = fill(5);
+export const SEED = reference(50, 1);
+export const NAME = sha256(concat(fill(50, 32), Uint8Array.of(0, 1)));
+export const OTHER_NAME = sha256(concat(fill(51, 32), Uint8Array.of(0, 0)));
+export const EMPTY = new Uint8Array(32);
+
+/** An input of a plan; `redeemer` where a script must agree to it. */
+export interface Spend {
+  readonly input: Data;
+  readonly redeemer?: Data;
+}
+
+/** A transaction: inputs come in the ledger's order by themselves. */
+export interface Plan {
+  readonly spends: readonly Spend[];
+  readonly outputs: readonly Data[];
+  readonly mint?: Data;
+  readonly mintRedeemer?: Data;
+  readonly signers: readonly Uint8Array[];
+}
+
+function order(a: Spend, b: Spend): number {
+  const [x, y] = [a, b].map((spend) => (spend.input as Constr).fields[0] as Constr);
+  const byHash = compareBytes(x!.fields[0] as Uint8Array, y!.fields[0] as Uint8Array);
+  return byHash || Number((x!.fields[1] as bigint) - (y!.fields[1] as bigint));
+}
+
+function isOurs(spend: Spend): boolean {
+  const address = ((spend.input as Constr).fields[1] as Constr).fields[0] as Constr;
+  return equalBytes(encodeData(address.fields[0]!), encodeData(constr(1, POLICY)));
+}
+
+/** "accepted", or what the first script that refused said. Throws when a plan has an input of the script without a redeemer. */
+export function verdict(plan: Plan): string {
+  const spends = [...plan.spends].sort(order);
+  const tx = {
+    inputs: spends.map((spend) => spend.input),
+    outputs: plan.outputs,
+    signers: plan.signers,
+    ...(plan.mint === undefined ? {} : { mint: plan.mint }),
+  };
+  for (const spend of spends) {
+    if (!isOurs(spend)) continue;
+    if (spend.redeemer === undefined) throw new TypeError("an input of the script without a redeemer");
+    const result = run(validator, spending(tx, spend.input, spend.redeemer));
+    if (!result.ok) return result.message;
+  }
+  if (plan.mintRedeemer !== undefined) {
+    const result = run(validator, minting(tx, POLICY, plan.mintRedeemer));
+    if (!result.ok) return result.message;
+  }
+  return "accepted";
+}
+
+export const SCRIPT = scriptAt(POLICY);
+export const WALLET = keyAt(OWNER, fill(12));
+
+export function stateDatum(root: Uint8Array, owner = OWNER): Data {
+  return constr(1, constr(0, owner, root));
+}
+
+/** The state of a token as an output. */
+export function stateOutput(
+  root: Uint8Array,
+  { owner = OWNER, name = NAME, address = SCRIPT, lovelace = 2_000_000n } = {},
+) {
+  return output(address, value(lovelace, [POLICY, name, 1n]), stateDatum(root, owner));
+}
+
+export interface RequestSpec {
+  readonly key?: string;
+  readonly operation?: Operation;
+  /** Address as data. */
+  readonly refund?: Data;
+  readonly requester?: Uint8Array;
+  readonly fee?: bigint;
+  readonly locked?: bigint;
+  readonly name?: Uint8Array;
+  readonly policy?: Uint8Array;
+  /** First byte of its transaction id: its place among the inputs. */
+  readonly id?: number;
+  readonly address?: Data;
+  readonly value?: Data;
+  readonly datum?: Data;
+}
+
+export function insertion(text: string): Operation {
+  return { type: "insert", value: utf8(text) };
+}
+
+function operationData(operation: Operation): Data {
+  if (operation.type === "update") return constr(2, operation.old, operation.value);
+  return constr(operation.type === "insert" ? 0 : 1, operation.value);
+}
+
+export function refundOf(spec: RequestSpec): Data {
+  return spec.refund ?? keyAt(spec.requester ?? ALICE);
+}
+
+export function requestDatum(spec: RequestSpec): Data {
+  const token = constr(0, spec.policy ?? POLICY, spec.name ?? NAME);
+  const operation = operationData(spec.operation ?? insertion("v"));
+  return constr(0, constr(0, token, refundOf(spec), spec.fee ?? 500_000n, utf8(spec.key ?? "k"), operation));
+}
+
+export function requestInput(spec: RequestSpec): Data {
+  const held = spec.value ?? value(spec.locked ?? 2_000_000n);
+  return input(
+    reference(spec.id ?? 61),
+    output(spec.address ?? SCRIPT, held, spec.datum ?? requestDatum(spec)),
+  );
+}
+
+export const CONTRIBUTE = spendData({ type: "contribute" });
+export const RETRACT = spendData({ type: "retract" });
+export const END = spendData({ type: "end" });
+
+export function modifying(actions: readonly Action[]): Data {
+  return spendData({ type: "modify", actions });
+}
+
+/** What a request is owed. */
+export function owed(spec: RequestSpec): Data {
+  return output(refundOf(spec), value((spec.locked ?? 2_000_000n) - (spec.fee ?? 500_000n)));
+}
+
+/** Money of the owner's that pays for a transaction. */
+export const feeInput: Spend = { input: input(reference(220), output(WALLET, value(100_000_000n))) };
+export const stateReference = reference(200);
+
+/** An honest update of a token by requests, in the order given by their ids. */
+export interface Update extends Plan {
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
+  readonly actions: readonly Action[];
+  readonly requests: readonly Spend[];
+  readonly state: Spend;
+}
+
+export function update(specs: readonly RequestSpec[], facts: Forestry = new Forestry()): Update {
+  const trie = facts.copy();
+  const before = trie.root;
+  const actions = specs.map((spec): Action => {
+    const proof = trie.apply(changeOf(utf8(spec.key ?? "k"), spec.operation ?? insertion("v")));
+    if (!proof.ok) throw new Error(proof.error.message);
+    return { type: "apply", proof: proof.value };
+  });
+  const after = trie.root;
+  const requests = specs.map((spec): Spend => ({ input: requestInput(spec), redeemer: CONTRIBUTE }));
+  const state: Spend = { input: input(stateReference, stateOutput(before)), redeemer: modifying(actions) };
+  return {
+    before,
+    after,
+    actions,
+    requests,
+    state,
+    spends: [...requests, state, feeInput],
+    outputs: [stateOutput(after), ...specs.map(owed), output(WALLET, value(90_000_000n))],
+    signers: [OWNER],
+  };
+}

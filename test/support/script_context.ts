@@ -1,0 +1,145 @@
+/** Script contexts of Plutus V3 as data, with defaults for what a test does not care about, and a run of a term on one. */
+import scalus from "scalus";
+import { Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
+import { compiled, program } from "#src/cage/uplc/program.ts";
+import { applied, type Expr } from "#src/cage/uplc/term.ts";
+import { encode } from "#src/cardano/cbor.ts";
+import { toHex } from "#src/base/bytes.ts";
+
+/** What a run gave: nothing, or what the failing check said. */
+export interface Run {
+  readonly ok: boolean;
+  readonly message: string;
+  readonly memory: bigint;
+  readonly steps: bigint;
+}
+
+/** Evaluates a function on arguments with scalus, with traces. */
+export function run(fun: Expr<unknown>, ...args: Data[]): Run {
+  const term = applied(
+    program(fun, { traces: true }),
+    ...args.map((value) => ({ kind: "constant" as const, constant: { type: "data" as const, value } })),
+  );
+  const result = scalus.Scalus.evaluateScript(toHex(encode(compiled(term))));
+  const message = result.logs.find((log) => !log.startsWith("Error")) ?? (result.isSuccess ? "" : "no message");
+  return {
+    ok: result.isSuccess,
+    message: result.isSuccess ? "ok" : message,
+    memory: BigInt(result.budget.memory),
+    steps: BigInt(result.budget.steps),
+  };
+}
+
+/** `length` bytes of one value. */
+export function fill(value: number, length = 28): Uint8Array {
+  return new Uint8Array(length).fill(value);
+}
+
+export function reference(id: number, index = 0): Data {
+  return constr(0, fill(id, 32), BigInt(index));
+}
+
+const key = (hash: Uint8Array) => constr(0, hash);
+const script = (hash: Uint8Array) => constr(1, hash);
+
+/** An address of a key, with a key as its stake part where one is given. */
+export function keyAt(hash: Uint8Array, stake?: Uint8Array): Data {
+  return constr(0, key(hash), stake ? constr(0, constr(0, key(stake))) : constr(1));
+}
+
+/** An address of a script. */
+export function scriptAt(hash: Uint8Array, stake?: Uint8Array): Data {
+  return constr(0, script(hash), stake ? constr(0, constr(0, key(stake))) : constr(1));
+}
+
+type Asset = readonly [policy: Uint8Array, name: Uint8Array, quantity: bigint];
+
+function assets(list: readonly Asset[]): [Data, Data][] {
+  const policies = new Map<string, [Uint8Array, [Data, Data][]]>();
+  for (const [policy, name, quantity] of list) {
+    const names = policies.get(toHex(policy)) ?? [policy, []];
+    names[1].push([name, quantity]);
+    policies.set(toHex(policy), names);
+  }
+  return [...policies].sort(([a], [b]) => a < b ? -1 : 1).map(([, [policy, names]]) => [policy, new DataMap(names)]);
+}
+
+/** A value of an output. */
+export function value(lovelace: bigint, ...list: Asset[]): Data {
+  const none = new Uint8Array(0);
+  return new DataMap([[none, new DataMap([[none, lovelace]])], ...assets(list)]);
+}
+
+/** What a transaction mints and burns. */
+export function minted(...list: Asset[]): Data {
+  return new DataMap(assets(list));
+}
+
+/** An output, with an inline datum where one is given. */
+export function output(address: Data, value: Data, datum?: Data, script?: Uint8Array): Data {
+  return constr(
+    0,
+    address,
+    value,
+    datum === undefined ? constr(0) : constr(2, datum),
+    script ? constr(0, script) : constr(1),
+  );
+}
+
+export function input(reference: Data, output: Data): Data {
+  return constr(0, reference, output);
+}
+
+/** The parts of a transaction that the contract looks at. */
+export interface Tx {
+  readonly inputs?: readonly Data[];
+  readonly outputs?: readonly Data[];
+  readonly mint?: Data;
+  readonly signers?: readonly Uint8Array[];
+}
+
+function txInfo(tx: Tx): Data {
+  const none = new DataMap([]);
+  const always = constr(0, constr(0, constr(0), constr(1)), constr(0, constr(2), constr(1)));
+  return constr(
+    0,
+    tx.inputs ?? [],
+    [],
+    tx.outputs ?? [],
+    200_000n,
+    tx.mint ?? none,
+    [],
+    none,
+    always,
+    tx.signers ?? [],
+    none,
+    none,
+    fill(9, 32),
+    none,
+    [],
+    constr(1),
+    constr(1),
+  );
+}
+
+/** Context of a spend of `own` (an input of the transaction). */
+export function spending(tx: Tx, own: Data, redeemer: Data, datum = datumOf(own)): Data {
+  const spent = own as Constr;
+  return constr(
+    0,
+    txInfo(tx),
+    redeemer,
+    constr(1, spent.fields[0]!, datum === undefined ? constr(1) : constr(0, datum)),
+  );
+}
+
+/** Context of minting under a policy. */
+export function minting(tx: Tx, policy: Uint8Array, redeemer: Data): Data {
+  return constr(0, txInfo(tx), redeemer, constr(0, policy));
+}
+
+function datumOf(input: Data): Data | undefined {
+  const output = (input as Constr).fields[1] as Constr;
+  const datum = output.fields[2] as Constr;
+  return datum.tag === 2 ? datum.fields[0] : undefined;
+}
