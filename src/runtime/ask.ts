@@ -1,0 +1,104 @@
+/**
+ * Asks entities, wherever they are. A question goes to the worker that owns the entity's partition; when it does not answer,
+ * or owns it no more, the same question with the same id goes to the next owner, until the deadline.
+ */
+import { sleep } from "#src/base/clock.ts";
+import type { Json } from "#src/base/json.ts";
+import { type Log, reason, silentLog } from "#src/base/log.ts";
+import { fail, type Failure, type Result } from "#src/base/result.ts";
+import { type Bus, BusError } from "#src/runtime/bus.ts";
+import { entityKey, partitionOf } from "#src/runtime/partition.ts";
+import { PLACEMENT } from "#src/runtime/placement.ts";
+import { type Asked, commandId, entitySchema, type Told, workerSubject } from "#src/runtime/protocol.ts";
+import type { EntityRef, Event } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface AskOptions {
+  /** Names the command: the same id asked again gets the first answer. Random unless given. */
+  readonly commandId?: string;
+  /** How long the caller waits, in milliseconds from now: 10,000 unless given. */
+  readonly deadlineMs?: number;
+  /** What made the caller ask (a request id), for logs. */
+  readonly cause?: string;
+}
+
+export interface Ask {
+  /** Has an entity apply an event; gives the reply of its machine, or why there is none (`RuntimeCode` or the machine's). */
+  ask(entity: EntityRef, event: Event, options?: AskOptions): Promise<Result<Json, Failure>>;
+  /** Has an entity's worker compute something beside its turns. It may be computed twice. */
+  build(
+    entity: EntityRef,
+    name: string,
+    input: Json,
+    options?: { readonly deadlineMs?: number; readonly cause?: string },
+  ): Promise<Result<Json, Failure>>;
+  close(): void;
+}
+
+/** How long one worker is given before the question is put again (to it, or to who owns the entity by then), in milliseconds. */
+const PATIENCE_MS = 1_500;
+
+export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: Store; log?: Log }): Ask {
+  let owners: readonly (string | undefined)[] = [];
+  let refreshing: Promise<void> | undefined;
+
+  const refresh = () =>
+    refreshing ??= (async () => {
+      try {
+        const rows = await store.sql<
+          { id: number; owner: string | null }[]
+        >`select id, owner from partition order by id`;
+        owners = rows.map(({ owner }) => owner ?? undefined);
+      } catch (error) {
+        log.warn("placement not read", { reason: reason(error) });
+      }
+      // Many questions fail together when an owner goes: one look serves them all, and not more than one in a moment.
+      await sleep(20);
+    })().finally(() => refreshing = undefined);
+  const unsubscribe = bus.subscribe(PLACEMENT, () => void refresh());
+
+  const put = async (question: Asked): Promise<Result<Json, Failure>> => {
+    const { entity, deadline } = question;
+    if (!entitySchema.safeParse(entity).success || !commandId.safeParse(question.id).success) {
+      return fail("invalid", "The entity or the command has no proper id.");
+    }
+    for (;;) {
+      const rest = deadline - Date.now();
+      if (rest <= 0) break;
+      if (owners.length === 0) await refresh();
+      const owner = owners.length === 0 ? undefined : owners[partitionOf(entity, owners.length)];
+      if (owner === undefined) {
+        await refresh();
+        continue;
+      }
+      const patience = Math.min(rest, PATIENCE_MS);
+      try {
+        const body = { ...question, until: Date.now() + patience } as unknown as Json;
+        const told = await bus.request(workerSubject(owner), body, patience) as unknown as Told;
+        if (!("again" in told)) return told;
+      } catch (error) {
+        if (!(error instanceof BusError)) throw error;
+        if (error.code === "too_large") return fail("too_large", error.message);
+        log.debug("asked again", { entity: entityKey(entity), id: question.id, worker: owner, reason: error.message });
+      }
+      await refresh();
+    }
+    const message = question.ask === "build"
+      ? `Nobody answered for this ${entity.kind} in time.`
+      : `Nobody answered for this ${entity.kind} in time; the command may still be applied, and tells when it is asked again.`;
+    return fail("unavailable", message, { id: question.id });
+  };
+
+  const common = (entity: EntityRef, id: string, options: { deadlineMs?: number; cause?: string }) => {
+    const deadline = Date.now() + (options.deadlineMs ?? 10_000);
+    return { id, entity, deadline, until: deadline, ...(options.cause === undefined ? {} : { cause: options.cause }) };
+  };
+
+  return {
+    ask: (entity, event, options = {}) =>
+      put({ ask: "command", ...common(entity, options.commandId ?? crypto.randomUUID(), options), event }),
+    build: (entity, name, input, options = {}) =>
+      put({ ask: "build", ...common(entity, crypto.randomUUID(), options), name, input }),
+    close: unsubscribe,
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * NATS behind one file: requests, messages and subscriptions with JSON bodies. Core NATS only: a message may be lost or come
+ * twice, and nothing here depends on it being kept.
+ */
+import { connect, headers, type Msg, type NatsConnection, NatsError } from "nats";
+import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { type Log, reason, silentLog } from "#src/base/log.ts";
+
+/** Why a request got no answer. */
+export class BusError extends Error {
+  constructor(readonly code: "no_responders" | "timeout" | "too_large" | "closed", message: string) {
+    super(message);
+  }
+}
+
+/** What a subscriber may do with a message that asks for an answer. Throws a `BusError` when the answer is too large. */
+export type Respond = (body: Json) => void;
+
+export interface Bus {
+  /** Asks and waits. Rejects with a `BusError`. */
+  request(subject: string, body: Json, timeoutMs: number): Promise<Json>;
+  /** Sends, as far as the connection takes it; `flush` tells that the server has it. */
+  publish(subject: string, body: Json, headers?: Record<string, string>): void;
+  /** Hands over every message until the function that it gives is called. A body that is no JSON is dropped with a warning. */
+  subscribe(subject: string, handle: (body: Json, respond: Respond | undefined, subject: string) => void): () => void;
+  /** Resolves when the server has everything sent so far; rejects after `timeoutMs` or when the connection is lost. */
+  flush(timeoutMs?: number): Promise<void>;
+  /** Largest body that the server takes, in bytes. */
+  maxPayload(): number;
+  close(): Promise<void>;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Exact JSON as bytes: the engine's own writer serves where there is no `bigint`. */
+function encode(body: Json): Uint8Array {
+  let text: string;
+  try {
+    text = JSON.stringify(body);
+  } catch {
+    text = toJson(body);
+  }
+  return encoder.encode(text);
+}
+
+/** Exact JSON of bytes: only a text with 16 digits in a row can hold an integer that the engine's own reader would round. */
+function decode(bytes: Uint8Array): Json {
+  const text = decoder.decode(bytes);
+  return /\d{16}/.test(text) ? parseJson(text) : JSON.parse(text);
+}
+
+/** Connects, waiting for the server as long as it takes, and reconnects for ever. */
+export async function connectBus(
+  options: { url: string; token?: string; name?: string; log?: Log },
+): Promise<Bus> {
+  const log = options.log ?? silentLog;
+  const nats: NatsConnection = await connect({
+    servers: options.url,
+    ...(options.token === undefined ? {} : { token: options.token }),
+    name: options.name ?? "arbor",
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 200,
+    reconnectJitter: 100,
+    waitOnFirstConnect: true,
+    pingInterval: 5_000,
+    maxPingOut: 3,
+  });
+  (async () => {
+    for await (const status of nats.status()) log.debug("bus", { status: status.type, data: String(status.data) });
+  })().catch(() => {});
+  const maxPayload = () => nats.info?.max_payload ?? 1_048_576;
+  const bytesOf = (body: Json) => {
+    const bytes = encode(body);
+    if (bytes.length > maxPayload()) {
+      throw new BusError("too_large", `A message of ${bytes.length} bytes; the server takes ${maxPayload()}.`);
+    }
+    return bytes;
+  };
+  return {
+    request: async (subject, body, timeoutMs) => {
+      const bytes = bytesOf(body);
+      let message: Msg;
+      try {
+        message = await nats.request(subject, bytes, { timeout: Math.max(1, Math.ceil(timeoutMs)) });
+      } catch (error) {
+        throw asBusError(error, subject);
+      }
+      return decode(message.data);
+    },
+    publish: (subject, body, more) => {
+      const bytes = bytesOf(body);
+      if (more === undefined) return nats.publish(subject, bytes);
+      const head = headers();
+      for (const [name, value] of Object.entries(more)) head.set(name, value);
+      nats.publish(subject, bytes, { headers: head });
+    },
+    subscribe: (subject, handle) => {
+      const subscription = nats.subscribe(subject, {
+        callback: (error, message) => {
+          if (error) return log.warn("subscription refused", { subject, reason: error.message });
+          let body: Json;
+          try {
+            body = decode(message.data);
+          } catch {
+            return log.warn("message is no JSON", { subject: message.subject });
+          }
+          const respond = message.reply ? (answer: Json) => void message.respond(bytesOf(answer)) : undefined;
+          try {
+            handle(body, respond, message.subject);
+          } catch (failure) {
+            log.error("message handler threw", { subject: message.subject, reason: reason(failure) });
+          }
+        },
+      });
+      return () => subscription.unsubscribe();
+    },
+    flush: async (timeoutMs = 5_000) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new BusError("timeout", "the server did not confirm in time")), timeoutMs);
+      });
+      try {
+        await Promise.race([nats.flush(), late]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    maxPayload,
+    close: async () => {
+      if (nats.isClosed()) return;
+      await nats.close();
+    },
+  };
+}
+
+function asBusError(error: unknown, subject: string): BusError {
+  const code = error instanceof NatsError ? error.code : "";
+  if (code === "503") return new BusError("no_responders", `nobody listens on ${subject}`);
+  if (code === "TIMEOUT") return new BusError("timeout", `no answer on ${subject} in time`);
+  return new BusError("closed", reason(error));
+}

@@ -1,0 +1,123 @@
+/**
+ * The pure side of XState: what a machine may be made of, and its snapshots as JSON and back. Timers, promises and spawned
+ * actors of a live machine would not survive a restore (or would run twice), so a machine that has them is refused.
+ */
+import { type AnyMachineSnapshot, type AnyStateMachine, createActor, initialTransition } from "xstate";
+import type { Json } from "#src/base/json.ts";
+import { turnActions } from "#src/base/turn.ts";
+import type { ActorKind, ActorView, EntityRef, Event } from "#src/runtime/types.ts";
+
+const OF_XSTATE = new Set(["xstate.assign", "xstate.enqueueActions", "xstate.raise"]);
+
+/** Whether an action is one that a turn carries out. */
+export function isTurnAction(name: string): name is keyof typeof turnActions {
+  return Object.hasOwn(turnActions, name);
+}
+
+interface Node {
+  readonly id: string;
+  readonly invoke: readonly unknown[];
+  readonly after: readonly unknown[];
+  readonly entry: readonly unknown[];
+  readonly exit: readonly unknown[];
+  readonly transitions: ReadonlyMap<string, readonly { readonly actions: readonly unknown[] }[]>;
+  readonly always?: readonly { readonly actions: readonly unknown[] }[] | undefined;
+  readonly initial: { readonly actions: readonly unknown[] };
+  readonly states: { readonly [key: string]: Node };
+}
+
+/** What is wrong with a kind, in sentences; nothing when it can be run. Actions inside `enqueueActions` show only when they run. */
+export function faultsOf(kind: ActorKind): string[] {
+  const faults: string[] = [];
+  if (!/^[a-z][a-z0-9-]{0,63}$/.test(kind.kind)) {
+    faults.push(`The kind "${kind.kind}" is not lower-case letters, digits and dashes.`);
+  }
+  const implementations = kind.machine.implementations.actions as Record<string, unknown>;
+  const action = (state: string, value: unknown) => {
+    const name = typeof value === "object" && value !== null ? (value as { type?: unknown }).type : value;
+    const code = typeof name === "string" ? implementations[name] : name;
+    const builtIn = (code as { type?: unknown } | undefined)?.type;
+    if (typeof builtIn === "string") {
+      const delay = (code as { delay?: unknown }).delay;
+      if (!OF_XSTATE.has(builtIn) || delay !== undefined) {
+        faults.push(`${state}: "${builtIn}"${delay === undefined ? "" : " with a delay"} is no action of a turn.`);
+      }
+    } else if (typeof name !== "string") {
+      faults.push(`${state}: an action that is a function would run outside the turn.`);
+    } else if (!isTurnAction(name)) faults.push(`${state}: "${name}" is no action of a turn.`);
+  };
+  const visit = (node: Node) => {
+    if (node.invoke.length > 0) faults.push(`${node.id}: invokes an actor; use the action "effect".`);
+    if (node.after.length > 0) faults.push(`${node.id}: has a delayed transition; use the action "remind".`);
+    else for (const value of [...node.entry, ...node.exit]) action(node.id, value);
+    const transitions = [...node.transitions.values()].flat().concat(node.always ?? []);
+    if (node.after.length === 0) {
+      for (const { actions } of transitions) actions.forEach((value) => action(node.id, value));
+    }
+    node.initial.actions.forEach((value) => action(node.id, value));
+    for (const child of Object.values(node.states)) visit(child);
+  };
+  visit(kind.machine.root as unknown as Node);
+  for (const [name, table] of Object.entries(kind.tables ?? {})) {
+    if (table.key.length === 0) faults.push(`The table "${name}" has no key.`);
+  }
+  return faults;
+}
+
+/** Largest snapshot, in bytes of JSON. */
+export const SNAPSHOT_BYTES = 16_384;
+
+/** A snapshot as JSON text. Throws where it holds a `bigint` or is larger than `SNAPSHOT_BYTES`. */
+export function dehydrate(machine: AnyStateMachine, snapshot: AnyMachineSnapshot): string {
+  const text = JSON.stringify(machine.getPersistedSnapshot(snapshot));
+  if (text.length > SNAPSHOT_BYTES / 3) {
+    const bytes = new TextEncoder().encode(text).length;
+    if (bytes > SNAPSHOT_BYTES) {
+      throw new RangeError(`a snapshot of ${bytes} bytes; at most ${SNAPSHOT_BYTES} are kept`);
+    }
+  }
+  return text;
+}
+
+/** A snapshot out of its JSON, of this machine's version or an older one that the kind can bring up. */
+export function hydrate(kind: ActorKind, json: Json, version: number): AnyMachineSnapshot {
+  let snapshot = json;
+  if (version !== kind.version) {
+    if (kind.migrate === undefined || version > kind.version) {
+      throw new Error(`a snapshot of version ${version} of the machine "${kind.kind}", which is at ${kind.version}`);
+    }
+    snapshot = kind.migrate(json, version);
+  }
+  return createActor(kind.machine, { snapshot: snapshot as never }).getSnapshot() as AnyMachineSnapshot;
+}
+
+/** The snapshot before any event, and the actions of entering it. */
+export function begin(machine: AnyStateMachine, entity: EntityRef) {
+  return initialTransition(machine, { kind: entity.kind, id: entity.id }) as unknown as [
+    AnyMachineSnapshot,
+    readonly { readonly type: string; readonly params: unknown }[],
+  ];
+}
+
+/** A state's name: `live`, `live.syncing` where nested, `{a.x,b.y}` where parallel. */
+export function stateName(value: unknown): string {
+  if (typeof value === "string") return value;
+  const parts = Object.entries(value as { [key: string]: unknown }).map(([key, inner]) => {
+    const name = stateName(inner);
+    return name === "{}" ? key : `${key}.${name}`;
+  });
+  return parts.length === 1 ? parts[0]! : `{${parts.join(",")}}`;
+}
+
+/** A snapshot as readers see it. */
+export function viewOf(entity: EntityRef, snapshot: AnyMachineSnapshot, version: number): ActorView & {
+  can(event: Event): boolean;
+} {
+  return {
+    entity,
+    state: stateName(snapshot.value),
+    context: snapshot.context,
+    version,
+    can: (event) => snapshot.can(event as never),
+  };
+}

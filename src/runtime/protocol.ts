@@ -1,0 +1,51 @@
+/** What askers and workers say to each other over the bus. Workers check every message again. */
+import { z } from "zod";
+import { isWellFormed } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import type { EntityRef, Event } from "#src/runtime/types.ts";
+
+/** Where a worker listens for questions. */
+export function workerSubject(worker: string): string {
+  return `arbor.worker.${worker}`;
+}
+
+/** Longest id of an entity or a command, in UTF-16 units. */
+const LONGEST = 200;
+const id = z.string().min(1).max(LONGEST).refine((text) => !text.includes("\0") && isWellFormed(text), "no plain text");
+
+export const entitySchema = z.object({ kind: z.string().min(1).max(64), id });
+export const commandId = id;
+
+const common = {
+  id,
+  entity: entitySchema,
+  /** When nobody waits any more, in milliseconds since 1970. */
+  deadline: z.number(),
+  /** When this attempt of the asker ends. */
+  until: z.number(),
+  cause: z.string().max(LONGEST).optional(),
+};
+
+const event = z.looseObject({ type: z.string() });
+const json = z.custom<Json>(() => true);
+
+export const questionSchema = z.discriminatedUnion("ask", [
+  z.object({ ask: z.literal("command"), ...common, event }),
+  z.object({ ask: z.literal("build"), ...common, name: z.string(), input: json }),
+]);
+
+/** A question as a worker takes it. */
+export type Question = z.infer<typeof questionSchema>;
+
+/** A question as an asker puts it. */
+export type Asked = {
+  id: string;
+  entity: EntityRef;
+  deadline: number;
+  until: number;
+  cause?: string;
+} & ({ ask: "command"; event: Event } | { ask: "build"; name: string; input: Json });
+
+/** What a worker answers: a result, or that another owns the entity. */
+export type Told = Result<Json, Failure> | { readonly again: "not_owner" };

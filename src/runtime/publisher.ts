@@ -1,0 +1,134 @@
+/**
+ * Tells subscribers of transitions, in the order of each entity's versions. What the server has confirmed is marked; what is
+ * not marked is found again by the sweeper, here or at the next owner, so that each one is told at least once.
+ */
+import { sleep } from "#src/base/clock.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import type { Bus } from "#src/runtime/bus.ts";
+import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events.ts";
+import type { Store } from "#src/store/store.ts";
+
+const BATCH = 512;
+/** Beyond this many waiting transitions the rows serve as the queue. */
+const MOST = 20_000;
+
+export interface Publisher {
+  /** Tells of the transitions of a turn, after those handed over before. */
+  push(transitions: readonly Transition[]): void;
+  /** Tells of what is not marked in some partitions: everything, or what is older than `olderMs`. Rejects when it cannot. */
+  sweep(partitions: readonly number[], olderMs: number): Promise<number>;
+  /** Waits until everything handed over was told and marked, or for `ms`; then ends. */
+  stop(ms: number): Promise<void>;
+}
+
+/** A publisher. `owned` names the partitions to look through after the queue had grown too long. */
+export function createPublisher(
+  options: { store: Store; bus: Bus; log: Log; owned: () => readonly number[] },
+): Publisher {
+  const { store, bus, log } = options;
+  const stopped = new AbortController();
+  let queue: Transition[] = [];
+  let overflown = false;
+  let working: Promise<void> | undefined;
+
+  /** Publishes until the server confirms, so that a later version is never told before an earlier one. */
+  const tell = async (transitions: readonly Transition[]) => {
+    for (;;) {
+      try {
+        for (const transition of transitions) {
+          bus.publish(eventSubject(transition), cloudEvent(transition), { "Nats-Msg-Id": eventId(transition) });
+        }
+        await bus.flush();
+        break;
+      } catch (error) {
+        if (stopped.signal.aborted) throw error;
+        log.warn("events not published yet", { count: transitions.length, reason: reason(error) });
+        await sleep(250, stopped.signal);
+      }
+    }
+    await store.sql`
+      update outbox o set published = true
+      from unnest(${transitions.map(({ entity }) => entity.kind)}::text[],
+        ${transitions.map(({ entity }) => entity.id)}::text[], ${transitions.map(({ version }) => version)}::bigint[])
+        as x(kind, id, version)
+      where o.kind = x.kind and o.id = x.id and o.version = x.version`;
+  };
+
+  const sweep = async (partitions: readonly number[], olderMs: number) => {
+    let told = 0;
+    for (;;) {
+      const rows = await store.sql<Row[]>`
+        select kind, id, version, from_state, to_state, type, cause, at from outbox
+        where not published and partition = any(${[
+        ...partitions,
+      ]}::int[]) and created <= now() - ${olderMs} * interval '1 ms'
+        order by partition, kind, id, version limit ${BATCH}`;
+      if (rows.length > 0) await tell(rows.map(transitionOf));
+      told += rows.length;
+      if (rows.length < BATCH) return told;
+    }
+  };
+
+  const work = async () => {
+    while (queue.length > 0 || overflown) {
+      if (overflown) {
+        // What comes from now on is queued again, behind what the rows still hold.
+        overflown = false;
+        await sweep(options.owned(), 0).catch((error) => {
+          overflown = true;
+          throw error;
+        });
+        continue;
+      }
+      const batch = queue.slice(0, BATCH);
+      queue = queue.slice(BATCH);
+      try {
+        await tell(batch);
+      } catch (error) {
+        log.warn("events not marked as published", { count: batch.length, reason: reason(error) });
+      }
+    }
+  };
+  const start = () => {
+    working ??= work().catch(async (error) => {
+      log.warn("events not published yet", { reason: reason(error) });
+      await sleep(250, stopped.signal);
+    }).finally(() => {
+      working = undefined;
+      if (!stopped.signal.aborted && (queue.length > 0 || overflown)) start();
+    });
+  };
+
+  return {
+    push: (transitions) => {
+      if (overflown || transitions.length === 0) return;
+      for (const transition of transitions) queue.push(transition);
+      if (queue.length > MOST) {
+        queue = [];
+        overflown = true;
+      }
+      start();
+    },
+    sweep,
+    stop: async (ms) => {
+      if (working) await Promise.race([working, sleep(ms)]);
+      stopped.abort();
+    },
+  };
+}
+
+interface Row {
+  kind: string;
+  id: string;
+  version: bigint;
+  from_state: string;
+  to_state: string;
+  type: string;
+  cause: string;
+  at: Date;
+}
+
+function transitionOf(row: Row): Transition {
+  const { kind, id, from_state: from, to_state: to, type, cause } = row;
+  return { entity: { kind, id }, version: Number(row.version), from, to, type, cause, at: row.at.getTime() };
+}

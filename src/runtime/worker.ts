@@ -1,0 +1,217 @@
+/** A worker: owns a share of the partitions and runs the actors in them. */
+import { type Clock, systemClock } from "#src/base/clock.ts";
+import type { Json } from "#src/base/json.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import { fail } from "#src/base/result.ts";
+import { createBuilds, issues } from "#src/runtime/builds.ts";
+import { type Bus, BusError, type Respond } from "#src/runtime/bus.ts";
+import { createEffects } from "#src/runtime/effects.ts";
+import { RING } from "#src/runtime/inputs.ts";
+import { createLoader } from "#src/runtime/loader.ts";
+import { faultsOf } from "#src/runtime/machine.ts";
+import { type Answer, type Committed, Mailboxes } from "#src/runtime/mailbox.ts";
+import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
+import { startPlacement } from "#src/runtime/placement.ts";
+import { type Question, questionSchema, type Told, workerSubject } from "#src/runtime/protocol.ts";
+import { createPublisher } from "#src/runtime/publisher.ts";
+import { createSweeper } from "#src/runtime/sweeper.ts";
+import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
+import { createWriter } from "#src/runtime/writer.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface WorkerOptions {
+  /** Names this worker: letters, digits, `_` and `-`; no two that live at the same time share a name. */
+  readonly id: string;
+  readonly store: Store;
+  /** Where leases are renewed: a pool of its own when `store` may be busy with other work. */
+  readonly leaseStore?: Store;
+  readonly bus: Bus;
+  readonly kinds: readonly ActorKind[];
+  readonly log: Log;
+  /** Time of turns and reminders. Leases and deadlines go by the machine's clock. */
+  readonly clock?: Clock;
+  /** How many partitions a new database gets; an older one keeps what it has. */
+  readonly partitions?: number;
+  /** How long a partition outlives its worker, in milliseconds. */
+  readonly leaseMs?: number;
+  /** Time between two looks for what waits in rows, in milliseconds. */
+  readonly sweepMs?: number;
+  /** How long one attempt of an effect may last, in milliseconds. */
+  readonly effectMs?: number;
+  /** Most commands that wait for one entity, and for all. */
+  readonly waiting?: { readonly entity: number; readonly all: number };
+  /** Called between any two steps of the work, and awaited. */
+  readonly onStep?: (step: Step) => void | Promise<void>;
+}
+
+/** Counts of a worker since it started, and what it holds now. */
+export interface WorkerState {
+  readonly owned: readonly number[];
+  /** Turns written, and events applied in them. */
+  readonly turns: number;
+  readonly events: number;
+  /** Writes that the epoch stopped. */
+  readonly fenced: number;
+  readonly resident: number;
+  readonly waiting: number;
+  readonly effects: number;
+}
+
+export interface Worker {
+  readonly id: string;
+  state(): WorkerState;
+  /** Takes no more work, lets turns end, tells what happened, gives the leases back. */
+  stop(): Promise<void>;
+}
+
+/** Starts a worker. Throws where a kind cannot be run, with what is wrong with it. The tables exist (`runtimeMigrations`). */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { store, bus, onStep, clock = systemClock } = options;
+  const log = options.log.with({ worker: options.id });
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(options.id)) throw new TypeError(`"${options.id}" is no name for a worker`);
+  const kinds = new Map<string, ActorKind>();
+  for (const kind of options.kinds) {
+    const faults = faultsOf(kind);
+    if (kinds.has(kind.kind)) faults.push(`There are two kinds "${kind.kind}".`);
+    if (faults.length > 0) throw new TypeError(`The kind "${kind.kind}" cannot be run. ${faults.join(" ")}`);
+    kinds.set(kind.kind, kind);
+  }
+  const partitions = await createPartitions(store, options.partitions ?? 64);
+  let turns = 0;
+  let events = 0;
+  let fenced = 0;
+
+  const load = createLoader(store);
+  const epochOf = (partition: number): number | undefined => placement.epochOf(partition);
+  const publisher = createPublisher({ store, bus, log, owned: () => placement.owned() });
+
+  const mailboxes = new Mailboxes({
+    partitions,
+    epochOf,
+    load,
+    readInputs: async ({ kind, id }, partition, most) => {
+      const rows = await store.sql<{ seq: bigint; event: Event }[]>`
+        select seq, event from input_log
+        where not read and partition = ${partition} and kind = ${kind} and id = ${id} order by seq limit ${most}`;
+      return rows.map(({ seq, event }) => ({ seq: Number(seq), event }));
+    },
+    write: createWriter(store),
+    onFenced: (partition, epoch) => {
+      fenced++;
+      placement.lost(partition, epoch);
+    },
+    onCommitted: (turn) => {
+      turns++;
+      events += turn.folded.transitions.length;
+      follow(turn);
+    },
+    onStep,
+    clock,
+    log,
+    ...(options.waiting === undefined ? {} : { waiting: options.waiting }),
+  });
+  const effects = createEffects({
+    store,
+    kinds,
+    epochOf,
+    deliver: (kind, entity, item) => mailboxes.deliver(kind, entity, item),
+    onStep,
+    log,
+    ...(options.effectMs === undefined ? {} : { attemptMs: options.effectMs }),
+  });
+  const sweeper = createSweeper({
+    store,
+    kinds,
+    owned: () => placement.owned(),
+    mailboxes,
+    effects,
+    publisher,
+    clock,
+    log,
+    everyMs: options.sweepMs ?? 1_000,
+  });
+  const follow = ({ entity, partition, folded }: Committed) => {
+    publisher.push(folded.transitions);
+    if (folded.effects.length > 0) {
+      effects.start(folded.effects.map((effect) => ({ entity, partition, attempts: 0, ...effect })));
+    }
+    for (const [name, reminder] of folded.reminders) {
+      if (reminder !== undefined) sweeper.remind(entity, { name, ...reminder });
+    }
+  };
+  const builds = createBuilds({ load, resident: ({ entity }) => mailboxes.resident(entity), epochOf, log });
+
+  const answer = (respond: Respond | undefined, told: Answer) => {
+    if (respond === undefined) return;
+    const body: Told = told === "not_owner" ? { again: "not_owner" } : told;
+    try {
+      respond(body as unknown as Json);
+    } catch (error) {
+      if (!(error instanceof BusError)) throw error;
+      respond(fail("too_large", `The answer does not fit into a message. ${error.message}`) as unknown as Json);
+    }
+  };
+  const take = (body: Json, respond: Respond | undefined) => {
+    const parsed = questionSchema.safeParse(body);
+    if (!parsed.success) return answer(respond, fail("invalid", "No question.", issues(parsed.error.issues)));
+    const question: Question = parsed.data;
+    const { entity, id, deadline, until } = question;
+    const kind = kinds.get(entity.kind);
+    if (kind === undefined) return answer(respond, fail("unknown_kind", `There is no kind "${entity.kind}".`));
+    if (question.ask === "build") {
+      const wanted = { kind, entity, partition: partitionOf(entity, partitions) };
+      builds(wanted, id, question.name, question.input, deadline).then((told) => answer(respond, told));
+      return;
+    }
+    const event = kind.commands.safeParse(question.event);
+    if (!event.success) {
+      const message = `This is no command that a ${kind.kind} takes.`;
+      return answer(respond, fail("invalid", message, issues(event.error.issues)));
+    }
+    mailboxes.ask(kind, entity, id, event.data, deadline, { until, respond: (told) => answer(respond, told) });
+  };
+  const rung = (body: Json) => {
+    if (!Array.isArray(body)) return;
+    for (const pair of body) {
+      if (!Array.isArray(pair) || typeof pair[0] !== "string" || typeof pair[1] !== "string") continue;
+      const entity: EntityRef = { kind: pair[0], id: pair[1] };
+      const kind = kinds.get(entity.kind);
+      if (kind !== undefined) mailboxes.ring(kind, entity);
+    }
+  };
+
+  const unsubscribe = [bus.subscribe(workerSubject(options.id), take), bus.subscribe(RING, rung)];
+  const placement = startPlacement({
+    store: options.leaseStore ?? store,
+    bus,
+    worker: options.id,
+    partitions,
+    leaseMs: options.leaseMs ?? 2_000,
+    log,
+    // What a former owner did not tell comes first, so that no later version overtakes it.
+    onTaken: async (taken) => void await publisher.sweep(taken, 0),
+    onServed: (served) =>
+      void sweeper.sweep(served).catch((error) => log.warn("sweep failed", { reason: reason(error) })),
+    onLeft: async (left) => {
+      effects.leave(left);
+      await mailboxes.leave(left);
+    },
+  });
+  log.info("worker started", { partitions, kinds: [...kinds.keys()] });
+
+  return {
+    id: options.id,
+    state: () => {
+      const { resident, waiting } = mailboxes.counts();
+      return { owned: placement.owned(), turns, events, fenced, resident, waiting, effects: effects.count() };
+    },
+    stop: async () => {
+      await sweeper.stop();
+      await placement.stop();
+      await publisher.stop(2_000);
+      for (const end of unsubscribe) end();
+      await bus.flush().catch(() => {});
+      log.info("worker stopped", { turns, events });
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Group commit: turns of different entities that are ready at the same moment share one statement. */
+import type { Json } from "#src/base/json.ts";
+import { reason } from "#src/base/log.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import { batched } from "#src/runtime/batch.ts";
+import { turnStatement, type TurnWrite, type Written } from "#src/runtime/statement.ts";
+import { isRetryable, type Store } from "#src/store/store.ts";
+
+/** What became of a turn. Unless it was `written`, nothing of it was. */
+export type Verdict =
+  | { readonly is: "written" }
+  /** Some of its items were used up before: their results (`undefined`: still open), and effects and reminders that are gone. */
+  | {
+    readonly is: "known";
+    readonly results: ReadonlyMap<string, Result<Json, Failure> | undefined>;
+    readonly effects: ReadonlySet<number>;
+    readonly reminders: ReadonlySet<number>;
+  }
+  /** The entity is at another version. */
+  | { readonly is: "stale" }
+  /** Another worker owns the partition. */
+  | { readonly is: "fenced" }
+  /** The database did not answer: the turn may have been written, or may yet be. */
+  | { readonly is: "unknown"; readonly reason: string }
+  /** The database refuses these rows. */
+  | { readonly is: "failed"; readonly reason: string };
+
+/** Writes turns, at most `most` a statement and two statements at a time. */
+export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
+  const run = async (turns: readonly TurnWrite[]): Promise<Verdict[]> => {
+    const { text, parameters } = turnStatement(turns);
+    try {
+      const [row] = await store.sql.unsafe<Written[]>(text, parameters as never[], { prepare: true });
+      return turns.map((turn, i) => verdict(turn, i + 1, row!));
+    } catch (error) {
+      const code = String((error as { code?: unknown }).code ?? "");
+      if (isRetryable(error) || /^(0A|40|53|55|57|58|XX)...$/.test(code)) {
+        return turns.map(() => ({ is: "unknown", reason: reason(error) }));
+      }
+      if (turns.length > 1) {
+        // One of them spoils the statement for all: each for itself.
+        const verdicts: Verdict[] = [];
+        for (const turn of turns) verdicts.push(...await run([turn]));
+        return verdicts;
+      }
+      // A row of ours that is there already was written by a statement whose answer was lost.
+      if (OURS.has((error as { constraint_name?: string }).constraint_name ?? "")) return [{ is: "stale" }];
+      return [{ is: "failed", reason: reason(error) }];
+    }
+  };
+  return batched(run, { most, inFlight: 2 });
+}
+
+const OURS = new Set(["actor_pkey", "command_result_pkey", "effect_pkey", "outbox_pkey", "reminder_pkey"]);
+
+function verdict(turn: TurnWrite, place: number, row: Written): Verdict {
+  if (row.written.includes(place)) return { is: "written" };
+  if (!row.owned.includes(turn.partition)) return { is: "fenced" };
+  const known = (row.known ?? []).filter((one) => one.place === place);
+  const gone = (row.gone ?? []).filter((one) => one.place === place);
+  if (known.length + gone.length === 0) return { is: "stale" };
+  return {
+    is: "known",
+    results: new Map(
+      known.map(({ command, result }) => [command, (result ?? undefined) as Result<Json, Failure> | undefined]),
+    ),
+    effects: new Set(gone.flatMap(({ effect }) => effect ?? [])),
+    reminders: new Set(gone.flatMap(({ n }) => n ?? [])),
+  };
+}

@@ -1,0 +1,44 @@
+/** A worker process for tests of the runtime: runs accounts, and dies or stops where it is told to. */
+import process from "node:process";
+import { createLog } from "#src/base/log.ts";
+import type { Json } from "#src/base/json.ts";
+import { connectBus } from "#src/runtime/bus.ts";
+import { startWorker } from "#src/runtime/worker.ts";
+import { openStore } from "#src/store/store.ts";
+import { accountKind, wire } from "./account.ts";
+import type { Fault, WorkerSettings } from "./runtime.ts";
+
+const settings = JSON.parse(process.env.ARBOR_TEST_WORKER!) as WorkerSettings;
+const store = openStore(settings.databaseUrl, { max: 8, application: settings.id });
+const leaseStore = openStore(settings.databaseUrl, { max: 1, application: `${settings.id}-leases` });
+const bus = await connectBus({
+  url: settings.natsUrl,
+  ...(settings.natsToken === undefined ? {} : { token: settings.natsToken }),
+});
+const faults: Fault[] = [...settings.faults];
+const worker = await startWorker({
+  id: settings.id,
+  store,
+  leaseStore,
+  bus,
+  kinds: [accountKind(wire(store))],
+  log: createLog(settings.level ?? "error"),
+  leaseMs: settings.leaseMs,
+  sweepMs: settings.sweepMs,
+  partitions: 16,
+  ...(faults.length === 0 ? {} : {
+    onStep: ({ at, causes }) => {
+      const i = faults.findIndex((fault) => fault.at === at && causes.some((cause) => cause.includes(fault.cause)));
+      if (i < 0) return;
+      const [fault] = faults.splice(i, 1);
+      bus.publish("test.fault", { worker: settings.id, at, cause: fault!.cause });
+      return bus.flush().then(() => process.kill(process.pid, fault!.signal)).then(() => {});
+    },
+  }),
+});
+bus.subscribe(`test.state.${settings.id}`, (_, respond) => respond?.(worker.state() as unknown as Json));
+process.on("SIGTERM", async () => {
+  await worker.stop();
+  await Promise.all([bus.close(), store.close(), leaseStore.close()]);
+  process.exit(0);
+});

@@ -1,0 +1,135 @@
+/** Several worker processes on one database and one bus, for tests of the runtime. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { sleep } from "#src/base/clock.ts";
+import { type Ask, createAsk } from "#src/runtime/ask.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { createPartitions } from "#src/runtime/partition.ts";
+import type { Step } from "#src/runtime/types.ts";
+import type { WorkerState } from "#src/runtime/worker.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { accountMigrations } from "./account.ts";
+import { sharedInfra } from "./infra.ts";
+
+/** Has a worker send itself a signal at a step of a turn or an effect whose cause contains a text; once. */
+export interface Fault {
+  readonly at: Step["at"];
+  readonly cause: string;
+  readonly signal: "SIGKILL" | "SIGSTOP";
+}
+
+export interface WorkerSettings {
+  readonly id: string;
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly natsToken: string | undefined;
+  readonly leaseMs: number;
+  readonly sweepMs: number;
+  readonly faults: readonly Fault[];
+  readonly level?: "debug" | "info" | "warn" | "error";
+}
+
+export interface WorkerProcess {
+  readonly id: string;
+  signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT" | "SIGTERM"): void;
+  state(): Promise<WorkerState>;
+  /** Resolves once the process has ended. */
+  readonly exited: Promise<void>;
+}
+
+export interface Cluster {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly ask: Ask;
+  readonly natsUrl: string;
+  /** Starts a worker process; resolves when it serves partitions. */
+  start(id: string, faults?: readonly Fault[]): Promise<WorkerProcess>;
+  /** Waits for a fault to strike; gives the worker that it struck. */
+  struck(cause: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export const LEASE_MS = 1_000;
+
+export async function startCluster(): Promise<Cluster> {
+  const infra = await sharedInfra();
+  const store = openStore(infra.databaseUrl, { max: 6, application: "test" });
+  await migrate(store, [...runtimeMigrations, ...accountMigrations]);
+  await createPartitions(store, 16);
+  const bus = await connectBus({
+    url: infra.natsUrl,
+    ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }),
+  });
+  const ask = createAsk({ bus, store });
+  const children: ChildProcess[] = [];
+  const struck = new Map<string, string>();
+  bus.subscribe("test.fault", (body) => {
+    const { worker, cause } = body as { worker: string; cause: string };
+    struck.set(cause, worker);
+  });
+  const start = async (id: string, faults: readonly Fault[] = []): Promise<WorkerProcess> => {
+    const settings: WorkerSettings = {
+      id,
+      databaseUrl: infra.databaseUrl,
+      natsUrl: infra.natsUrl,
+      natsToken: infra.natsToken,
+      leaseMs: LEASE_MS,
+      sweepMs: 300,
+      faults,
+      level: (process.env.ARBOR_TEST_LOG as WorkerSettings["level"]) ?? "error",
+    };
+    const script = fileURLToPath(new URL("./runtime-worker.ts", import.meta.url));
+    const child = spawn(process.execPath, ["run", "-A", script], {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, ARBOR_TEST_WORKER: JSON.stringify(settings) },
+    });
+    children.push(child);
+    const exited = once(child, "exit").then(() => {});
+    const state = async () => await bus.request(`test.state.${id}`, null, 2_000) as unknown as WorkerState;
+    await until(`${id} serves partitions`, async () => (await state().catch(() => undefined))?.owned.length ?? 0);
+    // Deno's own kill of a child sends only the first signal.
+    return { id, signal: (name) => void process.kill(child.pid!, name), state, exited };
+  };
+  return {
+    store,
+    bus,
+    ask,
+    natsUrl: infra.natsUrl,
+    start,
+    struck: async (cause) => {
+      await until(`a fault at ${cause}`, async () => struck.has(cause));
+      return struck.get(cause)!;
+    },
+    stop: async () => {
+      for (const child of children) {
+        if (child.exitCode === null && child.signalCode === null) process.kill(child.pid!, "SIGKILL");
+      }
+      ask.close();
+      await bus.close();
+      await store.close();
+      await infra.stop();
+    },
+  };
+}
+
+/** Waits until something holds, at most `ms` milliseconds. */
+export async function until(what: string, holds: () => Promise<unknown>, ms = 20_000): Promise<void> {
+  const end = Date.now() + ms;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain: ${what}`);
+    await sleep(25);
+  }
+}
+
+/** Waits until each of some workers serves its share of the 16 partitions. */
+export async function settled(workers: readonly WorkerProcess[]): Promise<void> {
+  await until("all partitions are served", async () => {
+    const states = await Promise.all(workers.map((worker) => worker.state().catch(() => undefined)));
+    const counts = states.map((state) => state?.owned.length ?? 0);
+    return counts.reduce((sum, n) => sum + n, 0) === 16 && Math.max(...counts) <= Math.ceil(16 / workers.length);
+  });
+}
