@@ -1,0 +1,251 @@
+/**
+ * Builder threads: everything that costs CPU, away from the loop that renews leases and serves HTTP.
+ *
+ * A thread does one job at a time, so a job that hangs or breaks its thread concerns no other: the thread is replaced. Waiting jobs stand in
+ * one queue in the order in which they came; a free thread that a job's affinity names gets it before others.
+ */
+import os from "node:os";
+import type { Worker } from "node:worker_threads";
+import type { Log } from "#src/base/log.ts";
+import { reason } from "#src/base/log.ts";
+import { fail, type Failure, type Result } from "#src/base/result.ts";
+import type { Evaluate } from "#src/plutus/types.ts";
+import type { JobFailure, JobInput, JobName, JobValue, Order, Report, ThreadFailure } from "#src/builders/jobs.ts";
+import { startThread } from "#src/builders/worker.ts";
+
+export interface BuildersOptions {
+  /** Threads; cores − 1 unless set, at least 1. */
+  readonly threads?: number;
+  /** Jobs that may wait; one more is `overloaded`. 256 unless set. */
+  readonly queueLimit?: number;
+  /** How long a job may go on past its deadline before its thread is replaced, in ms. Two seconds unless set. */
+  readonly graceMs?: number;
+  readonly log: Log;
+  /** Starts a thread; another one in tests. */
+  readonly start?: () => Worker;
+}
+
+export interface RunOptions {
+  /** When the caller stops waiting, in ms since 1970. */
+  readonly deadline: number;
+  /** Jobs with the same one go to the same thread while it is free: its code and data are warm. */
+  readonly affinity?: string;
+}
+
+export interface Builders {
+  /** Has a thread do a job. Never rejects. */
+  run<J extends JobName>(
+    job: J,
+    input: JobInput<J>,
+    options: RunOptions,
+  ): Promise<Result<JobValue<J>, JobFailure<J> | ThreadFailure>>;
+  /** Evaluates scripts. Rejects when the threads cannot do it within 30 s: that says nothing about the scripts. */
+  readonly evaluate: Evaluate;
+  /** Loads in every thread what jobs need. Called after the ports listen. */
+  warm(): Promise<void>;
+  /** Ends all threads; jobs under way and waiting fail as `overloaded`. */
+  stop(): Promise<void>;
+}
+
+const EVALUATION_MS = 30_000;
+const WARM_MS = 60_000;
+/** A thread that dies so soon after its start will do so again: its successor waits. */
+const EARLY_MS = 5_000;
+const RESTART_MS = 1_000;
+/** A day: timers hold no more than 2^31 ms. */
+const LONGEST_MS = 86_400_000;
+
+interface Waiting {
+  readonly order: Order;
+  readonly deadline: number;
+  readonly affinity: number;
+  readonly settle: (result: Result<unknown, Failure>) => void;
+}
+
+/** Starts the threads. They load little until a job or `warm` asks for more. */
+export function createBuilders(options: BuildersOptions): Builders {
+  const pool = new Pool(options);
+  const run: Builders["run"] = (job, input, { deadline, affinity }) =>
+    pool.submit(job, input, deadline, affinity) as Promise<Result<never, never>>;
+  return {
+    run,
+    async evaluate(input) {
+      const result = await run("evaluate", input, { deadline: Date.now() + EVALUATION_MS });
+      if (result.ok) return result.value;
+      throw new Error(`no evaluation: ${result.error.message}`);
+    },
+    warm: () => pool.warm(),
+    stop: () => pool.stop(),
+  };
+}
+
+class Pool {
+  private readonly threads: Thread[];
+  private readonly queue: Waiting[] = [];
+  private readonly queueLimit: number;
+  private nextId = 1;
+  private stopped = false;
+
+  constructor(options: BuildersOptions) {
+    const { threads = os.availableParallelism() - 1, queueLimit = 256, graceMs = 2_000, log, start = startThread } =
+      options;
+    this.queueLimit = queueLimit;
+    const count = Math.max(1, Math.floor(threads));
+    this.threads = Array.from(
+      { length: count },
+      (_, number) => new Thread(start, graceMs, log.with({ thread: number }), () => this.assign()),
+    );
+  }
+
+  submit(job: JobName, input: unknown, deadline: number, affinity = ""): Promise<Result<unknown, Failure>> {
+    return new Promise((settle) => {
+      if (this.stopped) return settle(fail("overloaded", "The service is stopping."));
+      const left = deadline - Date.now();
+      if (left <= 0) return settle(fail("deadline", "There was no time left for this."));
+      if (this.queue.length >= this.queueLimit) {
+        return settle(fail("overloaded", "Too many jobs are waiting; try again in a moment."));
+      }
+      const timer = setTimeout(() => {
+        const place = this.queue.indexOf(waiting);
+        if (place >= 0) this.queue.splice(place, 1);
+        waiting.settle(fail("deadline", "The job was not done in time."));
+      }, Math.min(left, LONGEST_MS));
+      const waiting: Waiting = {
+        order: { id: this.nextId++, job, input },
+        deadline,
+        affinity: hash(affinity),
+        settle: (result) => {
+          clearTimeout(timer);
+          settle(result);
+        },
+      };
+      this.queue.push(waiting);
+      this.assign();
+    });
+  }
+
+  async warm(): Promise<void> {
+    const deadline = Date.now() + WARM_MS;
+    await Promise.all(this.threads.map(async (thread) => {
+      const order = { id: this.nextId++, job: "warm" as const, input: null };
+      await new Promise<void>((settle) => {
+        const begin = () => thread.take({ order, deadline, affinity: 0, settle: () => settle() });
+        if (thread.free) begin();
+        else settle(); // It is at work, so it is warming itself.
+      });
+    }));
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    const error = fail("overloaded", "The service is stopping.");
+    for (const { settle } of this.queue.splice(0)) settle(error);
+    await Promise.all(this.threads.map((thread) => thread.stop(error)));
+  }
+
+  private assign(): void {
+    while (this.queue.length > 0) {
+      const { affinity } = this.queue[0]!;
+      const liked = this.threads[affinity % this.threads.length]!;
+      const thread = liked.free ? liked : this.threads.find(({ free }) => free);
+      if (!thread) return;
+      thread.take(this.queue.shift()!);
+    }
+  }
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return value;
+}
+
+/** One thread and what it is at; a new worker takes the place of one that died or hangs. */
+class Thread {
+  private worker: Worker | undefined;
+  private startedAt = 0;
+  private current: Waiting | undefined;
+  private hanging: ReturnType<typeof setTimeout> | undefined;
+  private restart: ReturnType<typeof setTimeout> | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly start: () => Worker,
+    private readonly graceMs: number,
+    private readonly log: Log,
+    private readonly onFree: () => void,
+  ) {
+    this.begin();
+  }
+
+  get free(): boolean {
+    return this.worker !== undefined && this.current === undefined;
+  }
+
+  take(waiting: Waiting): void {
+    this.current = waiting;
+    const left = Math.max(0, waiting.deadline - Date.now()) + this.graceMs;
+    this.hanging = setTimeout(() => this.replace(waiting), Math.min(left, LONGEST_MS));
+    this.worker!.postMessage(waiting.order);
+  }
+
+  async stop(error: Result<never, Failure>): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.restart);
+    this.finish(error);
+    const worker = this.worker;
+    this.worker = undefined;
+    await worker?.terminate();
+  }
+
+  private begin(): void {
+    const worker = this.start();
+    this.worker = worker;
+    this.startedAt = Date.now();
+    worker.on("message", (report: Report) => this.hear(worker, report));
+    worker.on("error", (error) => this.died(worker, reason(error)));
+    worker.on("exit", () => this.died(worker, "it ended"));
+    worker.unref();
+  }
+
+  private hear(worker: Worker, report: Report): void {
+    if (worker !== this.worker || report.id !== this.current?.order.id) return;
+    if ("result" in report) this.finish(report.result);
+    else {
+      this.log.error("a builder's job broke", { job: this.current.order.job, reason: report.broke });
+      this.finish(fail("crashed", "The job broke; the log says how."));
+    }
+    this.onFree();
+  }
+
+  private finish(result: Result<unknown, Failure>): void {
+    clearTimeout(this.hanging);
+    this.current?.settle(result);
+    this.current = undefined;
+  }
+
+  private replace({ order }: Waiting): void {
+    this.log.error("a builder thread hangs and is replaced", { job: order.job });
+    const worker = this.worker;
+    this.worker = undefined;
+    void worker?.terminate();
+    this.lost();
+  }
+
+  private died(worker: Worker, why: string): void {
+    if (worker !== this.worker) return;
+    this.log.error("a builder thread died and is replaced", { reason: why, job: this.current?.order.job });
+    this.worker = undefined;
+    this.lost();
+  }
+
+  private lost(): void {
+    this.finish(fail("crashed", "The thread that did the job broke."));
+    if (this.stopped) return;
+    this.restart = setTimeout(() => {
+      this.begin();
+      this.onFree();
+    }, Date.now() - this.startedAt < EARLY_MS ? RESTART_MS : 0);
+  }
+}

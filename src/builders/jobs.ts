@@ -1,0 +1,52 @@
+/**
+ * What the threads can do. Inputs and outputs are plain values that cross threads by structured clone: no functions, no classes.
+ */
+import type { Failure, Result } from "#src/base/result.ts";
+import type { Evaluation, EvaluationInput } from "#src/plutus/types.ts";
+import type { BuildFailure, BuildInput, Built } from "#src/cage/transactions/common.ts";
+import type { BuiltBoot } from "#src/cage/transactions/boot.ts";
+import type { BuiltRequest, RequestInput } from "#src/cage/transactions/request.ts";
+import type { RetractInput } from "#src/cage/transactions/retract.ts";
+import type { BuiltUpdate, UpdateFailure, UpdateInput } from "#src/cage/transactions/update.ts";
+import type { EndInput } from "#src/cage/transactions/end.ts";
+import type { FactsAtHand } from "#src/builders/facts.ts";
+
+/** Jobs by name, each from its input to its result. */
+export interface Jobs {
+  /** Loads what jobs need, so that the first real one does not wait. */
+  warm(input: null): Result<null, never>;
+  boot(input: BuildInput): Result<BuiltBoot, BuildFailure>;
+  request(input: RequestInput): Result<BuiltRequest, BuildFailure>;
+  retract(input: RetractInput): Result<Built, BuildFailure>;
+  update(input: UpdateInput & { readonly facts: FactsAtHand }): Result<BuiltUpdate, UpdateFailure>;
+  end(input: EndInput): Result<Built, BuildFailure>;
+  evaluate(input: EvaluationInput): Result<Evaluation, never>;
+  /** Root of facts, 32 bytes in hexadecimal. */
+  root(input: FactsAtHand): Result<string, never>;
+}
+
+export type JobName = keyof Jobs;
+export type JobInput<J extends JobName> = Parameters<Jobs[J]>[0];
+type JobResult<J extends JobName> = ReturnType<Jobs[J]>;
+/** The good answer of a job. */
+export type JobValue<J extends JobName> = Extract<JobResult<J>, { ok: true }>["value"];
+/** The failures a job itself may answer with. */
+export type JobFailure<J extends JobName> = Extract<JobResult<J>, { ok: false }>["error"];
+
+/**
+ * Failures of the threads themselves: `overloaded` the queue is full or the service is stopping, `deadline` not done in time, `crashed` the
+ * thread broke (it is replaced).
+ */
+export type ThreadFailure = Failure<"overloaded" | "deadline" | "crashed">;
+
+/** What a thread is sent. */
+export interface Order {
+  readonly id: number;
+  readonly job: JobName;
+  readonly input: unknown;
+}
+
+/** What a thread sends back; `broke` is the message of an error that no job should throw. */
+export type Report =
+  | { readonly id: number; readonly result: Result<unknown, Failure> }
+  | { readonly id: number; readonly broke: string };

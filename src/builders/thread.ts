@@ -1,0 +1,61 @@
+/** One builder thread: takes orders one at a time and reports on each. */
+import { parentPort } from "node:worker_threads";
+import { toHex } from "#src/base/bytes.ts";
+import { reason } from "#src/base/log.ts";
+import { ok, type Result } from "#src/base/result.ts";
+import { buildBoot } from "#src/cage/transactions/boot.ts";
+import { measuring } from "#src/cage/transactions/common.ts";
+import { buildEnd } from "#src/cage/transactions/end.ts";
+import { buildRequest } from "#src/cage/transactions/request.ts";
+import { buildRetract } from "#src/cage/transactions/retract.ts";
+import { buildUpdate } from "#src/cage/transactions/update.ts";
+import { initHash } from "#src/forestry/hash.ts";
+import { openFacts } from "#src/builders/facts.ts";
+import type { JobFailure, JobInput, JobName, JobValue, Order, Report } from "#src/builders/jobs.ts";
+
+type Handlers = { [J in JobName]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
+
+/** The script machine, loaded when first asked for: it takes a second and 200 MB. */
+const scripts = () => import("#src/plutus/evaluate.ts");
+
+const handlers: Handlers = {
+  async warm() {
+    await Promise.all([scripts(), initHash()]);
+    return ok(null);
+  },
+  async boot(input) {
+    return buildBoot(input, measuring((await scripts()).evaluateScripts, input));
+  },
+  async request(input) {
+    return buildRequest(input);
+  },
+  async retract(input) {
+    return buildRetract(input, measuring((await scripts()).evaluateScripts, input));
+  },
+  async update({ facts, ...input }) {
+    const [{ evaluateScripts }] = await Promise.all([scripts(), initHash()]);
+    return buildUpdate(input, openFacts(facts), measuring(evaluateScripts, input));
+  },
+  async end(input) {
+    return buildEnd(input, measuring((await scripts()).evaluateScripts, input));
+  },
+  async evaluate(input) {
+    return ok((await scripts()).evaluateScripts(input));
+  },
+  async root(input) {
+    await initHash();
+    return ok(toHex(openFacts(input).root));
+  },
+};
+
+async function carryOut<J extends JobName>({ id, job, input }: Order & { job: J }): Promise<Report> {
+  try {
+    return { id, result: await handlers[job](input as JobInput<J>) };
+  } catch (error) {
+    return { id, broke: reason(error) };
+  }
+}
+
+const port = parentPort;
+if (!port) throw new Error("this is a thread's module; createBuilders starts it");
+port.on("message", async (order: Order) => port.postMessage(await carryOut(order)));

@@ -1,0 +1,29 @@
+/** Taking a request back: its whole deposit returns to the address that refunds go to. */
+import { fail, type Result } from "#src/base/result.ts";
+import { encodeData } from "#src/cardano/data.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import type { Measure } from "#src/balance/balance.ts";
+import { decodeDatum } from "#src/cage/datum.ts";
+import { spendData } from "#src/cage/redeemer.ts";
+import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
+
+export interface RetractInput extends BuildInput {
+  /** The request's output. */
+  readonly request: Utxo;
+}
+
+/** Builds the transaction that takes a request back; `not_owner` unless the address has the payment key of its refund address. */
+export function buildRetract(input: RetractInput, measure: Measure): Result<Built, BuildFailure> {
+  const from = requester(input);
+  if (!from.ok) return from;
+  const { request } = input;
+  const datum = request.output.datum && decodeDatum(request.output.datum);
+  if (datum?.type !== "request" || datum.request.refund.payment !== from.value.payment) {
+    return fail("not_owner", "The request is not one of this address.");
+  }
+  return finish(input, from.value, {
+    inputs: [request],
+    outputs: [],
+    redeemers: [{ for: { purpose: "spend", ref: request.ref }, data: encodeData(spendData({ type: "retract" })) }],
+  }, measure);
+}

@@ -1,0 +1,25 @@
+/** A token's state output, read for a transaction of its owner. */
+import { fail, ok, type Result } from "#src/base/result.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { nameOf, policyOf } from "#src/cardano/value.ts";
+import { decodeDatum, type State } from "#src/cage/datum.ts";
+import type { KeyAddress } from "#src/cage/plutus_address.ts";
+import { type BuildFailure, type BuildInput, requester } from "#src/cage/transactions/common.ts";
+
+/** The owner, the token's name, and what its state says. */
+export interface OwnedState {
+  readonly owner: KeyAddress;
+  readonly token: string;
+  readonly state: State;
+}
+
+/** Reads a state output whose owner asks. Throws a `TypeError` for an output that is no state of this contract: the index holds none. */
+export function ownedState(input: BuildInput, utxo: Utxo): Result<OwnedState, BuildFailure> {
+  const owner = requester(input);
+  if (!owner.ok) return owner;
+  const datum = utxo.output.datum && decodeDatum(utxo.output.datum);
+  const asset = [...utxo.output.value.assets.keys()].find((id) => policyOf(id) === input.script.hash);
+  if (datum?.type !== "state" || asset === undefined) throw new TypeError("an output that is no token's state");
+  if (datum.state.owner !== owner.value.payment) return fail("not_owner", "The token is not one of this address.");
+  return ok({ owner: owner.value, token: nameOf(asset), state: datum.state });
+}

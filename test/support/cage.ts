@@ -1,0 +1,113 @@
+/** A ledger's outputs and a token's facts for tests of built transactions: they are applied as the ledger would. */
+import { expect } from "vitest";
+import { utf8 } from "#src/base/bytes.ts";
+import { encode } from "#src/cardano/cbor.ts";
+import { created } from "#src/cardano/block.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
+import type { SlotConfig } from "#src/cardano/parameters.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import type { Measure } from "#src/balance/balance.ts";
+import { cageScript } from "#src/cage/script.ts";
+import { changeOf, decodeDatum, type Operation } from "#src/cage/datum.ts";
+import { type BuildInput, type Built, measuring } from "#src/cage/transactions/common.ts";
+import { Forestry } from "#src/forestry/trie.ts";
+import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
+import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import { expectSound } from "./soundness.ts";
+import { type Person, person, signed, utxo } from "./wallet.ts";
+
+export const slots: SlotConfig = { zeroTime: 1_700_000_000_000, zeroSlot: 0, slotLength: 1000 };
+
+/** Runs scripts with the real evaluator. */
+export const measure: Measure = measuring(evaluateScripts, { parameters, slots });
+
+/** An output that carries the contract. */
+export const published: Utxo = utxo({
+  address: person("nobody").enterprise,
+  value: lovelace(40_000_000n),
+  script: encode([3, cageScript.compiledCode]),
+});
+
+/** Operations in short. */
+export const op = {
+  insert: (value: string): Operation => ({ type: "insert", value: utf8(value) }),
+  remove: (value: string): Operation => ({ type: "delete", value: utf8(value) }),
+  update: (old: string, value: string): Operation => ({ type: "update", old: utf8(old), value: utf8(value) }),
+};
+
+/** Unspent outputs, and what transactions make of them. */
+export class Outputs {
+  private readonly live = new Map<string, Utxo>();
+  slot = 1000;
+
+  constructor(...utxos: readonly Utxo[]) {
+    this.add(...utxos);
+  }
+
+  add(...utxos: readonly Utxo[]): void {
+    for (const one of utxos) this.live.set(refKey(one.ref), one);
+  }
+
+  all(): readonly Utxo[] {
+    return [...this.live.values()];
+  }
+
+  at(address: string): readonly Utxo[] {
+    return this.all().filter(({ output }) => output.address === address);
+  }
+
+  /** What a build by somebody starts from. */
+  input(address: string, more: Partial<BuildInput> = {}): BuildInput {
+    return {
+      parameters,
+      slots,
+      slot: this.slot,
+      network: 0,
+      script: cageScript,
+      reference: published,
+      address,
+      available: this.at(address).map((one) => ({ utxo: one })),
+      ...more,
+    };
+  }
+
+  /** Applies a built transaction once signed: checks it against the ledger's arithmetic, and its units by evaluating it again. */
+  apply(
+    built: Built,
+    who: Person,
+  ): { readonly created: readonly Utxo[]; readonly fee: bigint; readonly least: bigint } {
+    const transaction = signed(built.transaction, who);
+    const known = [...this.all(), published];
+    const sound = expectSound(transaction, known, parameters);
+    const scanned = scanTransaction(transaction);
+    expect(scanned.hash).toBe(built.txHash);
+    expect(scanned.validTo).toBe(built.validTo);
+    expect(built.fee).toBe(sound.fee);
+    if (scanned.collateral.length > 0) {
+      const touched = new Set([...scanned.inputs, ...scanned.references, ...scanned.collateral].map(refKey));
+      const run = measure(transaction, known.filter(({ ref }) => touched.has(refKey(ref))));
+      if (!run.ok) throw new Error(`${run.message} ${run.logs.join()}`);
+    }
+    for (const ref of scanned.inputs) this.live.delete(refKey(ref));
+    this.add(...created(scanned));
+    return { created: created(scanned), fee: sound.fee, least: sound.least };
+  }
+}
+
+/** A token and its facts, kept by a plain model beside. */
+export class ModelToken {
+  readonly facts = new Forestry();
+  constructor(readonly token: string, public state: Utxo) {}
+
+  /** Follows an update: the facts take the changes, the new state is the first output. */
+  follow(state: Utxo, requests: readonly Utxo[]): void {
+    for (const { output } of requests) {
+      const datum = decodeDatum(output.datum!);
+      if (datum?.type !== "request") throw new TypeError("no request");
+      const done = this.facts.apply(changeOf(datum.request.key, datum.request.operation));
+      if (!done.ok) throw new Error(done.error.message);
+    }
+    this.state = state;
+  }
+}

@@ -1,0 +1,13 @@
+// A thread that misbehaves as its orders say, for tests of the pool.
+import process from "node:process";
+import { parentPort } from "node:worker_threads";
+
+parentPort.on("message", ({ id, job, input }) => {
+  if (job === "root" && input === "hang") { for (;;); }
+  if (job === "root" && input === "die") process.exit(3);
+  if (job === "root" && input === "throw") throw new Error("on purpose");
+  if (job === "root" && input === "break") return parentPort.postMessage({ id, broke: "on purpose" });
+  const answer = () => parentPort.postMessage({ id, result: { ok: true, value: `${input} in ${process.pid}` } });
+  if (typeof input === "number") setTimeout(answer, input);
+  else answer();
+});

@@ -1,0 +1,158 @@
+import { Worker } from "node:worker_threads";
+import { afterEach, describe, expect, test } from "vitest";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import { createLog, silentLog } from "#src/base/log.ts";
+import { type Builders, createBuilders } from "#src/builders/builders.ts";
+import { openFacts, packFacts } from "#src/builders/facts.ts";
+import { buildBoot } from "#src/cage/transactions/boot.ts";
+import { Forestry, leafOf } from "#src/forestry/trie.ts";
+import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
+import { measure, ModelToken, op, Outputs, published, slots } from "../../support/cage.ts";
+import { coin, person } from "../../support/wallet.ts";
+
+const alice = person("alice");
+const soon = (ms = 20_000) => ({ deadline: Date.now() + ms });
+let builders: Builders | undefined;
+
+afterEach(async () => {
+  await builders?.stop();
+  builders = undefined;
+});
+
+describe("real threads", () => {
+  test("a token's life is built in them as it is here", async () => {
+    builders = createBuilders({ threads: 2, log: silentLog });
+    await builders.warm();
+    const outputs = new Outputs(coin(alice.base, 30_000_000n));
+    const boot = await builders.run("boot", outputs.input(alice.base), soon());
+    expect(boot).toEqual(buildBoot(outputs.input(alice.base), measure));
+    if (!boot.ok) throw new Error(boot.error.message);
+    const token = new ModelToken(boot.value.token, outputs.apply(boot.value, alice).created[0]!);
+    const asked = await builders.run(
+      "request",
+      { ...outputs.input(alice.base), token: token.token, key: utf8("k"), operation: op.insert("v") },
+      soon(),
+    );
+    if (!asked.ok) throw new Error(asked.error.message);
+    const request = outputs.apply(asked.value, alice).created[0]!;
+    const updated = await builders.run(
+      "update",
+      { ...outputs.input(alice.base), state: token.state, requests: [request], facts: packFacts([]) },
+      { ...soon(), affinity: token.token },
+    );
+    if (!updated.ok) throw new Error(updated.error.message);
+    token.follow(outputs.apply(updated.value, alice).created[0]!, [request]);
+    expect(toHex(token.facts.root)).toBe(updated.value.root);
+    const retract = await builders.run("retract", { ...outputs.input(alice.base), request }, soon());
+    expect(retract.ok).toBe(true);
+    const stranger = await builders.run("end", { ...outputs.input(person("bob").base), state: token.state }, soon());
+    expect(stranger).toMatchObject({ ok: false, error: { code: "not_owner" } });
+    const end = await builders.run("end", { ...outputs.input(alice.base), state: token.state }, soon());
+    if (!end.ok) throw new Error(end.error.message);
+    const run = await builders.evaluate({
+      transaction: end.value.transaction,
+      utxos: [...outputs.all(), published],
+      parameters,
+      slots,
+    });
+    expect(run).toMatchObject({ ok: true, redeemers: { length: 2 } });
+    outputs.apply(end.value, alice);
+  });
+
+  test("facts cross threads packed", async () => {
+    builders = createBuilders({ threads: 1, log: silentLog });
+    const leaves = Array.from({ length: 1000 }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`)));
+    const facts = packFacts(leaves);
+    expect(toHex(openFacts(facts).root)).toBe(toHex(Forestry.from(leaves).root));
+    expect(await builders.run("root", facts, soon())).toEqual({ ok: true, value: toHex(Forestry.from(leaves).root) });
+  });
+
+  test("a job that throws is `crashed`, is logged, and the thread goes on", async () => {
+    const lines: string[] = [];
+    builders = createBuilders({ threads: 1, log: createLog("error", {}, (line) => lines.push(line)) });
+    const broken = await builders.run("root", null as never, soon());
+    expect(broken).toMatchObject({ ok: false, error: { code: "crashed" } });
+    expect(lines.join()).toContain("a builder's job broke");
+    expect((await builders.run("root", packFacts([]), soon())).ok).toBe(true);
+  });
+});
+
+describe("odd threads", () => {
+  let started = 0;
+  const odd = (options: { threads?: number; queueLimit?: number; graceMs?: number } = {}) => {
+    started = 0;
+    builders = createBuilders({
+      threads: 1,
+      graceMs: 50,
+      log: silentLog,
+      start: () => {
+        started++;
+        return new Worker(new URL("../../support/odd_thread.js", import.meta.url), { execArgv: [] });
+      },
+      ...options,
+    });
+    return (input: unknown, ms = 20_000, affinity = "") =>
+      builders!.run("root", input as never, { deadline: Date.now() + ms, affinity });
+  };
+
+  test("a thread that hangs past its deadline is replaced, and the next job is done", async () => {
+    const run = odd();
+    await run("first");
+    const hung = await run("hang", 200);
+    expect(hung).toMatchObject({ ok: false, error: { code: "deadline" } });
+    expect(await run("second")).toMatchObject({ ok: true, value: expect.stringContaining("second") });
+    expect(started).toBe(2);
+  });
+
+  test.each(["die", "throw"])("a thread that dies (%s) fails its job and is replaced", async (how) => {
+    const run = odd();
+    await run("first");
+    expect(await run(how)).toMatchObject({ ok: false, error: { code: "crashed" } });
+    expect((await run("second")).ok).toBe(true);
+    expect(started).toBe(2);
+  });
+
+  test("a job that breaks is `crashed` and costs no thread", async () => {
+    const run = odd();
+    expect(await run("break")).toMatchObject({ ok: false, error: { code: "crashed" } });
+    expect((await run("second")).ok).toBe(true);
+    expect(started).toBe(1);
+  });
+
+  test("one more than may wait is `overloaded`", async () => {
+    const run = odd({ queueLimit: 2 });
+    await run("first");
+    const answers = await Promise.all([run(100), run("a"), run("b"), run("c")]);
+    expect(answers.map((answer) => answer.ok || answer.error.code)).toEqual([true, true, true, "overloaded"]);
+  });
+
+  test("what waits past its deadline is told, and is not done", async () => {
+    const run = odd({ graceMs: 5_000 });
+    await run("first");
+    const begin = Date.now();
+    const [slow, late, dead] = await Promise.all([run(600, 10_000), run("late", 100), run("dead", -1)]);
+    expect(slow.ok).toBe(true);
+    expect(late).toMatchObject({ error: { code: "deadline" } });
+    expect(dead).toMatchObject({ error: { code: "deadline" } });
+    expect(Date.now() - begin).toBeLessThan(5_000);
+  });
+
+  test("a job under way past its deadline is answered at once, its thread is kept when it comes back in time", async () => {
+    const run = odd({ graceMs: 5_000 });
+    await run("first");
+    const begin = Date.now();
+    expect(await run(500, 100)).toMatchObject({ error: { code: "deadline" } });
+    expect(Date.now() - begin).toBeLessThan(450);
+    expect((await run("next")).ok).toBe(true);
+    expect(started).toBe(1);
+  });
+
+  test("stopping answers everybody and ends the threads", async () => {
+    const run = odd({ threads: 2 });
+    await Promise.all([run("a"), run("b")]);
+    const open = [run(60_000), run(60_000), run("waiting")];
+    await builders!.stop();
+    for (const answer of await Promise.all(open)) expect(answer).toMatchObject({ error: { code: "overloaded" } });
+    expect(await run("later")).toMatchObject({ error: { code: "overloaded" } });
+  });
+});

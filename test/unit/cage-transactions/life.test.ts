@@ -1,0 +1,123 @@
+/** A token's whole life in built transactions, signed by another library and evaluated by the real script machine. */
+import { describe, expect, test } from "vitest";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { compareRefs } from "#src/cardano/output.ts";
+import { decodeDatum, EMPTY_ROOT } from "#src/cage/datum.ts";
+import { buildBoot } from "#src/cage/transactions/boot.ts";
+import { buildEnd } from "#src/cage/transactions/end.ts";
+import { buildRequest, type BuiltRequest } from "#src/cage/transactions/request.ts";
+import { buildRetract } from "#src/cage/transactions/retract.ts";
+import { buildUpdate } from "#src/cage/transactions/update.ts";
+import type { Operation } from "#src/cage/datum.ts";
+import { measure, ModelToken, op, Outputs } from "../../support/cage.ts";
+import { coin, type Person, person } from "../../support/wallet.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+
+const alice = person("alice");
+const bob = person("bob");
+
+function must<T>(result: Result<T, Failure>): T {
+  if (result.ok) return result.value;
+  throw new Error(JSON.stringify(result.error, (_, value) => typeof value === "bigint" ? `${value}` : value));
+}
+
+function boot(outputs: Outputs, who: Person, address: string): ModelToken {
+  const built = must(buildBoot(outputs.input(address), measure));
+  const { created, fee, least } = outputs.apply(built, who);
+  expect(fee).toBe(least);
+  return new ModelToken(built.token, created[0]!);
+}
+
+function request(
+  outputs: Outputs,
+  who: Person,
+  address: string,
+  token: string,
+  key: string,
+  operation: Operation,
+): Utxo {
+  const built: BuiltRequest = must(buildRequest({ ...outputs.input(address), token, key: utf8(key), operation }));
+  const { created, fee, least } = outputs.apply(built, who);
+  expect(fee).toBe(least);
+  expect(created[0]!.output.value.lovelace).toBe(built.locked);
+  return created[0]!;
+}
+
+function update(outputs: Outputs, who: Person, address: string, token: ModelToken, requests: readonly Utxo[]) {
+  const built = must(buildUpdate({ ...outputs.input(address), state: token.state, requests }, token.facts, measure));
+  const applied = outputs.apply(built, who);
+  const ordered = [...requests].sort((a, b) => compareRefs(a.ref, b.ref));
+  token.follow(applied.created[0]!, ordered);
+  expect(toHex(token.facts.root)).toBe(built.root);
+  ordered.forEach(({ output }, i) => {
+    const datum = decodeDatum(output.datum!);
+    if (datum?.type !== "request") throw new TypeError("no request");
+    const refund = applied.created[i + 1]!.output;
+    expect(refund.value).toEqual({ lovelace: output.value.lovelace - datum.request.fee, assets: new Map() });
+    expect(refund.address.slice(2, 58)).toBe(datum.request.refund.payment);
+  });
+  return applied;
+}
+
+describe.each([["base", alice.base, bob.base], ["enterprise", alice.enterprise, bob.enterprise]] as const)(
+  "a life at %s addresses",
+  (_kind, owners, requesters) => {
+    test("each with a single output: boot, insert, update, delete, retract, end", () => {
+      const outputs = new Outputs(coin(owners, 20_000_000n), coin(requesters, 20_000_000n));
+      const token = boot(outputs, alice, owners);
+      expect(outputs.at(owners)).toHaveLength(1);
+      const change = (key: string, operation: Operation) => {
+        const made = request(outputs, bob, requesters, token.token, key, operation);
+        update(outputs, alice, owners, token, [made]);
+      };
+      change("a", op.insert("1"));
+      change("2024", op.insert(""));
+      change("a", op.update("1", "ü"));
+      change("a", op.remove("ü"));
+      change("2024", op.remove(""));
+      expect(toHex(token.facts.root)).toBe(EMPTY_ROOT);
+      const open = request(outputs, bob, requesters, token.token, "b", op.insert("2"));
+      const back = must(buildRetract({ ...outputs.input(requesters), request: open }, measure));
+      expect(outputs.apply(back, bob)).toMatchObject({ fee: back.fee, least: back.fee });
+      const late = request(outputs, bob, requesters, token.token, "c", op.insert("3"));
+      const end = must(buildEnd({ ...outputs.input(owners), state: token.state }, measure));
+      expect(outputs.apply(end, alice)).toMatchObject({ fee: end.fee, least: end.fee });
+      const afterEnd = must(buildRetract({ ...outputs.input(requesters), request: late }, measure));
+      outputs.apply(afterEnd, bob);
+      expect(outputs.all().filter(({ output }) => output.datum)).toEqual([]);
+    });
+  },
+);
+
+describe("without a reference script", () => {
+  test("the script travels along", () => {
+    const outputs = new Outputs(coin(alice.base, 20_000_000n));
+    const carried = { reference: undefined };
+    const built = must(buildBoot(outputs.input(alice.base, carried), measure));
+    const token = new ModelToken(built.token, outputs.apply(built, alice).created[0]!);
+    const made = request(outputs, alice, alice.base, token.token, "k", op.insert("v"));
+    const updated = must(
+      buildUpdate(
+        { ...outputs.input(alice.base, carried), state: token.state, requests: [made] },
+        token.facts,
+        measure,
+      ),
+    );
+    outputs.apply(updated, alice);
+    expect(updated.size).toBeGreaterThan(4000);
+  });
+});
+
+describe("many requests", () => {
+  test("twenty at once, with inputs of one transaction at 2 and 10, and a wallet of small outputs and tokens", () => {
+    const outputs = new Outputs(coin(alice.base, 20_000_000n), coin(bob.enterprise, 500_000_000n));
+    const token = boot(outputs, alice, alice.base);
+    const made = Array.from(
+      { length: 20 },
+      (_, i) => request(outputs, bob, bob.enterprise, token.token, `key ${i}`, op.insert(`${i}`)),
+    );
+    const applied = update(outputs, alice, alice.base, token, made);
+    expect(applied.fee).toBe(applied.least);
+  });
+});
