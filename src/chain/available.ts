@@ -17,37 +17,38 @@ const RESERVED_FOR = "2 minutes";
 /** How gladly an output is spent: free, the output of a pending transaction, offered to somebody a moment ago. */
 export type Preference = 0 | 1 | 2;
 
-export interface AvailableUtxo extends Utxo {
+/** An output on offer. */
+export interface AvailableUtxo {
+  readonly utxo: Utxo;
   readonly preference: Preference;
 }
 
-/** Outputs that an address can spend, and where the index stood when they were read. */
-export interface Available {
-  readonly at: Tip;
-  readonly utxos: readonly AvailableUtxo[];
+/** Reads what an address (bytes in hexadecimal) can spend; it must be watched (`ensureWatched`). */
+export async function readAvailable(sql: Queries, address: string): Promise<AvailableUtxo[]> {
+  const inLedger = await readUtxos(sql, [address]);
+  const known = new Set(inLedger.map(({ ref }) => refKey(ref)));
+  const pending = await pendingOf(sql, address, [...known]);
+  const gone = new Set(pending.flatMap((transaction) => spent(transaction).map(refKey)));
+  const coming = pending.flatMap(created).filter(({ ref, output }) =>
+    output.address === address && !known.has(refKey(ref))
+  );
+  const utxos = [
+    ...inLedger.map((utxo) => ({ utxo, preference: 0 as Preference })),
+    ...coming.map((utxo) => ({ utxo, preference: 1 as Preference })),
+  ].filter(({ utxo }) => !gone.has(refKey(utxo.ref)));
+  const reserved = await reservedOf(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
+  return utxos.map((one) => reserved.has(refKey(one.utxo.ref)) ? { ...one, preference: 2 as Preference } : one);
 }
 
-/** Reads what an address (bytes in hexadecimal) can spend; it must be watched (`ensureWatched`). */
-export async function readAvailable(store: Store, address: string): Promise<Available> {
+/** Reads at one point: what `read` sees is one state of the index, and `at` is where that stands. */
+export async function atPoint<T>(
+  store: Store,
+  read: (sql: Queries) => Promise<T>,
+): Promise<{ readonly at: Tip; readonly value: T }> {
   return await store.sql.begin("isolation level repeatable read read only", async (sql) => {
     const { at } = await readCursor(sql);
-    const inLedger = await readUtxos(sql, [address]);
-    const pending = await pendingOf(sql, address, inLedger.map(({ ref }) => refKey(ref)));
-    const gone = new Set(pending.flatMap((transaction) => spent(transaction).map(refKey)));
-    const known = new Set(inLedger.map(({ ref }) => refKey(ref)));
-    const coming = pending.flatMap(created).filter(({ ref, output }) =>
-      output.address === address && !known.has(refKey(ref))
-    );
-    const utxos = [
-      ...inLedger.map((utxo) => ({ ...utxo, preference: 0 as Preference })),
-      ...coming.map((utxo) => ({ ...utxo, preference: 1 as Preference })),
-    ].filter(({ ref }) => !gone.has(refKey(ref)));
-    const reserved = await reservedOf(sql, utxos.map(({ ref }) => refKey(ref)));
-    return {
-      at,
-      utxos: utxos.map((utxo) => reserved.has(refKey(utxo.ref)) ? { ...utxo, preference: 2 as Preference } : utxo),
-    };
-  }) as Available;
+    return { at, value: await read(sql) };
+  }) as { at: Tip; value: T };
 }
 
 /** Open submissions that pay an address or spend what is its own, however long the chain they stand in. */

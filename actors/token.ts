@@ -1,0 +1,269 @@
+/**
+ * A token's actor: what it is comes through the chain log; what is asked of it are builds, which read rows at one point and have
+ * a builder's thread make the transaction.
+ */
+import { z } from "zod";
+import { tokenInputs, tokenMachine } from "#machines/token.ts";
+import { toHex } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Builders } from "#src/builders/builders.ts";
+import type { Operation } from "#src/cage/datum.ts";
+import { readFactLeaves } from "#src/cage/index/leaves.ts";
+import { readRequest, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { requestWarnings } from "#src/cage/index/warnings.ts";
+import { findPublished, publicationAddress } from "#src/cage/publication.ts";
+import { cageScript, cageScripts } from "#src/cage/script.ts";
+import { textBytes } from "#src/cage/text.ts";
+import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
+import { nameOf, policyOf } from "#src/cardano/value.ts";
+import { slotAt } from "#src/cardano/parameters.ts";
+import { atPoint, readAvailable, reserve } from "#src/chain/available.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import { readUtxos } from "#src/chain/utxo.ts";
+import { ensureWatched } from "#src/chain/watch.ts";
+import type { ActorKind, ActorView, Build, BuildContext, Event } from "#src/runtime/types.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+export interface TokenBuildOptions {
+  readonly store: Store;
+  readonly port: ChainPort;
+  readonly builders: Builders;
+  readonly networkId: 0 | 1;
+  /** The follower's doorbell: an address wants to be watched. */
+  readonly wake: () => void;
+}
+
+type Answer = Result<Json, Failure>;
+type View = ActorView & { can(event: Event): boolean };
+
+const address = z.string().regex(/^([0-9a-f]{2})+$/);
+const ref = z.string().regex(/^[0-9a-f]{64}#\d+$/);
+const text = z.string();
+
+const requestInput = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("insert"), address, key: text, newValue: text }),
+  z.object({ type: z.literal("update"), address, key: text, oldValue: text, newValue: text }),
+  z.object({ type: z.literal("delete"), address, key: text, oldValue: text }),
+]);
+type RequestInput = z.infer<typeof requestInput>;
+
+/** The actor kind of tokens; an entity's id is the token's. */
+export function tokenActor(options: TokenBuildOptions): ActorKind {
+  return {
+    kind: "token",
+    version: 1,
+    machine: tokenMachine,
+    commands: z.never(),
+    inputs: tokenInputs,
+    outcomes: z.never(),
+    builds: {
+      request: {
+        input: requestInput,
+        run: (view, input, context) => request(options, view, input, context),
+      } satisfies Build<RequestInput>,
+      update: {
+        input: z.object({ address, requests: z.array(ref).min(1) }),
+        run: (view, input, context) => update(options, view, input, context),
+      } satisfies Build<{ address: string; requests: string[] }>,
+      retract: {
+        input: z.object({ address, request: ref }),
+        run: (_view, input, context) => retract(options, input, context),
+      } satisfies Build<{ address: string; request: string }>,
+      end: {
+        input: z.object({ address }),
+        run: (view, input, context) => end(options, view, input, context),
+      } satisfies Build<{ address: string }>,
+    },
+  };
+}
+
+/** Builds the transaction that creates a token: it has no actor yet. */
+export function tokenBoot(options: TokenBuildOptions) {
+  return (from: string, deadline: number): Promise<Answer> =>
+    building(options, from, deadline, cageScript.hash, () => Promise.resolve({}), async (input) => {
+      const built = await options.builders.run("boot", input, { deadline });
+      return built.ok ? offered(options, built.value, { value: built.value.token }) : built;
+    });
+}
+
+/** Reads what every build needs, and more with it at the same point; then builds. */
+async function building<T>(
+  options: TokenBuildOptions,
+  from: string,
+  deadline: number,
+  script: string,
+  read: (sql: Queries) => Promise<T>,
+  build: (input: BuildInput, more: T) => Promise<Answer>,
+): Promise<Answer> {
+  const { store, port, networkId, wake } = options;
+  const published = publicationAddress(networkId);
+  const [mine, scripts, parameters] = await Promise.all([
+    ensureWatched(store, [from], wake, deadline),
+    ensureWatched(store, [published], wake, deadline, { forever: true }),
+    port.parameters(),
+  ]);
+  for (const watched of [mine, scripts]) if (!watched.ok) return watched;
+  if (!parameters.ok) return parameters;
+  const { slots } = await port.network();
+  const { at, value } = await atPoint(store, async (sql) => ({
+    available: await readAvailable(sql, from),
+    reference: findPublished(await readUtxos(sql, [published]), script),
+    more: await read(sql),
+  }));
+  return await build({
+    parameters: parameters.value.value,
+    slots,
+    slot: Math.max(at.slot, slotAt(slots, Date.now())),
+    network: networkId,
+    script: cageScripts.find((one) => one.hash === script)!,
+    reference: value.reference,
+    address: from,
+    available: value.available,
+  }, value.more);
+}
+
+/** A transaction as it is answered; what it spends is left alone by other builds for a while. */
+async function offered(options: TokenBuildOptions, built: Built, more: Record<string, Json>): Promise<Answer> {
+  await reserve(options.store, built.spends.map((utxo) => utxo.ref));
+  return ok({ unsignedTransaction: toHex(built.transaction), ...more });
+}
+
+const quarantined = (view: View): Answer =>
+  fail("token_quarantined", "The index no longer vouches for this token's facts.", {
+    reason: view.context.quarantine ?? null,
+  });
+
+const ended: Answer = fail("token_ended", "The token has ended.");
+
+/** The state of a token that is alive in the rows. */
+async function stateOf(sql: Queries, token: string): Promise<TokenState | undefined> {
+  const standing = await readToken(sql, token);
+  return "state" in standing ? standing.state : undefined;
+}
+
+/** Version of the contract that a state stands under. */
+function scriptOf(state: TokenState): string {
+  return policyOf([...state.utxo.output.value.assets.keys()].find((asset) => nameOf(asset) === state.token)!);
+}
+
+/** Hash of the version that a token lives under; the current one while the rows do not say. */
+async function versionOf({ store }: TokenBuildOptions, token: string): Promise<string> {
+  const state = await stateOf(store.sql, token);
+  return state ? scriptOf(state) : cageScript.hash;
+}
+
+function operationOf(input: RequestInput): Operation {
+  switch (input.type) {
+    case "insert":
+      return { type: "insert", value: textBytes(input.newValue) };
+    case "update":
+      return { type: "update", old: textBytes(input.oldValue), value: textBytes(input.newValue) };
+    case "delete":
+      return { type: "delete", value: textBytes(input.oldValue) };
+  }
+}
+
+async function request(
+  options: TokenBuildOptions,
+  view: View,
+  input: RequestInput,
+  { entity, deadline }: BuildContext,
+): Promise<Answer> {
+  if (view.state === "ended") return ended;
+  const key = textBytes(input.key);
+  const operation = operationOf(input);
+  const script = await versionOf(options, entity.id);
+  const read = (sql: Queries) => requestWarnings(sql, entity.id, key, operation);
+  return await building(options, input.address, deadline, script, read, async (common, warnings) => {
+    const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
+    return built.ok ? offered(options, built.value, { warnings: warnings as unknown as Json }) : built;
+  });
+}
+
+async function update(
+  options: TokenBuildOptions,
+  view: View,
+  input: { address: string; requests: string[] },
+  { entity, deadline }: BuildContext,
+): Promise<Answer> {
+  if (view.state === "quarantined") return quarantined(view);
+  if (view.state === "ended") return ended;
+  const script = await versionOf(options, entity.id);
+  const read = async (sql: Queries) => {
+    const state = await stateOf(sql, entity.id);
+    const requests = await Promise.all(input.requests.map((one) => readRequest(sql, one)));
+    const paths = requests.flatMap((one) => one ? [one.path] : []);
+    return { state, requests, facts: state && await readFactLeaves(sql, state, paths) };
+  };
+  return await building(options, input.address, deadline, script, read, async (common, { state, requests, facts }) => {
+    if (!state || !facts) return ended;
+    const unknown = input.requests.flatMap((one, i) =>
+      requests[i]?.token === entity.id ? [] : [{
+        request: one,
+        code: "request_unknown",
+        message: requests[i] ? "The request is one for another token." : "There is no such open request.",
+      }]
+    );
+    if (unknown.length > 0) return failing(unknown);
+    const utxos = requests.map((one) => one!.utxo);
+    const built = await options.builders.run(
+      "update",
+      { ...common, state: state.utxo, requests: utxos, facts },
+      { deadline, affinity: entity.id },
+    );
+    if (built.ok) return await offered(options, built.value, { mpfRoot: built.value.root });
+    if (built.error.code === "requests_fail") {
+      return failing(
+        (built.error.details as { requests: { request: string; code: string; message: string }[] }).requests,
+      );
+    }
+    if (built.error.code === "state_differs") return quarantined(view);
+    return built;
+  });
+}
+
+function failing(requests: readonly { request: string; code: string; message: string }[]): Answer {
+  const message = requests.length === 1
+    ? "A request cannot be applied."
+    : `${requests.length} requests cannot be applied.`;
+  return fail("requests_fail", message, {
+    requests: requests.map(({ request, ...why }) => ({ request: request.replace("#", "-"), ...why })),
+  });
+}
+
+async function retract(
+  options: TokenBuildOptions,
+  input: { address: string; request: string },
+  { deadline }: BuildContext,
+): Promise<Answer> {
+  const known = await readRequest(options.store.sql, input.request);
+  if (!known) return gone(input.request);
+  const script = known.utxo.output.address.slice(2, 58);
+  const read = (sql: Queries) => readRequest(sql, input.request);
+  return await building(options, input.address, deadline, script, read, async (common, found) => {
+    if (!found) return gone(input.request);
+    const built = await options.builders.run("retract", { ...common, request: found.utxo }, { deadline });
+    return built.ok ? offered(options, built.value, {}) : built;
+  });
+}
+
+function gone(request: string): Answer {
+  return fail("request_unknown", `There is no open request ${request.replace("#", "-")}.`);
+}
+
+async function end(
+  options: TokenBuildOptions,
+  view: View,
+  input: { address: string },
+  { entity, deadline }: BuildContext,
+): Promise<Answer> {
+  if (view.state === "ended") return ended;
+  const script = await versionOf(options, entity.id);
+  const read = (sql: Queries) => stateOf(sql, entity.id);
+  return await building(options, input.address, deadline, script, read, async (common, state) => {
+    if (!state) return ended;
+    const built = await options.builders.run("end", { ...common, state: state.utxo }, { deadline });
+    return built.ok ? offered(options, built.value, {}) : built;
+  });
+}

@@ -1,0 +1,271 @@
+/** Composes the rooms for the roles that this process plays, and takes them apart in the opposite order. */
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import { tokenActor, tokenBoot } from "#actors/token.ts";
+import { transactionActor } from "#actors/transaction.ts";
+import type { Log } from "#src/base/log.ts";
+import { type Builders, createBuilders } from "#src/builders/builders.ts";
+import { cageMigrations } from "#src/cage/index/migrations.ts";
+import { cageProjection } from "#src/cage/index/projection.ts";
+import { publicationAddress, referenceScript } from "#src/cage/publication.ts";
+import { cageScripts } from "#src/cage/script.ts";
+import type { Touched } from "#src/cardano/projection.ts";
+import { Follower } from "#src/chain/follower.ts";
+import { chainMigrations } from "#src/chain/migrations.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import { transactionProjection } from "#src/chain/transactions.ts";
+import { utxoProjection } from "#src/chain/utxo.ts";
+import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import { devnetMigrations } from "#src/devnet/migrations.ts";
+import { devnetPort } from "#src/devnet/port.ts";
+import { devnetApp } from "#src/edge/devnet/app.ts";
+import { type Listener, serve } from "#src/edge/serve.ts";
+import { tokenApp } from "#src/edge/tokens/app.ts";
+import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { explainListenError } from "#src/embedded/ports.ts";
+import { startPostgres } from "#src/embedded/postgres.ts";
+import { createAsk } from "#src/runtime/ask.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { appendInputs, ring } from "#src/runtime/inputs.ts";
+import { fence, holdLease } from "#src/runtime/leases.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { startWorker } from "#src/runtime/worker.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { claimNetwork, networkMigrations } from "#src/store/network.ts";
+import { openStore, type Queries, type Store } from "#src/store/store.ts";
+import type { Options } from "#src/app/options.ts";
+
+/** Magic of the devnet. */
+const MAGIC = 42;
+const NETWORK_ID = 0;
+const WATCH = "arbor.chain.watch";
+const FOLLOWER = "follower";
+const LEASE_MS = 4_000;
+
+/** Something that listens, for the lines printed at the start. */
+export interface Place {
+  readonly name: string;
+  readonly at: string;
+}
+
+export interface House {
+  readonly places: readonly Place[];
+  /** Ends everything in order: edges first, the database last. */
+  stop(): Promise<void>;
+}
+
+type Stop = () => Promise<void>;
+
+/** Opens the house; what was opened is closed again when something fails. `progress` gets a line about what takes a while. */
+export async function openHouse(options: Options, log: Log, progress: (line: string) => void): Promise<House> {
+  const stops: Stop[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    return { places: await open(options, log, progress, stops), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function open(options: Options, log: Log, progress: (line: string) => void, stops: Stop[]): Promise<Place[]> {
+  const places: Place[] = [];
+  const { roles } = options;
+  const databaseUrl = options.databaseUrl ?? await embeddedDatabase(options, log, progress, stops, places);
+  const { natsUrl, natsToken } = await nats(options, log, stops, places);
+  const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...roles].join("+")}` });
+  stops.push(() => store.close());
+  await migrate(store, [
+    ...networkMigrations,
+    ...runtimeMigrations,
+    ...chainMigrations,
+    ...cageMigrations,
+    ...devnetMigrations,
+  ]);
+  const claimed = await claimNetwork(store, MAGIC);
+  if (!claimed.ok) throw new StartError(claimed.error.message);
+  const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log });
+  stops.push(() => bus.close());
+  const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
+  stops.push(() => builders.stop());
+
+  const rooms: Rooms = {
+    options,
+    log,
+    databaseUrl,
+    store,
+    bus,
+    builders,
+    port: devnetPort({ store, bus, log }),
+    stops,
+  };
+  if (roles.has("devnet")) places.push(...await devnetRole(rooms, progress));
+  if (roles.has("follower")) followerRole(rooms);
+  if (roles.has("worker")) await workerRole(rooms);
+  if (roles.has("edge")) places.push(await edgeRole(rooms));
+  builders.warm();
+  return places;
+}
+
+/** A start that cannot go on, said in a sentence. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+interface Rooms {
+  readonly options: Options;
+  readonly log: Log;
+  readonly databaseUrl: string;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly builders: Builders;
+  readonly port: ChainPort;
+  readonly stops: Stop[];
+}
+
+async function embeddedDatabase(
+  options: Options,
+  log: Log,
+  progress: (line: string) => void,
+  stops: Stop[],
+  places: Place[],
+): Promise<string> {
+  const postgres = await startPostgres({ folder: path.join(options.folder, "postgres"), log, onProgress: progress });
+  stops.push(() => postgres.stop());
+  places.push({ name: "PostgreSQL", at: `127.0.0.1:${postgres.port}` });
+  return postgres.url;
+}
+
+async function nats(options: Options, log: Log, stops: Stop[], places: Place[]) {
+  if (options.natsUrl) return { natsUrl: options.natsUrl, natsToken: options.natsToken };
+  const natsToken = options.natsToken ?? randomBytes(24).toString("hex");
+  const endpoint = await startNatsEndpoint({
+    host: options.host,
+    port: options.natsPort,
+    portOption: "--nats-port",
+    token: natsToken,
+    log,
+  });
+  stops.push(() => endpoint.stop());
+  places.push({ name: "NATS endpoint", at: endpoint.url });
+  return { natsUrl: endpoint.url, natsToken };
+}
+
+async function listen(
+  { options, stops }: Rooms,
+  app: Parameters<typeof serve>[0],
+  use: { service: string; port: number; option: string },
+): Promise<Listener> {
+  try {
+    const listener = await serve(app, { host: options.host, port: use.port });
+    stops.push(() => listener.stop());
+    return listener;
+  } catch (error) {
+    throw explainListenError(error, use);
+  }
+}
+
+async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promise<Place[]> {
+  const { store, bus, builders, options, log, stops } = rooms;
+  progress("Starting the devnet");
+  const started = await startDevnet({
+    store,
+    bus,
+    evaluate: builders.evaluate,
+    log,
+    options: {
+      magic: MAGIC,
+      blockMs: options.blockMs,
+      slotLength: options.slotMs,
+      leaseMs: LEASE_MS,
+      publish: cageScripts.map((script) => ({
+        address: publicationAddress(NETWORK_ID),
+        script: referenceScript(script),
+      })),
+    },
+  });
+  if (!started.ok) throw new StartError(started.error.message);
+  const devnet: Devnet = started.value;
+  stops.push(() => devnet.stop());
+  const listener = await listen(rooms, devnetApp({ devnet, port: rooms.port, log }), {
+    service: "the devnet",
+    port: options.devnetPort,
+    option: "--devnet-port",
+  });
+  return [{ name: "devnet and faucet", at: `http://${listener.host}:${listener.port}` }];
+}
+
+const append = (sql: Queries, touched: readonly Touched[]) => appendInputs(sql, touched);
+
+function followerRole({ store, bus, port, options, log, stops }: Rooms): void {
+  const lease = holdLease({
+    store,
+    name: FOLLOWER,
+    owner: options.worker,
+    ttlMs: LEASE_MS,
+    log,
+    onHeld: async (epoch, signal) => {
+      const follower = new Follower({
+        store,
+        port,
+        projections: [
+          transactionProjection,
+          utxoProjection,
+          cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
+        ],
+        fence: async (sql) => {
+          if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
+        },
+        append,
+        ring: (touched) => ring(bus, touched.map(({ entity }) => entity)),
+        log: log.with({ room: "follower" }),
+      });
+      const unsubscribe = bus.subscribe(WATCH, () => follower.wake());
+      try {
+        await follower.run(signal);
+      } finally {
+        unsubscribe();
+      }
+    },
+  });
+  stops.push(() => lease.stop());
+}
+
+async function workerRole(rooms: Rooms): Promise<void> {
+  const { store, bus, port, options, log, stops } = rooms;
+  const leaseStore = openStore(rooms.databaseUrl, { max: 2, application: "arbor leases" });
+  stops.push(() => leaseStore.close());
+  const worker = await startWorker({
+    id: options.worker,
+    store,
+    leaseStore,
+    bus,
+    kinds: [
+      transactionActor({ store, port, append, ring: (touched) => ring(bus, touched.map(({ entity }) => entity)) }),
+      tokenActor(buildOptions(rooms)),
+    ],
+    log,
+    leaseMs: LEASE_MS,
+  });
+  stops.push(() => worker.stop());
+}
+
+function buildOptions({ store, bus, port, builders }: Rooms) {
+  return { store, port, builders, networkId: NETWORK_ID as 0 | 1, wake: () => bus.publish(WATCH, null) };
+}
+
+async function edgeRole(rooms: Rooms): Promise<Place> {
+  const { store, bus, options, log, stops } = rooms;
+  const ask = createAsk({ bus, store, log });
+  stops.push(() => Promise.resolve(ask.close()));
+  const boot = tokenBoot(buildOptions(rooms));
+  const app = tokenApp({ store, networkId: NETWORK_ID, ask: ask.ask, build: ask.build, boot, log });
+  const listener = await listen(rooms, app, {
+    service: "the token service",
+    port: options.tokenPort,
+    option: "--token-port",
+  });
+  return { name: "token service", at: `http://${listener.host}:${listener.port}` };
+}

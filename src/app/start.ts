@@ -1,0 +1,46 @@
+/** Starts the house and keeps it until it is told to stop. */
+import process from "node:process";
+import { createLog, reason } from "#src/base/log.ts";
+import { EmbeddedError } from "#src/embedded/errors.ts";
+import { HELP, readOptions } from "#src/app/options.ts";
+import { openHouse, StartError } from "#src/app/house.ts";
+
+async function start(): Promise<void> {
+  const read = readOptions(process.argv.slice(2));
+  if (!read.ok) {
+    process.stderr.write(read.error.message + "\n");
+    process.exitCode = 2;
+    return;
+  }
+  if (read.value === "help") {
+    process.stdout.write(HELP + "\n");
+    return;
+  }
+  const options = read.value;
+  const log = createLog(options.logLevel);
+  const begun = performance.now();
+  const house = await openHouse(options, log, (line) => process.stdout.write(line + "\n"));
+  const width = Math.max(0, ...house.places.map(({ name }) => name.length));
+  for (const { name, at } of house.places) process.stdout.write(`${name.padEnd(width)}  ${at}\n`);
+  process.stdout.write(`Ready after ${((performance.now() - begun) / 1000).toFixed(1)} s. Ctrl-C ends it.\n`);
+
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    if (stopping) process.exit(1); // asked twice: at once
+    process.stdout.write("\nStopping\n");
+    stopping = house.stop().then(() => process.exit(0), (error) => {
+      process.stderr.write(`${reason(error)}\n`);
+      process.exit(1);
+    });
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+}
+
+try {
+  await start();
+} catch (error) {
+  const said = error instanceof EmbeddedError || error instanceof StartError;
+  process.stderr.write((said ? error.message : `The start failed: ${reason(error)}`) + "\n");
+  process.exit(1);
+}

@@ -1,0 +1,45 @@
+/** What is known against a request before it is made: how it would fare once the open requests of its key apply. */
+import { equalBytes, toHex } from "#src/base/bytes.ts";
+import type { Operation } from "#src/cage/datum.ts";
+import { readFactsAt, readRequests } from "#src/cage/index/read.ts";
+import { digest } from "#src/forestry/hash.ts";
+import type { Queries } from "#src/store/store.ts";
+
+export interface Warning {
+  readonly code: "fact_exists" | "fact_missing" | "fact_differs";
+  readonly message: string;
+}
+
+/** The value of a key after an operation; undefined where there is none, and the value as it was where the operation fails. */
+function after(
+  value: Uint8Array | undefined,
+  operation: Operation,
+): { value: Uint8Array | undefined; failed?: Warning } {
+  if (operation.type === "insert") {
+    if (value) return { value, failed: { code: "fact_exists", message: "The key has a value already." } };
+    return { value: operation.value };
+  }
+  const expected = operation.type === "update" ? operation.old : operation.value;
+  if (!value) return { value, failed: { code: "fact_missing", message: "The key has no value." } };
+  if (!equalBytes(value, expected)) {
+    return { value, failed: { code: "fact_differs", message: "The key has another value." } };
+  }
+  return { value: operation.type === "update" ? operation.value : undefined };
+}
+
+/** What would fail; empty when nothing is known against the request. */
+export async function requestWarnings(
+  sql: Queries,
+  token: string,
+  key: Uint8Array,
+  operation: Operation,
+): Promise<Warning[]> {
+  const path = toHex(digest(key));
+  let value = (await readFactsAt(sql, token, [path])).get(path);
+  const open = (await readRequests(sql, token)).filter((request) => request.path === path);
+  for (const request of open) value = after(value, request.operation).value;
+  const { failed } = after(value, operation);
+  if (!failed) return [];
+  const when = open.length > 0 ? " once the open requests apply" : "";
+  return [{ code: failed.code, message: failed.message.replace(/\.$/, `${when}.`) }];
+}

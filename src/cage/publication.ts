@@ -1,0 +1,33 @@
+/**
+ * Where the contract is published: a fixed address that nobody can spend from, and that is not the contract's own.
+ *
+ * Its payment part is the native script "any of nothing" (CDDL `script_any` with an empty list), which no signature satisfies, so that what
+ * stands there stands for ever.
+ */
+import { concat, equalBytes } from "#src/base/bytes.ts";
+import { scriptAddress } from "#src/cardano/address.ts";
+import { encode } from "#src/cardano/cbor.ts";
+import { hash224 } from "#src/cardano/hash.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { type CageScript, cageScripts } from "#src/cage/script.ts";
+
+const NATIVE = 0;
+const PLUTUS_V3 = 3;
+const ANY_OF = 2;
+
+/** The address (bytes in hexadecimal) on a network. */
+export function publicationAddress(network: 0 | 1): string {
+  return scriptAddress(network, hash224(concat(Uint8Array.of(NATIVE), encode([ANY_OF, []])))).hex;
+}
+
+/** A version of the contract as an output carries it: CBOR of `[3, bytes]`. */
+export function referenceScript(script: CageScript): Uint8Array {
+  return encode([PLUTUS_V3, script.compiledCode]);
+}
+
+/** The output, among some, that carries a version of the contract. */
+export function findPublished(utxos: readonly Utxo[], hash: string): Utxo | undefined {
+  const script = cageScripts.find((one) => one.hash === hash);
+  const wanted = script && referenceScript(script);
+  return wanted && utxos.find(({ output }) => output.script && equalBytes(output.script, wanted));
+}

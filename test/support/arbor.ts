@@ -1,0 +1,87 @@
+/** The whole service as processes of its own, as a user would run it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import type { Infra } from "./infra.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface ArborOptions {
+  readonly infra: Infra;
+  readonly roles?: string;
+  /** Milliseconds between blocks; 150 unless said otherwise, with slots of 50 ms. */
+  readonly blockMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another entry than the product's own, for faults put in by a test. */
+  readonly entry?: string;
+}
+
+export class Arbor {
+  private constructor(
+    readonly child: ChildProcess,
+    /** URL by name, as printed at the start. */
+    readonly places: ReadonlyMap<string, string>,
+    private readonly output: () => string,
+  ) {}
+
+  /** Starts a process and waits until it says that it is ready. */
+  static async start(options: ArborOptions): Promise<Arbor> {
+    const { infra } = options;
+    const child = spawn(process.execPath, ["run", "-A", options.entry ?? "src/app/start.ts"], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...process.env,
+        DATABASE_URL: infra.databaseUrl,
+        NATS_URL: infra.natsUrl,
+        ...(infra.natsToken ? { NATS_TOKEN: infra.natsToken } : {}),
+        ARBOR_TOKEN_PORT: "0",
+        ARBOR_DEVNET_PORT: "0",
+        ARBOR_BLOCK_MS: String(options.blockMs ?? 150),
+        ARBOR_SLOT_MS: "50",
+        ...(options.roles ? { ARBOR_ROLES: options.roles } : {}),
+        ...options.env,
+      },
+    });
+    let text = "";
+    const places = new Map<string, string>();
+    await new Promise<void>((resolve, reject) => {
+      const take = (chunk: Buffer) => {
+        text += chunk.toString();
+        if (process.env.ARBOR_TEST_OUTPUT) process.stderr.write(chunk);
+        if (/^Ready after/m.test(text)) resolve();
+      };
+      child.stdout!.on("data", take);
+      child.stderr!.on("data", take);
+      child.once("exit", (code) => reject(new Error(`the process ended with ${code}:\n${text}`)));
+    });
+    for (const match of text.matchAll(/^(\S.*?) {2,}(\S+:\d+)$/gm)) places.set(match[1]!, match[2]!);
+    return new Arbor(child, places, () => text);
+  }
+
+  get tokens(): string {
+    return this.places.get("token service")!;
+  }
+
+  get devnet(): string {
+    return this.places.get("devnet and faucet")!;
+  }
+
+  /** All that the process has printed. */
+  get printed(): string {
+    return this.output();
+  }
+
+  /** Ends the process by a signal and waits until it is gone. */
+  async end(signal: "SIGTERM" | "SIGKILL" | "SIGINT" = "SIGTERM"): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const gone = new Promise<void>((resolve) => this.child.once("exit", () => resolve()));
+    process.kill(this.child.pid!, signal);
+    await gone;
+  }
+
+  /** Sends a signal and does not wait. */
+  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
+    process.kill(this.child.pid!, signal);
+  }
+}

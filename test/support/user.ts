@@ -1,0 +1,83 @@
+/** A user of the HTTP services who signs with a library that they do not use (Emurgo's serialization library). */
+import CSL from "@emurgo/cardano-serialization-lib-nodejs";
+import { randomBytes } from "node:crypto";
+
+/** An answer over HTTP: status and JSON. */
+export interface Answer {
+  readonly status: number;
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+}
+
+/** Asks over HTTP. */
+export async function http(base: string, method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(base + path, {
+    method,
+    ...(body === undefined ? {} : {
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+export class User {
+  readonly key = CSL.PrivateKey.from_normal_bytes(randomBytes(32));
+  private readonly stake = CSL.PrivateKey.from_normal_bytes(randomBytes(32));
+  readonly address: string;
+  /** Hash of the payment key. */
+  readonly keyHash: string;
+
+  constructor(kind: "base" | "enterprise" = "enterprise") {
+    const hash = (key: CSL.PrivateKey) => CSL.Credential.from_keyhash(key.to_public().hash());
+    this.keyHash = this.key.to_public().hash().to_hex();
+    this.address = kind === "base"
+      ? CSL.BaseAddress.new(0, hash(this.key), hash(this.stake)).to_address().to_bech32()
+      : CSL.EnterpriseAddress.new(0, hash(this.key)).to_address().to_bech32();
+  }
+
+  /** The transaction with this user's signature beside those that are there. */
+  sign(unsigned: string): string {
+    const transaction = CSL.FixedTransaction.from_hex(unsigned);
+    transaction.sign_and_add_vkey_signature(this.key);
+    return transaction.to_hex();
+  }
+}
+
+/** Waits until something holds; throws after `ms`. */
+export async function until<T>(
+  what: string,
+  check: () => Promise<T | undefined | false>,
+  ms = 30_000,
+  every = 40,
+): Promise<T> {
+  for (const end = Date.now() + ms;;) {
+    const found = await check();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, every));
+  }
+}
+
+/** Submits and waits for the ledger. */
+export async function land(tokens: string, signed: string): Promise<string> {
+  const sent = await http(tokens, "POST", "/transaction", { signedTransaction: signed });
+  if (sent.status !== 200) throw new Error(`refused: ${sent.status} ${JSON.stringify(sent.body)}`);
+  const hash = sent.body.txHash as string;
+  await until(
+    `transaction ${hash}`,
+    async () => (await http(tokens, "GET", `/transaction?txHash=${hash}`)).status === 200,
+  );
+  return hash;
+}
+
+/** Has the faucet pay a user and waits until the index of the token service knows. */
+export async function fund(devnet: string, tokens: string, user: User, lovelace = 1_000_000_000): Promise<void> {
+  const paid = await http(devnet, "POST", "/faucet", { address: user.address, lovelace });
+  if (paid.status !== 200) throw new Error(`faucet: ${paid.status} ${JSON.stringify(paid.body)}`);
+  await until(
+    "the faucet's payment",
+    async () => (await http(tokens, "GET", `/transaction?txHash=${paid.body.txHash}`)).status === 200,
+  );
+}
