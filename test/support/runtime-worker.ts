@@ -15,7 +15,7 @@ const bus = await connectBus({
   url: settings.natsUrl,
   ...(settings.natsToken === undefined ? {} : { token: settings.natsToken }),
 });
-const faults: Fault[] = [...settings.faults];
+const faults: Fault[] = [];
 const worker = await startWorker({
   id: settings.id,
   store,
@@ -26,15 +26,17 @@ const worker = await startWorker({
   leaseMs: settings.leaseMs,
   sweepMs: settings.sweepMs,
   partitions: 16,
-  ...(faults.length === 0 ? {} : {
-    onStep: ({ at, causes }) => {
-      const i = faults.findIndex((fault) => fault.at === at && causes.some((cause) => cause.includes(fault.cause)));
-      if (i < 0) return;
-      const [fault] = faults.splice(i, 1);
-      bus.publish("test.fault", { worker: settings.id, at, cause: fault!.cause });
-      return bus.flush().then(() => process.kill(process.pid, fault!.signal)).then(() => {});
-    },
-  }),
+  onStep: ({ at, causes }) => {
+    const i = faults.findIndex((fault) => fault.at === at && causes.some((cause) => cause.includes(fault.cause)));
+    if (i < 0) return;
+    const [fault] = faults.splice(i, 1);
+    bus.publish("test.struck", { worker: settings.id, at, cause: fault!.cause });
+    return bus.flush().then(() => void process.kill(process.pid, fault!.signal));
+  },
+});
+bus.subscribe(`test.arm.${settings.id}`, (body, respond) => {
+  faults.push(body as unknown as Fault);
+  respond?.(null);
 });
 bus.subscribe(`test.state.${settings.id}`, (_, respond) => respond?.(worker.state() as unknown as Json));
 process.on("SIGTERM", async () => {

@@ -7,8 +7,8 @@ import { sleep } from "#src/base/clock.ts";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { createPartitions } from "#src/runtime/partition.ts";
-import type { Step } from "#src/runtime/types.ts";
+import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
+import type { EntityRef, Step } from "#src/runtime/types.ts";
 import type { WorkerState } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -29,7 +29,6 @@ export interface WorkerSettings {
   readonly natsToken: string | undefined;
   readonly leaseMs: number;
   readonly sweepMs: number;
-  readonly faults: readonly Fault[];
   readonly level?: "debug" | "info" | "warn" | "error";
 }
 
@@ -37,6 +36,8 @@ export interface WorkerProcess {
   readonly id: string;
   signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT" | "SIGTERM"): void;
   state(): Promise<WorkerState>;
+  /** Has the worker send itself a signal, once. */
+  arm(fault: Fault): Promise<void>;
   /** Resolves once the process has ended. */
   readonly exited: Promise<void>;
 }
@@ -47,9 +48,11 @@ export interface Cluster {
   readonly ask: Ask;
   readonly natsUrl: string;
   /** Starts a worker process; resolves when it serves partitions. */
-  start(id: string, faults?: readonly Fault[]): Promise<WorkerProcess>;
-  /** Waits for a fault to strike; gives the worker that it struck. */
-  struck(cause: string): Promise<string>;
+  start(id: string): Promise<WorkerProcess>;
+  /** Waits for a fault to strike. */
+  struck(cause: string): Promise<void>;
+  /** An entity of a partition that a worker serves, different each time. */
+  ownedBy(worker: WorkerProcess): Promise<EntityRef>;
   stop(): Promise<void>;
 }
 
@@ -66,12 +69,10 @@ export async function startCluster(): Promise<Cluster> {
   });
   const ask = createAsk({ bus, store });
   const children: ChildProcess[] = [];
-  const struck = new Map<string, string>();
-  bus.subscribe("test.fault", (body) => {
-    const { worker, cause } = body as { worker: string; cause: string };
-    struck.set(cause, worker);
-  });
-  const start = async (id: string, faults: readonly Fault[] = []): Promise<WorkerProcess> => {
+  const struck = new Set<string>();
+  bus.subscribe("test.struck", (body) => void struck.add((body as { cause: string }).cause));
+  let counter = 0;
+  const start = async (id: string): Promise<WorkerProcess> => {
     const settings: WorkerSettings = {
       id,
       databaseUrl: infra.databaseUrl,
@@ -79,7 +80,6 @@ export async function startCluster(): Promise<Cluster> {
       natsToken: infra.natsToken,
       leaseMs: LEASE_MS,
       sweepMs: 300,
-      faults,
       level: (process.env.ARBOR_TEST_LOG as WorkerSettings["level"]) ?? "error",
     };
     const script = fileURLToPath(new URL("./runtime-worker.ts", import.meta.url));
@@ -92,7 +92,8 @@ export async function startCluster(): Promise<Cluster> {
     const state = async () => await bus.request(`test.state.${id}`, null, 2_000) as unknown as WorkerState;
     await until(`${id} serves partitions`, async () => (await state().catch(() => undefined))?.owned.length ?? 0);
     // Deno's own kill of a child sends only the first signal.
-    return { id, signal: (name) => void process.kill(child.pid!, name), state, exited };
+    const arm = async (fault: Fault) => void await bus.request(`test.arm.${id}`, { ...fault }, 2_000);
+    return { id, arm, signal: (name) => void process.kill(child.pid!, name), state, exited };
   };
   return {
     store,
@@ -102,7 +103,13 @@ export async function startCluster(): Promise<Cluster> {
     start,
     struck: async (cause) => {
       await until(`a fault at ${cause}`, async () => struck.has(cause));
-      return struck.get(cause)!;
+    },
+    ownedBy: async (worker) => {
+      const { owned } = await worker.state();
+      for (;;) {
+        const entity = { kind: "account", id: `acc${++counter}` };
+        if (owned.includes(partitionOf(entity, 16))) return entity;
+      }
     },
     stop: async () => {
       for (const child of children) {

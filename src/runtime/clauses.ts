@@ -1,0 +1,37 @@
+/** The clauses of one SQL statement (`with a as (…), b as (…) select …`) and its parameters, put together piece by piece. */
+
+/** A column of values that becomes a parameter: its name, its SQL type, one value a row. */
+export type Column = readonly [name: string, type: "int" | "bigint" | "float8" | "text", values: readonly unknown[]];
+
+export class Clauses {
+  readonly parameters: unknown[] = [];
+  private readonly clauses: string[] = [];
+  private readonly writes: string[] = [];
+
+  /** Rows out of one array parameter a column, as the relation `x`. */
+  rows(...columns: readonly Column[]): string {
+    const arrays = columns.map(([, type, values]) => `$${this.parameters.push(values)}::${type}[]`);
+    return `unnest(${arrays.join(", ")}) as x(${columns.map(([name]) => name).join(", ")})`;
+  }
+
+  /** A clause that is computed once. */
+  read(name: string, sql: string): void {
+    this.clauses.push(`${name} as materialized (${sql})`);
+  }
+
+  /** A clause that changes rows. */
+  write(name: string, sql: string, returning = "1"): void {
+    this.clauses.push(`${name} as (${sql} returning ${returning})`);
+    this.writes.push(name);
+  }
+
+  /**
+   * The statement, whose only row has these columns. It counts what every clause wrote, although nobody asks: a clause that
+   * nothing refers to is carried out after the row is sent, and the driver gives a wrong answer to the statement that follows
+   * one that failed after its first row (porsager/postgres#1181).
+   */
+  select(columns: readonly string[]): string {
+    const counts = this.writes.map((name) => `(select count(*) from ${name})`);
+    return `with ${this.clauses.join(",\n")}\nselect ${[...columns, `${counts.join(" + ")} as rows`].join(",\n  ")}`;
+  }
+}
