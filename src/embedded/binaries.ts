@@ -97,30 +97,46 @@ function isOurs(folder: string): boolean {
   return stat !== undefined && stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
 }
 
-/** A copy of the programs under `base`, made now or found there. */
+/** A copy of the programs under `base`, made now or found there. Several processes may come at once. */
 function copyUnder(base: string, from: Package, onProgress: (line: string) => void): string {
   mkdirSync(base, { recursive: true, mode: 0o755 });
   if (!isOurs(base)) throw new Error(`${base} belongs to somebody else, or somebody else can write there`);
   const final = join(base, `postgres-${from.version}-${from.platform}`);
-  if (isOurs(final) && isWhole(join(final, "native"), from.native)) return join(final, "native");
+  const native = join(final, "native");
+  const isThere = () => isOurs(final) && isWhole(native, from.native);
+  if (isThere()) return native;
   onProgress(`Copying PostgreSQL's programs to ${final}`);
   const fresh = mkdtempSync(join(base, "new-"));
   try {
     chmodSync(fresh, 0o755);
     copyTree(from.native, join(fresh, "native"));
     makeLinks(join(fresh, "native"));
-    if (existsSync(final)) rmSync(final, { recursive: true, force: true });
+    if (isThere()) return native;
+    // What stands there was cut short, so that nothing can be running from it.
+    if (existsSync(final)) renameSync(final, join(mkdtempSync(join(base, "old-")), "cut"));
     renameSync(fresh, final);
   } catch (error) {
-    rmSync(fresh, { recursive: true, force: true });
-    // Another process may have been faster with the same copy.
-    if (!(isOurs(final) && isWhole(join(final, "native"), from.native))) throw error;
+    if (!isThere()) throw error;
+  } finally {
+    for (const name of readdirSync(base)) {
+      if (join(base, name) === fresh || name.startsWith("old-")) {
+        rmSync(join(base, name), { recursive: true, force: true });
+      }
+    }
   }
-  return join(final, "native");
+  return native;
 }
 
-/** Folders of root's that everybody may enter, tried in turn for a copy. */
+/** Folders of root's that everybody may enter, tried in turn for a copy, unless ARBOR_PROGRAMS names the one to take. */
 const SYSTEM_FOLDERS = ["/var/lib", "/opt", "/usr/local/lib", "/srv"];
+
+/** Where a copy that the account can use may go. */
+function copyFolders(account: Account): string[] {
+  const chosen = process.env.ARBOR_PROGRAMS;
+  return (chosen ? [chosen] : SYSTEM_FOLDERS)
+    .filter((folder) => existsSync(folder) && isOurs(folder) && canRead(folder, account))
+    .map((folder) => join(folder, "arbor"));
+}
 
 /**
  * The folder with `bin`, `lib` and `share`, ready to be run by the account (ourselves where undefined). `own` is a folder of
@@ -135,10 +151,7 @@ export function findBinaries(account: Account | undefined, own: string, onProgre
   } catch (error) {
     failures.push(reason(error));
   }
-  const bases = account
-    ? SYSTEM_FOLDERS.filter((folder) => isOurs(folder) && canRead(folder, account)).map((folder) => `${folder}/arbor`)
-    : [own];
-  for (const base of bases) {
+  for (const base of account ? copyFolders(account) : [own]) {
     try {
       const copy = copyUnder(base, found, onProgress);
       if (!account || usableBy(copy, account)) return copy;
@@ -148,7 +161,10 @@ export function findBinaries(account: Account | undefined, own: string, onProgre
   }
   throw new EmbeddedError(
     "not_reachable",
-    `PostgreSQL's programs in ${found.native} cannot be used by the account that must run them, and found no other place` +
-      ` (${failures.join("; ")}); set DATABASE_URL to use a server of your own, or start as a user other than root.`,
+    `PostgreSQL's programs in ${found.native} cannot be used by the account that must run them, and there is no place for a` +
+      ` copy (${
+        failures.join("; ") || "no folder of root's that others may enter"
+      }); name one with ARBOR_PROGRAMS, set` +
+      " DATABASE_URL to use a server of your own, or start as a user other than root.",
   );
 }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, closeSync, existsSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 import { HANDED_FILE, launch, outcome, type Place } from "#src/embedded/launch.ts";
 
@@ -13,10 +14,10 @@ export const DATABASE_USER = "arbor";
 export function readPassword(folder: string): string {
   try {
     return readFileSync(join(folder, "password"), "utf8").trim();
-  } catch {
+  } catch (error) {
     throw new EmbeddedError(
       "not_reachable",
-      `The password of the database in ${folder} cannot be read; only the user who created it can start it.`,
+      `The password of the database in ${folder} cannot be read (${reason(error)}); whoever created it can start it.`,
     );
   }
 }

@@ -34,7 +34,6 @@ export const HANDED_FILE = "/dev/fd/4";
  */
 export function launch(place: Place, program: string, data: string, args: string[], handed: Handed): ChildProcess {
   const { native, account } = place;
-  const lib = join(native, "lib");
   const closed = account !== undefined && !canReach(data, account);
   if (closed && process.platform !== "linux") {
     throw new EmbeddedError(
@@ -49,8 +48,11 @@ export function launch(place: Place, program: string, data: string, args: string
       "/bin/sh",
       [
         "-c",
+        // The libraries are for the program and not for this shell.
+        "LD_LIBRARY_PATH=$1 DYLD_LIBRARY_PATH=$1; export LD_LIBRARY_PATH DYLD_LIBRARY_PATH; shift; " +
         'exec "$@" 3<&0 4<&1 0</dev/null 1>&2',
         "sh",
+        join(native, "lib"),
         join(native, "bin", program),
         "-D",
         closed ? "/proc/self/fd/3" : data,
@@ -64,8 +66,6 @@ export function launch(place: Place, program: string, data: string, args: string
           LC_ALL: "C",
           TZ: "UTC",
           PATH: process.env.PATH ?? "/usr/bin:/bin",
-          LD_LIBRARY_PATH: lib,
-          DYLD_LIBRARY_PATH: lib,
         },
         ...account,
       },

@@ -10,6 +10,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import process from "node:process";
 import { sleep } from "#src/base/clock.ts";
+import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 import { birthOf } from "#src/embedded/processes.ts";
 
@@ -40,7 +41,11 @@ export async function holdFolder(folder: string): Promise<{ release(): void }> {
     const name = `${process.pid}-${randomBytes(6).toString("hex")}${SUFFIX}`;
     const path = join(folder, name);
     // Written under another name first, so that nobody reads half of it and takes it for a dead one.
-    writeFileSync(`${path}.new`, `${process.pid}\n${birth}\n`);
+    try {
+      writeFileSync(`${path}.new`, `${process.pid}\n${birth}\n`);
+    } catch (error) {
+      throw new EmbeddedError("not_reachable", `${folder} cannot be written: ${reason(error)}`);
+    }
     renameSync(`${path}.new`, path);
     const release = () => rmSync(path, { force: true });
     const other = otherHolder(folder, name);

@@ -6,13 +6,7 @@ import process from "node:process";
 import type { TestProject } from "vitest/node";
 import { createLog } from "#src/base/log.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
-
-declare module "vitest" {
-  export interface ProvidedContext {
-    /** A database of which `sharedInfra` makes others. */
-    databaseUrl: string;
-  }
-}
+import type {} from "./provided.ts";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.DATABASE_URL;

@@ -5,6 +5,7 @@ import { inject } from "vitest";
 import { createLog } from "#src/base/log.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { openStore } from "#src/store/store.ts";
+import type {} from "./provided.ts";
 
 export interface Infra {
   /** An empty database, made for this call. */
