@@ -1,0 +1,152 @@
+/** The statement of a turn against a real database: its fence, its anti-join, its groups. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { sleep } from "#src/base/clock.ts";
+import { fold, type Held, type Item } from "#src/runtime/fold.ts";
+import { createLoader } from "#src/runtime/loader.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { createPartitions } from "#src/runtime/partition.ts";
+import { turnStatement, type TurnWrite, type Written } from "#src/runtime/statement.ts";
+import { createWriter } from "#src/runtime/writer.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Queries, type Store } from "#src/store/store.ts";
+import { accountKind, accountMigrations, wire } from "../../support/account.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+
+let infra: Infra;
+let store: Store;
+const nothing: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+
+beforeAll(async () => {
+  infra = await sharedInfra();
+  store = openStore(infra.databaseUrl, { max: 4 });
+  await migrate(store, [...runtimeMigrations, ...accountMigrations]);
+  await createPartitions(store, 4);
+});
+afterAll(async () => {
+  await store?.close();
+  await infra?.stop();
+});
+beforeEach(async () => {
+  await store.sql`update partition set epoch = 5, owner = 'me', expires = now() + interval '1 hour'`;
+  await store.sql`truncate actor, command_result, outbox, effect, reminder, input_log, dead_letter, test_balance`;
+});
+
+function add(id: string, amount = 1): Item {
+  return { from: "command", id, event: { type: "ADD", amount } };
+}
+
+function turn(id: string, items: Item[], more: { held?: Held; partition?: number; epoch?: number } = {}): TurnWrite {
+  const entity = { kind: "account", id };
+  const held = more.held ?? nothing;
+  return {
+    entity,
+    partition: more.partition ?? 1,
+    epoch: more.epoch ?? 5,
+    was: held.version,
+    machineVersion: 1,
+    at: 1_000,
+    folded: fold(accountKind(wire(store)), entity, held, items, 1_000),
+  };
+}
+
+async function run(sql: Queries, turns: TurnWrite[]): Promise<Written> {
+  const { text, parameters } = turnStatement(turns);
+  const [row] = await sql.unsafe<Written[]>(text, parameters as never[]);
+  return row!;
+}
+
+async function version(id: string): Promise<number> {
+  const [row] = await store.sql<{ version: bigint }[]>`select version from actor where id = ${id}`;
+  return Number(row?.version ?? 0);
+}
+
+test("while a turn is being written nobody can raise the epoch, but the lease can be renewed", async () => {
+  const order: string[] = [];
+  let raised: Promise<unknown> | undefined;
+  await store.sql.begin(async (sql) => {
+    expect((await run(sql, [turn("a", [add("c1")])])).written).toEqual([1]);
+    await store.sql`update partition set expires = now() + interval '2 hours' where id = 1`;
+    order.push("renewed");
+    raised = store.sql`update partition set epoch = 6 where id = 1`.then(() => order.push("raised"));
+    await sleep(300);
+    order.push("committed");
+  });
+  await raised;
+  expect(order).toEqual(["renewed", "committed", "raised"]);
+});
+
+test("a turn that waits for a takeover is not written", async () => {
+  let late: Promise<Written> | undefined;
+  await store.sql.begin(async (sql) => {
+    await sql`update partition set epoch = 6 where id = 1`;
+    late = run(store.sql, [turn("a", [add("c1")]), turn("b", [add("c1")], { partition: 2 })]);
+    await sleep(300);
+  });
+  expect(await late).toMatchObject({ written: [2], owned: [2] });
+  expect(await version("a")).toBe(0);
+  expect(await store.sql`select 1 from outbox where id = 'a'`).toHaveLength(0);
+  expect(await store.sql`select 1 from command_result where id = 'a'`).toHaveLength(0);
+});
+
+test("a fold with one known command writes nothing of that entity, and everything of the others", async () => {
+  await run(store.sql, [turn("a", [add("c2", 7)])]);
+  const held = (await createLoader(store)({
+    kind: accountKind(wire(store)),
+    entity: { kind: "account", id: "a" },
+    partition: 1,
+  })) as { held: Held };
+  const answer = await run(store.sql, [
+    turn("a", [add("c1"), add("c2"), add("c3")], { held: held.held }),
+    turn("b", [add("c1")]),
+  ]);
+  expect(answer.written).toEqual([2]);
+  expect(answer.known).toEqual([{ place: 1, command: "c2", result: { ok: true, value: { adds: 1, balance: 7 } } }]);
+  expect([await version("a"), await version("b")]).toEqual([1, 1]);
+  const commands = await store.sql`select command from command_result where id = 'a'`;
+  expect(commands.map((row) => row.command)).toEqual(["c2"]);
+});
+
+test("a turn on a version that is gone writes nothing", async () => {
+  await run(store.sql, [turn("a", [add("c1")])]);
+  expect(await run(store.sql, [turn("a", [add("c2")])])).toMatchObject({ written: [], owned: [1], known: null });
+  expect(await store.sql`select 1 from outbox where id = 'a'`).toHaveLength(1);
+});
+
+test("one entity whose rows are refused does not keep the others of its group from being written", async () => {
+  const write = createWriter(store);
+  const bad = turn("bad", [{ from: "command", id: "c1", event: { type: "NOTE", text: "a\0b" } }]);
+  const verdicts = await Promise.all([write(turn("a", [add("c1")])), write(bad), write(turn("b", [add("c1")]))]);
+  expect(verdicts.map(({ is }) => is)).toEqual(["written", "failed", "written"]);
+  // The connection on which a statement failed gives right answers afterwards.
+  const rows = await Promise.all(
+    Array.from({ length: 8 }, () => store.sql`select id from actor where id in ('a', 'b') order by id`),
+  );
+  for (const some of rows) expect(some.map((row) => row.id)).toEqual(["a", "b"]);
+});
+
+test("an effect and a reminder are used up once", async () => {
+  const write = createWriter(store);
+  const kind = accountKind(wire(store));
+  const entity = { kind: "account", id: "a" };
+  await write(turn("a", [add("c1", 9), { from: "command", id: "c2", event: { type: "REMEMBER", at: 5 } }]));
+  await write(turn("a", [{ from: "command", id: "c3", event: { type: "PAY", amount: 2 } }], {
+    held: (await createLoader(store)({ kind, entity, partition: 1 }) as { held: Held }).held,
+  }));
+  const [effect] = await store.sql<{ n: bigint }[]>`select n from effect`;
+  const [reminder] = await store.sql<{ n: bigint }[]>`select n from reminder`;
+  const paid: Item = { from: "outcome", n: Number(effect!.n), event: { type: "PAID", n: 1 } };
+  const woken: Item = { from: "reminder", name: "wake", n: Number(reminder!.n), event: { type: "WOKEN" } };
+  const load = async () => (await createLoader(store)({ kind, entity, partition: 1 }) as { held: Held }).held;
+  expect(await write(turn("a", [paid, woken], { held: await load() }))).toEqual({ is: "written" });
+  expect(await version("a")).toBe(5);
+  const [result] = await store.sql`select result from command_result where command = 'c3'`;
+  expect(result!.result).toEqual({ ok: true, value: { paid: 1 } });
+  const again = await write(turn("a", [paid, woken], { held: await load() }));
+  expect(again).toEqual({
+    is: "known",
+    results: new Map(),
+    effects: new Set([Number(effect!.n)]),
+    reminders: new Set([Number(reminder!.n)]),
+  });
+  expect(await version("a")).toBe(5);
+});
