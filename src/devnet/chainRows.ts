@@ -141,3 +141,11 @@ export async function isInMempool(sql: Queries, hash: string): Promise<boolean> 
 export async function isInLedger(sql: Queries, hash: string): Promise<boolean> {
   return (await sql`select 1 from devnet_transaction where hash = ${hash}`).length > 0;
 }
+
+/** Height of the last block that is not after a slot; -1 when there is none. */
+export async function readHeightAt(sql: Queries, slot: number): Promise<number> {
+  const [row] = await sql<
+    { height: bigint | null }[]
+  >`select max(height) as height from devnet_block where slot <= ${slot}`;
+  return Number(row?.height ?? -1n);
+}

@@ -3,19 +3,25 @@
  * devnet's lease.
  */
 import { toHex } from "#src/base/bytes.ts";
-import type { ScannedBlock } from "#src/cardano/block.ts";
-import { created, spent } from "#src/cardano/block.ts";
-import { type OutRef, type Utxo } from "#src/cardano/output.ts";
-import { type OutputRow, utxoOf } from "#src/devnet/chainRows.ts";
+import type { Json } from "#src/base/json.ts";
+import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
+import { type OutputRow, utxoOf } from "#src/devnet/chainRows.ts";
+import { changesFromJson, changesToJson, type EntryChange, storeEntries } from "#src/devnet/entries.ts";
+import type { Applied } from "#src/ledger/delta.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** A block to append: what its bytes say, and the bytes. */
-export interface NewBlock {
-  readonly block: ScannedBlock;
-  readonly bytes: Uint8Array;
+/** A block to append. */
+export interface NewBlock extends Tip {
+  readonly previous: string | undefined;
   readonly issuer: Uint8Array;
   readonly protocolVersion: { readonly major: number; readonly minor: number };
+  /** `[era, block]`. */
+  readonly bytes: Uint8Array;
+  readonly transactions: readonly Applied[];
+  /** What it changes beside outputs. */
+  readonly changes: readonly EntryChange[];
 }
 
 /** A transaction of the mempool as its row has it. */
@@ -25,22 +31,28 @@ export interface MempoolRow {
   readonly cbor: Uint8Array;
 }
 
-/** Appends a block: its row, its outputs, what it spends; takes `leaving` out of the mempool and forgets outputs spent over `k` blocks ago. */
-export async function appendBlock(sql: Queries, next: NewBlock, leaving: readonly string[], k: number): Promise<void> {
-  const { block, bytes, issuer, protocolVersion: { major, minor } } = next;
-  const { height, transactions } = block;
+/**
+ * Appends a block: its row, its outputs, what it spends and changes; takes `leaving` out of the mempool and forgets outputs that were
+ * spent over `k` blocks ago.
+ */
+export async function appendBlock(sql: Queries, block: NewBlock, leaving: readonly string[], k: number): Promise<void> {
+  const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
   await sql`
-    insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor) values (
-      ${height}, ${block.slot}, ${block.hash}, ${block.previous ?? null}, ${issuer}, ${major}, ${minor},
-      ${transactions.length}, ${transactions.length === 0 ? null : bytes})`;
-  await sql`update devnet_meta set last_slot = ${block.slot}`;
+    insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
+      ${height}, ${slot}, ${block.hash}, ${
+    block.previous ?? null
+  }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
+      ${transactions.length === 0 ? null : block.bytes},
+      ${changes.length === 0 ? null : sql.json(changesToJson(changes) as never)})`;
+  await sql`update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k})`;
   if (transactions.length > 0) {
     const hashes = transactions.map(({ hash }) => hash);
     await sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`;
-    await insertUtxos(sql, transactions.flatMap(created), height);
-    await spend(sql, transactions.flatMap(spent), height);
+    await insertUtxos(sql, transactions.flatMap(({ created }) => created), height);
+    await spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height);
+    await storeEntries(sql, changes, "after");
   }
-  if (leaving.length > 0) await sql`delete from devnet_mempool where hash = any(${sql.array([...leaving])})`;
+  await deleteMempool(sql, leaving);
   await sql`delete from devnet_utxo where spent_height <= ${height - k}`;
 }
 
@@ -67,6 +79,8 @@ export interface Undone {
   readonly removed: readonly OutRef[];
   /** Outputs that are unspent again. */
   readonly restored: readonly Utxo[];
+  /** Changes of other rows that were undone, last first: `before` is what is there again. */
+  readonly changes: readonly EntryChange[];
   /** The blocks that are no more, oldest first; those without transactions are left out. */
   readonly blocks: readonly ScannedBlock[];
 }
@@ -79,13 +93,18 @@ export async function undoBlocks(sql: Queries, height: number): Promise<Undone> 
   const restored = await sql<OutputRow[]>`
     update devnet_utxo set spent_height = null where spent_height > ${height} returning tx_hash, index, cbor`;
   await sql`delete from devnet_transaction where height > ${height}`;
-  const blocks = await sql<{ height: bigint; cbor: Uint8Array | null }[]>`
-    delete from devnet_block where height > ${height} returning height, cbor`;
+  const rows = await sql<{ height: bigint; cbor: Uint8Array | null; changes: Json | null }[]>`
+    delete from devnet_block where height > ${height} returning height, cbor, changes`;
+  const blocks = rows.filter(({ cbor }) => cbor !== null).sort((a, b) => Number(a.height - b.height));
+  const changes = blocks.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
+  // The oldest undone change of a row says what was there before all of them.
+  const oldest = new Map(changes.map((change) => [`${change.kind} ${change.key}`, change]));
+  await storeEntries(sql, [...oldest.values()], "before");
   return {
     removed: removed.map((row) => ({ txHash: row.tx_hash, index: row.index })),
     restored: restored.map(utxoOf),
-    blocks: blocks.filter((row) => row.cbor !== null).sort((a, b) => Number(a.height - b.height))
-      .map((row) => scanBlock(new Uint8Array(row.cbor!))),
+    changes,
+    blocks: blocks.map((row) => scanBlock(new Uint8Array(row.cbor!))),
   };
 }
 

@@ -89,8 +89,10 @@ export function initialFunds(address: string): Utxo {
   return { ref: { txHash: hash256(fromHex(address)), index: 0 }, output: readOutput(decode(output)) };
 }
 
-/** The highest slot that ever held a block, or -1. */
-export async function readLastSlot(sql: Queries): Promise<number> {
-  const [row] = await sql<{ last_slot: bigint }[]>`select last_slot from devnet_meta`;
-  return Number(row?.last_slot ?? -1n);
+/** The highest slot that ever held a block, or -1, and the lowest height that a rollback may go back to. */
+export async function readBounds(sql: Queries): Promise<{ lastSlot: number; floor: number }> {
+  const [row] = await sql<
+    { last_slot: bigint; floor_height: bigint }[]
+  >`select last_slot, floor_height from devnet_meta`;
+  return { lastSlot: Number(row!.last_slot), floor: Number(row!.floor_height) };
 }

@@ -38,6 +38,20 @@ export function leastOf(parameters: Parameters, target: Omit<Target, "lovelace">
   return minUtxo(parameters, output.length);
 }
 
+/** Outputs that one payment gathers at the most. */
+const MAX_INPUTS = 40;
+
+/** A payment out of the first output that suffices, else out of the largest ones together; undefined when those do not suffice either. */
+export function payOutOf(payer: Payer, unspent: readonly Utxo[], targets: readonly Target[]): Uint8Array | undefined {
+  for (const utxo of unspent) {
+    const one = payment(payer, [utxo], targets);
+    if (one) return one;
+  }
+  const amount = ({ output }: Utxo) => output.value.lovelace;
+  const largest = [...unspent].sort((a, b) => amount(b) > amount(a) ? 1 : amount(b) < amount(a) ? -1 : 0);
+  return payment(payer, largest.slice(0, MAX_INPUTS), targets);
+}
+
 /** The CBOR of a signed payment out of some outputs, or undefined when they do not suffice for targets, fee and change. */
 export function payment(payer: Payer, inputs: readonly Utxo[], targets: readonly Target[]): Uint8Array | undefined {
   const paid = sumValues(targets.map((target) => lovelace(target.lovelace)));
@@ -48,26 +62,30 @@ export function payment(payer: Payer, inputs: readonly Utxo[], targets: readonly
       ...targets.map((each) => encodeTarget(each.address, lovelace(each.lovelace), each.script)),
       change,
     ];
-    return { transaction: signed(payer.key, inputs, outputs, fee), change };
+    return { body: encodeBody(inputs, outputs, fee), change };
   };
   if (rest.lovelace <= 0n) return undefined;
   // A fee between 2^16 and 2^32 takes as many bytes as this one, and change after it no more than before.
-  const size = build(100_000n).transaction.length;
+  const size = withWitness(build(100_000n).body, publicKey(payer.key), new Uint8Array(64)).length;
   const fee = minFee(payer.parameters, { size: ledgerSize(size) });
   if (rest.lovelace <= fee) return undefined;
-  const { transaction, change } = build(fee);
-  return rest.lovelace - fee >= minUtxo(payer.parameters, change.length) ? transaction : undefined;
+  const { body, change } = build(fee);
+  if (rest.lovelace - fee < minUtxo(payer.parameters, change.length)) return undefined;
+  return withWitness(body, publicKey(payer.key), sign(payer.key, blake2b256(body)));
 }
 
-function signed(key: SigningKey, inputs: readonly Utxo[], outputs: readonly Uint8Array[], fee: bigint): Uint8Array {
+function encodeBody(inputs: readonly Utxo[], outputs: readonly Uint8Array[], fee: bigint): Uint8Array {
   const refs = inputs.map(({ ref }) => ref).sort(compareRefs);
-  const body = encode(
+  return encode(
     new Map<number, Encodable>([
       [0, new Tagged(258, refs.map(({ txHash, index }) => [fromHex(txHash), index]))],
       [1, outputs.map((output) => new Encoded(output))],
       [2, fee],
     ]),
   );
-  const witness = [publicKey(key), sign(key, blake2b256(body))];
-  return encode([new Encoded(body), new Map([[0, new Tagged(258, [witness])]]), true, null]);
+}
+
+function withWitness(body: Uint8Array, verification: Uint8Array, signature: Uint8Array): Uint8Array {
+  const witnesses = new Map([[0, new Tagged(258, [[verification, signature]])]]);
+  return encode([new Encoded(body), witnesses, true, null]);
 }

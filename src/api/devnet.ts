@@ -1,0 +1,85 @@
+/** Requests and answers of the devnet; safe in a browser. */
+import { z } from "zod";
+
+const lovelace = z.union([z.int(), z.bigint()]).transform(BigInt).meta({ description: "Lovelace.", type: "integer" });
+const address = z.string().min(1).max(300).meta({
+  description: "Address on this network (not a reward address).",
+  example: "addr_test1vz…",
+});
+const transactionHash = z.string().meta({ description: "Hash of the transaction." });
+const slot = z.int().meta({ description: "Slot; -1 before the first block." });
+
+export const faucetBody = z.object({ address, lovelace }).meta({ id: "FaucetRequest" });
+export const faucetAnswer = z.object({
+  txHash: transactionHash,
+  address: z.string(),
+  lovelace: z.int(),
+}).meta({ id: "FaucetAnswer" });
+
+export const topupBody = z.object({
+  address,
+  adaAmount: z.number().meta({ description: "Ada, with up to 6 decimals." }),
+}).meta({ id: "TopupRequest" });
+export const topupAnswer = z.object({
+  address: z.string(),
+  adaAmount: z.number(),
+  status: z.boolean(),
+  message: z.string(),
+  txHash: transactionHash.optional(),
+}).meta({ id: "TopupAnswer", description: "As Yaci DevKit answers, with the hash added." });
+
+export const tip = z.object({ height: z.int(), slot, hash: z.string() }).meta({
+  id: "Tip",
+  description: "The newest block; height and slot are -1 and the hash is empty before the first one.",
+});
+export const network = tip.extend({
+  currentSlot: slot,
+  magic: z.int(),
+  slotLength: z.int().meta({ description: "Milliseconds." }),
+  genesisTime: z.int().meta({ description: "When slot 0 began, in milliseconds since 1970." }),
+  securityParameter: z.int(),
+}).meta({ id: "Network" });
+
+export const blocksBody = z.object({ count: z.int().min(1).max(1_000).default(1) }).meta({ id: "BlocksRequest" });
+export const blocksAnswer = z.object({ tip, made: z.int() }).meta({ id: "BlocksAnswer" });
+
+export const rollbackBody = z.object({
+  blocks: z.int().min(0).optional().meta({ description: "How many blocks to undo." }),
+  slot: z.int().min(-1).optional().meta({ description: "Undo every block after this slot." }),
+  drop: z.boolean().default(false).meta({ description: "Forget the transactions of the undone blocks." }),
+}).refine((body) => (body.blocks === undefined) !== (body.slot === undefined), "exactly one of blocks and slot")
+  .meta({ id: "RollbackRequest" });
+export const rollbackAnswer = z.object({ tip }).meta({ id: "RollbackAnswer" });
+
+export const mempool = z.object({
+  size: z.int(),
+  bytes: z.int(),
+  transactions: z.array(z.object({
+    hash: transactionHash,
+    bytes: z.int(),
+    fee: z.int(),
+    validTo: z.int().optional().meta({ description: "First slot in which it is no longer valid." }),
+  })),
+}).meta({ id: "Mempool" });
+
+export const utxos = z.object({
+  point: z.object({ slot, hash: z.string() }),
+  utxos: z.array(z.object({
+    txHash: transactionHash,
+    index: z.int(),
+    address: z.string(),
+    lovelace: z.int(),
+    assets: z.record(z.string(), z.int()).meta({ description: "Quantities by policy id and asset name, joined." }),
+    datumHash: z.string().optional(),
+    datum: z.string().optional().meta({ description: "CBOR of the inline datum." }),
+    script: z.string().optional().meta({ description: "CBOR of [language, reference script]." }),
+    cbor: z.string().meta({ description: "CBOR of the output." }),
+  })),
+}).meta({ id: "Utxos" });
+
+export const parameters = z.looseObject({
+  source: z.string(),
+  protocolVersion: z.object({ major: z.int(), minor: z.int() }),
+}).meta({ id: "Parameters" });
+
+export const health = z.object({ status: z.literal("ok"), tip }).meta({ id: "Health" });

@@ -1,0 +1,24 @@
+/** Values as JSON that come back as they were: `bigint` goes as `{int}`, bytes as `{hex}`, a `Map` as `{map}`; undefined members are left out. */
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
+
+/** The JSON of a value made of plain data. */
+export function toPlain(value: unknown): Json {
+  if (typeof value === "bigint") return { int: value.toString() };
+  if (value instanceof Uint8Array) return { hex: toHex(value) };
+  if (value instanceof Map) return { map: [...value].map(([key, entry]) => [toPlain(key), toPlain(entry)]) };
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (typeof value !== "object" || value === null) return value as Json;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([name, member]) => [name, toPlain(member)]));
+}
+
+/** The value of a JSON that `toPlain` gave. */
+export function fromPlain(json: Json): unknown {
+  if (Array.isArray(json)) return json.map(fromPlain);
+  if (typeof json !== "object" || json === null) return json;
+  if (typeof json.int === "string") return BigInt(json.int);
+  if (typeof json.hex === "string") return fromHex(json.hex);
+  if (Array.isArray(json.map)) return new Map(json.map.map((entry) => fromPlain(entry) as [unknown, unknown]));
+  return Object.fromEntries(Object.entries(json).map(([name, member]) => [name, fromPlain(member)]));
+}

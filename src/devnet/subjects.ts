@@ -1,0 +1,6 @@
+/** What the devnet is called on the bus. */
+
+/** Rung after every block and every rollback; the body says the new tip. */
+export const BLOCK_SUBJECT = "arbor.devnet.block";
+/** Asks the running devnet to take a transaction: `{ transaction }`, CBOR in hexadecimal; the answer is `{ outcome }` or `{ error }`, plain. */
+export const SUBMIT_SUBJECT = "arbor.devnet.submit";

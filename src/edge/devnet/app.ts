@@ -1,0 +1,225 @@
+/** The devnet over HTTP: its faucet, and what a network of one lets its owner do to it. */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { cors } from "hono/cors";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { z } from "zod";
+import { sleep } from "#src/base/clock.ts";
+import type { Log } from "#src/base/log.ts";
+import type { Failure } from "#src/base/result.ts";
+import { toHex } from "#src/base/bytes.ts";
+import * as api from "#src/api/devnet.ts";
+import { parseAddress } from "#src/cardano/address.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import type { At, ChainPort } from "#src/chain/port.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
+import { parametersToJson } from "#src/devnet/parametersJson.ts";
+import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
+import { endpoint } from "#src/edge/route.ts";
+
+export interface DevnetEdgeOptions {
+  readonly devnet: Devnet;
+  /** The port to the same devnet, for queries. */
+  readonly port: Pick<ChainPort, "utxosByAddress" | "inMempool">;
+  readonly log: Log;
+  /** How long a top-up waits for its block, in ms; Yaci DevKit waits as long. */
+  readonly topupMs?: number;
+}
+
+const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
+  amount_too_small: 400,
+  amount_too_large: 400,
+  bad_address: 400,
+  rollback_impossible: 409,
+  faucet_empty: 503,
+  mempool_full: 503,
+  devnet_unavailable: 503,
+  network_unreachable: 503,
+};
+
+function refusal(failure: Failure): HttpFailure {
+  return HttpFailure.of(STATUS[failure.code] ?? 500, failure);
+}
+
+/** The app; `/openapi.json` describes it. */
+export function devnetApp({ devnet, port, log, topupMs = 10_000 }: DevnetEdgeOptions): OpenAPIHono {
+  const app = new OpenAPIHono();
+  handleErrors(app, log);
+  app.use(cors({ origin: "*", allowMethods: ["GET", "POST", "OPTIONS"], maxAge: 86_400 }));
+
+  /** The bytes of an address that outputs can be sent to on this network. */
+  const payable = (text: string): string => {
+    const address = parseAddress(text, devnet.network.id);
+    if (!address.ok) throw refusal(address.error);
+    if (address.value.kind !== "reward") return address.value.hex;
+    const details = { reason: "kind" };
+    throw refusal({ code: "bad_address", message: "Nothing can be sent to a reward address.", details });
+  };
+  const give = async (address: string, lovelace: bigint): Promise<string> => {
+    const paid = await devnet.faucet.pay(payable(address), lovelace);
+    if (!paid.ok) throw refusal(paid.error);
+    return paid.value.txHash;
+  };
+  const giving = {
+    400: "`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `amount_too_small`, `amount_too_large`",
+    413: "`body_too_large`",
+    503: "`faucet_empty`, `mempool_full`, `devnet_unavailable`",
+  };
+
+  endpoint(app, {
+    method: "post",
+    path: "/faucet",
+    summary: "Send lovelace to an address",
+    body: api.faucetBody,
+    answer: api.faucetAnswer,
+    refusals: giving,
+  }, async ({ body: { address, lovelace } }) => ({ txHash: await give(address, lovelace), address, lovelace }));
+
+  endpoint(app, {
+    method: "post",
+    path: "/local-cluster/api/addresses/topup",
+    summary: "Send ada to an address, as Yaci DevKit does: answers when a block has it, or after ten seconds",
+    body: api.topupBody,
+    answer: api.topupAnswer,
+    refusals: giving,
+  }, async ({ body: { address, adaAmount } }) => {
+    const topup = { address, adaAmount };
+    try {
+      const txHash = await give(address, toLovelace(adaAmount));
+      if (devnet.blockMs > 0) await untilInBlock(port, txHash, topupMs);
+      return { ...topup, status: true, message: "Topup successful", txHash };
+    } catch (error) {
+      if (!(error instanceof HttpFailure)) throw error;
+      const members = { ...topup, status: false, message: "Topup failed" };
+      throw new HttpFailure(error.status, error.code, error.message, error.details, members);
+    }
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/tip",
+    summary: "The newest block and the network",
+    answer: api.network,
+  }, async () => {
+    const { magic, slots, securityParameter } = devnet.network;
+    return {
+      ...devnet.tip(),
+      currentSlot: devnet.slot(),
+      magic,
+      slotLength: slots.slotLength,
+      genesisTime: slots.zeroTime,
+      securityParameter,
+    };
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/parameters",
+    summary: "The protocol parameters, and where they are from",
+    answer: api.parameters,
+  }, async () => ({ source: devnet.parametersSource, ...parametersToJson(devnet.parameters) as object }));
+
+  endpoint(app, {
+    method: "post",
+    path: "/blocks",
+    summary: "Make blocks now; each needs a slot of its own, so several take as many slots",
+    body: api.blocksBody,
+    answer: api.blocksAnswer,
+    refusals: { 503: "`devnet_unavailable`" },
+  }, async ({ body: { count }, context }) => {
+    let made = 0;
+    let tip = devnet.tip();
+    for (; made < count && !context.req.raw.signal.aborted; made++) {
+      const block = await devnet.makeBlock();
+      if (!block.ok) throw refusal(block.error);
+      tip = block.value;
+    }
+    return { tip, made };
+  });
+
+  endpoint(app, {
+    method: "post",
+    path: "/rollback",
+    summary: "Undo blocks; their transactions return to the mempool",
+    body: api.rollbackBody,
+    answer: api.rollbackAnswer,
+    refusals: { 409: "`rollback_impossible`: deeper than is kept, or more than there is", 503: "`devnet_unavailable`" },
+  }, async ({ body: { blocks, slot, drop } }) => {
+    const to = blocks === undefined ? { slot: slot! } : { blocks };
+    const done = await devnet.rollback(to, { drop });
+    if (!done.ok) throw refusal(done.error);
+    return { tip: done.value };
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/mempool",
+    summary: "What waits for a block, in order",
+    answer: api.mempool,
+  }, async () => {
+    const transactions = devnet.mempool().map(({ transaction, cbor }) => ({
+      hash: transaction.hash,
+      bytes: cbor.length,
+      fee: transaction.fee,
+      validTo: transaction.validTo,
+    }));
+    return { size: transactions.length, bytes: transactions.reduce((sum, { bytes }) => sum + bytes, 0), transactions };
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/utxos/:address",
+    summary: "Unspent outputs at an address, at a point of the chain",
+    params: { address: z.string().min(1).max(300) },
+    answer: api.utxos,
+    refusals: { 400: "`bad_address`", 503: "`network_unreachable`" },
+  }, async ({ params }) => {
+    const found = await port.utxosByAddress([payable(params.address)]);
+    if (!found.ok) throw refusal(found.error);
+    return utxosView(params.address, found.value);
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/health",
+    summary: "Whether the devnet lives",
+    answer: api.health,
+  }, async () => ({ status: "ok", tip: devnet.tip() }));
+
+  app.doc31("/openapi.json", {
+    openapi: "3.1.0",
+    info: { title: "Arbor devnet", version: "1.0.0", description: "A Cardano network of one, with a faucet." },
+  });
+  return app;
+}
+
+/** Lovelace of an amount of ada. Throws `HttpFailure` 400 when there is a part of a lovelace in it. */
+function toLovelace(ada: number): bigint {
+  const lovelace = Math.round(ada * 1_000_000);
+  if (Math.abs(lovelace - ada * 1_000_000) < 0.001) return BigInt(lovelace);
+  throw new HttpFailure(400, "bad_amount", "The amount of ada has more than 6 decimals.");
+}
+
+async function untilInBlock(port: Pick<ChainPort, "inMempool">, txHash: string, ms: number): Promise<void> {
+  for (const until = Date.now() + ms; Date.now() < until;) {
+    const waiting = await port.inMempool(txHash);
+    if (waiting.ok && !waiting.value) return;
+    await sleep(100);
+  }
+}
+
+function utxosView(address: string, { point, value }: At<readonly Utxo[]>) {
+  return {
+    point,
+    utxos: value.map(({ ref, output }) => ({
+      txHash: ref.txHash,
+      index: ref.index,
+      address,
+      lovelace: output.value.lovelace,
+      assets: Object.fromEntries(output.value.assets),
+      datumHash: output.datumHash,
+      datum: output.datum && toHex(output.datum),
+      script: output.script && toHex(output.script),
+      cbor: toHex(output.raw),
+    })),
+  };
+}

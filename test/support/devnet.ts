@@ -1,0 +1,113 @@
+/** A devnet for tests, the transactions of people on it, and what must hold of its rows whatever happened. */
+import { expect } from "vitest";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
+import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
+import { blake2b256, hash256 } from "#src/cardano/hash.ts";
+import { publicKey, sign } from "#src/cardano/keys.ts";
+import { type OutRef, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
+import { readBlocks } from "#src/devnet/chainRows.ts";
+import { initialFunds, readGenesis } from "#src/devnet/genesis.ts";
+import { devnetMigrations } from "#src/devnet/migrations.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import type { Person } from "./wallet.ts";
+
+/** A store with the tables that a devnet needs. */
+export async function devnetStore(databaseUrl: string): Promise<Store> {
+  const store = openStore(databaseUrl, { max: 4 });
+  await migrate(store, [...runtimeMigrations, ...devnetMigrations]);
+  return store;
+}
+
+/** What a transaction of a person does. */
+export interface Spending {
+  readonly from: Person;
+  readonly inputs: readonly Utxo[];
+  /** Lovelace to addresses (bytes in hexadecimal); what is left goes to the fee. */
+  readonly outputs: readonly (readonly [address: string, lovelace: bigint])[];
+  readonly validFrom?: number;
+  readonly validTo?: number;
+}
+
+export interface Made {
+  readonly cbor: Uint8Array;
+  readonly hash: string;
+  /** Its outputs, as they are before any block has them. */
+  readonly created: readonly Utxo[];
+}
+
+/** Signs a plain payment. */
+export function spend({ from, inputs, outputs, validFrom, validTo }: Spending): Made {
+  const total = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n);
+  const fee = total - outputs.reduce((sum, [, lovelace]) => sum + lovelace, 0n);
+  const made = outputs.map(([address, lovelace]) =>
+    encode(new Map<number, Encodable>([[0, fromHex(address)], [1, lovelace]]))
+  );
+  const fields: [number, Encodable][] = [
+    [0, new Tagged(258, inputs.map(({ ref }) => [fromHex(ref.txHash), ref.index]))],
+    [1, made.map((output) => new Encoded(output))],
+    [2, fee],
+  ];
+  if (validTo !== undefined) fields.push([3, validTo]);
+  if (validFrom !== undefined) fields.push([8, validFrom]);
+  const body = encode(new Map(fields));
+  const hash = hash256(body);
+  const witness = [publicKey(from.seed), sign(from.seed, blake2b256(body))];
+  return {
+    cbor: encode([new Encoded(body), new Map([[0, new Tagged(258, [witness])]]), true, null]),
+    hash,
+    created: made.map((output, index) => ({ ref: { txHash: hash, index }, output: readOutput(decode(output)) })),
+  };
+}
+
+/** What the rows of a devnet say. */
+export interface DevnetRows {
+  readonly blocks: readonly ScannedBlock[];
+  readonly tip: Tip;
+  /** CBOR in hexadecimal by reference. */
+  readonly unspent: ReadonlyMap<string, string>;
+  readonly mempool: readonly string[];
+}
+
+/** Reads the rows and expects of them what must hold after every commit. */
+export async function checkRows(store: Store): Promise<DevnetRows> {
+  const { sql } = store;
+  const genesis = await readGenesis(sql);
+  const { blocks: kept, tip } = await readBlocks(sql, 0, 100_000);
+  const blocks = kept.map(({ bytes }) => scanBlock(bytes));
+  const replayed = new Map<string, string>();
+  const put = ({ ref, output }: { ref: OutRef; output: { raw: Uint8Array } }) =>
+    replayed.set(refKey(ref), toHex(output.raw));
+  if (genesis) put(initialFunds(genesis.faucet.address));
+  blocks.forEach((block, height) => {
+    expect(block.height).toBe(height);
+    expect(block.hash).toBe(kept[height]!.hash);
+    expect(block.previous).toBe(blocks[height - 1]?.hash);
+    expect(block.slot).toBeGreaterThan(blocks[height - 1]?.slot ?? -1);
+    for (const transaction of block.transactions) {
+      for (const ref of spent(transaction)) expect(replayed.delete(refKey(ref))).toBe(true);
+      created(transaction).forEach(put);
+    }
+  });
+  const last = blocks.at(-1);
+  expect(tip).toEqual(
+    last ? { height: last.height, slot: last.slot, hash: last.hash } : { height: -1, slot: -1, hash: "" },
+  );
+  const rows = await sql<{ tx_hash: string; index: number; cbor: Uint8Array }[]>`
+    select tx_hash, index, cbor from devnet_utxo where spent_height is null`;
+  const unspent = new Map(rows.map((row) => [`${row.tx_hash}#${row.index}`, toHex(new Uint8Array(row.cbor))]));
+  expect(new Map([...unspent].sort())).toEqual(new Map([...replayed].sort()));
+  const hashes = await sql<{ hash: string }[]>`select hash from devnet_transaction order by hash`;
+  expect(hashes.map(({ hash }) => hash)).toEqual(
+    blocks.flatMap(({ transactions }) => transactions).map(({ hash }) => hash).sort(),
+  );
+  const mempool = (await sql<{ hash: string }[]>`select hash from devnet_mempool order by position`).map(({ hash }) =>
+    hash
+  );
+  for (const hash of mempool) expect(hashes.some((row) => row.hash === hash)).toBe(false);
+  return { blocks, tip, unspent, mempool };
+}

@@ -1,0 +1,75 @@
+/** Whatever line a devnet dies at, its rows are those of a whole chain, and the next start goes on with all that was acknowledged. */
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Tip } from "#src/cardano/block.ts";
+import type { Store } from "#src/store/store.ts";
+import { checkRows, devnetStore } from "../../support/devnet.ts";
+import { sharedInfra } from "../../support/infra.ts";
+
+const SCRIPT = fileURLToPath(new URL("../../support/devnet-process.ts", import.meta.url));
+const STARTS = 60;
+
+type Line =
+  | { did: "start" | "block" | "rollback"; tip: Tip }
+  | { did: "pay"; hash: string }
+  | { did: "all" };
+
+let infra: Awaited<ReturnType<typeof sharedInfra>>;
+let store: Store;
+
+beforeAll(async () => {
+  infra = await sharedInfra();
+  store = await devnetStore(infra.databaseUrl);
+});
+afterAll(async () => {
+  await store?.close();
+  await infra?.stop();
+});
+
+/** Runs the process to its end; what it said, and the signal that ended it. */
+async function run(env: Record<string, string>): Promise<{ lines: Line[]; signal: string | null; errors: string }> {
+  const child = spawn(process.execPath, ["run", "-A", SCRIPT], {
+    env: {
+      ...process.env,
+      DATABASE_URL: infra.databaseUrl,
+      NATS_URL: infra.natsUrl,
+      ...(infra.natsToken ? { NATS_TOKEN: infra.natsToken } : {}),
+      ...env,
+    },
+  });
+  let out = "", errors = "";
+  child.stdout.on("data", (chunk) => out += chunk);
+  child.stderr.on("data", (chunk) => errors += chunk);
+  const signal = await new Promise<string | null>((resolve) => child.on("close", (_code, signal) => resolve(signal)));
+  return { lines: out.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Line), signal, errors };
+}
+
+test("kill -9 at every statement, again and again", async () => {
+  const paid = new Set<string>();
+  let killed = 0, acknowledged: Tip | undefined;
+  let whole = 0;
+  for (let n = 1; n <= STARTS; n++) {
+    // Statements that a start needs, then those of ever later doings; every seventh process lives.
+    const killAt = n % 7 === 0 ? 0 : n;
+    const { lines, signal, errors } = await run({ KILL_AT: String(killAt), SEED: String(n), START: String(n) });
+    if (signal === "SIGKILL") killed++;
+    else if (lines.at(-1)?.did === "all") whole++;
+    else throw new Error(`process ${n} ended by itself: ${errors}`);
+    const { tip, blocks, mempool } = await checkRows(store);
+    for (const line of lines) {
+      if (line.did === "start" && acknowledged) expect(line.tip).toEqual(acknowledged);
+      if (line.did === "pay") paid.add(line.hash);
+    }
+    const present = new Set([
+      ...mempool,
+      ...blocks.flatMap(({ transactions }) => transactions.map(({ hash }) => hash)),
+    ]);
+    for (const hash of paid) expect(present.has(hash)).toBe(true);
+    acknowledged = tip;
+  }
+  console.log(`${killed} processes killed, ${whole} whole, ${paid.size} payments, tip ${acknowledged?.height}`);
+  expect(killed).toBeGreaterThan(STARTS / 2);
+  expect(whole).toBeGreaterThan(0);
+}, 300_000);

@@ -1,0 +1,154 @@
+/**
+ * Random doings on a chain whose database fails now and then, before a commit or after it: rows and memory stay the same thing, and a
+ * rollback gives exactly the outputs that were there before.
+ */
+import process from "node:process";
+import { expect, test } from "vitest";
+import { toHex } from "#src/base/bytes.ts";
+import { silentLog } from "#src/base/log.ts";
+import { parseRefKey, type Utxo } from "#src/cardano/output.ts";
+import { DevnetChain, LEASE } from "#src/devnet/chain.ts";
+import { createGenesis } from "#src/devnet/genesis.ts";
+import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { validate } from "#src/ledger/validate.ts";
+import type { Store } from "#src/store/store.ts";
+import { checkRows, devnetStore, spend } from "../../support/devnet.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { seeded } from "../../support/random.ts";
+import { person } from "../../support/wallet.ts";
+
+const RUNS = Number(process.env.DEVNET_RUNS ?? 3);
+const STEPS = 150;
+const people = ["alice", "bob", "carol"].map(person);
+
+/** The store, whose transactions fail with the odds given: half of them after they were committed. */
+function faulty(store: Store, random: () => number, odds: number): Store {
+  const sql = new Proxy(store.sql, {
+    get(target, name) {
+      if (name !== "begin") return Reflect.get(target, name);
+      return async (work: (sql: never) => Promise<unknown>) => {
+        const fault = random() < odds ? random() < 0.5 ? "before" : "after" : "none";
+        const result = await target.begin(async (inner) => {
+          const done = await work(inner as never);
+          if (fault === "before") throw new Error("the connection was lost before the commit");
+          return done;
+        });
+        if (fault === "after") throw new Error("the connection was lost after the commit");
+        return result;
+      };
+    },
+  });
+  return { ...store, sql };
+}
+
+test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) => {
+  const random = seeded(seed);
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
+  const infra = await sharedInfra();
+  const store = await devnetStore(infra.databaseUrl);
+  await store
+    .sql`insert into lease (name, epoch, owner, expires) values (${LEASE}, 1, 'test', now() + interval '1 hour')`;
+  const slots = { zeroTime: 0, zeroSlot: 0, slotLength: 1_000 };
+  const genesis = await store.sql.begin((sql) =>
+    createGenesis(sql, {
+      magic: 42,
+      genesisTime: 0,
+      slotLength: 1_000,
+      securityParameter: 12,
+      parameters: mainnetParameters,
+      parametersSource: "test",
+    })
+  );
+  let slot = 0;
+  const open = () =>
+    DevnetChain.open({
+      store: faulty(store, random, 0.1),
+      epoch: 1,
+      genesis,
+      judge: (state, { cbor }, at) => validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots),
+      mempoolBytes: 100_000,
+      slot: () => slot,
+      log: silentLog,
+    });
+  const reopen = async (): Promise<DevnetChain> => {
+    for (;;) {
+      try {
+        return await open();
+      } catch {
+        // A start may meet a fault as well: the next one reads the same rows.
+      }
+    }
+  };
+  let chain = await reopen();
+  /** Unspent outputs by tip, as they were when the block was made. */
+  const then = new Map<string, ReadonlyMap<string, string>>();
+  const seen = new Set<string>();
+  const count = { blocks: 0, rollbacks: 0, accepted: 0, refused: 0, faults: 0, restarts: 0, fullest: 0 };
+
+  for (let step = 0; step < STEPS; step++) {
+    const choice = random();
+    try {
+      if (choice < 0.15) {
+        const paid = await chain.pay([{ address: pick(people).enterprise, lovelace: 5_000_000n }]);
+        if (!paid.ok) throw new Error(paid.error.message);
+      } else if (choice < 0.6) {
+        const from = pick(people);
+        const coins = mine(chain, from.enterprise, random() < 0.2);
+        if (coins.length === 0) continue;
+        const coin = pick(coins);
+        const outputs = coin.output.value.lovelace > 2_500_000n
+          ? [[pick(people).enterprise, coin.output.value.lovelace - 1_000_000n] as const]
+          : [[pick(people).enterprise, 1_000_000n] as const];
+        const made = spend({
+          from,
+          inputs: [coin],
+          outputs,
+          ...(random() < 0.3 ? { validTo: slot + Math.floor(random() * 8) } : {}),
+        });
+        const answer = await chain.submit(made.cbor);
+        if (!answer.ok) throw new Error(answer.error.message);
+        count[answer.value.outcome]++;
+      } else if (choice < 0.85) {
+        slot += Math.floor(random() * 3);
+        if (await chain.forge(slot)) count.blocks++;
+      } else if (choice < 0.95) {
+        const height = chain.tip.height - Math.floor(random() * 6);
+        if ((await chain.rollback(height, random() < 0.3)).ok) count.rollbacks++;
+      } else {
+        await chain.idle();
+        chain = await reopen();
+        count.restarts++;
+      }
+    } catch {
+      count.faults++;
+      // What was not written, or not told, is read anew with the next doing; bring it about now, to compare.
+      while (!(await chain.holdsScript("", new Uint8Array()).then(() => true, () => false)));
+    }
+    const { tip, unspent, mempool } = await checkRows(store);
+    expect(chain.tip).toEqual(tip);
+    expect([...chain.mempool.entries()].map(({ transaction }) => transaction.hash)).toEqual(mempool);
+    count.fullest = Math.max(count.fullest, mempool.length);
+    for (const key of unspent.keys()) seen.add(key);
+    for (const key of seen) {
+      const held = chain.state.utxo.get(parseRefKey(key));
+      expect(held && toHex(held.raw)).toBe(unspent.get(key));
+    }
+    const before = then.get(tip.hash);
+    if (before) expect(unspent).toEqual(before);
+    then.set(tip.hash, unspent);
+  }
+  console.log(`run ${seed}:`, JSON.stringify(count));
+  expect(Math.min(count.blocks, count.rollbacks, count.accepted, count.refused, count.faults)).toBeGreaterThan(0);
+  await store.close();
+  await infra.stop();
+});
+
+/** Somebody's outputs in the chain with the mempool on top of it; with `spentToo`, those that the mempool spends as well. */
+function mine(chain: DevnetChain, address: string, spentToo: boolean): Utxo[] {
+  const entries = [...chain.mempool.entries()];
+  const found = entries.flatMap(({ applied }) => applied.created);
+  const gone = new Set(entries.flatMap(({ applied }) => applied.spent.map(({ ref }) => `${ref.txHash}#${ref.index}`)));
+  return [...found, ...chain.outputsAt(address)].filter(({ ref, output }) =>
+    output.address === address && (spentToo || !gone.has(`${ref.txHash}#${ref.index}`))
+  );
+}
