@@ -8,7 +8,7 @@ import { equalBytes } from "#src/base/bytes.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction, Tip } from "#src/cardano/block.ts";
-import { CborError } from "#src/cardano/cbor.ts";
+import { CborError, decode, entry } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -75,6 +75,8 @@ export class DevnetChain {
   #next = 0;
   /** Whether memory may differ from the rows. */
   #stale = false;
+  /** Ends when the scripts of all submissions so far were evaluated, so that these keep their order. */
+  #foreseen: Promise<unknown> = Promise.resolve();
   readonly #purse: Purse;
   readonly #queue = new Queue();
   readonly #submissions = new Batch<Waiting>(
@@ -120,12 +122,23 @@ export class DevnetChain {
     return this.#mempool;
   }
 
-  /** Hands over a transaction; `accepted` once its row is committed. */
-  submit(cbor: Uint8Array): Promise<Submitted> {
-    return this.#submissions.add((resolve) => ({
+  /**
+   * Hands over a transaction; `accepted` once its row is committed. Scripts are evaluated before its turn comes, so that neither blocks
+   * nor other people's scripts wait for them.
+   */
+  async submit(cbor: Uint8Array): Promise<Submitted> {
+    const transaction = scan(cbor);
+    if (!transaction.ok) return transaction;
+    const earlier = this.#foreseen;
+    const foreseen = runsScripts(transaction.value)
+      ? this.#foresee({ position: 0, transaction: transaction.value, cbor })
+      : undefined;
+    if (foreseen) this.#foreseen = Promise.all([earlier, foreseen]);
+    await this.#foreseen;
+    return await this.#submissions.add((resolve) => ({
       failed: () => resolve(unavailable()),
       run: async () => {
-        const { row, outcome } = await this.#admit(cbor);
+        const { row, outcome } = await this.#admit(transaction.value, cbor);
         return { ...(row ? { row } : {}), answer: () => resolve(outcome) };
       },
     }));
@@ -142,16 +155,14 @@ export class DevnetChain {
             answer: () => resolve(fail("faucet_empty", "The faucet does not hold that much in outputs it can gather.")),
           };
         }
-        const { row, outcome, hash } = await this.#admit(cbor);
+        const transaction = scanTransaction(cbor);
+        const { row, outcome } = await this.#admit(transaction, cbor);
         const answer = () => {
-          if (!outcome.ok && outcome.error.code !== "undecodable") {
-            resolve({ ok: false, error: outcome.error as NotNow });
-          } else if (outcome.ok && outcome.value.outcome === "accepted") resolve(ok({ txHash: hash }));
-          else {
-            const failures = outcome.ok && outcome.value.outcome === "refused" ? outcome.value.failures : undefined;
-            this.settings.log.error("the ledger refuses a payment of the faucet", { failures });
-            resolve(fail("faucet_empty", "The ledger refuses what the faucet would pay.", { failures }));
-          }
+          if (!outcome.ok) return resolve(outcome);
+          if (outcome.value.outcome === "accepted") return resolve(ok({ txHash: transaction.hash }));
+          const { failures } = outcome.value;
+          this.settings.log.error("the ledger refuses a payment of the faucet", { failures });
+          resolve(fail("faucet_empty", "The ledger refuses what the faucet would pay.", { failures }));
         };
         return { ...(row ? { row } : {}), answer };
       },
@@ -254,31 +265,36 @@ export class DevnetChain {
     await this.#queue.run(async () => {});
   }
 
-  async #admit(cbor: Uint8Array): Promise<{ row?: Waiting; outcome: Submitted; hash: string }> {
-    let transaction: ScannedTransaction;
-    try {
-      transaction = scanTransaction(cbor);
-    } catch (error) {
-      if (!(error instanceof CborError)) throw error;
-      return { outcome: fail("undecodable", `These bytes are no transaction: ${error.message}.`), hash: "" };
-    }
+  /** Has the scripts of a transaction evaluated, for `judge` to remember. */
+  async #foresee(waiting: Waiting): Promise<void> {
+    await this.settings.judge(this.#mempool.view, waiting, this.#slot()).catch(() => {});
+  }
+
+  async #admit(
+    transaction: ScannedTransaction,
+    cbor: Uint8Array,
+  ): Promise<{ row?: Waiting; outcome: Result<Submission, NotNow> }> {
     const { hash } = transaction;
-    if (this.#mempool.has(hash)) return { outcome: accepted, hash };
+    if (this.#mempool.has(hash)) return { outcome: accepted };
     const waiting: Waiting = { position: this.#next, transaction, cbor };
     if (this.#mempool.bytes + cbor.length > this.settings.mempoolBytes) {
-      if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted, hash };
+      if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
       const message =
         `The mempool holds ${this.#mempool.size} transactions and takes no more than ${this.settings.mempoolBytes} bytes.`;
-      return { outcome: fail("mempool_full", message), hash };
+      return { outcome: fail("mempool_full", message) };
     }
-    const judged = await this.#mempool.admit(waiting, this.#slot());
+    const judged = await this.#mempool.admit(waiting, this.#slot()).catch((error) => {
+      this.settings.log.warn("a transaction was not judged", { transaction: hash, reason: reason(error) });
+      return undefined;
+    });
+    if (!judged) return { outcome: unavailable() };
     if (judged.ok) {
       this.#next++;
       this.#purse.expect(judged.value);
-      return { row: waiting, outcome: accepted, hash };
+      return { row: waiting, outcome: accepted };
     }
-    if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted, hash };
-    return { outcome: ok({ outcome: "refused", failures: judged.error }), hash };
+    if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
+    return { outcome: ok({ outcome: "refused", failures: judged.error }) };
   }
 
   #payment(targets: readonly Target[]): Uint8Array | undefined {
@@ -357,6 +373,20 @@ export class DevnetChain {
 }
 
 const accepted = ok({ outcome: "accepted" } as const);
+
+function scan(cbor: Uint8Array): Result<ScannedTransaction, Undecodable> {
+  try {
+    return ok(scanTransaction(cbor));
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return fail("undecodable", `These bytes are no transaction: ${error.message}.`);
+  }
+}
+
+/** Whether a transaction has redeemers. */
+function runsScripts({ witnesses }: ScannedTransaction): boolean {
+  return entry(decode(witnesses), 5) !== undefined;
+}
 
 function unavailable() {
   return fail("devnet_unavailable", "The devnet could not write this down; try again.");

@@ -21,6 +21,7 @@ import {
   type Undecodable,
 } from "#src/devnet/chain.ts";
 import { readHeightAt, readTip } from "#src/devnet/chainRows.ts";
+import { remembering } from "#src/devnet/evaluated.ts";
 import { createGenesis, type Genesis, type GenesisOptions, readGenesis } from "#src/devnet/genesis.ts";
 import type { Pending } from "#src/devnet/mempool.ts";
 import { leastOf } from "#src/devnet/payment.ts";
@@ -111,7 +112,14 @@ export async function startDevnet(
   let begun: (genesis: Genesis | undefined) => void = () => {};
   const first = new Promise<Genesis | undefined>((resolve) => begun = resolve);
 
-  const ring = (tip: Tip) => bus.publish(BLOCK_SUBJECT, tip as unknown as Json);
+  const evaluate = remembering(settings.evaluate);
+  const ring = (tip: Tip) => {
+    try {
+      bus.publish(BLOCK_SUBJECT, tip as unknown as Json);
+    } catch (error) {
+      log.debug("no doorbell was rung", { reason: reason(error) });
+    }
+  };
   const slotOf = ({ network }: Genesis) => slotAt(network.slots, clock.now());
 
   const forge = async (chain: DevnetChain, genesis: Genesis): Promise<Tip | undefined> => {
@@ -159,7 +167,7 @@ export async function startDevnet(
       store,
       epoch,
       genesis,
-      judge: (state, { cbor }, slot) => validate(state, cbor, slot, settings.evaluate, slots),
+      judge: (state, { cbor }, slot) => validate(state, cbor, slot, evaluate, slots),
       mempoolBytes: options.mempoolBytes ?? 4_000_000,
       slot: () => slotOf(genesis),
       log,

@@ -111,7 +111,8 @@ export class Mempool {
   async #again(waiting: readonly Waiting[], slot: number): Promise<Dropped[]> {
     const dropped: Dropped[] = [];
     for (const one of waiting) {
-      const judged = await this.admit(one, slot);
+      // What cannot be judged once may be judged the next time; what cannot then, would stop everything for ever.
+      const judged = await this.admit(one, slot).catch(() => this.admit(one, slot)).catch(() => unjudged);
       if (!judged.ok) dropped.push({ hash: one.transaction.hash, failures: judged.error });
     }
     return dropped;
@@ -130,6 +131,8 @@ export class Mempool {
     applyDelta(this.#view, entry.applied);
   }
 }
+
+const unjudged = { ok: false, error: [] } as const;
 
 /** A transaction of a block as it would be submitted. */
 export function transactionCbor(transaction: ScannedTransaction): Uint8Array {
