@@ -16,6 +16,7 @@ import { findPublished, publicationAddress } from "#src/cage/publication.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { textBytes } from "#src/cage/text.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, readAvailable, reserve } from "#src/chain/available.ts";
@@ -83,18 +84,24 @@ export function tokenBoot(options: TokenBuildOptions) {
   return (from: string, deadline: number): Promise<Answer> =>
     building(options, from, deadline, cageScript.hash, () => Promise.resolve({}), async (input) => {
       const built = await options.builders.run("boot", input, { deadline });
-      return built.ok ? offered(options, built.value, { value: built.value.token }) : built;
+      return built.ok ? ok({ built: built.value, more: { value: built.value.token } }) : built;
     });
 }
 
-/** Reads what every build needs, and more with it at the same point; then builds. */
+/** A transaction, and what is answered beside it. */
+type Offer = Result<{ readonly built: Built; readonly more: Record<string, Json> }, Failure>;
+
+/** Builds made anew because somebody else was offered the same outputs meanwhile. */
+const RACES = 5;
+
+/** Reads what every build needs, and more with it at the same point; then builds, on outputs that nobody else was just offered. */
 async function building<T>(
   options: TokenBuildOptions,
   from: string,
   deadline: number,
   script: string,
   read: (sql: Queries) => Promise<T>,
-  build: (input: BuildInput, more: T) => Promise<Answer>,
+  build: (input: BuildInput, more: T) => Promise<Offer>,
 ): Promise<Answer> {
   const { store, port, networkId, wake } = options;
   const published = publicationAddress(networkId);
@@ -106,35 +113,42 @@ async function building<T>(
   for (const watched of [mine, scripts]) if (!watched.ok) return watched;
   if (!parameters.ok) return parameters;
   const { slots } = await port.network();
-  const { at, value } = await atPoint(store, async (sql) => ({
-    available: await readAvailable(sql, from),
-    reference: findPublished(await readUtxos(sql, [published]), script),
-    more: await read(sql),
-  }));
-  return await build({
-    parameters: parameters.value.value,
-    slots,
-    slot: Math.max(at.slot, slotAt(slots, Date.now())),
-    network: networkId,
-    script: cageScripts.find((one) => one.hash === script)!,
-    reference: value.reference,
-    address: from,
-    available: value.available,
-  }, value.more);
+  for (let race = 1;; race++) {
+    const { at, value } = await atPoint(store, async (sql) => ({
+      available: await readAvailable(sql, from),
+      reference: findPublished(await readUtxos(sql, [published]), script),
+      more: await read(sql),
+    }));
+    const offer = await build({
+      parameters: parameters.value.value,
+      slots,
+      slot: Math.max(at.slot, slotAt(slots, Date.now())),
+      network: networkId,
+      script: cageScripts.find((one) => one.hash === script)!,
+      reference: value.reference,
+      address: from,
+      available: value.available,
+    }, value.more);
+    if (!offer.ok) return offer;
+    const { built, more } = offer.value;
+    const offeredBefore = value.available.filter(({ preference }) => preference === 2);
+    const free = await reserve(
+      store,
+      built.spends.map((utxo) => utxo.ref),
+      new Set(
+        race < RACES ? offeredBefore.map(({ utxo }) => refKey(utxo.ref)) : built.spends.map((utxo) => refKey(utxo.ref)),
+      ),
+    );
+    if (free) return ok({ unsignedTransaction: toHex(built.transaction), ...more });
+  }
 }
 
-/** A transaction as it is answered; what it spends is left alone by other builds for a while. */
-async function offered(options: TokenBuildOptions, built: Built, more: Record<string, Json>): Promise<Answer> {
-  await reserve(options.store, built.spends.map((utxo) => utxo.ref));
-  return ok({ unsignedTransaction: toHex(built.transaction), ...more });
-}
-
-const quarantined = (view: View): Answer =>
+const quarantined = (view: View): Result<never, Failure> =>
   fail("token_quarantined", "The index no longer vouches for this token's facts.", {
     reason: view.context.quarantine ?? null,
   });
 
-const ended: Answer = fail("token_ended", "The token has ended.");
+const ended: Result<never, Failure> = fail("token_ended", "The token has ended.");
 
 /** The state of a token that is alive in the rows. */
 async function stateOf(sql: Queries, token: string): Promise<TokenState | undefined> {
@@ -177,7 +191,7 @@ async function request(
   const read = (sql: Queries) => requestWarnings(sql, entity.id, key, operation);
   return await building(options, input.address, deadline, script, read, async (common, warnings) => {
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
-    return built.ok ? offered(options, built.value, { warnings: warnings as unknown as Json }) : built;
+    return built.ok ? ok({ built: built.value, more: { warnings: warnings as unknown as Json } }) : built;
   });
 }
 
@@ -212,7 +226,7 @@ async function update(
       { ...common, state: state.utxo, requests: utxos, facts },
       { deadline, affinity: entity.id },
     );
-    if (built.ok) return await offered(options, built.value, { mpfRoot: built.value.root });
+    if (built.ok) return ok({ built: built.value, more: { mpfRoot: built.value.root } });
     if (built.error.code === "requests_fail") {
       return failing(
         (built.error.details as { requests: { request: string; code: string; message: string }[] }).requests,
@@ -223,7 +237,7 @@ async function update(
   });
 }
 
-function failing(requests: readonly { request: string; code: string; message: string }[]): Answer {
+function failing(requests: readonly { request: string; code: string; message: string }[]): Result<never, Failure> {
   const message = requests.length === 1
     ? "A request cannot be applied."
     : `${requests.length} requests cannot be applied.`;
@@ -244,11 +258,11 @@ async function retract(
   return await building(options, input.address, deadline, script, read, async (common, found) => {
     if (!found) return gone(input.request);
     const built = await options.builders.run("retract", { ...common, request: found.utxo }, { deadline });
-    return built.ok ? offered(options, built.value, {}) : built;
+    return built.ok ? ok({ built: built.value, more: {} }) : built;
   });
 }
 
-function gone(request: string): Answer {
+function gone(request: string): Result<never, Failure> {
   return fail("request_unknown", `There is no open request ${request.replace("#", "-")}.`);
 }
 
@@ -264,6 +278,6 @@ async function end(
   return await building(options, input.address, deadline, script, read, async (common, state) => {
     if (!state) return ended;
     const built = await options.builders.run("end", { ...common, state: state.utxo }, { deadline });
-    return built.ok ? offered(options, built.value, {}) : built;
+    return built.ok ? ok({ built: built.value, more: {} }) : built;
   });
 }

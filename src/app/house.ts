@@ -10,7 +10,7 @@ import { cageProjection } from "#src/cage/index/projection.ts";
 import { publicationAddress, referenceScript } from "#src/cage/publication.ts";
 import { cageScripts } from "#src/cage/script.ts";
 import type { Touched } from "#src/cardano/projection.ts";
-import { Follower } from "#src/chain/follower.ts";
+import { Follower, type FollowerOptions } from "#src/chain/follower.ts";
 import { chainMigrations } from "#src/chain/migrations.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import { transactionProjection } from "#src/chain/transactions.ts";
@@ -29,7 +29,7 @@ import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
 import { fence, holdLease } from "#src/runtime/leases.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { startWorker } from "#src/runtime/worker.ts";
+import { startWorker, type WorkerOptions } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { claimNetwork, networkMigrations } from "#src/store/network.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
@@ -40,7 +40,6 @@ const MAGIC = 42;
 const NETWORK_ID = 0;
 const WATCH = "arbor.chain.watch";
 const FOLLOWER = "follower";
-const LEASE_MS = 4_000;
 
 /** Something that listens, for the lines printed at the start. */
 export interface Place {
@@ -54,23 +53,40 @@ export interface House {
   stop(): Promise<void>;
 }
 
+/** Faults put in by tests. */
+export interface Hooks {
+  readonly worker?: WorkerOptions["onStep"];
+  readonly follower?: FollowerOptions["onStep"];
+}
+
 type Stop = () => Promise<void>;
 
 /** Opens the house; what was opened is closed again when something fails. `progress` gets a line about what takes a while. */
-export async function openHouse(options: Options, log: Log, progress: (line: string) => void): Promise<House> {
+export async function openHouse(
+  options: Options,
+  log: Log,
+  progress: (line: string) => void,
+  hooks: Hooks = {},
+): Promise<House> {
   const stops: Stop[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
   };
   try {
-    return { places: await open(options, log, progress, stops), stop };
+    return { places: await open(options, log, progress, hooks, stops), stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function open(options: Options, log: Log, progress: (line: string) => void, stops: Stop[]): Promise<Place[]> {
+async function open(
+  options: Options,
+  log: Log,
+  progress: (line: string) => void,
+  hooks: Hooks,
+  stops: Stop[],
+): Promise<Place[]> {
   const places: Place[] = [];
   const { roles } = options;
   const databaseUrl = options.databaseUrl ?? await embeddedDatabase(options, log, progress, stops, places);
@@ -94,6 +110,7 @@ async function open(options: Options, log: Log, progress: (line: string) => void
   const rooms: Rooms = {
     options,
     log,
+    hooks,
     databaseUrl,
     store,
     bus,
@@ -117,6 +134,7 @@ export class StartError extends Error {
 interface Rooms {
   readonly options: Options;
   readonly log: Log;
+  readonly hooks: Hooks;
   readonly databaseUrl: string;
   readonly store: Store;
   readonly bus: Bus;
@@ -179,7 +197,7 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
       magic: MAGIC,
       blockMs: options.blockMs,
       slotLength: options.slotMs,
-      leaseMs: LEASE_MS,
+      leaseMs: options.leaseMs,
       publish: cageScripts.map((script) => ({
         address: publicationAddress(NETWORK_ID),
         script: referenceScript(script),
@@ -199,12 +217,12 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
 
 const append = (sql: Queries, touched: readonly Touched[]) => appendInputs(sql, touched);
 
-function followerRole({ store, bus, port, options, log, stops }: Rooms): void {
+function followerRole({ store, bus, port, options, log, hooks, stops }: Rooms): void {
   const lease = holdLease({
     store,
     name: FOLLOWER,
     owner: options.worker,
-    ttlMs: LEASE_MS,
+    ttlMs: options.leaseMs,
     log,
     onHeld: async (epoch, signal) => {
       const follower = new Follower({
@@ -221,6 +239,7 @@ function followerRole({ store, bus, port, options, log, stops }: Rooms): void {
         append,
         ring: (touched) => ring(bus, touched.map(({ entity }) => entity)),
         log: log.with({ room: "follower" }),
+        ...(hooks.follower ? { onStep: hooks.follower } : {}),
       });
       const unsubscribe = bus.subscribe(WATCH, () => follower.wake());
       try {
@@ -234,7 +253,7 @@ function followerRole({ store, bus, port, options, log, stops }: Rooms): void {
 }
 
 async function workerRole(rooms: Rooms): Promise<void> {
-  const { store, bus, port, options, log, stops } = rooms;
+  const { store, bus, port, options, log, hooks, stops } = rooms;
   const leaseStore = openStore(rooms.databaseUrl, { max: 2, application: "arbor leases" });
   stops.push(() => leaseStore.close());
   const worker = await startWorker({
@@ -247,7 +266,8 @@ async function workerRole(rooms: Rooms): Promise<void> {
       tokenActor(buildOptions(rooms)),
     ],
     log,
-    leaseMs: LEASE_MS,
+    leaseMs: options.leaseMs,
+    ...(hooks.worker ? { onStep: hooks.worker } : {}),
   });
   stops.push(() => worker.stop());
 }

@@ -25,6 +25,8 @@ export interface Options {
   /** Milliseconds of a slot of the devnet. */
   readonly slotMs: number;
   readonly builders?: number;
+  /** Milliseconds that what a process holds outlives it when it is killed. */
+  readonly leaseMs: number;
   readonly logLevel: Level;
   readonly worker: string;
 }
@@ -42,6 +44,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --block-ms N         ms between devnet blocks, 0 for on demand (1000) ARBOR_BLOCK_MS
   --slot-ms N          ms of a devnet slot (1000)                       ARBOR_SLOT_MS
   --builders N         threads for what costs CPU (cores - 1)           ARBOR_BUILDERS
+  --lease-ms N         ms until others take over from a killed process (4000)  ARBOR_LEASE_MS
   --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL`;
 
 const NAMES = [
@@ -56,6 +59,7 @@ const NAMES = [
   "block-ms",
   "slot-ms",
   "builders",
+  "lease-ms",
   "log-level",
 ] as const;
 type Name = (typeof NAMES)[number];
@@ -116,6 +120,7 @@ export function readOptions(
     blockMs: number("block-ms", 1_000, 0, 3_600_000),
     slotMs: number("slot-ms", 1_000, 10, 60_000),
     ...(builders === undefined ? {} : { builders }),
+    leaseMs: number("lease-ms", 4_000, 500, 600_000),
     logLevel: level as Level,
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };

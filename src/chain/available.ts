@@ -73,13 +73,32 @@ async function reservedOf(sql: Queries, refs: readonly string[]): Promise<Set<st
   return new Set(rows.map((row) => row.ref));
 }
 
-/** Marks inputs as offered; forgets what has lapsed. */
-export async function reserve(store: Store, refs: readonly OutRef[]): Promise<void> {
-  const keys = refs.map(refKey);
-  if (keys.length === 0) return;
-  await store.sql`with lapsed as (delete from reservation where until < now() and ref <> all(${store.sql.array(keys)}))
-    insert into reservation (ref, until) select unnest(${
-    store.sql.array(keys)
-  }::text[]), now() + ${RESERVED_FOR}::interval
-    on conflict (ref) do update set until = excluded.until`;
+/**
+ * Marks outputs as offered, all or none; false when somebody else was offered one of them since it was read. `again` are those that
+ * were read as offered already, and that are offered once more because nothing else sufficed.
+ */
+export async function reserve(store: Store, refs: readonly OutRef[], again: ReadonlySet<string>): Promise<boolean> {
+  const keys = refs.map(refKey).sort();
+  if (keys.length === 0) return true;
+  return await store.sql.begin(async (sql) => {
+    const rows = await sql`
+      insert into reservation (ref, until) select ref, now() + ${RESERVED_FOR}::interval from unnest(${
+      sql.array(keys)
+    }::text[]) ref
+      on conflict (ref) do update set until = excluded.until
+      where reservation.until < now() or reservation.ref = any(${sql.array([...again])})
+      returning ref`;
+    if (rows.length < keys.length) throw new Taken();
+    return true;
+  }).catch((error) => {
+    if (error instanceof Taken) return false;
+    throw error;
+  }) as boolean;
+}
+
+class Taken extends Error {}
+
+/** Forgets what has lapsed. */
+export async function lapseReservations(sql: Queries): Promise<void> {
+  await sql`delete from reservation where until < now()`;
 }

@@ -9,6 +9,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
+import { lapseReservations } from "#src/chain/available.ts";
 import { readCursor, readPoints } from "#src/chain/cursor.ts";
 import type { At, ChainPort, ChainStep } from "#src/chain/port.ts";
 import type { Projection, Rows, Touched } from "#src/cardano/projection.ts";
@@ -246,6 +247,7 @@ async function moveCursor(sql: Queries, at: Tip, tip: Tip): Promise<void> {
 /** What nobody can ask for any more: lapsed watches, blocks and transactions that no rollback reaches. */
 async function prune(sql: Queries, keepBlocks: number): Promise<void> {
   await lapseWatches(sql);
+  await lapseReservations(sql);
   const { at } = await readCursor(sql);
   const floor = at.height - keepBlocks;
   await sql`delete from chain_block where height < ${floor}`;

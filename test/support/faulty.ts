@@ -1,0 +1,25 @@
+/**
+ * The service with a fault: ARBOR_FAULT=`<worker|follower>:<step>:<kind>:<n>` has the process kill itself (SIGKILL) when it comes to
+ * the n-th such step; for a worker only steps of entities of that kind count.
+ */
+import process from "node:process";
+import { createLog } from "#src/base/log.ts";
+import { openHouse } from "#src/app/house.ts";
+import { readOptions } from "#src/app/options.ts";
+
+const [room, at, kind, count] = (process.env.ARBOR_FAULT ?? "").split(":");
+let left = Number(count);
+
+function step(): void {
+  if (--left === 0) process.kill(process.pid, "SIGKILL");
+}
+
+const options = readOptions([]);
+if (!options.ok || options.value === "help") throw new Error("bad options");
+const house = await openHouse(options.value, createLog("warn"), () => {}, {
+  ...(room === "worker" ? { worker: (one) => one.at === at && one.entity.kind === kind ? step() : undefined } : {}),
+  ...(room === "follower" ? { follower: (one) => one === at ? step() : undefined } : {}),
+});
+for (const place of house.places) console.log(`${place.name}  ${place.at}`);
+console.log("Ready after all");
+process.on("SIGTERM", () => void house.stop().then(() => process.exit(0)));
