@@ -101,7 +101,12 @@ export class Connection implements Operations {
     socket.on("data", (chunk: Buffer) => this.data(chunk));
     socket.on("drain", () => this.stalledSince = undefined);
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => this.left());
+    // A client that has said its last word hears nothing any more, though the connection takes a moment to close.
+    socket.on("end", () => this.leave());
+    socket.on("close", () => {
+      this.leave();
+      hub.gone(this);
+    });
     this.send(`INFO ${JSON.stringify(info)}\r\n`);
   }
 
@@ -125,12 +130,11 @@ export class Connection implements Operations {
     this.parser.read(chunk);
   }
 
-  private left(): void {
+  private leave(): void {
     this.closedAt ??= performance.now();
     this.parser.stop();
     for (const subscription of this.subscriptions.values()) this.hub.routes.remove(subscription);
     this.subscriptions.clear();
-    this.hub.gone(this);
   }
 
   private send(text: string): void {

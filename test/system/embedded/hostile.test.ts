@@ -1,0 +1,179 @@
+/** The NATS endpoint among clients that mean harm: it neither ends, nor grows, nor keeps the others waiting. */
+import { connect } from "nats";
+import { randomBytes } from "node:crypto";
+import process from "node:process";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { sleep } from "#src/base/clock.ts";
+import { silentLog } from "#src/base/log.ts";
+import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { type Raw, raw } from "./raw.ts";
+
+const TOKEN = "a-token-of-the-test";
+const HELLO = `CONNECT {"auth_token":"${TOKEN}","verbose":false,"headers":true}\r\n`;
+const MEGABYTE = 1024 * 1024;
+
+let endpoint: NatsEndpoint;
+const raws: Raw[] = [];
+
+async function client(hello: string): Promise<Raw> {
+  const one = await raw(endpoint.port);
+  raws.push(one);
+  one.send(hello);
+  return one;
+}
+
+/** Memory of this process, where the endpoint runs, in bytes. */
+function memory(): number {
+  return process.memoryUsage().rss;
+}
+
+beforeEach(async () => {
+  endpoint = await startNatsEndpoint({ port: 0, token: TOKEN, log: silentLog });
+});
+afterEach(async () => {
+  for (const { socket } of raws.splice(0)) socket.destroy();
+  await endpoint.stop();
+});
+
+/** A generator of numbers below a bound that begins the same each time, so that a failure can be seen again. */
+function dice(seed: number): (bound: number) => number {
+  return (bound) => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) % bound;
+}
+
+test("garbage of every kind, cut anywhere, from guests and members alike, leaves others served", async () => {
+  const observer = await connect({ servers: endpoint.url, token: TOKEN });
+  observer.subscribe("echo", { callback: (_error, message) => void message.respond(message.data) });
+  const roll = dice(20_260_101);
+  const pieces = [
+    "PUB a 5\r\n",
+    "PUB a r 1048577\r\n",
+    "HPUB a 9 3\r\n",
+    "SUB arbor.event.> 1\r\n",
+    "SUB > 1\r\n",
+    "\r\n",
+    "\0",
+  ];
+  pieces.push(
+    "CONNECT {}\r\n",
+    "CONNECT [\r\n",
+    'CONNECT {"auth_token":{}}\r\n',
+    "PING\r\n",
+    "-ERR\r\n",
+    "UNSUB 1 9\r\n",
+  );
+  pieces.push("MSG a 1 1\r\nx\r\n", `SUB ${"*.".repeat(900)}> 2\r\n`, `PUB ${"a.".repeat(1_900)}a 0\r\n\r\n`, HELLO);
+  for (let round = 0; round < 150; round++) {
+    const one = await client(roll(2) ? HELLO : "");
+    const parts = Array.from({ length: 1 + roll(12) }, () => {
+      const choice = roll(3);
+      return choice ? Buffer.from(pieces[roll(pieces.length)]!, "latin1") : randomBytes(1 + roll(3_000));
+    });
+    const stream = Buffer.concat(parts);
+    for (let from = 0; from < stream.length;) {
+      const until = Math.min(stream.length, from + 1 + roll(roll(2) ? 8 : 2_000));
+      one.send(stream.subarray(from, until));
+      from = until;
+      if (from > 200 && roll(4)) break;
+    }
+    const farewell = roll(3);
+    if (farewell === 0) one.socket.destroy();
+    if (farewell === 1) one.socket.end();
+    if (round % 10 === 0) {
+      const answer = await observer.request("echo", new Uint8Array([round]), { timeout: 5_000 });
+      expect([...answer.data]).toEqual([round]);
+    }
+  }
+  for (const { socket } of raws) socket.destroy();
+  await expect.poll(() => endpoint.stats().connections, { timeout: 10_000 }).toBe(1);
+  expect(endpoint.stats().subscriptions).toBeLessThanOrEqual(2);
+  await observer.close();
+});
+
+test("announcing payloads without sending them costs no memory", async () => {
+  const before = memory();
+  const many = await Promise.all(Array.from({ length: 100 }, () => client(HELLO)));
+  for (const one of many) one.send("PUB a 1048576\r\nx");
+  await sleep(300);
+  expect(memory() - before).toBeLessThan(60 * MEGABYTE);
+  expect(endpoint.stats().connections).toBe(100);
+});
+
+test("guests that publish, ask and are refused without end, and never read, are cut", async () => {
+  const before = memory();
+  const flood = Buffer.from("PUB arbor.event.x 0\r\n\r\nSUB > 1\r\nPING\r\n".repeat(2_000));
+  const many = await Promise.all(Array.from({ length: 4 }, () => client("CONNECT {}\r\n")));
+  for (const one of many) {
+    one.socket.pause();
+    const pour = () => {
+      while (!one.socket.destroyed && one.socket.write(flood));
+    };
+    one.socket.on("drain", pour);
+    pour();
+  }
+  await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 60_000 }).toBe(4);
+  await expect.poll(() => endpoint.stats().connections).toBe(0);
+  expect(memory() - before).toBeLessThan(250 * MEGABYTE);
+});
+
+test("a subscriber that stops reading is cut, and neither the publisher nor other subscribers wait for it", async () => {
+  await endpoint.stop();
+  endpoint = await startNatsEndpoint({
+    port: 0,
+    token: TOKEN,
+    log: silentLog,
+    limits: { guestPending: 32 * MEGABYTE, stallMs: 2_000 },
+  });
+  const lazy = await client("SUB arbor.event.> 1\r\n");
+  lazy.socket.pause();
+  const stalled = await client("SUB arbor.event.small 1\r\n");
+  stalled.socket.pause();
+  const [publisher, reader] = await Promise.all([
+    connect({ servers: endpoint.url, token: TOKEN }),
+    connect({ servers: endpoint.url }),
+  ]);
+  let heard = 0;
+  reader.subscribe("arbor.event.>", { callback: () => void heard++ });
+  await reader.flush();
+  const body = new Uint8Array(100_000);
+  for (let i = 0; i < 600; i++) {
+    publisher.publish("arbor.event.large", body);
+    if (i % 10 === 0) await publisher.flush();
+  }
+  await expect.poll(() => heard, { timeout: 20_000 }).toBe(600);
+  await expect.poll(() => endpoint.stats().slowConsumers).toBe(1);
+  // Less than the limit waits for this one, but it does not move.
+  for (let i = 0; i < 200; i++) publisher.publish("arbor.event.small", body);
+  await publisher.flush();
+  await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 20_000 }).toBe(2);
+  expect(endpoint.stats().connections).toBe(2);
+  await Promise.all([publisher.close(), reader.close()]);
+});
+
+test("a client that has hung up but takes nothing more is gone a moment later", async () => {
+  const one = await client(HELLO + "SUB a 1\r\n");
+  one.socket.pause();
+  for (let i = 0; i < 20; i++) one.send("PUB a 1000000\r\n" + "x".repeat(1_000_000) + "\r\n");
+  await expect.poll(() => endpoint.stats().messagesOut, { timeout: 10_000 }).toBe(20);
+  one.socket.end();
+  await expect.poll(() => endpoint.stats().subscriptions, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => endpoint.stats().connections, { timeout: 10_000 }).toBe(0);
+});
+
+test("all guests together hold no more than their share", async () => {
+  await endpoint.stop();
+  endpoint = await startNatsEndpoint({
+    port: 0,
+    token: TOKEN,
+    log: silentLog,
+    limits: { guestPending: 64 * MEGABYTE, allGuestsPending: 8 * MEGABYTE, stallMs: 60_000 },
+  });
+  const lazy = await Promise.all(Array.from({ length: 5 }, () => client("SUB arbor.event.> 1\r\n")));
+  for (const { socket } of lazy) socket.pause();
+  const publisher = await connect({ servers: endpoint.url, token: TOKEN });
+  await expect.poll(() => endpoint.stats().subscriptions).toBe(5);
+  const body = new Uint8Array(500_000);
+  for (let i = 0; i < 30; i++) publisher.publish("arbor.event.large", body);
+  await publisher.flush();
+  await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+  await publisher.close();
+});
