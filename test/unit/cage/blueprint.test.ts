@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { blake2b224 } from "#src/cardano/hash.ts";
+import { blueprintText, files, publishedText } from "#src/cage/build.ts";
+import { buildScript } from "#src/cage/blueprint.ts";
+import { PUBLISHED } from "#src/cage/published.ts";
+import { cageScript, cageScripts } from "#src/cage/script.ts";
+import { compiled, program } from "#src/cage/uplc/program.ts";
+import { validator } from "#src/cage/contract/validator.ts";
+import { concat, toHex } from "#src/base/bytes.ts";
+
+describe("the committed contract", () => {
+  it("is what the source builds, byte for byte", async () => {
+    expect(await readFile(files.blueprint, "utf8")).toBe(blueprintText());
+    expect(await readFile(files.published, "utf8")).toBe(publishedText(PUBLISHED));
+    expect(buildScript()).toEqual(cageScript);
+    expect(buildScript()).toEqual(buildScript());
+  });
+
+  it("has the hash of a Plutus V3 script", () => {
+    for (const { hash, compiledCode } of cageScripts) {
+      expect(hash).toBe(toHex(blake2b224(concat(Uint8Array.of(3), compiledCode))));
+    }
+    const blueprint = JSON.parse(blueprintText());
+    for (const entry of blueprint.validators) {
+      expect(entry).toMatchObject({ hash: cageScript.hash, compiledCode: toHex(cageScript.compiledCode) });
+    }
+    expect(blueprint.preamble.plutusVersion).toBe("v3");
+  });
+
+  it("has a version of its own for each code", () => {
+    expect(new Set(cageScripts.map((script) => script.version)).size).toBe(cageScripts.length);
+    expect(new Set(cageScripts.map((script) => script.hash)).size).toBe(cageScripts.length);
+  });
+
+  it("has no traces", () => {
+    const traced = compiled(program(validator, { traces: true }));
+    expect(traced.length).toBeGreaterThan(cageScript.compiledCode.length);
+    const text = (code: Uint8Array) => new TextDecoder("latin1").decode(code);
+    expect(text(traced)).toContain("retract: not signed");
+    expect(text(cageScript.compiledCode)).not.toContain("retract");
+  });
+
+  it("keeps the versions that went before", () => {
+    const older = { version: "0.0.1", hash: "00", compiledCode: "00" };
+    expect(publishedText([older, ...PUBLISHED])).toContain('version: "0.0.1"');
+    expect(publishedText([older, ...PUBLISHED]).indexOf("0.0.1")).toBeLessThan(
+      publishedText([older, ...PUBLISHED]).indexOf(cageScript.hash),
+    );
+  });
+
+  it("has a schema behind every reference", () => {
+    const blueprint = JSON.parse(blueprintText());
+    const refs = [...blueprintText().matchAll(/"#\/definitions\/(\w+)"/g)].map((match) => match[1]!);
+    expect(refs.filter((name) => !(name in blueprint.definitions))).toEqual([]);
+    expect(Object.keys(blueprint.definitions).filter((name) => !refs.includes(name))).toEqual([]);
+  });
+});

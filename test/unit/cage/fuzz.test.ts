@@ -1,0 +1,19 @@
+import process from "node:process";
+import { beforeAll, expect, it } from "vitest";
+import { initHash } from "#src/forestry/hash.ts";
+import { fuzzProofs } from "../../support/proof_fuzz.ts";
+
+/** Bent proofs to try; without it, as many as five seconds allow. */
+const COUNT = Number(process.env["FUZZ_PROOFS"] ?? 0);
+const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000);
+
+beforeAll(initHash);
+
+it(`no bent proof leads to another root (seed ${SEED})`, () => {
+  const end = performance.now() + 5_000;
+  const tally = fuzzProofs(SEED, ({ tried }) => COUNT > 0 ? tried >= COUNT : performance.now() > end);
+  console.log(`seed ${SEED}: ${tally.tried} bent proofs, ${tally.believed} still lead to the root`);
+  expect(tally.violations).toEqual([]);
+  expect(tally.tried).toBeGreaterThan(50);
+  expect(tally.believed).toBeGreaterThan(0);
+}, Math.max(60_000, COUNT * 50));
