@@ -16,13 +16,13 @@ import {
   type Composed,
   keyOf,
   type Payer,
-  Purse,
   type Skeleton,
   total,
   type UnitsOf,
-} from "#src/balance/purse.ts";
+} from "#src/balance/draft.ts";
+import { Purse } from "#src/balance/purse.ts";
 
-export type { BalanceFailure, Payer, Skeleton } from "#src/balance/purse.ts";
+export type { BalanceFailure, Payer, Skeleton } from "#src/balance/draft.ts";
 
 /** Runs the scripts of a transaction (see `src/plutus`). */
 export type Measure = (transaction: Uint8Array, utxos: readonly Utxo[]) =>

@@ -58,6 +58,19 @@ export function chooseCollateral(
   return { missing: short > 0n ? short : 1n };
 }
 
+/** The same collateral for a lower fee: more comes back, where something does. */
+export function lowered(
+  parameters: Pick<Parameters, "collateralPercentage">,
+  collateral: Collateral,
+  fee: bigint,
+): Collateral {
+  if (!collateral.return) return collateral;
+  const total = neededCollateral(parameters, fee);
+  const { address, value } = collateral.return;
+  const more = { ...value, lovelace: value.lovelace + collateral.total - total };
+  return { inputs: collateral.inputs, total, return: { address, value: more } };
+}
+
 function returned(parameters: CollateralParameters, address: string, value: Value, total: bigint) {
   const output = { address, value: { ...value, lovelace: value.lovelace - total } };
   return { output, least: neededLovelace(parameters, output) };

@@ -1,14 +1,14 @@
 /** What pays for a transaction: choosing among the outputs on offer until inputs, outputs, fee and change agree. */
-import { fail, type Failure } from "#src/base/result.ts";
+import { fail } from "#src/base/result.ts";
 import { paymentKeyHash } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters, Units } from "#src/cardano/parameters.ts";
 import {
   encodeRedeemers,
   encodeTransaction,
+  madeOutput,
   type NewOutput,
-  type RedeemerFor,
   type TransactionParts,
   witnessBytes,
 } from "#src/cardano/transaction.ts";
@@ -22,87 +22,17 @@ import {
   type Value,
 } from "#src/cardano/value.ts";
 import { makeChange } from "#src/balance/change.ts";
-import { chooseCollateral, type Collateral } from "#src/balance/collateral.ts";
+import { chooseCollateral, type Collateral, lowered, neededCollateral } from "#src/balance/collateral.ts";
 import { ledgerSize, minFee } from "#src/balance/fee.ts";
-import { refScriptSize } from "#src/balance/output.ts";
-import { type Candidate, inOrder, select } from "#src/balance/select.ts";
-
-/** What a transaction must do. */
-export interface Skeleton {
-  /** Inputs that it must spend, beside those that pay for it. */
-  readonly inputs: readonly Utxo[];
-  /** Its first outputs, in this order; change follows. */
-  readonly outputs: readonly NewOutput[];
-  readonly mint?: Assets | undefined;
-  readonly redeemers: readonly { readonly for: RedeemerFor; readonly data: Uint8Array }[];
-  readonly references: readonly Utxo[];
-  /** Plutus V3 scripts that travel along. */
-  readonly scripts: readonly Uint8Array[];
-  /** Key hashes. */
-  readonly requiredSigners: readonly string[];
-  /** First slot in which it is no longer valid. */
-  readonly validTo?: number | undefined;
-  readonly validFrom?: number | undefined;
-}
-
-/** Who pays, and gets the change. */
-export interface Payer {
-  /** Address, its bytes in hexadecimal. */
-  readonly address: string;
-  /** Unspent outputs of payment keys. */
-  readonly available: readonly Candidate[];
-}
-
-/**
- * Why there is no such transaction. Details: `not_enough_money` `{shortfall, for}` with the lovelace missing, for `transaction` or `collateral`
- * (and `assets` where those are missing); `too_large` `{what, size, limit}` with `what` one of `bytes`, `memory`, `steps`, `inputs`;
- * `script_refused` `{logs}`.
- */
-export type BalanceFailure = Failure<"not_enough_money" | "too_large" | "script_refused">;
+import { type Composed, keyOf, type Paid, type Payer, type Skeleton, total, type UnitsOf } from "#src/balance/draft.ts";
+import { leastLovelace, refScriptSize } from "#src/balance/output.ts";
+import { inOrder, select } from "#src/balance/select.ts";
 
 const PLUTUS_V3 = 2;
 /** Bytes of an input, `[hash, index]`, with an index below 256. */
 const INPUT_BYTES = 37;
 /** Units that take as many bytes as most real ones, until there are real ones. */
 const FIRST_GUESS: Units = { memory: 100_000n, steps: 100_000_000n };
-
-/** Units by what the redeemer is for: its index may change with the inputs. */
-export type UnitsOf = ReadonlyMap<string, Units>;
-
-/** Key of a redeemer in `UnitsOf`. */
-export function keyOf(target: RedeemerFor): string {
-  return target.purpose === "spend" ? refKey(target.ref) : target.policy;
-}
-
-/** Sum of units. */
-export function total(units: UnitsOf): Units {
-  let memory = 0n, steps = 0n;
-  for (const each of units.values()) {
-    memory += each.memory;
-    steps += each.steps;
-  }
-  return { memory, steps };
-}
-
-/** A whole transaction; where it lacks lovelace, with the least change that it could have. */
-export interface Composed {
-  readonly parts: TransactionParts;
-  readonly transaction: Uint8Array;
-  readonly fee: bigint;
-  readonly size: number;
-  readonly units: UnitsOf;
-  readonly inputs: readonly Utxo[];
-  readonly collateral?: Collateral;
-  readonly change: readonly NewOutput[];
-  /** Lovelace. */
-  readonly missing: bigint;
-  readonly missingCollateral: bigint;
-}
-
-/** A transaction, or why there is none and what it would have been. */
-export type Paid =
-  | { readonly draft: Composed; readonly failure?: never }
-  | { readonly draft?: Composed; readonly failure: BalanceFailure };
 
 function notEnough(purpose: "transaction" | "collateral", missing: Value, draft?: Composed): Paid {
   const what = missing.assets.size > 0 ? "assets" : `${missing.lovelace} lovelace`;
@@ -117,11 +47,6 @@ function notEnough(purpose: "transaction" | "collateral", missing: Value, draft?
 function crowded(limit: number): Paid {
   const message = "The outputs at this address are so small that paying takes more inputs than a transaction can have.";
   return { failure: fail("too_large", message, { what: "inputs", limit }).error };
-}
-
-function secured(draft: Composed): Paid {
-  if (draft.missingCollateral === 0n) return { draft };
-  return notEnough("collateral", lovelace(draft.missingCollateral), draft);
 }
 
 /** What pays for one transaction: the outputs on offer, and how much of them is known to be needed. */
@@ -165,37 +90,54 @@ export class Purse {
       const chosen = select(this.available, this.need, this.most);
       if (chosen.type === "crowded") return crowded(this.most);
       if (chosen.type === "missing") {
-        if (chosen.missing.assets.size > 0 || this.available.length > this.most) {
-          return notEnough("transaction", chosen.missing);
-        }
-        const draft = this.compose(this.available, units);
-        return notEnough("transaction", lovelace(draft.missing), draft);
+        const { missing } = chosen;
+        const countless = this.available.length > this.most;
+        return missing.assets.size > 0 || countless
+          ? notEnough("transaction", missing)
+          : this.lacking("transaction", units);
       }
       const draft = this.compose(chosen.utxos, units);
-      if (draft.missing === 0n) return secured(draft);
+      if (draft.missing === 0n) return draft.missingCollateral === 0n ? { draft } : this.lacking("collateral", units);
       const held = sumValues(chosen.utxos.map(({ output }) => output.value)).lovelace;
       const more = { ...this.need, lovelace: held + draft.missing };
       const next = select(this.available, more, this.most).type;
       if (next !== "chosen") {
         // Nothing more to add: what is too little for an output of its own goes to the fee.
         const burning = this.composeWithoutChange(chosen.utxos, units);
-        if (burning) return secured(burning);
-        return next === "crowded" ? crowded(this.most) : notEnough("transaction", lovelace(draft.missing), draft);
+        if (burning?.missingCollateral === 0n) return { draft: burning };
+        return next === "crowded" ? crowded(this.most) : this.lacking("transaction", units);
       }
       this.need = more;
     }
+  }
+
+  /** How much one more output of the address would have to hold, found out with one that holds a lot. */
+  private lacking(purpose: "transaction" | "collateral", units: UnitsOf): Paid {
+    const { address } = this.payer;
+    const held = sumValues(this.available.map(({ output }) => output.value)).lovelace;
+    const plenty = (this.need.lovelace > held ? this.need.lovelace - held : 0n) + PLENTY;
+    const another = { ref: NO_OUTPUT, output: madeOutput({ address, value: lovelace(plenty) }) };
+    const draft = this.compose([another, ...this.available], units);
+    const change = draft.change[0]!;
+    const spare = change.value.lovelace - leastLovelace(this.parameters, change);
+    const collateral = draft.collateral ? neededCollateral(this.parameters, draft.fee) : 0n;
+    const enough = plenty - spare > collateral ? plenty - spare : collateral;
+    return notEnough(purpose, lovelace(enough), draft);
   }
 
   /** The transaction with these inputs, at the least fee that is right for itself. */
   private compose(chosen: readonly Utxo[], units: UnitsOf): Composed {
     const left = this.left(chosen);
     const tried = new Set<bigint>();
+    let kept: Collateral | undefined;
     for (let fee = minFee(this.parameters, { size: 0 });;) {
       const change = makeChange(this.parameters, this.payer.address, { ...left, lovelace: left.lovelace - fee });
-      const composed = this.assemble(chosen, units, fee, change.outputs, change.missing);
+      const composed = this.assemble(chosen, units, fee, change.outputs, change.missing, kept);
       const right = this.feeOf(composed);
       // An amount that needs fewer bytes at the higher of two fees has no fee that is right to the lovelace: the higher one it is.
-      if (right === fee || (right < fee && tried.has(right))) return composed;
+      if (right === fee || (right < fee && tried.has(right) && kept)) return composed;
+      // Collateral for a higher fee does for a lower one; choosing anew could swing for ever between a large and a small form.
+      if (right < fee) kept = composed.collateral ?? NO_COLLATERAL;
       tried.add(fee);
       fee = right;
     }
@@ -229,10 +171,11 @@ export class Purse {
     fee: bigint,
     change: readonly NewOutput[],
     missing: bigint,
+    kept?: Collateral,
   ): Composed {
     const { skeleton, parameters } = this;
     const inputs = [...skeleton.inputs, ...chosen];
-    const collateral = skeleton.redeemers.length > 0 ? this.collateral(chosen, fee) : undefined;
+    const collateral = skeleton.redeemers.length > 0 ? this.collateral(chosen, fee, kept) : undefined;
     const settled = collateral && "inputs" in collateral ? collateral : undefined;
     const signers = new Set(skeleton.requiredSigners);
     for (const { output } of [...inputs, ...(settled?.inputs ?? [])]) {
@@ -276,11 +219,17 @@ export class Purse {
   }
 
   /** Preferably outputs that are spent anyway: no other build is disturbed. */
-  private collateral(chosen: readonly Utxo[], fee: bigint) {
+  private collateral(chosen: readonly Utxo[], fee: bigint, kept?: Collateral) {
+    if (kept && kept !== NO_COLLATERAL) return lowered(this.parameters, kept, fee);
     const liked = new Set([...this.own, ...chosen, ...this.available]);
     return chooseCollateral(this.parameters, [...liked], this.payer.address, fee);
   }
 }
+
+/** An output that there is not, and lovelace that is enough for any fee and change. */
+const NO_OUTPUT: OutRef = { txHash: "00".repeat(32), index: 65_535 };
+const PLENTY = 100_000_000n;
+const NO_COLLATERAL: Collateral = { inputs: [], total: 0n };
 
 function negated(assets: Assets): Assets {
   return new Map([...assets].map(([asset, quantity]) => [asset, -quantity]));

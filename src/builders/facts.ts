@@ -1,26 +1,37 @@
-/** Facts as they are sent to a thread. */
+/** Facts as they are sent to a thread: digests of key and value, 64 bytes each in one array, which crosses threads far faster than objects. */
+import { ok, type Result } from "#src/base/result.ts";
+import { bucketOf, type CutMismatch, openCut } from "#src/forestry/cut.ts";
 import { Forestry, type Leaf } from "#src/forestry/trie.ts";
 
-/** All facts of a token: digests of key and value, 64 bytes each in one array, which crosses threads far faster than objects. */
+/** All facts of a token; or, with its cut, those of the buckets that the changes need (see `neededBuckets`). */
 export interface FactsAtHand {
   readonly leaves: Uint8Array;
+  readonly cut?: { readonly hashes: Uint8Array; readonly buckets: readonly number[] } | undefined;
 }
 
 /** Packs facts for a thread. */
-export function packFacts(leaves: readonly Leaf[]): FactsAtHand {
+export function packFacts(leaves: readonly Leaf[], cut?: FactsAtHand["cut"]): FactsAtHand {
   const packed = new Uint8Array(leaves.length * 64);
   leaves.forEach(({ path, value }, i) => {
     packed.set(path, i * 64);
     packed.set(value, i * 64 + 32);
   });
-  return { leaves: packed };
+  return { leaves: packed, cut };
 }
 
-/** The trie of packed facts. */
-export function openFacts({ leaves }: FactsAtHand): Forestry {
-  const unpacked: Leaf[] = [];
-  for (let at = 0; at < leaves.length; at += 64) {
-    unpacked.push({ path: leaves.subarray(at, at + 32), value: leaves.subarray(at + 32, at + 64) });
+function unpack(packed: Uint8Array): Leaf[] {
+  const leaves: Leaf[] = [];
+  for (let at = 0; at < packed.length; at += 64) {
+    leaves.push({ path: packed.subarray(at, at + 32), value: packed.subarray(at + 32, at + 64) });
   }
-  return Forestry.from(unpacked);
+  return leaves;
+}
+
+/** The trie of packed facts, or that cut and facts are not of one moment. */
+export function openFacts({ leaves, cut }: FactsAtHand): Result<Forestry, CutMismatch> {
+  const unpacked = unpack(leaves);
+  if (!cut) return ok(Forestry.from(unpacked));
+  const byBucket = new Map<number, Leaf[]>(cut.buckets.map((bucket) => [bucket, []]));
+  for (const leaf of unpacked) byBucket.get(bucketOf(leaf.path))?.push(leaf);
+  return openCut(cut.hashes, byBucket);
 }

@@ -9,6 +9,7 @@ import type { BuiltRequest, RequestInput } from "#src/cage/transactions/request.
 import type { RetractInput } from "#src/cage/transactions/retract.ts";
 import type { BuiltUpdate, UpdateFailure, UpdateInput } from "#src/cage/transactions/update.ts";
 import type { EndInput } from "#src/cage/transactions/end.ts";
+import type { CutMismatch } from "#src/forestry/cut.ts";
 import type { FactsAtHand } from "#src/builders/facts.ts";
 
 /** Jobs by name, each from its input to its result. */
@@ -22,7 +23,9 @@ export interface Jobs {
   end(input: EndInput): Result<Built, BuildFailure>;
   evaluate(input: EvaluationInput): Result<Evaluation, never>;
   /** Root of facts, 32 bytes in hexadecimal. */
-  root(input: FactsAtHand): Result<string, never>;
+  root(input: FactsAtHand): Result<string, CutMismatch>;
+  /** Cut of facts, and their root. */
+  cut(input: FactsAtHand): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
 }
 
 export type JobName = keyof Jobs;

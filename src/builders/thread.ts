@@ -2,13 +2,14 @@
 import { parentPort } from "node:worker_threads";
 import { toHex } from "#src/base/bytes.ts";
 import { reason } from "#src/base/log.ts";
-import { ok, type Result } from "#src/base/result.ts";
+import { fail, ok, type Result } from "#src/base/result.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { measuring } from "#src/cage/transactions/common.ts";
 import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
+import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { openFacts } from "#src/builders/facts.ts";
 import type { JobFailure, JobInput, JobName, JobValue, Order, Report } from "#src/builders/jobs.ts";
@@ -34,7 +35,9 @@ const handlers: Handlers = {
   },
   async update({ facts, ...input }) {
     const [{ evaluateScripts }] = await Promise.all([scripts(), initHash()]);
-    return buildUpdate(input, openFacts(facts), measuring(evaluateScripts, input));
+    const opened = openFacts(facts);
+    if (!opened.ok) return fail("state_differs", opened.error.message, opened.error.details);
+    return buildUpdate(input, opened.value, measuring(evaluateScripts, input));
   },
   async end(input) {
     return buildEnd(input, measuring((await scripts()).evaluateScripts, input));
@@ -44,7 +47,13 @@ const handlers: Handlers = {
   },
   async root(input) {
     await initHash();
-    return ok(toHex(openFacts(input).root));
+    const facts = openFacts(input);
+    return facts.ok ? ok(toHex(facts.value.root)) : facts;
+  },
+  async cut(input) {
+    await initHash();
+    const facts = openFacts(input);
+    return facts.ok ? ok({ root: toHex(facts.value.root), cut: cutOf(facts.value) }) : facts;
   },
 };
 

@@ -1,23 +1,29 @@
 /** A ledger's outputs and a token's facts for tests of built transactions: they are applied as the ledger would. */
 import { expect } from "vitest";
-import { utf8 } from "#src/base/bytes.ts";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import { scriptAddress } from "#src/cardano/address.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { created } from "#src/cardano/block.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
-import { lovelace } from "#src/cardano/value.ts";
+import { type Assets, lovelace, noAssets } from "#src/cardano/value.ts";
 import type { Measure } from "#src/balance/balance.ts";
 import { cageScript } from "#src/cage/script.ts";
-import { changeOf, decodeDatum, type Operation } from "#src/cage/datum.ts";
+import { changeOf, decodeDatum, encodeRequest, encodeState, type Operation } from "#src/cage/datum.ts";
+import { keyAddress } from "#src/cage/plutus_address.ts";
 import { type BuildInput, type Built, measuring } from "#src/cage/transactions/common.ts";
-import { Forestry } from "#src/forestry/trie.ts";
+import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { expectSound } from "./soundness.ts";
-import { type Person, person, signed, utxo } from "./wallet.ts";
+import { newRef, type Person, person, signed, utxo } from "./wallet.ts";
 
 export const slots: SlotConfig = { zeroTime: 1_700_000_000_000, zeroSlot: 0, slotLength: 1000 };
+
+/** Address of the contract. */
+export const cageAddress = scriptAddress(0, cageScript.hash).hex;
 
 /** Runs scripts with the real evaluator. */
 export const measure: Measure = measuring(evaluateScripts, { parameters, slots });
@@ -95,10 +101,48 @@ export class Outputs {
   }
 }
 
+/** A value or the failure, thrown. */
+export function must<T>(result: Result<T, Failure>): T {
+  if (result.ok) return result.value;
+  throw new Error(JSON.stringify(result.error, (_, value) => typeof value === "bigint" ? `${value}` : value));
+}
+
+/** An output that holds a request of a token, as if somebody had made it. */
+export function requested(
+  token: string,
+  key: string,
+  operation: Operation,
+  more: { refund?: string; fee?: bigint; lovelace?: bigint; assets?: Assets; script?: Uint8Array; ref?: OutRef } = {},
+): Utxo {
+  const { refund = person("bob").base, fee = 300_000n, lovelace = 3_000_000n, assets = noAssets, script, ref } = more;
+  const datum = encodeRequest({
+    policy: cageScript.hash,
+    name: token,
+    refund: keyAddress(refund)!,
+    fee,
+    key: utf8(key),
+    operation,
+  });
+  return utxo({ address: cageAddress, value: { lovelace, assets }, datum, script }, ref ?? newRef());
+}
+
+/** An output that holds the state of a token with some facts, as if its life so far had led there. */
+export function stated(token: string, owner: string, facts: Forestry): Utxo {
+  return utxo({
+    address: cageAddress,
+    value: { lovelace: 2_000_000n, assets: new Map([[cageScript.hash + token, 1n]]) },
+    datum: encodeState({ owner, root: toHex(facts.root) }),
+  });
+}
+
+/** A trie of `count` facts, `key i` to `value i`. */
+export function factsOf(count: number): Forestry {
+  return Forestry.from(Array.from({ length: count }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`))));
+}
+
 /** A token and its facts, kept by a plain model beside. */
 export class ModelToken {
-  readonly facts = new Forestry();
-  constructor(readonly token: string, public state: Utxo) {}
+  constructor(readonly token: string, public state: Utxo, readonly facts: Forestry = new Forestry()) {}
 
   /** Follows an update: the facts take the changes, the new state is the first output. */
   follow(state: Utxo, requests: readonly Utxo[]): void {

@@ -1,16 +1,19 @@
 /** What a request offers to the owner of the token for applying it. */
-import type { Parameters, Units } from "#src/cardano/parameters.ts";
 import { refScriptFee, unitsFee } from "#src/balance/fee.ts";
+import type { FeeParameters } from "#src/balance/fee.ts";
 
-/** TODO */
-const ALONE: { bytes: bigint; units: Units; script: number } = {
-  bytes: 1500n,
-  units: { memory: 500_000n, steps: 150_000_000n },
-  script: 3000,
-};
+/**
+ * What an update of a single request takes at 10,000 facts, signed, rounded up: of sixty inserts, updates and deletes, refunded to a base
+ * address, the dearest had 1,384 bytes, 513 thousand memory and 187 million steps. In a batch of 20 each takes a quarter of that fee.
+ */
+const ALONE = { bytes: 1_420, units: { memory: 530_000n, steps: 190_000_000n } };
 
-/** Lovelace */
-export function offeredFee(parameters: Parameters): bigint {
-  return parameters.feeFixed + parameters.feePerByte * ALONE.bytes + unitsFee(parameters, ALONE.units) +
-    refScriptFee(parameters.refScriptCostPerByte, ALONE.script);
+/**
+ * Lovelace that a request offers unless told otherwise: what it costs to apply it alone, so that no owner pays for a request.
+ * `script` is the contract's code, `travels` whether it is in each transaction for want of a reference script.
+ */
+export function offeredFee(parameters: FeeParameters, script: Uint8Array, travels: boolean): bigint {
+  const bytes = ALONE.bytes + (travels ? script.length : 0);
+  return parameters.feeFixed + parameters.feePerByte * BigInt(bytes) + unitsFee(parameters, ALONE.units) +
+    (travels ? 0n : refScriptFee(parameters.refScriptCostPerByte, script.length));
 }

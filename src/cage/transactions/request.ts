@@ -39,7 +39,7 @@ export function buildRequest(input: RequestInput): Result<BuiltRequest, BuildFai
   const from = requester(input);
   if (!from.ok) return from;
   const { parameters, script, network, token, key, operation, address } = input;
-  const offered = input.settings?.offeredFee ?? offeredFee(parameters);
+  const offered = input.settings?.offeredFee ?? offeredFee(parameters, script.compiledCode, !input.reference);
   const refund = leastLovelace(parameters, { address, value: lovelace(0n) });
   const output = atLeast(parameters, {
     address: scriptAddress(network, script.hash).hex,

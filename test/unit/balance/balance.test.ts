@@ -215,18 +215,11 @@ describe("scripts", () => {
   test("units over the limit are too large", () => {
     const greedy: Measure = () => ({
       ok: true,
-      redeemers: [{ purpose: "spend", index: 0, units: { memory: 20_000_000n, steps: 5n } }],
+      redeemers: [0, 1].map((index) => ({ purpose: "spend", index, units: { memory: 20_000_000n, steps: 5n } })),
     });
-    const [first] = caged(1).inputs;
-    expect(pay([], { ...caged(1), inputs: [first!], redeemers: [] }, greedy).ok).toBe(true);
-    const skeleton = caged(1);
-    const result = balance(
-      { ...nothing, ...skeleton },
-      { address: alice.base, available: [] },
-      parameters,
-      greedy,
-    );
-    expect(result).toMatchObject({ error: { code: "too_large", details: { what: "memory", size: 20_000_000n } } });
+    expect(pay([coin(alice.base, 10_000_000n)], caged(1), greedy)).toMatchObject({
+      error: { code: "too_large", details: { what: "memory", size: 20_000_000n, limit: 16_500_000n } },
+    });
   });
 });
 

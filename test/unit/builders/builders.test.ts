@@ -3,8 +3,9 @@ import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { createLog, silentLog } from "#src/base/log.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
-import { openFacts, packFacts } from "#src/builders/facts.ts";
+import { packFacts } from "#src/builders/facts.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
+import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { measure, ModelToken, op, Outputs, published, slots } from "../../support/cage.ts";
@@ -63,8 +64,19 @@ describe("real threads", () => {
     builders = createBuilders({ threads: 1, log: silentLog });
     const leaves = Array.from({ length: 1000 }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`)));
     const facts = packFacts(leaves);
-    expect(toHex(openFacts(facts).root)).toBe(toHex(Forestry.from(leaves).root));
-    expect(await builders.run("root", facts, soon())).toEqual({ ok: true, value: toHex(Forestry.from(leaves).root) });
+    const root = toHex(Forestry.from(leaves).root);
+    expect(await builders.run("root", facts, soon())).toEqual({ ok: true, value: root });
+    const cut = await builders.run("cut", facts, soon());
+    if (!cut.ok) throw new Error(cut.error.message);
+    expect(cut.value).toEqual({ root, cut: cutOf(Forestry.from(leaves)) });
+    const path = leafOf(utf8("key 7"), utf8("")).path;
+    const buckets = neededBuckets(cut.value.cut, [path]);
+    const few = leaves.filter((leaf) => buckets.includes(bucketOf(leaf.path)));
+    const part = packFacts(few, { hashes: cut.value.cut, buckets });
+    expect(few.length).toBeLessThan(20);
+    expect(await builders.run("root", part, soon())).toEqual({ ok: true, value: root });
+    const torn = await builders.run("root", { ...part, leaves: part.leaves.subarray(64) }, soon());
+    expect(torn).toMatchObject({ ok: false, error: { code: "cut_mismatch" } });
   });
 
   test("a job that throws is `crashed`, is logged, and the thread goes on", async () => {

@@ -10,17 +10,11 @@ import { buildRequest, type BuiltRequest } from "#src/cage/transactions/request.
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import type { Operation } from "#src/cage/datum.ts";
-import { measure, ModelToken, op, Outputs } from "../../support/cage.ts";
+import { measure, ModelToken, must, op, Outputs } from "../../support/cage.ts";
 import { coin, type Person, person } from "../../support/wallet.ts";
-import type { Failure, Result } from "#src/base/result.ts";
 
 const alice = person("alice");
 const bob = person("bob");
-
-function must<T>(result: Result<T, Failure>): T {
-  if (result.ok) return result.value;
-  throw new Error(JSON.stringify(result.error, (_, value) => typeof value === "bigint" ? `${value}` : value));
-}
 
 function boot(outputs: Outputs, who: Person, address: string): ModelToken {
   const built = must(buildBoot(outputs.input(address), measure));
@@ -106,18 +100,5 @@ describe("without a reference script", () => {
     );
     outputs.apply(updated, alice);
     expect(updated.size).toBeGreaterThan(4000);
-  });
-});
-
-describe("many requests", () => {
-  test("twenty at once, with inputs of one transaction at 2 and 10, and a wallet of small outputs and tokens", () => {
-    const outputs = new Outputs(coin(alice.base, 20_000_000n), coin(bob.enterprise, 500_000_000n));
-    const token = boot(outputs, alice, alice.base);
-    const made = Array.from(
-      { length: 20 },
-      (_, i) => request(outputs, bob, bob.enterprise, token.token, `key ${i}`, op.insert(`${i}`)),
-    );
-    const applied = update(outputs, alice, alice.base, token, made);
-    expect(applied.fee).toBe(applied.least);
   });
 });

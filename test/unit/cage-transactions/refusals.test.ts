@@ -1,0 +1,205 @@
+/** What is not built, and why. */
+import { describe, expect, test } from "vitest";
+import { utf8 } from "#src/base/bytes.ts";
+import { scriptAddress } from "#src/cardano/address.ts";
+import { refKey } from "#src/cardano/output.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { buildBoot } from "#src/cage/transactions/boot.ts";
+import { buildEnd } from "#src/cage/transactions/end.ts";
+import { offeredFee } from "#src/cage/transactions/fee.ts";
+import { buildRequest } from "#src/cage/transactions/request.ts";
+import { buildRetract } from "#src/cage/transactions/retract.ts";
+import { buildUpdate, type RefusedRequest } from "#src/cage/transactions/update.ts";
+import { cageScript } from "#src/cage/script.ts";
+import { Forestry } from "#src/forestry/trie.ts";
+import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
+import { factsOf, measure, ModelToken, must, op, Outputs, requested, stated } from "../../support/cage.ts";
+import { assetId, coin, person } from "../../support/wallet.ts";
+
+const alice = person("alice");
+const bob = person("bob");
+const name = "5a".repeat(32);
+const facts = factsOf(3);
+const state = stated(name, alice.key, facts);
+const rich = new Outputs(coin(alice.base, 100_000_000n), coin(bob.base, 100_000_000n), state);
+
+describe("who asks", () => {
+  const script = scriptAddress(0, "ab".repeat(28)).hex;
+  const main = "61" + alice.enterprise.slice(2);
+  test.each([["a script", script, "kind"], ["mainnet", main, "network"], ["no address", "00", "kind"]])(
+    "%s",
+    (_, address, reason) => {
+      const refused = { ok: false, error: { code: "bad_address", details: { reason } } };
+      const input = rich.input(address);
+      expect(buildBoot(input, measure)).toMatchObject(refused);
+      expect(buildRequest({ ...input, token: name, key: utf8("k"), operation: op.insert("v") })).toMatchObject(refused);
+      expect(buildUpdate({ ...input, state, requests: [] }, facts, measure)).toMatchObject(refused);
+      expect(buildEnd({ ...input, state }, measure)).toMatchObject(refused);
+      expect(buildRetract({ ...input, request: state }, measure)).toMatchObject(refused);
+    },
+  );
+
+  test("only the owner updates and ends, only the requester retracts", () => {
+    const refused = { ok: false, error: { code: "not_owner" } };
+    const input = rich.input(bob.base);
+    const request = requested(name, "k", op.insert("v"), { refund: alice.base });
+    expect(buildUpdate({ ...input, state, requests: [request] }, facts, measure)).toMatchObject(refused);
+    expect(buildEnd({ ...input, state }, measure)).toMatchObject(refused);
+    expect(buildRetract({ ...input, request }, measure)).toMatchObject(refused);
+    expect(buildRetract({ ...input, request: state }, measure)).toMatchObject(refused);
+  });
+});
+
+describe("named requests are all or nothing", () => {
+  const update = (...requests: ReturnType<typeof requested>[]) =>
+    buildUpdate({ ...rich.input(alice.base), state, requests }, facts, measure);
+
+  test("each that stops the update has its reason", () => {
+    const reasons = [
+      ["fact_exists", requested(name, "key 0", op.insert("v"))],
+      ["fact_missing", requested(name, "none", op.update("a", "b"))],
+      ["fact_missing", requested(name, "none", op.remove("a"))],
+      ["fact_differs", requested(name, "key 1", op.update("other", "b"))],
+      ["fact_differs", requested(name, "key 1", op.remove("other"))],
+      ["other_token", requested("00".repeat(32), "k", op.insert("v"))],
+      ["other_token", state],
+      ["not_applicable", requested(name, "k", op.insert("v"), { assets: new Map([[assetId(1, 1), 1n]]) })],
+      ["not_applicable", requested(name, "k", op.insert("v"), { script: new Uint8Array([0x82, 0x03, 0x41, 0x00]) })],
+      ["not_applicable", requested(name, "k", op.insert("v"), { fee: 2_500_000n })],
+      ["not_applicable", requested(name, "k", op.insert("v"), { fee: 4_000_000n })],
+    ] as const;
+    for (const [code, request] of reasons) {
+      expect(update(request)).toMatchObject({
+        error: { code: "requests_fail", details: { requests: [{ request: refKey(request.ref), code }] } },
+      });
+    }
+    const good = requested(name, "fresh", op.insert("v"));
+    const all = update(...reasons.map(([, request]) => request), good);
+    if (all.ok) throw new Error("built");
+    const { requests } = all.error.details as { requests: readonly RefusedRequest[] };
+    expect(requests).toHaveLength(reasons.length);
+    expect(requests.map(({ request }) => request)).not.toContain(refKey(good.ref));
+    expect(update(good).ok).toBe(true);
+  });
+
+  test("facts that are not those of the state", () => {
+    const request = requested(name, "k", op.insert("v"));
+    expect(buildUpdate({ ...rich.input(alice.base), state, requests: [request] }, new Forestry(), measure))
+      .toMatchObject({ error: { code: "state_differs" } });
+  });
+
+  test("a proof that the script does not accept is no transaction", () => {
+    const request = requested(name, "k", op.insert("v"));
+    const foreign = { ...rich.input(alice.base), state, requests: [request] };
+    const refusing = buildUpdate(
+      foreign,
+      facts,
+      () => ({ ok: false, message: "Error evaluated", logs: ["modify: no"] }),
+    );
+    expect(refusing).toMatchObject({ error: { code: "script_refused", details: { logs: ["modify: no"] } } });
+  });
+});
+
+describe("money", () => {
+  test("with the shortfall on top every build succeeds", () => {
+    const request = requested(name, "fresh", op.insert("v"), { fee: 0n, refund: alice.base });
+    const builds = {
+      boot: (outputs: Outputs) => buildBoot(outputs.input(alice.base), measure),
+      request: (outputs: Outputs) =>
+        buildRequest({ ...outputs.input(alice.base), token: name, key: utf8("k"), operation: op.insert("v") }),
+      update: (outputs: Outputs) =>
+        buildUpdate({ ...outputs.input(alice.base), state, requests: [request] }, facts, measure),
+      end: (outputs: Outputs) => buildEnd({ ...outputs.input(alice.base), state }, measure),
+      retract: (outputs: Outputs) => buildRetract({ ...outputs.input(alice.base), request }, measure),
+    };
+    for (const [what, build] of Object.entries(builds)) {
+      for (const held of [0n, 100_000n]) {
+        const have = held > 0n ? [coin(alice.base, held)] : [];
+        const refused = build(new Outputs(...have, state, request));
+        if (refused.ok) throw new Error(`${what} was built with ${held} lovelace`);
+        expect(refused.error, what).toMatchObject({ code: "not_enough_money" });
+        const { shortfall } = refused.error.details as { shortfall: bigint };
+        expect(shortfall).toBeGreaterThan(0n);
+        const outputs = new Outputs(coin(alice.base, held + shortfall), state, request);
+        outputs.apply(must<Parameters<Outputs["apply"]>[0]>(build(outputs)), alice);
+      }
+    }
+  });
+});
+
+describe("facts too large for a transaction", () => {
+  const build = (length: number, address = alice.base) =>
+    buildRequest({ ...rich.input(address), token: name, key: utf8("k"), operation: op.insert("v".repeat(length)) });
+
+  test("the limit that is told is one that works, and little more does not", () => {
+    const refused = build(30_000);
+    if (refused.ok) throw new Error("built");
+    expect(refused.error).toMatchObject({ code: "too_large", details: { what: "fact", size: 30_001 } });
+    const { limit } = refused.error.details as { limit: number };
+    expect(limit).toBeGreaterThan(15_000);
+    expect(build(limit - 1).ok).toBe(true);
+    expect(build(limit + 70)).toMatchObject({ ok: false });
+  });
+
+  test("the largest fact can be applied, taken back, and removed", () => {
+    const refused = build(30_000);
+    const { limit } = (refused.ok ? undefined : refused.error.details) as { limit: number };
+    const value = "v".repeat(limit - 1);
+    const outputs = new Outputs(coin(alice.base, 200_000_000n), state);
+    const token = new ModelToken(name, state, factsOf(3));
+    for (const operation of [op.insert(value), op.remove(value)]) {
+      const asked = must(buildRequest({ ...outputs.input(alice.base), token: name, key: utf8("k"), operation }));
+      const request = outputs.apply(asked, alice).created[0]!;
+      expect(asked.locked).toBeGreaterThan(65_000_000n);
+      must(buildRetract({ ...outputs.input(alice.base), request }, measure));
+      const built = must(
+        buildUpdate({ ...outputs.input(alice.base), state: token.state, requests: [request] }, token.facts, measure),
+      );
+      token.follow(outputs.apply(built, alice).created[0]!, [request]);
+    }
+  });
+});
+
+describe("settings", () => {
+  const ask = (settings: Parameters<typeof buildRequest>[0]["settings"]) =>
+    must(
+      buildRequest({ ...rich.input(alice.base, { settings }), token: name, key: utf8("k"), operation: op.insert("v") }),
+    );
+
+  test("a transaction is valid for two hours, or as set, and never beyond what a node can tell the time of", () => {
+    expect(ask(undefined).validTo).toBe(1000 + 7200);
+    expect(ask({ validForMs: 60_000 }).validTo).toBe(1060);
+    expect(ask({ validForMs: 1 }).validTo).toBe(1001);
+    expect(ask({ validForMs: 1e12 }).validTo).toBe(1000 + 36 * 3600);
+    expect(scanTransaction(ask(undefined).transaction)).toMatchObject({ validTo: 8200 });
+    expect(scanTransaction(ask(undefined).transaction).validFrom).toBeUndefined();
+  });
+
+  test("the deposit covers the refund and the offered fee", () => {
+    expect(ask({ offeredFee: 0n })).toMatchObject({ offered: 0n });
+    const dear = ask({ offeredFee: 50_000_000n });
+    expect(dear.locked - dear.offered).toBe(969_750n);
+    const usual = ask(undefined);
+    expect(usual.offered).toBe(offeredFee(parameters, cageScript.compiledCode, false));
+    expect(usual.locked).toBeGreaterThanOrEqual(usual.offered + 969_750n);
+  });
+
+  test("the fee that is offered unless set pays for an update of its own at 10,000 facts", () => {
+    const many = factsOf(10_000);
+    const large = stated(name, alice.key, many);
+    const outputs = new Outputs(coin(alice.base, 100_000_000n), large);
+    const fees: bigint[] = [];
+    for (let i = 0; i < 60; i++) {
+      const operation = [op.insert("new"), op.update(`value ${i}`, "newer"), op.remove(`value ${i}`)][i % 3]!;
+      const request = requested(name, i % 3 === 0 ? `fresh ${i}` : `key ${i}`, operation);
+      const built = must(
+        buildUpdate({ ...outputs.input(alice.base), state: large, requests: [request] }, many, measure),
+      );
+      fees.push(built.fee);
+    }
+    const offered = offeredFee(parameters, cageScript.compiledCode, false);
+    const mean = fees.reduce((sum, fee) => sum + fee, 0n) / 60n;
+    expect(fees.filter((fee) => fee > offered)).toEqual([]);
+    expect(offered).toBeLessThan((mean * 110n) / 100n);
+  });
+});
