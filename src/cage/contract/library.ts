@@ -17,21 +17,21 @@ import {
 /** The output that an input with a given reference spends; fails when the transaction does not spend it. */
 export type Spent = Expr<Fn<[Data, List<Data>], Data>>;
 
-/** Binds `Spent` around a part of the script. */
+/** Binds `Spent` around a part of the script. Contributing spends most of its time here, so it makes few steps an input. */
 export function withSpent<R>(body: (spent: Spent) => Expr<R>): Expr<R> {
-  const search = recursive<[Data, List<Data>], Data>((self) =>
-    fn((reference, inputs) =>
-      bind(
-        [Input.open(u.head(inputs))],
-        (input) =>
-          choose(
-            u.equalData(Input.raw.reference(input), reference),
-            Input.raw.output(input),
-            self(reference, u.tail(inputs)),
-          ),
-      )
-    )
-  );
+  const search = fn<[Data, List<Data>], Data>((reference, inputs) => {
+    const from = recursive<[List<Data>], Data>((self) =>
+      fn((rest) => {
+        const input = Input.open(u.head(rest));
+        return choose(
+          u.equalData(Input.raw.reference(input), reference),
+          Input.raw.output(input),
+          self(u.tail(rest)),
+        );
+      })
+    );
+    return call(from, inputs);
+  });
   return bind([search], (spent) => body(spent));
 }
 
