@@ -1,7 +1,7 @@
 /** A data folder for PostgreSQL and the password of its only account. */
 import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, closeSync, existsSync, lstatSync, mkdirSync, openSync } from "node:fs";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, closeSync, existsSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
@@ -35,8 +35,14 @@ export async function createCluster(folder: string, place: Place): Promise<void>
   const handedFile = join(folder, "password.new");
   for (const left of [fresh, handedFile]) rmSync(left, { recursive: true, force: true });
   const password = randomBytes(24).toString("base64url");
-  writeFileSync(passwordFile, password + "\n", { mode: 0o600 });
-  chmodSync(passwordFile, 0o600);
+  const kept = openSync(passwordFile, "w", 0o600);
+  try {
+    fchmodSync(kept, 0o600);
+    writeSync(kept, password + "\n");
+    fsyncSync(kept);
+  } finally {
+    closeSync(kept);
+  }
   writeFileSync(handedFile, password + "\n", { mode: 0o600 });
   mkdirSync(fresh, { mode: 0o700 });
   if (place.account) {
@@ -53,8 +59,15 @@ export async function createCluster(folder: string, place: Place): Promise<void>
     ], { file, output: "pipe" });
     const { code, said } = await outcome(child);
     if (code !== 0) {
+      // 126 and 127 are the shell's: the program does not run here at all, as on a Linux without glibc.
+      if (code === 126 || code === 127) {
+        throw new EmbeddedError(
+          "no_binaries",
+          `PostgreSQL's programs do not run on this machine (${said.trim()}); set DATABASE_URL to use a server of your own.`,
+        );
+      }
       throw new EmbeddedError(
-        code === 126 || code === 127 ? "no_binaries" : "start_failed",
+        "start_failed",
         `PostgreSQL could not create its data folder ${data} (initdb ended with ${code}): ${said.trim()}`,
       );
     }
@@ -65,4 +78,11 @@ export async function createCluster(folder: string, place: Place): Promise<void>
   // A folder without PG_VERSION is none of PostgreSQL's making; what somebody put there is theirs to remove.
   if (lstatSync(data, { throwIfNoEntry: false })) rmSync(data, { recursive: false });
   renameSync(fresh, data);
+  // The names too must survive a power failure, as the contents do.
+  const names = openSync(folder, "r");
+  try {
+    fsyncSync(names);
+  } finally {
+    closeSync(names);
+  }
 }

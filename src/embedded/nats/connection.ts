@@ -1,78 +1,14 @@
 /** One client of the NATS endpoint: its rights, its subscriptions, and what waits to be sent to it. */
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import type { Log } from "#src/base/log.ts";
+import type { ClientSubscription, Hub, Message } from "#src/embedded/nats/hub.ts";
 import { Output } from "#src/embedded/nats/output.ts";
-import { type Operations, Parser, type ParserLimits } from "#src/embedded/nats/parser.ts";
+import { type Operations, Parser } from "#src/embedded/nats/parser.ts";
 import { credentialsOf, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
-import type { Routes, Subscription } from "#src/embedded/nats/routes.ts";
 import { isLiteral, isSubscription } from "#src/embedded/nats/subjects.ts";
 
 /** The answer to a request that nobody listens for. */
 const NO_RESPONDERS = Buffer.from("NATS/1.0 503\r\n\r\n");
-
-/** What a connection needs of its endpoint. */
-export interface Hub {
-  readonly routes: Routes<ClientSubscription>;
-  readonly limits: Limits;
-  readonly stats: Stats;
-  readonly log: Log;
-  isToken(candidate: string): boolean;
-  /** Whether one more connection without the token is welcome. */
-  admits(): boolean;
-  /** Hands a message to its subscribers; how many got it. */
-  route(from: Connection, message: Message): number;
-  gone(connection: Connection): void;
-}
-
-/** Bounds that keep one client from harming the others. */
-export interface Limits extends ParserLimits {
-  /** Connections altogether, and of those without the token. */
-  readonly maxConnections: number;
-  readonly maxGuests: number;
-  /** Subscriptions of one connection without the token. */
-  readonly guestSubscriptions: number;
-  /** Bytes that may wait for one client: with the token, without, and for all without it together. */
-  readonly pending: number;
-  readonly guestPending: number;
-  readonly allGuestsPending: number;
-  /** Milliseconds until a connection must have said something, and between signs of life. */
-  readonly connectMs: number;
-  readonly pingMs: number;
-  /** Milliseconds that a client may leave its socket full. */
-  readonly stallMs: number;
-}
-
-/** Counts since the endpoint started, but for `connections` and `subscriptions`, which are of now. */
-export interface Stats {
-  connections: number;
-  subscriptions: number;
-  messagesIn: number;
-  messagesOut: number;
-  bytesIn: number;
-  bytesOut: number;
-  /** Clients that were cut because they read too slowly. */
-  slowConsumers: number;
-  /** Operations and connections refused for want of rights. */
-  refused: number;
-}
-
-/** A subscription of a connection. */
-export interface ClientSubscription extends Subscription {
-  readonly connection: Connection;
-  readonly sid: string;
-  /** Messages it may still get before it lapses by itself. */
-  max: number;
-  delivered: number;
-}
-
-/** A published message; `body` begins with `headerLength` bytes of headers. */
-export interface Message {
-  readonly subject: string;
-  readonly reply: string;
-  readonly headerLength: number;
-  readonly body: Buffer;
-}
 
 /** A client. The endpoint calls `tick` about once a second. */
 export class Connection implements Operations {

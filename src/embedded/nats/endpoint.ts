@@ -7,19 +7,15 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import type { Log } from "#src/base/log.ts";
-import {
-  type ClientSubscription,
-  Connection,
-  type Hub,
-  type Limits,
-  type Message,
-} from "#src/embedded/nats/connection.ts";
-import type { Stats } from "#src/embedded/nats/connection.ts";
+import { Connection } from "#src/embedded/nats/connection.ts";
+import type { ClientSubscription, Hub, Message, Stats } from "#src/embedded/nats/hub.ts";
+import { type Limits, USUAL_LIMITS } from "#src/embedded/nats/limits.ts";
 import { tokenCheck } from "#src/embedded/nats/rights.ts";
 import { Routes } from "#src/embedded/nats/routes.ts";
 import { explainListenError } from "#src/embedded/ports.ts";
 
-export type { Stats } from "#src/embedded/nats/connection.ts";
+export type { Limits } from "#src/embedded/nats/limits.ts";
+export type { Stats } from "#src/embedded/nats/hub.ts";
 
 export interface NatsEndpointOptions {
   /** 127.0.0.1 where not given. */
@@ -47,22 +43,6 @@ export interface NatsEndpoint {
   /** Sends what waits, ends every connection, and stops listening. */
   stop(): Promise<void>;
 }
-
-const MEGABYTE = 1024 * 1024;
-
-const USUAL: Limits = {
-  maxControlLine: 4096,
-  maxPayload: MEGABYTE,
-  maxConnections: 1024,
-  maxGuests: 768,
-  guestSubscriptions: 256,
-  pending: 64 * MEGABYTE,
-  guestPending: 8 * MEGABYTE,
-  allGuestsPending: 128 * MEGABYTE,
-  connectMs: 5_000,
-  pingMs: 60_000,
-  stallMs: 10_000,
-};
 
 class Endpoint implements Hub {
   readonly routes = new Routes<ClientSubscription>();
@@ -142,7 +122,7 @@ class Endpoint implements Hub {
 /** Starts an endpoint. Throws an `EmbeddedError` with code `port_taken` where the port is not free. */
 export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<NatsEndpoint> {
   const host = options.host ?? "127.0.0.1";
-  const limits = { ...USUAL, ...options.limits, maxPayload: options.maxPayload ?? USUAL.maxPayload };
+  const limits = { ...USUAL_LIMITS, ...options.limits, maxPayload: options.maxPayload ?? USUAL_LIMITS.maxPayload };
   const endpoint = new Endpoint(limits, options.log, tokenCheck(options.token));
   const id = randomBytes(16).toString("hex").toUpperCase();
   let port = options.port;

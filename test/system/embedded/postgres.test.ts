@@ -265,7 +265,7 @@ test("an initialisation that was cut short leaves nothing that counts", async ()
   const folder = await newFolder();
   const parent = start(folder);
   await parent.next((said) => said.progress !== undefined);
-  while (!existsSync(join(folder, "data.new", "base"))) await sleep(2);
+  while (!existsSync(join(folder, "data.new", "base")) && !existsSync(join(folder, "data"))) await sleep(2);
   process.kill(-parent.pid, "SIGKILL");
   await parent.ended;
   expect(existsSync(join(folder, "data"))).toBe(false);
