@@ -24,6 +24,7 @@ import { tokenApp } from "#src/edge/tokens/app.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { explainListenError } from "#src/embedded/ports.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
+import { initHash } from "#src/forestry/hash.ts";
 import { createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
@@ -49,6 +50,8 @@ export interface Place {
 
 export interface House {
   readonly places: readonly Place[];
+  /** Resolves with a sentence when something that the house stands on is gone for good: it must be started anew. */
+  readonly lost: Promise<string>;
   /** Ends everything in order: edges first, the database last. */
   stop(): Promise<void>;
 }
@@ -73,7 +76,9 @@ export async function openHouse(
     for (const end of stops.splice(0).reverse()) await end();
   };
   try {
-    return { places: await open(options, log, progress, hooks, stops), stop };
+    let tell: (sentence: string) => void = () => {};
+    const lost = new Promise<string>((resolve) => tell = resolve);
+    return { places: await open(options, log, progress, hooks, stops, tell), lost, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -86,10 +91,11 @@ async function open(
   progress: (line: string) => void,
   hooks: Hooks,
   stops: Stop[],
+  lost: (sentence: string) => void,
 ): Promise<Place[]> {
   const places: Place[] = [];
   const { roles } = options;
-  const databaseUrl = options.databaseUrl ?? await embeddedDatabase(options, log, progress, stops, places);
+  const databaseUrl = options.databaseUrl ?? await embeddedDatabase(options, log, progress, stops, places, lost);
   const { natsUrl, natsToken } = await nats(options, log, stops, places);
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...roles].join("+")}` });
   stops.push(() => store.close());
@@ -104,6 +110,7 @@ async function open(
   if (!claimed.ok) throw new StartError(claimed.error.message);
   const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log });
   stops.push(() => bus.close());
+  await initHash();
   const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
   stops.push(() => builders.stop());
 
@@ -149,9 +156,11 @@ async function embeddedDatabase(
   progress: (line: string) => void,
   stops: Stop[],
   places: Place[],
+  lost: (sentence: string) => void,
 ): Promise<string> {
   const postgres = await startPostgres({ folder: path.join(options.folder, "postgres"), log, onProgress: progress });
   stops.push(() => postgres.stop());
+  void postgres.lost.then(lost);
   places.push({ name: "PostgreSQL", at: `127.0.0.1:${postgres.port}` });
   return postgres.url;
 }

@@ -25,16 +25,21 @@ async function start(): Promise<void> {
   process.stdout.write(`Ready after ${((performance.now() - begun) / 1000).toFixed(1)} s. Ctrl-C ends it.\n`);
 
   let stopping: Promise<void> | undefined;
-  const stop = () => {
+  void house.lost.then((sentence) => {
+    if (stopping) return;
+    process.stderr.write(sentence + "\n");
+    stop(1);
+  });
+  const stop = (code = 0) => {
     if (stopping) process.exit(1); // asked twice: at once
     process.stdout.write("\nStopping\n");
-    stopping = house.stop().then(() => process.exit(0), (error) => {
+    stopping = house.stop().then(() => process.exit(code), (error) => {
       process.stderr.write(`${reason(error)}\n`);
       process.exit(1);
     });
   };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
+  process.on("SIGINT", () => stop());
+  process.on("SIGTERM", () => stop());
 }
 
 try {

@@ -15,8 +15,21 @@ export type RowQuery =
   | { readonly table: string; readonly column: string; readonly in: readonly (string | bigint | number)[] }
   | { readonly table: string; readonly column: string; readonly atMost: bigint | number };
 
-/** Rows by table, in no particular order. */
+/**
+ * Rows by table, in no particular order. Beside them stands an entry for each query that was answered (`askedKey`), so that a fold can
+ * tell "no such row" from "not asked yet".
+ */
 export type Rows = ReadonlyMap<string, readonly Row[]>;
+
+/** The entry of `Rows` that says that a query was answered. */
+export function askedKey(query: RowQuery): string {
+  return `?${query.table}.${query.column}${"in" in query ? `=${query.in.join()}` : `<=${query.atMost}`}`;
+}
+
+/** Queries that are not answered yet. */
+export function unanswered(rows: Rows, queries: readonly RowQuery[]): RowQuery[] {
+  return queries.filter((query) => !rows.has(askedKey(query)));
+}
 
 /** A change to an index table, at the slot of the block. */
 export type RowWrite =

@@ -1,16 +1,12 @@
 /** The facts of the tokens that a block changes: rows in, a trie to check roots with, rows out. */
 import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Row, RowQuery, Rows, RowWrite } from "#src/cardano/projection.ts";
+import { type Row, type RowQuery, type Rows, type RowWrite, unanswered } from "#src/cardano/projection.ts";
 import { changeOf, type Operation } from "#src/cage/datum.ts";
-import { Forestry, type Leaf } from "#src/forestry/trie.ts";
-
-/** A token's facts before a change: how many there are, and whether the hashes of their sub-trees are kept. */
-export interface FactsBefore {
-  readonly token: string;
-  readonly facts: number;
-  readonly cut: boolean;
-}
+import { bucketKeyOf, type FactsBefore, trieFrom, trieQueries } from "#src/cage/index/trie.ts";
+import { changedBuckets, CUT_BYTES, cutOf } from "#src/forestry/cut.ts";
+import { EMPTY } from "#src/forestry/hash.ts";
+import { Forestry } from "#src/forestry/trie.ts";
 
 /** A request to be applied. */
 export interface FactChange {
@@ -26,24 +22,36 @@ interface Fact {
   readonly digest: Uint8Array;
 }
 
-/** Facts of one token while a block is folded. */
+/** Facts of one token while a block is folded: those that it may touch, and the trie of all. */
 class TokenFacts {
-  private constructor(
+  constructor(
     readonly token: string,
+    /** Rows as they were before the block. */
     private readonly stored: ReadonlyMap<string, Fact>,
     private readonly now: Map<string, Fact>,
     readonly trie: Forestry,
+    /** Hashes of sub-trees as they were before the block, where they were kept. */
+    private readonly stone: Uint8Array | undefined,
     public count: number,
+    private readonly cutAbove: number,
   ) {}
-
-  static of(token: string, rows: readonly Row[], count: number): TokenFacts {
-    const stored = new Map(rows.map((row) => [row.path as string, factOf(row)]));
-    return new TokenFacts(token, stored, new Map(stored), Forestry.from(leavesOf(rows)), count);
-  }
 
   /** The same facts, to try a transaction's changes on. */
   copy(): TokenFacts {
-    return new TokenFacts(this.token, this.stored, new Map(this.now), this.trie.copy(), this.count);
+    return new TokenFacts(
+      this.token,
+      this.stored,
+      new Map(this.now),
+      this.trie.copy(),
+      this.stone,
+      this.count,
+      this.cutAbove,
+    );
+  }
+
+  /** Whether the hashes of sub-trees are kept from now on; once they are, they stay. */
+  get cut(): boolean {
+    return this.stone !== undefined || this.count > this.cutAbove;
   }
 
   apply({ path, key, operation }: FactChange): Result<void, Failure> {
@@ -59,15 +67,32 @@ class TokenFacts {
   }
 
   *writes(): Generator<RowWrite> {
+    const { token } = this;
     for (const path of new Set([...this.stored.keys(), ...this.now.keys()])) {
       const before = this.stored.get(path);
       const after = this.now.get(path);
       if (before && after && equalBytes(before.value, after.value)) continue;
-      const entry = `${this.token}:${path}`;
+      const entry = `${token}:${path}`;
       if (before) yield { type: "close", table: "fact", key: { entry } };
       if (after) {
-        const bucket = `${this.token}:${path.slice(0, 3)}`;
-        yield { type: "insert", table: "fact", row: { entry, token: this.token, bucket, path, ...after } };
+        const bucket = bucketKeyOf(token, fromHex(path));
+        yield { type: "insert", table: "fact", row: { entry, token, bucket, path, ...after } };
+      }
+    }
+    if (this.cut) yield* this.cutWrites();
+  }
+
+  private *cutWrites(): Generator<RowWrite> {
+    const { token } = this;
+    const before = this.stone ?? new Uint8Array(CUT_BYTES);
+    const after = cutOf(this.trie);
+    const hash = (cut: Uint8Array, bucket: number) => cut.slice(32 * bucket, 32 * bucket + 32);
+    for (const bucket of changedBuckets(before, after)) {
+      if (!equalBytes(hash(before, bucket), EMPTY)) {
+        yield { type: "close", table: "token_bucket", key: { token, bucket } };
+      }
+      if (!equalBytes(hash(after, bucket), EMPTY)) {
+        yield { type: "insert", table: "token_bucket", row: { token, bucket, hash: hash(after, bucket) } };
       }
     }
   }
@@ -78,40 +103,36 @@ function factOf(row: Row): Fact {
   return { key: bytes(row.key), value: bytes(row.value), digest: bytes(row.digest) };
 }
 
-/** Leaves of rows of `fact`. */
-export function leavesOf(rows: readonly Row[]): Leaf[] {
-  return rows.map((row) => ({ path: fromHex(row.path as string), value: new Uint8Array(row.digest as Uint8Array) }));
-}
-
 export class FactTable {
-  private readonly rows = new Map<string, Row[]>();
   private readonly open = new Map<string, TokenFacts>();
 
-  constructor(rows: Rows) {
-    for (const row of rows.get("fact") ?? []) {
-      const token = row.token as string;
-      const known = this.rows.get(token);
-      if (known) known.push(row);
-      else this.rows.set(token, [row]);
-    }
-  }
+  /** `paths` gives the digests (hexadecimal) of all keys of a token that the block may touch. */
+  constructor(
+    private readonly rows: Rows,
+    private readonly paths: (token: string) => readonly string[],
+    private readonly cutAbove: number,
+  ) {}
 
   /** A token that this block boots: it has no facts. */
   begin(token: string): void {
-    this.open.set(token, TokenFacts.of(token, [], 0));
+    this.open.set(token, new TokenFacts(token, new Map(), new Map(), new Forestry(), undefined, 0, this.cutAbove));
   }
 
-  /** Rows that are not here yet and that changes at these paths need. */
-  missing(before: FactsBefore, _paths: readonly string[]): RowQuery[] {
-    if (this.open.has(before.token) || (this.rows.get(before.token)?.length ?? 0) === before.facts) return [];
-    return [{ table: "fact", column: "token", in: [before.token] }];
+  /** Rows that are not here yet and that changes of a token need. */
+  missing(before: FactsBefore): RowQuery[] {
+    const { token, facts } = before;
+    if (this.open.has(token) || facts === 0) return [];
+    const paths = this.paths(token);
+    const entries = paths.map((path) => `${token}:${path}`);
+    return unanswered(this.rows, [
+      { table: "fact", column: "entry", in: entries },
+      ...trieQueries(this.rows, before, paths.map(fromHex)),
+    ]);
   }
 
   /** Applies a transaction's changes in order, if they lead to the root given; else says why not, and changes nothing. */
   apply(before: FactsBefore, changes: readonly FactChange[], root: string): Result<void, Failure> {
-    const known = this.open.get(before.token) ??
-      TokenFacts.of(before.token, this.rows.get(before.token) ?? [], before.facts);
-    const facts = known.copy();
+    const facts = (this.open.get(before.token) ?? this.load(before)).copy();
     for (const change of changes) {
       const done = facts.apply(change);
       if (!done.ok) return done;
@@ -121,10 +142,19 @@ export class FactTable {
     return ok(undefined);
   }
 
+  private load(before: FactsBefore): TokenFacts {
+    const { token } = before;
+    const paths = this.paths(token);
+    const { trie, cut } = trieFrom(this.rows, before, paths.map(fromHex));
+    const mine = (this.rows.get("fact") ?? []).filter((row) => row.token === token);
+    const stored = new Map(mine.map((row) => [row.path as string, factOf(row)]));
+    return new TokenFacts(token, stored, new Map(stored), trie, cut, before.facts, this.cutAbove);
+  }
+
   /** How many facts a token has now, and whether the hashes of their sub-trees are kept. */
   sizeOf(before: FactsBefore): { facts: number; cut: boolean } {
     const facts = this.open.get(before.token);
-    return { facts: facts?.count ?? before.facts, cut: before.cut };
+    return facts ? { facts: facts.count, cut: facts.cut } : { facts: before.facts, cut: before.cut };
   }
 
   /** What the block changes in rows. */

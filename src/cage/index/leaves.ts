@@ -1,16 +1,34 @@
-/** The facts that a new root or a proof is computed from. */
+/** The facts that a new root and its proofs are computed from, packed: 64 bytes each, digests of key and value. */
+import { concat, fromHex } from "#src/base/bytes.ts";
+import type { Row } from "#src/cardano/projection.ts";
 import type { TokenState } from "#src/cage/index/read.ts";
+import { bucketKey, unpackCut } from "#src/cage/index/trie.ts";
+import { neededBuckets } from "#src/forestry/cut.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Facts of a token: digests of key and value, 64 bytes each in one array. */
+/** All facts of a token; or, with its cut, those of the buckets that the changes need. */
 export interface PackedFacts {
   readonly leaves: Uint8Array;
+  readonly cut?: { readonly hashes: Uint8Array; readonly buckets: readonly number[] };
 }
 
-/** Reads what changes at some paths (digests of keys, in hexadecimal) need; packed by the database, as 100,000 rows would take seconds here. */
-export async function readFactLeaves(sql: Queries, state: TokenState, _paths: readonly string[]): Promise<PackedFacts> {
-  const [row] = await sql<{ leaves: Uint8Array | null }[]>`
-    select string_agg(decode(path, 'hex') || digest, ''::bytea) as leaves from fact
-    where token = ${state.token} and to_slot is null`;
-  return { leaves: new Uint8Array(row!.leaves ?? []) };
+/** Reads what changes at some paths (digests of keys, in hexadecimal) need. */
+export async function readFactLeaves(sql: Queries, state: TokenState, paths: readonly string[]): Promise<PackedFacts> {
+  const { token } = state;
+  if (!state.cut) {
+    const rows = await sql<Row[]>`select leaves from token_leaves where token = ${token}`;
+    return { leaves: packed(rows) };
+  }
+  const [row] = await sql<Row[]>`select hashes from token_cut where token = ${token}`;
+  const hashes = unpackCut(row);
+  const buckets = neededBuckets(hashes, paths.map(fromHex));
+  const rows = await sql<Row[]>`
+    select leaves from bucket_leaves where bucket = any(${
+    sql.array(buckets.map((bucket) => bucketKey(token, bucket)))
+  })`;
+  return { leaves: packed(rows), cut: { hashes, buckets } };
+}
+
+function packed(rows: readonly Row[]): Uint8Array {
+  return concat(...rows.map((row) => new Uint8Array(row.leaves as Uint8Array)));
 }

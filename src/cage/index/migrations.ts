@@ -42,5 +42,14 @@ export const cageMigrations: readonly Migration[] = [{
       primary key (token, bucket, from_slot));
     create index on token_bucket (token) where to_slot is null;
     create index on token_bucket (from_slot);
-    create index on token_bucket (to_slot) where to_slot is not null;`,
+    create index on token_bucket (to_slot) where to_slot is not null;
+
+    -- what tries are made of, packed by the database: rows of a large token would take seconds to come across
+    create view token_leaves as
+      select token, string_agg(decode(path, 'hex') || digest, ''::bytea) as leaves from fact where to_slot is null group by token;
+    create view bucket_leaves as
+      select bucket, string_agg(decode(path, 'hex') || digest, ''::bytea) as leaves from fact where to_slot is null group by bucket;
+    create view token_cut as
+      select token, string_agg(int2send(bucket::int2) || hash, ''::bytea) as hashes from token_bucket where to_slot is null
+      group by token;`,
 }];

@@ -9,11 +9,21 @@
 import { toHex } from "#src/base/bytes.ts";
 import { created, type Point, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
-import type { Folded, Projection, Row, RowQuery, Rows, RowWrite, Touched } from "#src/cardano/projection.ts";
+import {
+  type Folded,
+  type Projection,
+  type Row,
+  type RowQuery,
+  type Rows,
+  type RowWrite,
+  type Touched,
+  unanswered,
+} from "#src/cardano/projection.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { decodeDatum, EMPTY_ROOT, type Request, type State } from "#src/cage/datum.ts";
 import { FactTable } from "#src/cage/index/facts.ts";
 import { operationOf } from "#src/cage/index/read.ts";
+import { CUT_ABOVE } from "#src/cage/index/trie.ts";
 import { spendRedeemers } from "#src/cage/index/redeemers.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
 import { digest } from "#src/forestry/hash.ts";
@@ -23,6 +33,8 @@ export interface CageProjectionOptions {
   readonly scripts: readonly string[];
   /** Network id in addresses. */
   readonly network: 0 | 1;
+  /** Facts beyond which the hashes of sub-trees are kept; `CUT_ABOVE` unless said otherwise. */
+  readonly cutAbove?: number;
 }
 
 /** The projection of tokens, their requests and their facts. */
@@ -40,7 +52,7 @@ export function cageProjection(options: CageProjectionOptions): Projection {
         { table: "token_state", column: "token", in: [...requestedTokens(block, scripts)] },
       ];
     },
-    fold: (block, rows) => new BlockFold(block, rows, scripts, options.network).run(),
+    fold: (block, rows) => new BlockFold(block, rows, scripts, options).run(),
     undoKeys(affected) {
       const tokens = [...affectedTokens(affected)];
       return [
@@ -112,6 +124,21 @@ function requestedTokens(block: ScannedBlock, scripts: ReadonlySet<string>): Set
   return tokens;
 }
 
+/** Digests of the keys, by token, of all requests that a block spends or makes. */
+function touchedPaths(block: ScannedBlock, rows: Rows, scripts: ReadonlySet<string>): Map<string, Set<string>> {
+  const paths = new Map<string, Set<string>>();
+  const add = (token: string, path: string) => {
+    const known = paths.get(token);
+    if (known) known.add(path);
+    else paths.set(token, new Set([path]));
+  };
+  for (const row of rows.get("token_request") ?? []) add(row.token as string, row.path as string);
+  for (const transaction of block.transactions) {
+    for (const { request } of requestsIn(transaction, scripts)) add(request.name, toHex(digest(request.key)));
+  }
+  return paths;
+}
+
 interface LiveState {
   readonly row: Row;
   /** Made by this block, so that it has no row to close yet. */
@@ -133,13 +160,14 @@ class BlockFold {
     private readonly block: ScannedBlock,
     private readonly rows: Rows,
     private readonly scripts: ReadonlySet<string>,
-    private readonly network: 0 | 1,
+    private readonly options: CageProjectionOptions,
   ) {
     for (const row of rows.get("token_state") ?? []) this.states.set(row.ref as string, { row, fresh: false });
     for (const row of rows.get("token_request") ?? []) this.requests.set(row.ref as string, { row, fresh: false });
     this.quarantined = new Set((rows.get("token_quarantine") ?? []).map((row) => row.token as string));
     this.known = new Set((rows.get("token_state") ?? []).map((row) => row.token as string));
-    this.facts = new FactTable(rows);
+    const paths = touchedPaths(block, rows, scripts);
+    this.facts = new FactTable(rows, (token) => [...(paths.get(token) ?? [])], options.cutAbove ?? CUT_ABOVE);
   }
 
   run(): Folded {
@@ -256,9 +284,8 @@ class BlockFold {
     applied: readonly Row[],
   ): readonly RowQuery[] {
     const token = row.token as string;
-    if (!this.rows.has("token_quarantine")) {
-      return [{ table: "token_quarantine", column: "token", in: [...this.known] }];
-    }
+    const quarantine = unanswered(this.rows, [{ table: "token_quarantine", column: "token", in: [token] }]);
+    if (quarantine.length > 0) return quarantine;
     const before = { token, facts: Number(row.facts), cut: row.cut as boolean };
     if (this.quarantined.has(token)) {
       const said = this.stateRow(token, next, before.facts, before.cut);
@@ -266,7 +293,7 @@ class BlockFold {
       return [];
     }
     if (applied.length > 0) {
-      const queries = this.facts.missing(before, applied.map((request) => request.path as string));
+      const queries = this.facts.missing(before);
       if (queries.length > 0) return queries;
     }
     const reason = this.apply(before, applied, next.state.root, row.root as string);
@@ -309,7 +336,7 @@ class BlockFold {
       ref: refKey(ref),
       token: request.name,
       owner: request.refund.payment,
-      refund_address: keyAddressHex(request.refund, this.network),
+      refund_address: keyAddressHex(request.refund, this.options.network),
       fee: request.fee,
       type: operation.type,
       path: toHex(digest(request.key)),

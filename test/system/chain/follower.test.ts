@@ -5,19 +5,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tokenInputs, tokenMachine } from "#machines/token.ts";
 import { sleep } from "#src/base/clock.ts";
-import { utf8 } from "#src/base/bytes.ts";
+import { toHex, utf8 } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { cageProjection } from "#src/cage/index/projection.ts";
 import { readFacts, readRequests, readToken } from "#src/cage/index/read.ts";
+import { unpackCut, unpackLeaves } from "#src/cage/index/trie.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import { Follower } from "#src/chain/follower.ts";
 import { chainMigrations } from "#src/chain/migrations.ts";
 import { transactionProjection } from "#src/chain/transactions.ts";
 import { readUtxos, utxoProjection } from "#src/chain/utxo.ts";
 import { ensureWatched } from "#src/chain/watch.ts";
+import { cutOf } from "#src/forestry/cut.ts";
+import { Forestry } from "#src/forestry/trie.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { createActor } from "xstate";
@@ -50,7 +53,7 @@ describe("follower", () => {
     await store.sql`update chain_cursor set slot = -1, hash = '', height = 0, tip_slot = -1, tip_height = 0`;
     const random = seeded(seed);
     const chain = new MemoryChain();
-    const { world, crashes, rollbacks } = await live(store, chain, random);
+    const { world, crashes, rollbacks } = await live(store, chain, random, seed % 2 === 0 ? 3 : 1_000);
     console.log(`run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes`);
     expect(rollbacks).toBeGreaterThan(0);
     expect(crashes).toBeGreaterThan(0);
@@ -73,6 +76,7 @@ describe("follower", () => {
         expect(request.operation).toEqual(operation);
       }
     }
+    await expectCuts(store);
     const ids = await store.sql<{ token: string }[]>`select token from token_history`;
     expect(new Set(ids.map((row) => row.token))).toEqual(new Set(world.tokens.keys()));
 
@@ -89,7 +93,7 @@ describe("follower", () => {
 });
 
 /** Grows, rolls back and follows a chain at random; waits until the index stands at its tip. */
-async function live(store: Store, chain: MemoryChain, random: () => number) {
+async function live(store: Store, chain: MemoryChain, random: () => number, cutAbove: number) {
   const historian = new Historian(random);
   const worlds: World[] = [];
   let rollbacks = 0;
@@ -100,7 +104,7 @@ async function live(store: Store, chain: MemoryChain, random: () => number) {
   const follower = new Follower({
     store,
     port: memoryPort(chain, moods),
-    projections: [transactionProjection, utxoProjection, cageProjection({ scripts: [SCRIPT], network: 0 })],
+    projections: [transactionProjection, utxoProjection, cageProjection({ scripts: [SCRIPT], network: 0, cutAbove })],
     fence: () => Promise.resolve(),
     append: async (sql, touched: readonly Touched[]) => {
       for (const { entity, event } of touched) {
@@ -167,5 +171,19 @@ async function expectActors(store: Store, world: World): Promise<void> {
     const status = !token ? "absent" : token.ended ? "ended" : token.quarantined ? "quarantined" : "live";
     expect([id, value]).toEqual([id, status]);
     if (token && !token.ended) expect(context.ref).toBe(refKey(token.ref));
+  }
+}
+
+/** The hashes of sub-trees that are kept are those of the facts. */
+async function expectCuts(store: Store): Promise<void> {
+  const cuts = await store.sql<{ token: string; root: string }[]>`
+    select token, root from token_state where cut and to_slot is null`;
+  for (const { token, root } of cuts) {
+    const [leaves] = await store.sql`select leaves from token_leaves where token = ${token}`;
+    const [cut] = await store.sql`select * from token_cut where token = ${token}`;
+    const trie = Forestry.from(unpackLeaves(new Uint8Array(leaves?.leaves ?? [])));
+    expect(toHex(cutOf(trie))).toBe(toHex(unpackCut(cut)));
+    const [quarantine] = await store.sql`select 1 from token_quarantine where token = ${token} and to_slot is null`;
+    if (!quarantine) expect(toHex(trie.root)).toBe(root);
   }
 }

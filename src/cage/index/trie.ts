@@ -1,0 +1,92 @@
+/**
+ * The trie of a token's facts out of rows: all its leaves while it is small; its cut and the leaves of the buckets that changes need
+ * once it is large.
+ */
+import type { Row, RowQuery, Rows } from "#src/cardano/projection.ts";
+import { bucketOf, CUT_BYTES, neededBuckets, openCut } from "#src/forestry/cut.ts";
+import { Forestry, type Leaf } from "#src/forestry/trie.ts";
+
+/** Facts beyond which the hashes of sub-trees are kept: rebuilding more would hold up the follower's loop. */
+export const CUT_ABOVE = 1_024;
+
+const LEAF_BYTES = 64;
+const ENTRY_BYTES = 34;
+
+/** What stands before a change: how many facts there are, and whether the hashes of their sub-trees are kept. */
+export interface FactsBefore {
+  readonly token: string;
+  readonly facts: number;
+  readonly cut: boolean;
+}
+
+/** The key of a bucket in rows. */
+export function bucketKey(token: string, bucket: number): string {
+  return `${token}:${bucket.toString(16).padStart(3, "0")}`;
+}
+
+const bytes = (value: unknown) => new Uint8Array((value ?? []) as Uint8Array);
+
+/** Leaves out of a packed array. */
+export function unpackLeaves(packed: Uint8Array): Leaf[] {
+  const leaves: Leaf[] = [];
+  for (let at = 0; at < packed.length; at += LEAF_BYTES) {
+    leaves.push({ path: packed.subarray(at, at + 32), value: packed.subarray(at + 32, at + LEAF_BYTES) });
+  }
+  return leaves;
+}
+
+/** A cut out of the row of `token_cut`. */
+export function unpackCut(row: Row | undefined): Uint8Array {
+  const packed = bytes(row?.hashes);
+  const cut = new Uint8Array(CUT_BYTES);
+  for (let at = 0; at < packed.length; at += ENTRY_BYTES) {
+    const bucket = (packed[at]! << 8) | packed[at + 1]!;
+    cut.set(packed.subarray(at + 2, at + ENTRY_BYTES), 32 * bucket);
+  }
+  return cut;
+}
+
+const cutQuery = (token: string): RowQuery => ({ table: "token_cut", column: "token", in: [token] });
+
+function cutIn(rows: Rows, token: string): Uint8Array {
+  return unpackCut(rows.get("token_cut")?.find((row) => row.token === token));
+}
+
+function bucketsIn(rows: Rows, token: string, paths: readonly Uint8Array[]): RowQuery {
+  const buckets = neededBuckets(cutIn(rows, token), paths).map((bucket) => bucketKey(token, bucket));
+  return { table: "bucket_leaves", column: "bucket", in: buckets };
+}
+
+/** The next rows that a trie for changes at these paths is made of; none when all are there. */
+export function trieQueries(rows: Rows, { token, facts, cut }: FactsBefore, paths: readonly Uint8Array[]): RowQuery[] {
+  if (facts === 0) return [];
+  if (!cut) return [{ table: "token_leaves", column: "token", in: [token] }];
+  return [cutQuery(token), ...(rows.has("token_cut") ? [bucketsIn(rows, token, paths)] : [])];
+}
+
+/** A token's trie, and its cut where one is kept. Throws when the rows contradict each other, which one writer never lets them. */
+export function trieFrom(
+  rows: Rows,
+  { token, facts, cut }: FactsBefore,
+  paths: readonly Uint8Array[],
+): { readonly trie: Forestry; readonly cut?: Uint8Array } {
+  if (facts === 0) return { trie: new Forestry(), ...(cut ? { cut: new Uint8Array(CUT_BYTES) } : {}) };
+  if (!cut) {
+    const row = rows.get("token_leaves")?.find((one) => one.token === token);
+    return { trie: Forestry.from(unpackLeaves(bytes(row?.leaves))) };
+  }
+  const hashes = cutIn(rows, token);
+  const wanted = neededBuckets(hashes, paths);
+  const byKey = new Map((rows.get("bucket_leaves") ?? []).map((row) => [row.bucket as string, bytes(row.leaves)]));
+  const opened = openCut(
+    hashes,
+    new Map(wanted.map((bucket) => [bucket, unpackLeaves(byKey.get(bucketKey(token, bucket)) ?? new Uint8Array())])),
+  );
+  if (!opened.ok) throw new Error(`the index contradicts itself for token ${token}: ${opened.error.message}`);
+  return { trie: opened.value, cut: hashes };
+}
+
+/** Paths (hexadecimal) as buckets' keys. */
+export function bucketKeyOf(token: string, path: Uint8Array): string {
+  return bucketKey(token, bucketOf(path));
+}
