@@ -1,0 +1,135 @@
+/** Whole transactions of the published contract, put together without asking whether they would be accepted. */
+import { expect } from "vitest";
+import { encodeData } from "#src/cardano/data.ts";
+import { encodeTransaction, type NewOutput } from "#src/cardano/transaction.ts";
+import { type Assets, lovelace } from "#src/cardano/value.ts";
+import { compareRefs, type OutRef, type Utxo } from "#src/cardano/output.ts";
+import { scriptAddress } from "#src/cardano/address.ts";
+import { cageScript } from "#src/cage/script.ts";
+import { changeOf, encodeRequest, encodeState, type Operation } from "#src/cage/datum.ts";
+import { type KeyAddress, keyAddressHex } from "#src/cage/plutus_address.ts";
+import { type Action, mintData, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
+import { Forestry } from "#src/forestry/trie.ts";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
+import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import { published, slots } from "./cage.ts";
+import { evaluateSecond } from "./second_evaluator.ts";
+import { coin, person, utxo } from "./wallet.ts";
+
+export const policy = cageScript.hash;
+export const cage = scriptAddress(0, policy).hex;
+export const owner = person("owner");
+export const alice = person("alice");
+export const bob = person("bob");
+
+/** A transaction: what it spends and by which redeemer, what it makes, who signs. */
+export interface Whole {
+  readonly spends: readonly { readonly utxo: Utxo; readonly redeemer?: SpendRedeemer }[];
+  readonly outputs: readonly NewOutput[];
+  readonly mint?: Assets;
+  /** The seed of a birth, or nothing for a burn. */
+  readonly seed?: OutRef;
+  readonly signers: readonly string[];
+}
+
+const UNITS = { memory: 1n, steps: 1n };
+
+/** CBOR of the transaction. */
+function assemble({ spends, outputs, mint, seed, signers }: Whole): Uint8Array {
+  const redeemers = spends.flatMap(({ utxo, redeemer }) =>
+    redeemer
+      ? [{ for: { purpose: "spend" as const, ref: utxo.ref }, data: encodeData(spendData(redeemer)), units: UNITS }]
+      : []
+  );
+  const minting = mintData(seed ? { type: "minting", seed } : { type: "burning" });
+  const ours = [...(mint?.keys() ?? [])].some((asset) => asset.startsWith(policy));
+  return encodeTransaction({
+    inputs: spends.map(({ utxo }) => utxo.ref),
+    outputs,
+    fee: 1_000_000n,
+    validTo: 1_000,
+    requiredSigners: signers,
+    references: [published.ref],
+    redeemers: ours
+      ? [...redeemers, { for: { purpose: "mint", policy }, data: encodeData(minting), units: UNITS }]
+      : redeemers,
+    ...(mint ? { mint } : {}),
+  });
+}
+
+/** Whether the scripts accept it; both machines are asked, and must agree to the unit. */
+export function accepted(whole: Whole): boolean {
+  const transaction = assemble(whole);
+  const utxos = [...whole.spends.map(({ utxo }) => utxo), published];
+  const first = evaluateScripts({ transaction, utxos, parameters, slots });
+  const second = evaluateSecond(transaction, utxos, slots);
+  expect(second !== undefined).toBe(first.ok);
+  if (!first.ok || !second) return false;
+  const pairs = (list: readonly { memory: bigint; steps: bigint }[]) =>
+    list.map((u) => `${u.memory}/${u.steps}`).sort();
+  expect(pairs(second)).toEqual(pairs(first.redeemers.map(({ units }) => units)));
+  return true;
+}
+
+/** A request's output. */
+export interface Asked {
+  readonly utxo: Utxo;
+  readonly refund: KeyAddress;
+  readonly key: string;
+  readonly operation: Operation;
+}
+
+export function asked(
+  token: string,
+  key: string,
+  operation: Operation,
+  more: { refund?: KeyAddress; policy?: string; address?: string; ref?: OutRef } = {},
+): Asked {
+  const refund = more.refund ?? { payment: alice.key };
+  const datum = encodeRequest({
+    policy: more.policy ?? policy,
+    name: token,
+    refund,
+    fee: 500_000n,
+    key: utf8(key),
+    operation,
+  });
+  const output = { address: more.address ?? cage, value: lovelace(2_000_000n), datum };
+  return { utxo: more.ref ? utxo(output, more.ref) : utxo(output), refund, key, operation };
+}
+
+/** A token's state as an output to be made. */
+export function stateOf(token: string, root: Uint8Array, by = owner.key, address = cage): NewOutput {
+  const value = { lovelace: 2_000_000n, assets: new Map([[policy + token, 1n]]) };
+  return { address, value, datum: encodeState({ owner: by, root: toHex(root) }) };
+}
+
+export function refundOf({ refund }: Asked, amount = 1_500_000n): NewOutput {
+  return { address: keyAddressHex(refund, 0), value: lovelace(amount) };
+}
+
+export const paying = { utxo: coin(owner.enterprise, 50_000_000n) };
+export const changing: NewOutput = { address: owner.enterprise, value: lovelace(40_000_000n) };
+
+/** An honest update, with its parts at hand. */
+export function updating(token: string, requests: readonly Asked[], facts = new Forestry()) {
+  const trie = facts.copy();
+  const ordered = [...requests].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref));
+  const actions = ordered.map(({ key, operation }): Action => {
+    const proof = trie.apply(changeOf(utf8(key), operation));
+    if (!proof.ok) throw new Error(proof.error.message);
+    return { type: "apply", proof: proof.value };
+  });
+  const state = utxo(stateOf(token, facts.root));
+  const contributed = ordered.map(({ utxo }) => ({ utxo, redeemer: { type: "contribute" as const } }));
+  const modified = (acts: readonly Action[]) => ({ utxo: state, redeemer: { type: "modify" as const, actions: acts } });
+  const next = stateOf(token, trie.root);
+  const refunds = ordered.map((one) => refundOf(one));
+  const whole: Whole = {
+    spends: [modified(actions), ...contributed, paying],
+    outputs: [next, ...refunds, changing],
+    signers: [owner.key],
+  };
+  return { whole, state, next, refunds, actions, contributed, modified, after: trie.root };
+}
