@@ -7,9 +7,16 @@
  * outputs asks for another evaluation.
  */
 import { fail, ok, type Result } from "#src/base/result.ts";
+import { scriptDataHash } from "#src/cardano/integrity.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters, Units } from "#src/cardano/parameters.ts";
-import { type NewOutput, redeemerIndices, transactionHash } from "#src/cardano/transaction.ts";
+import {
+  encodeRedeemers,
+  encodeTransaction,
+  type NewOutput,
+  redeemerIndices,
+  transactionHash,
+} from "#src/cardano/transaction.ts";
 import { ledgerSize } from "#src/balance/fee.ts";
 import {
   type BalanceFailure,
@@ -73,7 +80,7 @@ export function balance(
     const limit = tooLarge(draft, parameters);
     if (limit) return limit;
     const shape = shapeOf(draft);
-    if (evaluated === undefined || evaluated === shape) return failure ? refused(failure) : finished(draft);
+    if (evaluated === undefined || evaluated === shape) return failure ? refused(failure) : finished(draft, parameters);
     const run = measure(draft.transaction, [
       ...draft.inputs,
       ...skeleton.references,
@@ -120,14 +127,19 @@ function tooLarge(composed: Composed, { maxTxSize, maxTxUnits }: Parameters) {
   return steps > maxTxUnits.steps ? refuse("steps", steps, maxTxUnits.steps) : undefined;
 }
 
-function finished(composed: Composed): { readonly ok: true; readonly value: Balanced } {
-  const { transaction, fee, size, inputs, collateral, change } = composed;
+const PLUTUS_V3 = 2;
+
+function finished(draft: Composed, parameters: Parameters): { readonly ok: true; readonly value: Balanced } {
+  const { parts, fee, size, inputs, collateral, change } = draft;
+  const redeemers = encodeRedeemers(parts);
+  const hash = scriptDataHash({ redeemers, languages: redeemers ? [PLUTUS_V3] : [], parameters });
+  const transaction = encodeTransaction({ ...parts, scriptDataHash: hash });
   return ok({
     transaction,
     hash: transactionHash(transaction),
     fee,
     size,
-    units: total(composed.units),
+    units: total(draft.units),
     inputs,
     collateral: collateral?.inputs ?? [],
     change,

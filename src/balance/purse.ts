@@ -1,11 +1,9 @@
 /** What pays for a transaction: choosing among the outputs on offer until inputs, outputs, fee and change agree. */
 import { fail } from "#src/base/result.ts";
 import { paymentKeyHash } from "#src/cardano/address.ts";
-import { scriptDataHash } from "#src/cardano/integrity.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters, Units } from "#src/cardano/parameters.ts";
 import {
-  encodeRedeemers,
   encodeTransaction,
   madeOutput,
   type NewOutput,
@@ -28,9 +26,10 @@ import { type Composed, keyOf, type Paid, type Payer, type Skeleton, total, type
 import { leastLovelace, refScriptSize } from "#src/balance/output.ts";
 import { inOrder, select } from "#src/balance/select.ts";
 
-const PLUTUS_V3 = 2;
 /** Bytes of an input, `[hash, index]`, with an index below 256. */
 const INPUT_BYTES = 37;
+/** Stands for the script data hash, which is worked out once the transaction is finished. */
+const ANY_HASH = "00".repeat(32);
 /** Units that take as many bytes as most real ones, until there are real ones. */
 const FIRST_GUESS: Units = { memory: 100_000n, steps: 100_000_000n };
 
@@ -173,7 +172,7 @@ export class Purse {
     missing: bigint,
     kept?: Collateral,
   ): Composed {
-    const { skeleton, parameters } = this;
+    const { skeleton } = this;
     const inputs = [...skeleton.inputs, ...chosen];
     const collateral = skeleton.redeemers.length > 0 ? this.collateral(chosen, fee, kept) : undefined;
     const settled = collateral && "inputs" in collateral ? collateral : undefined;
@@ -182,13 +181,14 @@ export class Purse {
       const key = paymentKeyHash(output.address);
       if (key) signers.add(key);
     }
-    const unhashed: TransactionParts = {
+    const parts: TransactionParts = {
       inputs: inputs.map(({ ref }) => ref),
       outputs: [...skeleton.outputs, ...change],
       fee,
       validFrom: skeleton.validFrom,
       validTo: skeleton.validTo,
       mint: skeleton.mint,
+      scriptDataHash: skeleton.redeemers.length > 0 ? ANY_HASH : undefined,
       collateral: settled?.inputs.map(({ ref }) => ref),
       requiredSigners: skeleton.requiredSigners,
       collateralReturn: settled?.return,
@@ -200,9 +200,6 @@ export class Purse {
       })),
       scripts: skeleton.scripts,
     };
-    const redeemers = encodeRedeemers(unhashed);
-    const languages = redeemers ? [PLUTUS_V3] : [];
-    const parts = { ...unhashed, scriptDataHash: scriptDataHash({ redeemers, languages, parameters }) };
     const transaction = encodeTransaction(parts);
     return {
       parts,

@@ -17,7 +17,7 @@ import { type BuildInput, type Built, measuring } from "#src/cage/transactions/c
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { expectSound } from "./soundness.ts";
+import { expectSound, unitsOf } from "./soundness.ts";
 import { newRef, type Person, person, signed, utxo } from "./wallet.ts";
 
 export const slots: SlotConfig = { zeroTime: 1_700_000_000_000, zeroSlot: 0, slotLength: 1000 };
@@ -94,6 +94,11 @@ export class Outputs {
       const touched = new Set([...scanned.inputs, ...scanned.references, ...scanned.collateral].map(refKey));
       const run = measure(transaction, known.filter(({ ref }) => touched.has(refKey(ref))));
       if (!run.ok) throw new Error(`${run.message} ${run.logs.join()}`);
+      const taken = run.redeemers.map(({ units }) => units);
+      expect(unitsOf(transaction)).toEqual({
+        memory: taken.reduce((sum, { memory }) => sum + memory, 0n),
+        steps: taken.reduce((sum, { steps }) => sum + steps, 0n),
+      });
     }
     for (const ref of scanned.inputs) this.live.delete(refKey(ref));
     this.add(...created(scanned));
