@@ -1,0 +1,25 @@
+/** What a figure was measured on, and tables to print it in. */
+import os from "node:os";
+import process from "node:process";
+
+/** One line: processor, cores, memory, runtime, load. */
+export function machine(): string {
+  const runtime = "Deno" in globalThis ? `Deno ${Deno.version.deno}` : `Node ${process.versions.node}`;
+  const memory = Math.round(os.totalmem() / 2 ** 30);
+  const load = os.loadavg()[0]!.toFixed(1);
+  return `${
+    os.cpus()[0]?.model ?? "?"
+  }, ${os.availableParallelism()} cores, ${memory} GiB, ${os.type()}, ${runtime}, load ${load}`;
+}
+
+/** Lines of a table in Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)];
+}
+
+/** The value below which a share of sorted values lies. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}

@@ -1,0 +1,31 @@
+/** `deno task bench [name…]`: figures as tables, with the machine they were measured on. */
+import process from "node:process";
+import { benchBuild } from "./build.ts";
+import { benchCapacity } from "./capacity.ts";
+import { embeddedBench } from "./embedded.ts";
+import { machine } from "./machine.ts";
+import { benchRuntime } from "./runtime.ts";
+import { benchService } from "./service.ts";
+import { benchTrie } from "./trie.ts";
+
+const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
+  trie: benchTrie,
+  capacity: benchCapacity,
+  build: benchBuild,
+  service: benchService,
+  embedded: embeddedBench,
+  runtime: benchRuntime,
+};
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !(name in BENCHES));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no ${unknown.join(", ")}; there are ${Object.keys(BENCHES).join(", ")}.\n`);
+  process.exit(2);
+}
+console.log(machine());
+for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
+  console.log(`\n${name}\n`);
+  await BENCHES[name]!();
+}
+process.exit(0);

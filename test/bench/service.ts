@@ -1,0 +1,151 @@
+/** The whole service from outside: time from start to first answer, cold and warm, reads beside builds, memory. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
+import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
+import { call } from "#src/client/http.ts";
+import { signTransaction, TokenClient } from "#src/client/tokens.ts";
+import { percentile, table } from "./machine.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+interface Service {
+  readonly child: ChildProcess;
+  readonly tokens: string;
+  readonly devnet: string;
+  /** ms from the spawn to the first good answer. */
+  readonly ready: number;
+  stop(): Promise<void>;
+}
+
+async function start(folder: string): Promise<Service> {
+  const begun = performance.now();
+  const child = spawn(process.execPath, [
+    "run",
+    "-A",
+    "src/app/start.ts",
+    "--folder",
+    folder,
+    "--token-port",
+    "0",
+    "--devnet-port",
+    "0",
+    "--nats-port",
+    "0",
+    "--block-ms",
+    "200",
+    "--slot-ms",
+    "100",
+  ], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stdout!.on("data", (chunk: Uint8Array) => {
+      text += new TextDecoder().decode(chunk);
+      if (text.includes("Ready after")) resolve();
+    });
+    child.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
+  });
+  const at = (name: string) => new RegExp(`^${name} +(http\\S+)`, "m").exec(text)![1]!;
+  const tokens = at("token service");
+  await fetch(`${tokens}/tokens`).then((answer) => answer.text());
+  const ready = performance.now() - begun;
+  const stop = async () => {
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    process.kill(child.pid!, "SIGTERM");
+    await gone;
+  };
+  return { child, tokens, devnet: at("devnet and faucet"), ready, stop };
+}
+
+function residentMb(pid: number): number {
+  try {
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024);
+  } catch {
+    return NaN;
+  }
+}
+
+/** Prints start times, how long steps take over HTTP, reads of a token while another one is worked on, and memory. */
+export async function benchService(print: (line: string) => void = console.log): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-bench-"));
+  try {
+    const cold = await start(folder);
+    await cold.stop();
+    const warm = await start(folder);
+    try {
+      const rows = await steps(warm);
+      table(["what", "value"], [
+        ["start to first answer, cold (new database), ms", cold.ready.toFixed(0)],
+        ["start to first answer, warm, ms", warm.ready.toFixed(0)],
+        ...rows,
+        ["memory of the service (without PostgreSQL) after that, MB", residentMb(warm.child.pid!)],
+      ]).forEach((line) => print(line));
+    } finally {
+      await warm.stop();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function steps({ tokens, devnet }: Service): Promise<(string | number)[][]> {
+  const client = new TokenClient(tokens);
+  const key = newSeed();
+  const address = addressText(enterpriseAddress(0, { kind: "key", hash: keyHash(publicKey(key)) }));
+  const paid = await call(devnet, "POST", "/faucet", { address, lovelace: 20_000_000_000 }) as { txHash: string };
+  while (!(await client.transaction(paid.txHash))) await client.waitBlocks(1);
+  const land = (unsigned: string) => client.submitAndWait(signTransaction(unsigned, key));
+  const boot = async () => {
+    const built = await client.boot(address);
+    await land(built.unsignedTransaction);
+    return built.value;
+  };
+  const quiet = await boot();
+  const busy = await boot();
+  await client.insert(address, busy, "warm", "up");
+
+  const timed = async (work: () => Promise<unknown>) => {
+    const begun = performance.now();
+    await work();
+    return performance.now() - begun;
+  };
+  const builds: number[] = [];
+  const reads: number[] = [];
+  let working = true;
+  const reader = (async () => {
+    while (working) {
+      reads.push(await timed(() => client.token(quiet)));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  const updates: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const hashes: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      const start = performance.now();
+      const built = await client.insert(address, busy, `key-${round}-${i}`, "value");
+      builds.push(performance.now() - start);
+      hashes.push(await client.submit(signTransaction(built.unsignedTransaction, key)));
+    }
+    while (!(await client.transaction(hashes.at(-1)!))) await client.waitBlocks(1);
+    let unsigned = "";
+    const begun = performance.now();
+    unsigned = (await client.apply(address, busy, hashes.map((hash) => `${hash}-0`))).unsignedTransaction;
+    updates.push(performance.now() - begun);
+    await land(unsigned);
+  }
+  working = false;
+  await reader;
+  return [
+    ["request built over HTTP, median ms", percentile(builds, 0.5).toFixed(1)],
+    ["update with 20 requests built over HTTP, median ms", percentile(updates, 0.5).toFixed(0)],
+    [
+      `GET /token of another token meanwhile, p50 / p99 ms (${reads.length} reads)`,
+      `${percentile(reads, 0.5).toFixed(1)} / ${percentile(reads, 0.99).toFixed(1)}`,
+    ],
+  ];
+}
