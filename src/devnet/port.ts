@@ -88,7 +88,9 @@ function unreachable(
 function readAnswer(answer: Json): Result<Submission, Unreachable> {
   const said = fromPlain(answer) as { outcome?: Submission; error?: { code: string; message: string } };
   if (said.outcome) return ok(said.outcome);
-  if (said.error?.code === "undecodable") return ok({ outcome: "refused", failures: [] });
+  if (said.error?.code === "undecodable") {
+    return ok({ outcome: "refused", failures: [{ name: "DeserialiseFailure", message: said.error.message }] });
+  }
   return unreachable(said.error?.message);
 }
 

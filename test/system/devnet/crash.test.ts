@@ -9,7 +9,7 @@ import { checkRows, devnetStore } from "../../support/devnet.ts";
 import { sharedInfra } from "../../support/infra.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../support/devnet-process.ts", import.meta.url));
-const STARTS = 60;
+const STARTS = Number(process.env.DEVNET_STARTS ?? 40);
 
 type Line =
   | { did: "start" | "block" | "rollback"; tip: Tip }

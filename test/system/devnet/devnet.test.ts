@@ -12,10 +12,10 @@ import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet
 import { devnetPort } from "#src/devnet/port.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
-import type { Store } from "#src/store/store.ts";
+import { openStore, type Store } from "#src/store/store.ts";
 import { checkRows, devnetStore, spend } from "../../support/devnet.ts";
 import { sharedInfra } from "../../support/infra.ts";
-import { agrees } from "../../support/scripts.ts";
+import { agrees, agreesWithThree } from "../../support/scripts.ts";
 import { person } from "../../support/wallet.ts";
 
 const noScripts: Evaluate = () => Promise.reject(new Error("no script was expected"));
@@ -188,7 +188,10 @@ describe("the mempool", () => {
     const again = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 8n * ada]] });
     expect(await devnet.submit(again.cbor)).toMatchObject({
       ok: true,
-      value: { outcome: "refused", failures: [{ name: "BadInputsUTxO", inputs: [coin.ref] }] },
+      value: {
+        outcome: "refused",
+        failures: [{ name: "BadInputsUTxO", inputs: [coin.ref] }, { name: "ValueNotConservedUTxO" }],
+      },
     });
     const notHers = spend({ from: alice, inputs: made.created, outputs: [[alice.enterprise, 8n * ada]] });
     expect(await devnet.submit(notHers.cbor)).toMatchObject({
@@ -328,7 +331,7 @@ test("scripts are published once, and a newer one beside them", async () => {
   let devnet = await start({ publish: [{ address, script }] });
   await block(devnet);
   expect(await count()).toBe(1);
-  for (const scripts of [[script], [script, encode([2, agrees])]]) {
+  for (const scripts of [[script], [script, encode([2, agreesWithThree])]]) {
     await running.pop()!.stop();
     devnet = await start({ publish: scripts.map((script) => ({ address, script })) });
     await block(devnet);
@@ -370,7 +373,10 @@ describe("the port", () => {
     const made = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] });
     expect(await port.submit(made.cbor)).toEqual(accepted);
     expect(await port.inMempool(made.hash)).toEqual({ ok: true, value: true });
-    expect(await port.submit(encode(1))).toEqual({ ok: true, value: { outcome: "refused", failures: [] } });
+    expect(await port.submit(encode(1))).toMatchObject({
+      ok: true,
+      value: { outcome: "refused", failures: [{ name: "DeserialiseFailure" }] },
+    });
     const twice = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 5n * ada]] });
     expect(await port.submit(twice.cbor)).toEqual(await devnet.submit(twice.cbor));
     const point = { slot: tip.slot, hash: tip.hash };
@@ -390,6 +396,34 @@ describe("the port", () => {
     expect(await port.submit(encode(1))).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
     expect((await port.tip()).ok).toBe(true);
   });
+});
+
+test("goes on after its connections were cut, with all that was acknowledged", async () => {
+  const devnet = await start({ leaseMs: 5_000 });
+  const admin = openStore(infra.databaseUrl, { max: 1, application: "test" });
+  const acknowledged = new Set<string>();
+  let refused = 0;
+  for (let round = 0; round < 6; round++) {
+    const doing = [
+      ...Array.from({ length: 15 }, async () => {
+        const paid = await devnet.faucet.pay(alice.enterprise, 2n * ada);
+        if (paid.ok) acknowledged.add(paid.value.txHash);
+        else refused++;
+      }),
+      devnet.makeBlock(),
+    ];
+    await admin.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'arbor'`;
+    await Promise.all(doing);
+    await expect.poll(async () => (await devnet.makeBlock()).ok, { timeout: 10_000 }).toBe(true);
+  }
+  await admin.close();
+  const { blocks, mempool } = await checkRows(store);
+  const present = new Set([...mempool, ...blocks.flatMap(({ transactions }) => transactions.map(({ hash }) => hash))]);
+  expect([...acknowledged].filter((hash) => !present.has(hash))).toEqual([]);
+  expect(refused).toBeGreaterThan(0);
+  expect(acknowledged.size).toBeGreaterThan(0);
 });
 
 describe("two devnets on one database", () => {
