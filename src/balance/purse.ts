@@ -218,7 +218,10 @@ export class Purse {
   /** Preferably outputs that are spent anyway: no other build is disturbed. */
   private collateral(chosen: readonly Utxo[], fee: bigint, kept?: Collateral) {
     if (kept && kept !== NO_COLLATERAL) return lowered(this.parameters, kept, fee);
-    const liked = new Set([...this.own, ...chosen, ...this.available]);
+    const spent = [...this.own, ...chosen];
+    const near = chooseCollateral(this.parameters, spent, this.payer.address, fee);
+    if ("inputs" in near && near.inputs.length === 1 && near.inputs[0]!.output.value.assets.size === 0) return near;
+    const liked = new Set([...spent, ...this.available]);
     return chooseCollateral(this.parameters, [...liked], this.payer.address, fee);
   }
 }

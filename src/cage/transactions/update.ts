@@ -22,7 +22,7 @@ import { ownedState } from "#src/cage/transactions/state.ts";
 export interface UpdateInput extends BuildInput {
   /** The token's state output. */
   readonly state: Utxo;
-  /** The requests to apply, in any order. */
+  /** The requests to apply, in any order; one named twice counts once. */
   readonly requests: readonly Utxo[];
 }
 
@@ -56,7 +56,8 @@ export function buildUpdate(input: UpdateInput, facts: Forestry, measure: Measur
   if (toHex(facts.root) !== state.root) {
     return fail("state_differs", "The facts at hand are not those of the token's state.");
   }
-  const requests = [...input.requests].sort((a, b) => compareRefs(a.ref, b.ref));
+  const named = new Map(input.requests.map((request) => [refKey(request.ref), request]));
+  const requests = [...named.values()].sort((a, b) => compareRefs(a.ref, b.ref));
   const applied = apply(input, token, facts.copy(), requests);
   if (!applied.ok) return applied;
   const { actions, refunds, root } = applied.value;
