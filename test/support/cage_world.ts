@@ -6,7 +6,20 @@ import { changeOf, type Operation } from "#src/cage/datum.ts";
 import { type Action, spendData } from "#src/cage/redeemer.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { compareBytes, concat, equalBytes, utf8 } from "#src/base/bytes.ts";
-import { fill, input, keyAt, minting, output, reference, run, scriptAt, spending, value } from "./script_context.ts";
+import {
+  fill,
+  input,
+  keyAt,
+  minting,
+  mintingOf,
+  output,
+  reference,
+  run,
+  scriptAt,
+  spending,
+  spendingOf,
+  value,
+} from "./script_context.ts";
 
 export const POLICY = fill(1);
 export const OWNER = fill(2);
@@ -31,6 +44,8 @@ export interface Plan {
   readonly mint?: Data;
   readonly mintRedeemer?: Data;
   readonly signers: readonly Uint8Array[];
+  /** Purposes of other scripts that run beside those of the plan's own inputs and mint. */
+  readonly others?: readonly Data[];
 }
 
 function order(a: Spend, b: Spend): number {
@@ -51,6 +66,11 @@ export function verdict(plan: Plan): string {
     inputs: spends.map((spend) => spend.input),
     outputs: plan.outputs,
     signers: plan.signers,
+    runs: [
+      ...(plan.mintRedeemer === undefined ? [] : [mintingOf(POLICY)]),
+      ...spends.filter((spend) => spend.redeemer !== undefined).map((spend) => spendingOf(spend.input)),
+      ...plan.others ?? [],
+    ],
     ...(plan.mint === undefined ? {} : { mint: plan.mint }),
   };
   for (const spend of spends) {

@@ -96,6 +96,8 @@ export interface Tx {
   readonly outputs?: readonly Data[];
   readonly mint?: Data;
   readonly signers?: readonly Uint8Array[];
+  /** Purposes of the scripts that run. */
+  readonly runs?: readonly Data[];
 }
 
 function txInfo(tx: Tx): Data {
@@ -112,7 +114,7 @@ function txInfo(tx: Tx): Data {
     none,
     always,
     tx.signers ?? [],
-    none,
+    new DataMap((tx.runs ?? []).map((purpose) => [purpose, 0n] as const)),
     none,
     fill(9, 32),
     none,
@@ -120,6 +122,14 @@ function txInfo(tx: Tx): Data {
     constr(1),
     constr(1),
   );
+}
+
+/** Purpose of a spend of an input, and of minting under a policy. */
+export function spendingOf(input: Data): Data {
+  return constr(1, (input as Constr).fields[0]!);
+}
+export function mintingOf(policy: Uint8Array): Data {
+  return constr(0, policy);
 }
 
 /** Context of a spend of `own` (an input of the transaction). */

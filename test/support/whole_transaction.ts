@@ -1,7 +1,7 @@
 /** Whole transactions of the published contract, put together without asking whether they would be accepted. */
 import { expect } from "vitest";
-import { encodeData } from "#src/cardano/data.ts";
-import { encodeTransaction, type NewOutput } from "#src/cardano/transaction.ts";
+import { constr, encodeData } from "#src/cardano/data.ts";
+import { encodeTransaction, type NewOutput, type Redeemer } from "#src/cardano/transaction.ts";
 import { type Assets, lovelace } from "#src/cardano/value.ts";
 import { compareRefs, type OutRef, type Utxo } from "#src/cardano/output.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
@@ -9,6 +9,9 @@ import { cageScript } from "#src/cage/script.ts";
 import { changeOf, encodeRequest, encodeState, type Operation } from "#src/cage/datum.ts";
 import { type KeyAddress, keyAddressHex } from "#src/cage/plutus_address.ts";
 import { type Action, mintData, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
+import { fn, unit } from "#src/cage/uplc/expression.ts";
+import { compiled, program } from "#src/cage/uplc/program.ts";
+import type { Data, Unit } from "#src/cage/uplc/term.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
@@ -31,18 +34,26 @@ export interface Whole {
   /** The seed of a birth, or nothing for a burn. */
   readonly seed?: OutRef;
   readonly signers: readonly string[];
+  /** Policies among those of `mint` whose script is `yes`, which runs. */
+  readonly running?: readonly string[];
 }
+
+/** A Plutus script that agrees to everything. */
+export const yes = compiled(program(fn<[Data], Unit>((_context) => unit)));
 
 const UNITS = { memory: 1n, steps: 1n };
 
 /** CBOR of the transaction. */
-function assemble({ spends, outputs, mint, seed, signers }: Whole): Uint8Array {
-  const redeemers = spends.flatMap(({ utxo, redeemer }) =>
+function assemble({ spends, outputs, mint, seed, signers, running = [] }: Whole): Uint8Array {
+  const redeemers: Redeemer[] = spends.flatMap(({ utxo, redeemer }) =>
     redeemer
       ? [{ for: { purpose: "spend" as const, ref: utxo.ref }, data: encodeData(spendData(redeemer)), units: UNITS }]
       : []
   );
   const minting = mintData(seed ? { type: "minting", seed } : { type: "burning" });
+  for (const policy of running) {
+    redeemers.push({ for: { purpose: "mint", policy }, data: encodeData(constr(0)), units: UNITS });
+  }
   const ours = [...(mint?.keys() ?? [])].some((asset) => asset.startsWith(policy));
   return encodeTransaction({
     inputs: spends.map(({ utxo }) => utxo.ref),
@@ -55,6 +66,7 @@ function assemble({ spends, outputs, mint, seed, signers }: Whole): Uint8Array {
       ? [...redeemers, { for: { purpose: "mint", policy }, data: encodeData(minting), units: UNITS }]
       : redeemers,
     ...(mint ? { mint } : {}),
+    ...(running.length > 0 ? { scripts: [yes] } : {}),
   });
 }
 

@@ -16,6 +16,7 @@ export const Transaction = record({
   withdrawals: asMap,
   validity: asData,
   signatories: asList,
+  redeemers: asMap,
 });
 
 export type TransactionFields = ReturnType<typeof Transaction.open>;

@@ -5,7 +5,8 @@
  * is owed is compared with one output alone, so no output pays two of them, and no sum can give to one what another is owed.
  *
  * So that nothing else in the transaction counts an output for itself that refunds a request here: no other state of the
- * policy is spent (its requests would count the same outputs), and no output of any other script.
+ * policy is spent (its requests would count the same outputs), and no other script runs. Each run has a redeemer, so there
+ * are as many redeemers as inputs at the script. (Native scripts have none, and see no outputs: they may pay.)
  */
 import { constr } from "#src/cardano/data.ts";
 import * as u from "#src/cage/uplc/builtin.ts";
@@ -38,7 +39,15 @@ import {
   Transaction,
   type TransactionFields,
 } from "#src/cage/contract/context.ts";
-import { construct, known, type Library, lovelace, signed, withNextState } from "#src/cage/contract/library.ts";
+import {
+  construct,
+  known,
+  type Library,
+  lovelace,
+  paymentOf,
+  signed,
+  withNextState,
+} from "#src/cage/contract/library.ts";
 import { rootAfter } from "#src/cage/contract/operation.ts";
 import { type Follow, withFollow } from "#src/cage/contract/proof.ts";
 import { signedByRequester } from "#src/cage/contract/retract.ts";
@@ -71,7 +80,12 @@ export function modify(
   );
 }
 
-/** Goes through the inputs; actions and refunds are used up one by one. Gives the root that comes out. */
+/** Redeemers of the transaction: one for each run of a script. */
+type Runs = List<Pair<Data, Data>>;
+type DatumFields = ReturnType<typeof Datum.of>;
+type OutputFields = ReturnType<typeof Output.open>;
+
+/** Goes through the inputs; redeemers, actions and refunds are used up one by one. Gives the root that comes out. */
 function nextRoot(
   library: Library,
   tx: TransactionFields,
@@ -82,70 +96,72 @@ function nextRoot(
 ): Expr<Bytes> {
   return bind([construct(0, own.policy, own.name)], (token) =>
     withFollow((follow) => {
-      const go = recursive<[List<Data>, List<Data>, List<Data>, Bytes], Bytes>((self) =>
-        fn((inputs, actions, refunds, root) =>
-          ifEmpty(
-            inputs,
-            check(u.isEmpty(actions), "modify: an action without a request", root),
-            bind([Input.open(u.head(inputs)), u.tail(inputs)], (input, rest) =>
-              bind([Output.open(Input.raw.output(input))], (output) =>
-                bind([Address.raw.payment(Address.open(Output.raw.address(output)))], (credential) => {
-                  const pass = self(rest, actions, refunds, root);
-                  return choose(
-                    u.equalData(credential, own.credential),
-                    bind([datumOf(output)], (datum) =>
+      const go = recursive<[List<Data>, Runs, List<Data>, List<Data>, Bytes], Bytes>((self) =>
+        fn((inputs, runs, actions, refunds, root) => {
+          const finished = checkAll([
+            [u.isEmpty(actions), "modify: an action without a request"],
+            [u.isEmpty(runs), "modify: another script runs"],
+          ], root);
+          const input = (input: ReturnType<typeof Input.open>, rest: Expr<List<Data>>, output: OutputFields) =>
+            choose(
+              u.equalData(paymentOf(Output.raw.address(output)), own.credential),
+              bind([datumOf(output), u.tail(runs)], (datum, others) => {
+                const pass = self(rest, others, actions, refunds, root);
+                const request = (datum: DatumFields, request: RequestFields) =>
+                  choose(
+                    u.equalData(Request.raw.token(request), token),
+                    bind([u.unConstr(u.head(actions)), u.tail(actions)], (action, more) =>
                       choose(
-                        u.equalInts(u.first(datum), int(0)),
-                        bind([Request.open(Datum.raw.content(Datum.of(u.second(datum))))], (request) =>
-                          choose(
-                            u.equalData(Request.raw.token(request), token),
-                            bind([u.unConstr(u.head(actions))], (action) =>
-                              choose(
-                                u.equalInts(u.first(action), int(0)),
-                                checkApplicable(
-                                  Datum.of(u.second(datum)),
-                                  request,
-                                  output,
-                                  u.head(refunds),
-                                  self(
-                                    rest,
-                                    u.tail(actions),
-                                    u.tail(refunds),
-                                    applied(follow, root, request, u.second(action)),
-                                  ),
-                                ),
-                                checkAll([
-                                  [u.equalInts(u.first(action), int(1)), "modify: no such action"],
-                                  [signedByRequester(library, tx, request), "modify: a request is passed over"],
-                                ], self(rest, u.tail(actions), refunds, root)),
-                              )),
-                            pass,
-                          )),
-                        check(
-                          u.equalData(Input.raw.reference(input), reference),
-                          "modify: a second state is spent",
-                          pass,
+                        u.equalInts(u.first(action), int(0)),
+                        checkApplicable(
+                          datum,
+                          request,
+                          output,
+                          u.head(refunds),
+                          self(rest, others, more, u.tail(refunds), applied(follow, root, request, u.second(action))),
                         ),
+                        checkAll([
+                          [u.equalInts(u.first(action), int(1)), "modify: no such action"],
+                          [signedByRequester(library, tx, request), "modify: a request is passed over"],
+                        ], self(rest, others, more, refunds, root)),
                       )),
-                    check(isKey(credential), "modify: an output of another script is spent", pass),
+                    pass,
                   );
-                }))),
-          )
-        )
+                return choose(
+                  u.equalInts(u.first(datum), int(0)),
+                  bind(
+                    [Datum.of(u.second(datum))],
+                    (datum) => bind([Request.open(Datum.raw.content(datum))], (fields) => request(datum, fields)),
+                  ),
+                  check(
+                    u.equalData(Input.raw.reference(input), reference),
+                    "modify: a second state is spent",
+                    pass,
+                  ),
+                );
+              }),
+              self(rest, runs, actions, refunds, root),
+            );
+          return ifEmpty(
+            inputs,
+            finished,
+            bind(
+              [Input.open(u.head(inputs)), u.tail(inputs)],
+              (fields, rest) => bind([Output.open(Input.raw.output(fields))], (output) => input(fields, rest, output)),
+            ),
+          );
+        })
       );
-      const outputs = Transaction.get.outputs(tx);
       return call(
         go,
         Transaction.get.inputs(tx),
+        Transaction.get.redeemers(tx),
         Modify.get.actions(Modify.of(fields)),
-        u.tail(outputs),
+        u.tail(Transaction.get.outputs(tx)),
         State.get.root(state),
       );
     }));
 }
-
-type OutputFields = ReturnType<typeof Output.open>;
-type DatumFields = ReturnType<typeof Datum.of>;
 
 /** Constructor and fields of the datum of an output at the script, which must be inline. */
 function datumOf(output: OutputFields): Expr<Pair<Int, List<Data>>> {

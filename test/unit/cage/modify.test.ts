@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Constr, constr, type Data } from "#src/cardano/data.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { utf8 } from "#src/base/bytes.ts";
-import { fill, input, keyAt, output, reference, scriptAt, value } from "../../support/script_context.ts";
+import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "../../support/script_context.ts";
 import {
   ALICE,
   BOB,
@@ -273,11 +273,15 @@ describe("what else an update spends", () => {
     const stub = input(reference(201), output(SCRIPT, value(2_000_000n), stateDatum(fill(0, 32), MALLORY)));
     expect(verdict(also(honest, { input: stub, redeemer: modifying([]) }))).toMatch(/second state/);
   });
-  it("is no output of another script", () => {
+  it("is no output of another script that runs", () => {
     const foreign = input(reference(66), output(scriptAt(fill(8)), value(2_000_000n)));
-    expect(verdict(also(honest, { input: foreign }))).toMatch(/another script/);
+    expect(verdict(also(honest, { input: foreign, redeemer: constr(0) }))).toMatch(/another script runs/);
     const key = input(reference(66), output(keyAt(fill(8)), value(2_000_000n)));
     expect(verdict(also(honest, { input: key }))).toBe("accepted");
+  });
+  it("may be an output of a native script, which has no redeemer", () => {
+    const native = input(reference(66), output(scriptAt(fill(8)), value(2_000_000n)));
+    expect(verdict(also(honest, { input: native }))).toBe("accepted");
   });
   it("may be a request that is retracted beside it", () => {
     const retracted: Spend = { input: requestInput({ id: 63, key: "z", requester: BOB }), redeemer: RETRACT };
@@ -333,6 +337,18 @@ describe("what else an update spends", () => {
   });
 });
 
+describe("other scripts in an update", () => {
+  it("do not run, whatever for", () => {
+    const mint = { ...honest, mint: minted([fill(9), fill(1, 3), 1n]) };
+    expect(verdict({ ...mint, others: [constr(0, fill(9))] })).toMatch(/another script runs/);
+    expect(verdict({ ...honest, others: [constr(2, constr(1, fill(9)))] })).toMatch(/another script runs/);
+    expect(verdict({ ...honest, others: [constr(3, 0n, constr(0))] })).toMatch(/another script runs/);
+  });
+  it("are no native ones: those may mint", () => {
+    expect(verdict({ ...honest, mint: minted([fill(9), fill(1, 3), 1n]) })).toBe("accepted");
+  });
+});
+
 describe("requests with a stake part in their address", () => {
   it("are applied like others, and cannot be left out (C9)", () => {
     const staked: RequestSpec = { ...alice, address: scriptAt(POLICY, fill(13)) };
@@ -350,7 +366,8 @@ describe("requests that are not at the script (C9)", () => {
       /without a request/,
     );
     const foreign = update([{ ...alice, address: scriptAt(fill(8)) }]);
-    expect(verdict(foreign)).toMatch(/another script/);
+    const spends = foreign.spends.map((s) => s === foreign.requests[0] ? { ...s, redeemer: constr(0) } : s);
+    expect(verdict({ ...foreign, spends })).toMatch(/without a request/);
   });
 });
 

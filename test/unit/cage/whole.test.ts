@@ -6,6 +6,7 @@ import { lovelace } from "#src/cardano/value.ts";
 import { EMPTY_ROOT, tokenName } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
 import type { Proof } from "#src/forestry/proof.ts";
+import { scriptHash } from "#src/cage/uplc/program.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { fromHex, utf8 } from "#src/base/bytes.ts";
 import { op } from "../../support/cage.ts";
@@ -25,6 +26,7 @@ import {
   stateOf,
   updating,
   type Whole,
+  yes,
 } from "../../support/whole_transaction.ts";
 
 const TOKEN = "5a".repeat(32);
@@ -158,6 +160,12 @@ describe("an update", () => {
       false,
     );
     expect(accepted(plan.whole)).toBe(true);
+  });
+  it("runs no other script, which could count a refund as a payment to itself", () => {
+    const foreign = scriptHash(yes);
+    const minting: Whole = { ...honest.whole, mint: new Map([[foreign + "00", 1n]]), running: [foreign] };
+    expect(accepted(minting)).toBe(false);
+    expect(accepted({ ...minting, spends: [paying], outputs: [changing] })).toBe(true);
   });
   it("applies no request that stands elsewhere (C9)", () => {
     const here = asked(TOKEN, "a", op.insert("1"), { address: owner.enterprise });
