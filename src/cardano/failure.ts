@@ -43,6 +43,9 @@ type Accounts = { readonly accounts: readonly string[] };
 
 /** Data of each failure, by the rule that finds it. */
 interface FailureData {
+  /** Bytes that the decoder refuses, so that no rule was asked. */
+  DeserialiseFailure: { readonly message: string };
+
   // LEDGER
   ConwayTreasuryValueMismatch: Mismatch<bigint>;
   ConwayTxRefScriptsSizeTooBig: Mismatch<number>;
@@ -161,6 +164,7 @@ const holding = ({ lovelace, assets }: Value) =>
   list([`${lovelace} lovelace`, ...[...assets].map(([asset, quantity]) => `${quantity} of ${asset}`)]);
 
 const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) => string } = {
+  DeserialiseFailure: ({ message }) => message,
   ConwayTreasuryValueMismatch: ({ supplied, expected }) =>
     `The transaction says that the treasury holds ${supplied} lovelace, but it holds ${expected}.`,
   ConwayTxRefScriptsSizeTooBig: ({ supplied, expected }) =>

@@ -1,0 +1,205 @@
+/**
+ * Strict reading, as the ledger's decoder does it from protocol version 9 on: no unknown or repeated key, nothing empty where
+ * the grammar says nonempty, every number and every length in its range. All of it throws `CborError`.
+ */
+import { toHex } from "#src/base/bytes.ts";
+import { type Address, type Credential, readAddress } from "#src/cardano/address.ts";
+import { as, asInt, asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
+
+const MAX_WORD64 = (1n << 64n) - 1n;
+
+/** Entries of a map with small integers for keys; only those listed, each once. */
+export function fields(item: Item | undefined, what: string, allowed: readonly number[]): ReadonlyMap<number, Item> {
+  const found = new Map<number, Item>();
+  for (const [key, value] of as(item, "map").value) {
+    const field = Number(as(key, "int").value);
+    if (!allowed.includes(field)) throw new CborError(`${what} has no field ${field}`);
+    if (found.has(field)) throw new CborError(`${what} has the field ${field} twice`);
+    found.set(field, value);
+  }
+  return found;
+}
+
+/** Elements of an array that has one of the lengths given. */
+export function tuple(item: Item | undefined, what: string, ...lengths: readonly number[]): readonly Item[] {
+  const elements = as(item, "array").value;
+  if (!lengths.includes(elements.length)) throw new CborError(`${what} has ${elements.length} elements`);
+  return elements;
+}
+
+/** An integer of 0 to `max`. */
+export function uint(item: Item | undefined, what: string, max = MAX_WORD64): bigint {
+  const value = as(item, "int").value;
+  if (value < 0n || value > max) throw new CborError(`${what} is out of range`);
+  return value;
+}
+
+/** An integer of 1 to 2^64 − 1. */
+export function positive(item: Item | undefined, what: string): bigint {
+  const value = uint(item, what);
+  if (value === 0n) throw new CborError(`${what} is zero`);
+  return value;
+}
+
+/** Bytes of one length, in hexadecimal. */
+export function hash(item: Item | undefined, what: string, length: number): string {
+  const { value } = as(item, "bytes");
+  if (value.length !== length) throw new CborError(`${what} has ${value.length} bytes`);
+  return toHex(value);
+}
+
+/** Elements of a list or set that is not empty. */
+export function nonEmpty(item: Item | undefined, what: string): readonly Item[] {
+  const elements = asSet(item);
+  if (elements.length === 0) throw new CborError(`${what} is empty`);
+  return elements;
+}
+
+/** What was read of each element, none of them twice by the key given. */
+export function unique<T>(
+  elements: readonly Item[],
+  what: string,
+  read: (element: Item) => T,
+  key: (value: T, element: Item) => string = (_, element) => toHex(raw(element)),
+): T[] {
+  const seen = new Set<string>();
+  return elements.map((element) => {
+    const value = read(element);
+    const name = key(value, element);
+    if (seen.has(name)) throw new CborError(`${what} has an element twice`);
+    seen.add(name);
+    return value;
+  });
+}
+
+/** Entries of a map, none of its keys twice, read one by one. */
+export function entries<K, V>(
+  item: Item | undefined,
+  what: string,
+  key: (item: Item) => K,
+  value: (item: Item, key: K) => V,
+): [K, V][] {
+  const seen = new Set<string>();
+  return as(item, "map").value.map(([k, v]) => {
+    const name = toHex(raw(k));
+    if (seen.has(name)) throw new CborError(`${what} has a key twice`);
+    seen.add(name);
+    const read = key(k);
+    return [read, value(v, read)];
+  });
+}
+
+/** `credential` of the grammar. */
+export function credential(item: Item | undefined): Credential {
+  const [kind, of] = tuple(item, "credential", 2);
+  const isScript = uint(kind, "kind of credential", 1n) === 1n;
+  return { kind: isScript ? "script" : "key", hash: hash(of, "credential", 28) };
+}
+
+/** An account that rewards go to. */
+export interface RewardAccount {
+  /** Bytes of the reward address, in hexadecimal. */
+  readonly hex: string;
+  readonly network: 0 | 1;
+  readonly credential: Credential;
+}
+
+/** `reward_account` of the grammar. */
+export function rewardAccount(item: Item | undefined): RewardAccount {
+  const address = readAddress(as(item, "bytes").value);
+  if (!address.ok) throw new CborError(`reward account: ${address.error.message}`);
+  if (address.value.kind !== "reward") throw new CborError("not a reward account");
+  const { hex, network, stake } = address.value;
+  return { hex, network, credential: stake };
+}
+
+/** `address` of an output: of payment or of Byron. */
+export function paymentAddress(bytes: Uint8Array): Address {
+  const address = readAddress(bytes);
+  if (!address.ok) throw new CborError(`address: ${address.error.message}`);
+  if (address.value.kind === "reward") throw new CborError("an output at a reward account");
+  return address.value;
+}
+
+/** A text of at most so many bytes of UTF-8. */
+export function text(item: Item | undefined, what: string, max: number): string {
+  const { value } = as(item, "text");
+  if (new TextEncoder().encode(value).length > max) throw new CborError(`${what} is longer than ${max} bytes`);
+  return value;
+}
+
+/** `anchor / nil`: a URL of up to 128 bytes and a hash. */
+export function anchorOrNil(item: Item | undefined): void {
+  if (item?.type === "null") return;
+  const [url, of] = tuple(item, "anchor", 2);
+  text(url, "anchor", 128);
+  hash(of, "anchor", 32);
+}
+
+/** A fraction of non-negative integers, the lower one positive; at most one when `unit`. */
+export function ratio(item: Item | undefined, what: string, unit = false): void {
+  const tagged = as(item, "tag");
+  if (tagged.tag !== 30n) throw new CborError(`${what} is no fraction`);
+  const [above, below] = tuple(tagged.value, what, 2);
+  const numerator = uint(above, what);
+  const denominator = positive(below, what);
+  if (unit && numerator > denominator) throw new CborError(`${what} is more than one`);
+}
+
+/**
+ * Checks `plutus_data`: constructors under their tags, and no byte string over 64 bytes in one piece (longer ones come in
+ * chunks of at most 64).
+ */
+export function checkData(item: Item | undefined): void {
+  if (!item) throw new CborError("data is missing");
+  switch (item.type) {
+    case "int":
+      return;
+    case "bytes":
+      return checkChunks(item);
+    case "array":
+      return item.value.forEach(checkData);
+    case "map":
+      return item.value.forEach(([key, value]) => {
+        checkData(key);
+        checkData(value);
+      });
+    case "tag": {
+      const { tag, value } = item;
+      if (tag === 2n || tag === 3n) return checkChunks(as(value, "bytes"));
+      if (tag === 102n) {
+        const [constructor, content] = tuple(value, "constructor", 2);
+        uint(constructor, "constructor");
+        return as(content, "array").value.forEach(checkData);
+      }
+      if ((tag >= 121n && tag <= 127n) || (tag >= 1280n && tag <= 1400n)) {
+        return as(value, "array").value.forEach(checkData);
+      }
+      throw new CborError(`tag ${tag} is no constructor`);
+    }
+    default:
+      throw new CborError(`${item.type} is no Plutus data`);
+  }
+}
+
+function checkChunks(item: Item & { readonly type: "bytes" }): void {
+  const { source, start, end } = item;
+  if (source[start] !== 0x5f) {
+    if (item.value.length > 64) throw new CborError("more than 64 bytes in one piece");
+    return;
+  }
+  for (let at = start + 1; at < end - 1;) {
+    const info = source[at]! & 31;
+    const length = info < 24 ? info : info === 24 ? source[at + 1]! : Infinity;
+    if (length > 64) throw new CborError("a chunk of more than 64 bytes");
+    at += (info < 24 ? 1 : 2) + length;
+  }
+}
+
+/** The integer that an item is, of 64 bits with a sign, and not zero. */
+export function nonZeroInt64(item: Item | undefined, what: string): bigint {
+  const value = asInt(item);
+  if (value === 0n) throw new CborError(`${what} is zero`);
+  if (value < -(1n << 63n) || value >= 1n << 63n) throw new CborError(`${what} is out of range`);
+  return value;
+}

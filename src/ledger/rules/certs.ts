@@ -1,0 +1,68 @@
+/** Rule CERTS: withdrawals, then each certificate in its order, on tables that each of them changes for the next. */
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { Body, Withdrawal } from "#src/ledger/decode/body.ts";
+import type { Certificate } from "#src/ledger/decode/certificate.ts";
+import type { Registry } from "#src/ledger/registry.ts";
+import { delegate, register, unregister } from "#src/ledger/rules/deleg.ts";
+import { answerForSeat, registerDRep, unregisterDRep, updateDRep } from "#src/ledger/rules/govcert.ts";
+import { registerPool, retirePool } from "#src/ledger/rules/pool.ts";
+import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
+
+/** What certificates are judged by, besides the tables. */
+export type CertificateTerms = Pick<LedgerState, "parameters" | "network" | "epoch">;
+
+/** Applies withdrawals and certificates to the tables, and gives what is wrong with them. */
+export function applyCertificates(
+  { certificates, withdrawals }: Body,
+  registry: Registry,
+  terms: CertificateTerms,
+): LedgerFailure[] {
+  return [
+    ...withdraw(withdrawals, registry, terms),
+    ...certificates.flatMap((certificate) => apply(certificate, registry, terms)),
+  ];
+}
+
+/** Each withdrawal takes all that its account holds. */
+function withdraw(
+  withdrawals: readonly Withdrawal[],
+  { accounts }: Registry,
+  { network }: CertificateTerms,
+): LedgerFailure[] {
+  const wrong = withdrawals.flatMap(({ account, amount }) => {
+    const balance = account.network === network ? accounts.get(credentialKey(account.credential))?.balance : undefined;
+    if (balance === amount) return [];
+    return [{ account: account.hex, supplied: amount, ...(balance === undefined ? {} : { expected: balance }) }];
+  });
+  for (const { account } of withdrawals) {
+    const key = credentialKey(account.credential);
+    const held = accounts.get(key);
+    if (held && held.balance > 0n) accounts.set(key, { ...held, balance: 0n });
+  }
+  return wrong.length === 0 ? [] : [{ name: "WithdrawalsNotInRewardsCERTS", withdrawals: wrong }];
+}
+
+function apply(certificate: Certificate, registry: Registry, terms: CertificateTerms): LedgerFailure[] {
+  const { parameters } = terms;
+  switch (certificate.kind) {
+    case "register":
+      return register(certificate, registry, parameters);
+    case "unregister":
+      return unregister(certificate, registry);
+    case "delegate":
+      return delegate(certificate, registry, parameters);
+    case "register pool":
+      return registerPool(certificate, registry, terms);
+    case "retire pool":
+      return retirePool(certificate, registry, terms);
+    case "register drep":
+      return registerDRep(certificate, registry, parameters);
+    case "unregister drep":
+      return unregisterDRep(certificate, registry);
+    case "update drep":
+      return updateDRep(certificate, registry);
+    case "authorize":
+    case "resign":
+      return answerForSeat(certificate, registry);
+  }
+}

@@ -1,0 +1,73 @@
+/** Rule DELEG: stake credentials are registered, delegate, and are given up. */
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import type { Certificate, Delegatee } from "#src/ledger/decode/certificate.ts";
+import type { Registry } from "#src/ledger/registry.ts";
+import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
+
+type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
+
+/** A new account, which may delegate at once. */
+export function register(
+  { credential, deposit, to }: Of<"register">,
+  registry: Registry,
+  parameters: Parameters,
+): LedgerFailure[] {
+  const { accounts } = registry;
+  const key = credentialKey(credential);
+  const failures: LedgerFailure[] = [];
+  const expected = parameters.keyDeposit;
+  if (deposit !== undefined && deposit !== expected) {
+    failures.push({ name: "IncorrectDepositDELEG", supplied: deposit, expected });
+  }
+  if (accounts.get(key)) failures.push({ name: "StakeKeyRegisteredDELEG", credential });
+  if (to) failures.push(...checkDelegatee(to, registry, parameters));
+  accounts.set(key, { deposit: expected, balance: 0n, ...to });
+  return failures;
+}
+
+/** An account is closed; its rewards must be withdrawn. */
+export function unregister({ credential, refund }: Of<"unregister">, { accounts }: Registry): LedgerFailure[] {
+  const key = credentialKey(credential);
+  const account = accounts.get(key);
+  if (!account) return [{ name: "StakeKeyNotRegisteredDELEG", credential }];
+  const failures: LedgerFailure[] = [];
+  if (refund !== undefined && refund !== account.deposit) {
+    failures.push({ name: "IncorrectDepositDELEG", supplied: refund, expected: account.deposit });
+  }
+  if (account.balance !== 0n) {
+    failures.push({ name: "StakeKeyHasNonZeroAccountBalanceDELEG", balance: account.balance });
+  }
+  accounts.delete(key);
+  return failures;
+}
+
+/** An account delegates its stake, its vote, or both. */
+export function delegate(
+  { credential, to }: Of<"delegate">,
+  registry: Registry,
+  parameters: Parameters,
+): LedgerFailure[] {
+  const { accounts } = registry;
+  const key = credentialKey(credential);
+  const account = accounts.get(key);
+  const failures = checkDelegatee(to, registry, parameters);
+  if (!account) return [{ name: "StakeKeyNotRegisteredDELEG", credential }, ...failures];
+  accounts.set(key, { ...account, ...to });
+  return failures;
+}
+
+/** Pool and representative are registered; representatives are not asked for in the bootstrap phase (protocol version 9). */
+function checkDelegatee(
+  { pool, drep }: Delegatee,
+  { pools, dreps }: Registry,
+  { protocolVersion }: Parameters,
+): LedgerFailure[] {
+  const failures: LedgerFailure[] = [];
+  if (pool !== undefined && !pools.get(pool)) failures.push({ name: "DelegateeStakePoolNotRegisteredDELEG", pool });
+  const named = drep !== undefined && drep !== "abstain" && drep !== "no confidence";
+  if (named && protocolVersion.major > 9 && !dreps.get(drep)) {
+    failures.push({ name: "DelegateeDRepNotRegisteredDELEG", credential: parseCredentialKey(drep) });
+  }
+  return failures;
+}

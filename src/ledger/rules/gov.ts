@@ -1,0 +1,79 @@
+/** Rule GOV, as far as a proposal can be judged by itself: deposit, accounts, networks, terms. Votes and enactment are not kept. */
+import type { Credential } from "#src/cardano/address.ts";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { Body } from "#src/ledger/decode/body.ts";
+import type { Proposal } from "#src/ledger/decode/governance.ts";
+import type { RewardAccount } from "#src/ledger/decode/strict.ts";
+import type { Registry } from "#src/ledger/registry.ts";
+import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
+
+/** Checks proposals and voters against the tables as the certificates left them; members proposed may answer for their seat from now on. */
+export function checkGovernance(
+  { proposals, voters }: Body,
+  registry: Registry,
+  terms: Pick<LedgerState, "parameters" | "network" | "epoch">,
+): LedgerFailure[] {
+  const failures = proposals.flatMap((proposal) => checkProposal(proposal, registry, terms));
+  for (const { committee } of proposals) {
+    for (const { member } of committee?.added ?? []) {
+      const key = credentialKey(member);
+      if (!registry.committee.get(key)) registry.committee.set(key, {});
+    }
+  }
+  const strangers = voters.filter(({ role, credential }) => {
+    if (role === "pool") return !registry.pools.get(credential.hash);
+    const key = credentialKey(credential);
+    if (role === "drep") return !registry.dreps.get(key);
+    return ![...registry.committee.entries()].some(([, { hot }]) => hot === key);
+  });
+  if (strangers.length > 0) {
+    failures.push({ name: "VotersDoNotExist", voters: strangers.map(({ credential }) => credential) });
+  }
+  return failures;
+}
+
+function checkProposal(
+  { deposit, account, payments, committee }: Proposal,
+  { accounts }: Registry,
+  { parameters, network, epoch }: Pick<LedgerState, "parameters" | "network" | "epoch">,
+): LedgerFailure[] {
+  const failures: LedgerFailure[] = [];
+  const unknown = ({ credential }: RewardAccount) => !accounts.get(credentialKey(credential));
+  const elsewhere = (of: RewardAccount) => of.network !== network;
+  const expected = parameters.govActionDeposit;
+  const afterBootstrap = parameters.protocolVersion.major > 9;
+  if (afterBootstrap && unknown(account)) {
+    failures.push({ name: "ProposalReturnAccountDoesNotExist", accounts: [account.hex] });
+  }
+  if (deposit !== expected) failures.push({ name: "ProposalDepositIncorrect", supplied: deposit, expected });
+  if (elsewhere(account)) {
+    failures.push({ name: "ProposalProcedureNetworkIdMismatch", expected: network, accounts: [account.hex] });
+  }
+  if (payments) {
+    const paid = payments.map(([of]) => of);
+    const strange = paid.filter(elsewhere);
+    if (strange.length > 0) {
+      const hexes = strange.map(({ hex }) => hex);
+      failures.push({ name: "TreasuryWithdrawalsNetworkIdMismatch", expected: network, accounts: hexes });
+    }
+    const missing = afterBootstrap ? paid.filter(unknown) : [];
+    if (missing.length > 0) {
+      failures.push({ name: "TreasuryWithdrawalReturnAccountsDoNotExist", accounts: missing.map(({ hex }) => hex) });
+    }
+    if (afterBootstrap && payments.every(([, amount]) => amount === 0n)) {
+      failures.push({ name: "ZeroTreasuryWithdrawals" });
+    }
+  }
+  if (committee) failures.push(...checkCommittee(committee, epoch));
+  return failures;
+}
+
+function checkCommittee({ removed, added }: NonNullable<Proposal["committee"]>, epoch: number): LedgerFailure[] {
+  const failures: LedgerFailure[] = [];
+  const gone = new Set(removed.map(credentialKey));
+  const both = added.map(({ member }) => member).filter((member: Credential) => gone.has(credentialKey(member)));
+  if (both.length > 0) failures.push({ name: "ConflictingCommitteeUpdate", members: both });
+  const over = added.filter(({ until }) => until <= BigInt(epoch)).map(({ member }) => member);
+  if (over.length > 0) failures.push({ name: "ExpirationEpochTooSmall", members: over });
+  return failures;
+}

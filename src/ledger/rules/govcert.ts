@@ -1,0 +1,56 @@
+/** Rule GOVCERT: representatives, and members of the constitutional committee. */
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import type { Certificate } from "#src/ledger/decode/certificate.ts";
+import type { Registry } from "#src/ledger/registry.ts";
+import { credentialKey } from "#src/ledger/state.ts";
+
+type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
+
+/** A new representative. */
+export function registerDRep(
+  { credential, deposit }: Of<"register drep">,
+  { dreps }: Registry,
+  { drepDeposit: expected }: Parameters,
+): LedgerFailure[] {
+  const key = credentialKey(credential);
+  const failures: LedgerFailure[] = [];
+  if (dreps.get(key)) failures.push({ name: "ConwayDRepAlreadyRegistered", credential });
+  if (deposit !== expected) failures.push({ name: "ConwayDRepIncorrectDeposit", supplied: deposit, expected });
+  dreps.set(key, { deposit });
+  return failures;
+}
+
+/** A representative leaves; who delegated to it delegates to nobody. */
+export function unregisterDRep(
+  { credential, refund }: Of<"unregister drep">,
+  { accounts, dreps }: Registry,
+): LedgerFailure[] {
+  const key = credentialKey(credential);
+  const drep = dreps.get(key);
+  if (!drep) return [{ name: "ConwayDRepNotRegistered", credential }];
+  dreps.delete(key);
+  for (const [account, { drep: _, ...rest }] of [...accounts.entries()].filter(([, { drep }]) => drep === key)) {
+    accounts.set(account, rest);
+  }
+  const expected = drep.deposit;
+  return refund === expected ? [] : [{ name: "ConwayDRepIncorrectRefund", supplied: refund, expected }];
+}
+
+/** A representative shows that it is there. */
+export function updateDRep({ credential }: Of<"update drep">, { dreps }: Registry): LedgerFailure[] {
+  return dreps.get(credentialKey(credential)) ? [] : [{ name: "ConwayDRepNotRegistered", credential }];
+}
+
+/** A member of the committee names who votes in its place, or resigns for ever. */
+export function answerForSeat(certificate: Of<"authorize"> | Of<"resign">, { committee }: Registry): LedgerFailure[] {
+  const { cold } = certificate;
+  const key = credentialKey(cold);
+  const member = committee.get(key);
+  committee.set(
+    key,
+    certificate.kind === "resign" ? { resigned: true } : { hot: credentialKey(certificate.hot) },
+  );
+  if (!member) return [{ name: "ConwayCommitteeIsUnknown", credential: cold }];
+  return member.resigned ? [{ name: "ConwayCommitteeHasPreviouslyResigned", credential: cold }] : [];
+}

@@ -1,0 +1,48 @@
+/** Rule POOL: stake pools are registered, change, and announce their end. */
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { Certificate } from "#src/ledger/decode/certificate.ts";
+import type { Registry } from "#src/ledger/registry.ts";
+import type { LedgerState } from "#src/ledger/state.ts";
+
+type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
+
+/** A new pool, or one that changes from the next epoch on and does not retire after all. */
+export function registerPool(
+  { pool, cost, account, metadataHashSize = 0, raw }: Of<"register pool">,
+  { pools }: Registry,
+  { parameters, network }: Pick<LedgerState, "parameters" | "network">,
+): LedgerFailure[] {
+  const failures: LedgerFailure[] = [];
+  if (account.network !== network) {
+    failures.push({ name: "WrongNetworkPOOL", supplied: account.network, expected: network, pool });
+  }
+  if (metadataHashSize > 32) failures.push({ name: "PoolMedataHashTooBig", pool, size: metadataHashSize });
+  if (cost < parameters.minPoolCost) {
+    failures.push({ name: "StakePoolCostTooLowPOOL", supplied: cost, expected: parameters.minPoolCost });
+  }
+  const known = pools.get(pool);
+  pools.set(
+    pool,
+    known
+      ? { certificate: known.certificate, deposit: known.deposit, future: raw }
+      : { certificate: raw, deposit: parameters.poolDeposit },
+  );
+  return failures;
+}
+
+/** A pool announces the epoch in which it retires. */
+export function retirePool(
+  { pool, epoch }: Of<"retire pool">,
+  { pools }: Registry,
+  { parameters, epoch: now }: Pick<LedgerState, "parameters" | "epoch">,
+): LedgerFailure[] {
+  const failures: LedgerFailure[] = [];
+  const known = pools.get(pool);
+  if (!known) failures.push({ name: "StakePoolNotRegisteredOnKeyPOOL", pool });
+  const last = now + parameters.poolRetirementBound;
+  if (epoch <= BigInt(now) || epoch > BigInt(last)) {
+    failures.push({ name: "StakePoolRetirementWrongEpochPOOL", supplied: epoch, after: now, last });
+  }
+  if (known) pools.set(pool, { ...known, retiring: Number(epoch) });
+  return failures;
+}

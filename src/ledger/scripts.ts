@@ -1,0 +1,77 @@
+/** Which scripts a transaction needs, and which it has. */
+import type { Credential } from "#src/cardano/address.ts";
+import type { RedeemerPointer } from "#src/cardano/failure.ts";
+import { policyOf } from "#src/cardano/value.ts";
+import type { Body } from "#src/ledger/decode/body.ts";
+import { certificateWitness } from "#src/ledger/decode/certificate.ts";
+import type { PlutusScript, Script } from "#src/ledger/decode/script.ts";
+import { type Input, paymentCredential, scriptOf } from "#src/ledger/inputs.ts";
+
+/** A script that must agree, and to what. */
+export interface ScriptUse extends RedeemerPointer {
+  readonly script: string;
+}
+
+/** Scripts of a transaction, by hash: those it needs, those it has, and of these those in outputs it refers to. */
+export interface Scripts {
+  readonly uses: readonly ScriptUse[];
+  readonly needed: ReadonlySet<string>;
+  readonly provided: ReadonlyMap<string, Script>;
+  readonly references: ReadonlyMap<string, Script>;
+}
+
+/** Scripts of a transaction whose inputs and reference inputs were looked up. `inputs` are all inputs of the body that are there. */
+export function scriptsOf(
+  body: Body,
+  witnessed: ReadonlyMap<string, Script>,
+  inputs: readonly Input[],
+  referenced: readonly Input[],
+): Scripts {
+  const uses = scriptsNeeded(body, inputs);
+  const references = new Map<string, Script>();
+  for (const { output } of [...inputs, ...referenced]) {
+    const script = scriptOf(output);
+    if (script) references.set(script.hash, script);
+  }
+  return {
+    uses,
+    needed: new Set(uses.map(({ script }) => script)),
+    provided: new Map([...references, ...witnessed]),
+    references,
+  };
+}
+
+/** Everything that a script must agree to (ledger: `getConwayScriptsNeeded`). */
+function scriptsNeeded(body: Body, inputs: readonly Input[]): readonly ScriptUse[] {
+  const uses: ScriptUse[] = [];
+  const need = (purpose: ScriptUse["purpose"], index: number, credential: Credential | undefined) => {
+    if (credential?.kind === "script") uses.push({ purpose, index, script: credential.hash });
+  };
+  for (const { ref, address } of inputs) need("spend", body.inputs.indexOf(ref), paymentCredential(address));
+  policies(body).forEach((hash, index) => need("mint", index, { kind: "script", hash }));
+  body.certificates.forEach((certificate, index) => need("cert", index, certificateWitness(certificate)));
+  body.withdrawals.forEach(({ account }, index) => need("reward", index, account.credential));
+  body.voters.forEach(({ credential }, index) => need("vote", index, credential));
+  body.proposals.forEach(({ policy }, index) => {
+    if (policy !== undefined) need("propose", index, { kind: "script", hash: policy });
+  });
+  return uses;
+}
+
+/** Policies of what is minted or burned, in order. */
+function policies({ mint }: Body): readonly string[] {
+  return [...new Set([...mint.keys()].map(policyOf))].sort();
+}
+
+/** Plutus scripts that run, each once. */
+export function plutusScripts({ needed, provided }: Scripts): readonly PlutusScript[] {
+  return [...needed].flatMap((hash) => {
+    const script = provided.get(hash);
+    return script && script.language > 0 ? [script as PlutusScript] : [];
+  });
+}
+
+/** What needs a redeemer: uses whose script is one of Plutus. */
+export function plutusUses({ uses, provided }: Scripts): readonly ScriptUse[] {
+  return uses.filter(({ script }) => (provided.get(script)?.language ?? 0) > 0);
+}

@@ -1,0 +1,54 @@
+/** A transaction as it is submitted, read for the rules: strictly, and with every hash over the bytes as they came. */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { as, CborError, decode, raw } from "#src/cardano/cbor.ts";
+import { blake2b256 } from "#src/cardano/hash.ts";
+import { toHex } from "#src/base/bytes.ts";
+import type { Units } from "#src/cardano/parameters.ts";
+import { type Auxiliary, readAuxiliary } from "#src/ledger/decode/auxiliary.ts";
+import { type Body, readBody } from "#src/ledger/decode/body.ts";
+import { tuple } from "#src/ledger/decode/strict.ts";
+import { readWitnesses, sumUnits, type Witnesses } from "#src/ledger/decode/witnesses.ts";
+
+/** A transaction, read. */
+export interface Transaction {
+  /** The whole transaction as submitted. */
+  readonly bytes: Uint8Array;
+  /** Hash of its body: 32 bytes, and in hexadecimal. */
+  readonly id: Uint8Array;
+  readonly hash: string;
+  /** Bytes as the ledger counts them: without the validity flag. */
+  readonly size: number;
+  /** False when it says of itself that phase 2 fails. */
+  readonly valid: boolean;
+  readonly body: Body;
+  readonly witnesses: Witnesses;
+  readonly auxiliary?: Auxiliary;
+  /** Sum of the units that its redeemers state. */
+  readonly units: Units;
+}
+
+/** Bytes that the ledger's decoder refuses. */
+export type Undecodable = Failure<"undecodable">;
+
+/** Reads `[body, witness set, validity, auxiliary data or nil]` of the Conway era. */
+export function readTransaction(bytes: Uint8Array): Result<Transaction, Undecodable> {
+  try {
+    const [body, witnesses, valid, auxiliary] = tuple(decode(bytes), "transaction", 4);
+    const id = blake2b256(raw(body!));
+    const read = readWitnesses(witnesses);
+    return ok({
+      bytes,
+      id,
+      hash: toHex(id),
+      size: 1 + raw(body!).length + raw(witnesses!).length + raw(auxiliary!).length,
+      valid: as(valid, "bool").value,
+      body: readBody(body),
+      witnesses: read,
+      units: sumUnits(read.redeemers),
+      ...(auxiliary!.type === "null" ? {} : { auxiliary: readAuxiliary(auxiliary!) }),
+    });
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return fail("undecodable", `These bytes are no transaction: ${error.message}.`);
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The rules of the Conway era: from a state and a transaction to what it changes, or why not.
+ *
+ * Hypotheses: protocol versions 9 and 10 (11 draws withdrawals elsewhere and renames failures). All failures of phase 1 are
+ * collected, as the Haskell ledger does, and scripts of Plutus run only when there are none. Governance ends with deposits and
+ * witnesses: nothing that was proposed is voted on or enacted.
+ */
+import { ok, type Result } from "#src/base/result.ts";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
+import type { Evaluate } from "#src/plutus/types.ts";
+import type { Applied } from "#src/ledger/delta.ts";
+import { deposits, refunds } from "#src/ledger/deposits.ts";
+import { lookUp, refScriptBytes } from "#src/ledger/inputs.ts";
+import { changing, type RegistryChanges, unchanged } from "#src/ledger/registry.ts";
+import { applyCertificates } from "#src/ledger/rules/certs.ts";
+import { forfeit } from "#src/ledger/rules/collateral.ts";
+import { checkDatums } from "#src/ledger/rules/datums.ts";
+import { checkGovernance } from "#src/ledger/rules/gov.ts";
+import { checkKeys } from "#src/ledger/rules/keys.ts";
+import { checkLedger } from "#src/ledger/rules/ledger.ts";
+import { checkMetadata } from "#src/ledger/rules/metadata.ts";
+import { checkIntegrity, checkRedeemers } from "#src/ledger/rules/redeemers.ts";
+import { checkScripts } from "#src/ledger/rules/scripts.ts";
+import { checkTranslation } from "#src/ledger/rules/translation.ts";
+import { checkUtxo, type LookedUp } from "#src/ledger/rules/utxo.ts";
+import { checkPhase2 } from "#src/ledger/rules/utxos.ts";
+import { scriptsOf } from "#src/ledger/scripts.ts";
+import type { LedgerState } from "#src/ledger/state.ts";
+import { readTransaction, type Transaction } from "#src/ledger/transaction.ts";
+
+/**
+ * Judges a whole transaction (its CBOR) as part of a block at a slot. Gives what it changes, to be applied with `applyDelta`;
+ * the state stays as it is. Bytes that are no transaction have the one failure `DeserialiseFailure`. Rejects only when
+ * `evaluate` does.
+ */
+export async function validate(
+  state: LedgerState,
+  transaction: Uint8Array,
+  slot: number,
+  evaluate: Evaluate,
+  slots: SlotConfig,
+): Promise<Result<Applied, readonly LedgerFailure[]>> {
+  const read = readTransaction(transaction);
+  if (!read.ok) return refuse([{ name: "DeserialiseFailure", message: read.error.message }]);
+  const tx = read.value;
+  const { body, witnesses } = tx;
+  const { parameters } = state;
+  const major = parameters.protocolVersion.major;
+  const found: LookedUp = {
+    inputs: lookUp(state.utxo, body.inputs),
+    references: lookUp(state.utxo, body.references),
+    collateral: lookUp(state.utxo, body.collateral),
+  };
+  const inputs = found.inputs.found;
+  const references = found.references.found;
+  const collateral = found.collateral.found;
+  const scriptBytes = refScriptBytes(inputs, references);
+  const scripts = scriptsOf(body, witnesses.scripts, inputs, references);
+
+  const failures: LedgerFailure[] = [];
+  let changes = unchanged;
+  if (tx.valid) {
+    failures.push(...checkLedger(body, scriptBytes, state));
+    changes = changing(state, (registry) => {
+      failures.push(...applyCertificates(body, registry, state), ...checkGovernance(body, registry, state));
+    });
+  }
+  failures.push(
+    ...checkScripts(tx, scripts, major),
+    ...checkDatums(body, witnesses.datums, inputs, references, scripts),
+    ...checkRedeemers(witnesses.redeemers, scripts),
+    ...checkKeys(tx.id, body, witnesses, inputs, collateral),
+    ...checkMetadata(body.auxiliaryHash, tx.auxiliary, major),
+    ...checkIntegrity(body.scriptDataHash, witnesses, scripts, parameters),
+    ...checkUtxo(tx, found, state, slot),
+  );
+  if (failures.length > 0) return refuse(failures);
+
+  const untold = checkTranslation(body, inputs, references, scripts, parameters);
+  if (untold.length > 0) return refuse(untold);
+  const utxos = [...inputs, ...references, ...collateral].map(({ ref, output }) => ({ ref, output }));
+  const phase2 = await checkPhase2(tx, utxos, scripts, parameters, evaluate, slots);
+  if (phase2.length > 0) return refuse(phase2);
+  return ok(effects(tx, found, changes, state, scriptBytes));
+}
+
+function refuse(failures: readonly LedgerFailure[]) {
+  return { ok: false, error: failures } as const;
+}
+
+/** What an accepted transaction changes. */
+function effects(
+  tx: Transaction,
+  { inputs, collateral }: LookedUp,
+  changes: RegistryChanges,
+  state: LedgerState,
+  scriptBytes: number,
+): Applied {
+  const { hash, valid, body, units } = tx;
+  const { collateralReturn } = body;
+  const taken = { hash, valid, size: tx.bytes.length, units, refScriptBytes: scriptBytes };
+  const spent = (valid ? inputs : collateral).found.map(({ ref, output }) => ({ ref, output }));
+  if (valid) {
+    return {
+      ...taken,
+      ...changes,
+      fee: body.fee,
+      spent,
+      created: body.outputs.map(({ output }, index) => ({ ref: { txHash: hash, index }, output })),
+      deposits: deposits(state.parameters, body, state.pools) - refunds(state.parameters, body, state),
+      donation: body.donation,
+    };
+  }
+  const index = body.outputs.length;
+  return {
+    ...taken,
+    ...unchanged,
+    fee: forfeit(body, collateral.found).lovelace,
+    spent,
+    created: collateralReturn ? [{ ref: { txHash: hash, index }, output: collateralReturn.output }] : [],
+    deposits: 0n,
+    donation: 0n,
+  };
+}
+
+/** Bytes of reference scripts that the transactions of a block may refer to together (ledger: `maxRefScriptSizePerBlock`). */
+const MAX_BLOCK_REF_SCRIPT_BYTES = 1_048_576;
+
+/** Bytes that a block's body has beside its transactions: heads of its four parts, and a transaction's place in the lists. */
+const BODY_BYTES = 20;
+const PLACE_BYTES = 6;
+
+/**
+ * Whether a block that holds some transactions has room for one more: by the size of its body, the units of its redeemers, and the
+ * bytes of reference scripts.
+ */
+export function fitsBlock(parameters: Parameters, chosen: readonly Applied[], next: Applied): boolean {
+  let size = BODY_BYTES;
+  let memory = 0n;
+  let steps = 0n;
+  let references = 0;
+  for (const { size: bytes, units, refScriptBytes } of [...chosen, next]) {
+    size += bytes + PLACE_BYTES;
+    memory += units.memory;
+    steps += units.steps;
+    references += refScriptBytes;
+  }
+  const { maxBlockBodySize, maxBlockUnits } = parameters;
+  return size <= maxBlockBodySize && memory <= maxBlockUnits.memory && steps <= maxBlockUnits.steps &&
+    references <= MAX_BLOCK_REF_SCRIPT_BYTES;
+}

@@ -1,0 +1,198 @@
+/**
+ * Transitions that the Haskell ledger made, as files: `[config, state before, state after, events, title]`, events
+ * `[0, transaction, accepted, slot]`, `[1, ticks]` and `[2, epochs]`. States are `NewEpochState`.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { toHex } from "#src/base/bytes.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import { as, asInt, decode, type Item } from "#src/cardano/cbor.ts";
+import { type Output, readOutput, readRef, refKey } from "#src/cardano/output.ts";
+import type { Parameters, Ratio, Units } from "#src/cardano/parameters.ts";
+import { credentialKey, type MutableLedgerState, newState } from "#src/ledger/state.ts";
+
+/** What happens to the ledger. */
+export type Event =
+  | { readonly kind: "transaction"; readonly cbor: Uint8Array; readonly accepted: boolean; readonly slot: number }
+  | { readonly kind: "ticks" | "epochs"; readonly count: number };
+
+/** A transition. */
+export interface Transition {
+  /** Folder and title of the file: `conway/pass-deleg-…`. */
+  readonly name: string;
+  readonly before: MutableLedgerState;
+  readonly after: MutableLedgerState;
+  readonly events: readonly Event[];
+}
+
+/** All transitions of a folder, by name. */
+export function* transitions(folder: string): Generator<Transition> {
+  const paths = readdirSync(`${folder}/eras`).flatMap((era) =>
+    readdirSync(`${folder}/eras/${era}`).map((title) => `${era}/${title}`)
+  ).sort();
+  for (const name of paths) {
+    for (const part of readdirSync(`${folder}/eras/${name}`)) {
+      const [, before, after, events] = list(decode(readFileSync(`${folder}/eras/${name}/${part}`)));
+      const parameters = (hash: string) => readParameters(decode(readFileSync(`${folder}/pparams/${hash}`)));
+      yield {
+        name: part === "0" ? name : `${name}/${part}`,
+        before: readState(before!, parameters),
+        after: readState(after!, parameters),
+        events: list(events).map(readEvent),
+      };
+    }
+  }
+}
+
+const list = (item: Item | undefined) => as(item, "array").value;
+const pairs = (item: Item | undefined) => as(item, "map").value;
+const number = (item: Item | undefined) => Number(asInt(item));
+const hex = (item: Item | undefined) => toHex(as(item, "bytes").value);
+const ratio = (item: Item | undefined): Ratio => {
+  const [numerator, denominator] = list(as(item, "tag").value);
+  return { numerator: asInt(numerator), denominator: asInt(denominator) };
+};
+const units = (item: Item | undefined): Units => {
+  const [memory, steps] = list(item);
+  return { memory: asInt(memory), steps: asInt(steps) };
+};
+
+function readEvent(item: Item): Event {
+  const [kind, first, accepted, slot] = list(item);
+  if (number(kind) > 0) return { kind: number(kind) === 1 ? "ticks" : "epochs", count: number(first) };
+  return {
+    kind: "transaction",
+    cbor: as(first, "bytes").value,
+    accepted: as(accepted, "bool").value,
+    slot: number(slot),
+  };
+}
+
+function readParameters(item: Item): Parameters {
+  const field = list(item);
+  const [major, minor] = list(field[12]);
+  const [memory, steps] = list(field[16]);
+  return {
+    protocolVersion: { major: number(major), minor: number(minor) },
+    feePerByte: asInt(field[0]),
+    feeFixed: asInt(field[1]),
+    maxBlockBodySize: number(field[2]),
+    maxTxSize: number(field[3]),
+    maxBlockHeaderSize: number(field[4]),
+    keyDeposit: asInt(field[5]),
+    poolDeposit: asInt(field[6]),
+    poolRetirementBound: number(field[7]),
+    minPoolCost: asInt(field[13]),
+    utxoCostPerByte: asInt(field[14]),
+    costModels: new Map(pairs(field[15]).map(([language, model]) => [number(language), list(model).map(asInt)])),
+    prices: { memory: ratio(memory), steps: ratio(steps) },
+    maxTxUnits: units(field[17]),
+    maxBlockUnits: units(field[18]),
+    maxValueSize: number(field[19]),
+    collateralPercentage: number(field[20]),
+    maxCollateralInputs: number(field[21]),
+    govActionDeposit: asInt(field[27]),
+    drepDeposit: asInt(field[28]),
+    refScriptCostPerByte: ratio(field[30]),
+  };
+}
+
+function readCredential(item: Item | undefined): Credential {
+  const [kind, hash] = list(item);
+  return { kind: number(kind) === 1 ? "script" : "key", hash: hex(hash) };
+}
+
+const keyOf = (item: Item | undefined) => credentialKey(readCredential(item));
+
+function readDRep(item: Item): string {
+  const kind = number(list(item)[0]);
+  return kind === 2 ? "abstain" : kind === 3 ? "no confidence" : keyOf(item);
+}
+
+function readState(item: Item, parameters: (hash: string) => Parameters): MutableLedgerState {
+  const [epoch, , , epochState] = list(item);
+  const [account, ledger] = list(epochState);
+  const [treasury, reserves] = list(account);
+  const [certificates, utxo] = list(ledger);
+  const [votes, pools, stake] = list(certificates);
+  const [outputs, deposits, fees, governance, , donations] = list(utxo);
+  const [proposals, committee, , current] = list(governance);
+  const unspent = new Map<string, Output>();
+  for (const [ref, output] of pairs(outputs)) unspent.set(refKey(readRef(ref)), readOutput(output));
+  const state = newState({ parameters: parameters(hex(current)), epoch: number(epoch), outputs: unspent });
+  Object.assign(state.pots, {
+    treasury: asInt(treasury),
+    reserves: asInt(reserves),
+    fees: asInt(fees),
+    deposits: asInt(deposits),
+    donations: asInt(donations),
+  });
+  const [dreps, seats] = list(votes);
+  for (const [drep, of] of pairs(dreps)) state.dreps.set(keyOf(drep), { deposit: asInt(list(of)[2]) });
+  readCommittee(state, committee!, proposals!, seats!);
+  readPools(state, pools!);
+  for (const [credential, of] of pairs(list(list(stake)[0])[0])) {
+    const [reward, , pool, drep] = list(of).map((part) => part.type === "array" ? list(part) : []);
+    const [balance, deposit] = list(reward![0]);
+    state.accounts.set(keyOf(credential), {
+      balance: asInt(balance),
+      deposit: asInt(deposit),
+      ...(pool![0] ? { pool: hex(pool![0]) } : {}),
+      ...(drep![0] ? { drep: readDRep(drep![0]) } : {}),
+    });
+  }
+  return state;
+}
+
+/** Members elected, members proposed, and what each answered. */
+function readCommittee(state: MutableLedgerState, committee: Item, proposals: Item, seats: Item): void {
+  const [elected] = list(committee);
+  for (const [cold] of elected ? pairs(list(elected)[0]) : []) state.committee.set(keyOf(cold), {});
+  for (const proposal of list(list(proposals)[1])) {
+    const procedure = list(proposal)[4];
+    const [kind, , , added] = list(list(procedure)[2]);
+    if (kind && number(kind) === 4) for (const [cold] of pairs(added)) state.committee.set(keyOf(cold), {});
+  }
+  for (const [cold, answer] of pairs(seats)) {
+    const [kind, hot] = list(answer);
+    state.committee.set(keyOf(cold), number(kind) === 0 ? { hot: keyOf(hot) } : { resigned: true });
+  }
+}
+
+function readPools(state: MutableLedgerState, item: Item): void {
+  const [registered, future, retiring, deposits] = list(item);
+  const later = new Set(pairs(future).map(([pool]) => hex(pool)));
+  const ends = new Map(pairs(retiring).map(([pool, epoch]) => [hex(pool), number(epoch)]));
+  const paid = new Map(pairs(deposits).map(([pool, deposit]) => [hex(pool), asInt(deposit)]));
+  for (const [key] of pairs(registered)) {
+    const pool = hex(key);
+    state.pools.set(pool, {
+      certificate: new Uint8Array(),
+      deposit: paid.get(pool) ?? 0n,
+      ...(later.has(pool) ? { future: new Uint8Array() } : {}),
+      ...(ends.has(pool) ? { retiring: ends.get(pool)! } : {}),
+    });
+  }
+}
+
+/** A state as plain text that two states can be compared by; certificates of pools are left out. */
+export function stateText(state: MutableLedgerState, outputs: Iterable<readonly [string, Output]>): string[] {
+  const { accounts, pools, dreps, committee, pots } = state;
+  const rows: string[] = [];
+  const asset = ([id, quantity]: readonly [string, bigint]) => `${id}:${quantity}`;
+  for (const [ref, { address, value, datumHash, datum, script }] of outputs) {
+    const held = [...value.assets].map(asset).sort().join(" ");
+    const rest = [datumHash ?? "", datum ? toHex(datum) : "", script ? toHex(script) : ""].join(" ");
+    rows.push(`output ${ref} ${address} ${value.lovelace} ${held} ${rest}`);
+  }
+  for (const [key, { balance, deposit, pool, drep }] of accounts.entries()) {
+    rows.push(`account ${key} ${balance} ${deposit} ${pool ?? ""} ${drep ?? ""}`);
+  }
+  for (const [pool, { deposit, retiring }] of pools.entries()) rows.push(`pool ${pool} ${deposit} ${retiring ?? ""}`);
+  for (const [drep, { deposit }] of dreps.entries()) rows.push(`drep ${drep} ${deposit}`);
+  for (const [cold, { hot, resigned }] of committee.entries()) {
+    if (hot || resigned) rows.push(`committee ${cold} ${hot ?? "resigned"}`);
+  }
+  rows.push(`pots ${pots.fees} ${pots.deposits} ${pots.donations}`);
+  return rows.sort();
+}
+
