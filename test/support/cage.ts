@@ -15,6 +15,8 @@ import { changeOf, decodeDatum, encodeRequest, encodeState, type Operation } fro
 import { keyAddress } from "#src/cage/plutus_address.ts";
 import { type BuildInput, type Built, measuring } from "#src/cage/transactions/common.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
+import { newState } from "#src/ledger/state.ts";
+import { validate } from "#src/ledger/validate.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { expectSound, unitsOf } from "./soundness.ts";
@@ -41,6 +43,19 @@ export const op = {
   remove: (value: string): Operation => ({ type: "delete", value: utf8(value) }),
   update: (old: string, value: string): Operation => ({ type: "update", old: utf8(old), value: utf8(value) }),
 };
+
+/** Transactions that were applied since the last look, each with the outputs there were. */
+const applied: { transaction: Uint8Array; outputs: readonly Utxo[]; slot: number }[] = [];
+
+/** Has the ledger's rules judge every transaction that was applied; called after each test. */
+export async function judgeApplied(): Promise<void> {
+  for (const { transaction, outputs, slot } of applied.splice(0)) {
+    const held = new Map(outputs.map((one) => [refKey(one.ref), one.output]));
+    const state = newState({ parameters, outputs: held });
+    const judged = await validate(state, transaction, slot, (input) => Promise.resolve(evaluateScripts(input)), slots);
+    expect(judged.ok ? [] : judged.error).toEqual([]);
+  }
+}
 
 /** Unspent outputs, and what transactions make of them. */
 export class Outputs {
@@ -100,6 +115,7 @@ export class Outputs {
         steps: taken.reduce((sum, { steps }) => sum + steps, 0n),
       });
     }
+    applied.push({ transaction, outputs: known, slot: this.slot });
     for (const ref of scanned.inputs) this.live.delete(refKey(ref));
     this.add(...created(scanned));
     return { created: created(scanned), fee: sound.fee, least: sound.least };

@@ -1,6 +1,6 @@
 /** Updates of many requests, and wallets of every sort. */
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { compareRefs, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -10,8 +10,20 @@ import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { Forestry } from "#src/forestry/trie.ts";
-import { factsOf, measure, ModelToken, must, op, Outputs, requested, stated } from "../../support/cage.ts";
+import {
+  factsOf,
+  judgeApplied,
+  measure,
+  ModelToken,
+  must,
+  op,
+  Outputs,
+  requested,
+  stated,
+} from "../../support/cage.ts";
 import { assetId, coin, newRef, person, utxo } from "../../support/wallet.ts";
+
+afterEach(judgeApplied);
 
 const alice = person("alice");
 const bob = person("bob");
@@ -25,7 +37,7 @@ function model(facts = new Forestry()): ModelToken {
 function update(outputs: Outputs, token: ModelToken, requests: readonly Utxo[], address = alice.base) {
   const built = must(buildUpdate({ ...outputs.input(address), state: token.state, requests }, token.facts, measure));
   const applied = outputs.apply(built, alice);
-  const ordered = [...requests].sort((a, b) => compareRefs(a.ref, b.ref));
+  const ordered = [...new Set(requests)].sort((a, b) => compareRefs(a.ref, b.ref));
   token.follow(applied.created[0]!, ordered);
   expect(toHex(token.facts.root)).toBe(built.root);
   ordered.forEach(({ output }, i) => {
@@ -71,7 +83,7 @@ describe("many requests", () => {
       token.state,
       ...requests,
     );
-    update(outputs, token, requests);
+    update(outputs, token, [...requests, requests[1]!]);
   });
 
   test("changes of one key build on each other in the ledger's order", () => {

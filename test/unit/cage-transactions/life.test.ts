@@ -1,5 +1,5 @@
 /** A token's whole life in built transactions, signed by another library and evaluated by the real script machine. */
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { compareRefs } from "#src/cardano/output.ts";
@@ -10,8 +10,10 @@ import { buildRequest, type BuiltRequest } from "#src/cage/transactions/request.
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import type { Operation } from "#src/cage/datum.ts";
-import { measure, ModelToken, must, op, Outputs } from "../../support/cage.ts";
+import { judgeApplied, measure, ModelToken, must, op, Outputs } from "../../support/cage.ts";
 import { coin, type Person, person } from "../../support/wallet.ts";
+
+afterEach(judgeApplied);
 
 const alice = person("alice");
 const bob = person("bob");

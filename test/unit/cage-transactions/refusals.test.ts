@@ -1,5 +1,5 @@
 /** What is not built, and why. */
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { utf8 } from "#src/base/bytes.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { refKey } from "#src/cardano/output.ts";
@@ -13,8 +13,20 @@ import { buildUpdate, type RefusedRequest } from "#src/cage/transactions/update.
 import { cageScript } from "#src/cage/script.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
-import { factsOf, measure, ModelToken, must, op, Outputs, requested, stated } from "../../support/cage.ts";
+import {
+  factsOf,
+  judgeApplied,
+  measure,
+  ModelToken,
+  must,
+  op,
+  Outputs,
+  requested,
+  stated,
+} from "../../support/cage.ts";
 import { assetId, coin, person } from "../../support/wallet.ts";
+
+afterEach(judgeApplied);
 
 const alice = person("alice");
 const bob = person("bob");
