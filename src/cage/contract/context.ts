@@ -35,7 +35,7 @@ export const Spending = record({ reference: asData, datum: asData });
 export const Just = record({ value: asData });
 
 /** The cage's datum: constructor 0 around a request, 1 around a state. */
-export const Datum = record({ content: asData });
+export const Datum = record({ content: asConstr });
 export const State = record({ owner: asData, root: asBytes });
 export type StateFields = ReturnType<typeof State.open>;
 export const Request = record({ token: asData, refund: asData, fee: asInt, key: asBytes, operation: asConstr });

@@ -210,6 +210,7 @@ function checkApplicable<R>(
           bind([Output.get.value(back)], (returned) =>
             checkAll([
               [Datum.ends(datum), "modify: a datum with more than a request"],
+              [u.equalInts(u.first(Datum.get.content(datum)), int(0)), "modify: a request under another constructor"],
               [Request.ends(request), "modify: a request with more fields"],
               [u.isEmpty(u.tail(value)), "modify: a request holds assets"],
               [u.lessOrEqual(int(0), fee), "modify: a negative fee"],

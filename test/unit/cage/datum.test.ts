@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blake2b256 } from "#src/cardano/hash.ts";
-import { Constr, constr, type Data, decodeData, encodeData } from "#src/cardano/data.ts";
+import { constr, decodeData, encodeData } from "#src/cardano/data.ts";
 import {
   changeOf,
   type Datum,
@@ -23,6 +23,7 @@ import {
   readKeyAddress,
 } from "#src/cage/plutus_address.ts";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
+import { bent } from "../../support/bent_data.ts";
 
 const hex = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
 const bytes = fc.uint8Array({ maxLength: 200 });
@@ -52,18 +53,6 @@ const datum: fc.Arbitrary<Datum> = fc.oneof(
     }),
   }),
 );
-
-/** Every variant of some data with one node changed in form: another tag, a field more, one less, another kind. */
-function bent(data: Data): Data[] {
-  if (!(data instanceof Constr)) return [typeof data === "bigint" ? new Uint8Array(28) : 5n, constr(0)];
-  const { tag, fields } = data;
-  const variants: Data[] = [constr(tag + 7, ...fields), constr(tag, ...fields, 0n), [...fields]];
-  if (fields.length > 0) variants.push(constr(tag, ...fields.slice(1)));
-  fields.forEach((field, i) => {
-    for (const other of bent(field)) variants.push(constr(tag, ...fields.slice(0, i), other, ...fields.slice(i + 1)));
-  });
-  return variants;
-}
 
 const request = (over: Partial<Extract<Datum, { type: "request" }>["request"]> = {}): Datum => ({
   type: "request",

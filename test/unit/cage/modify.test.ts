@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Constr, constr, type Data } from "#src/cardano/data.ts";
+import { proofData } from "#src/forestry/proof.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { utf8 } from "#src/base/bytes.ts";
+import { readDatum } from "#src/cage/datum.ts";
+import { bent } from "../../support/bent_data.ts";
 import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "../../support/script_context.ts";
 import {
   ALICE,
@@ -138,6 +141,13 @@ describe("the next state", () => {
 });
 
 describe("junk in a state, if it ever got there", () => {
+  it("is no second token", () => {
+    const plan = update([alice]);
+    const held = value(2_000_000n, [POLICY, NAME, 1n], [POLICY, OTHER_NAME, 1n]);
+    const state = input(stateReference, output(SCRIPT, held, stateDatum(plan.before)));
+    const spends = plan.spends.map((spend) => spend === plan.state ? { ...spend, input: state } : spend);
+    expect(verdict({ ...plan, spends })).toMatch(/two tokens/);
+  });
   it("does not brick the token", () => {
     const plan = update([alice]);
     const held = value(2_000_000n, [fill(0), fill(1, 3), 9n], [POLICY, NAME, 1n], [fill(9), fill(1, 3), 1n]);
@@ -242,6 +252,24 @@ describe("a request that no update applies", () => {
     };
     for (const [what, data] of Object.entries(bad)) expect(verdict(plan(data)), what).not.toBe("accepted");
   });
+  it("is one that datums are not read in", () => {
+    const base = (staked: boolean, operation: Data) =>
+      datum(parts[0], staked ? keyAt(ALICE, fill(13)) : parts[1], parts[2], parts[3], operation);
+    const operations = [constr(0, utf8("v")), constr(1, utf8("v")), constr(2, utf8("v"), utf8("w"))] as const;
+    const types = ["insert", "delete", "update"] as const;
+    for (const [i, operation] of operations.entries()) {
+      for (const staked of [false, true]) {
+        const facts = i === 0 ? new Forestry() : Forestry.from([leafOf(utf8("a"), utf8("v"))]);
+        const change = { type: types[i]!, value: utf8(i === 2 ? "w" : "v"), old: utf8("v") };
+        const spec: RequestSpec = { ...alice, operation: change, refund: keyAt(ALICE, ...(staked ? [fill(13)] : [])) };
+        expect(verdict(update([{ ...spec, datum: base(staked, operation) }], facts))).toBe("accepted");
+        for (const bad of bent(base(staked, operation))) {
+          expect(readDatum(bad)).toBeUndefined();
+          expect(verdict(update([{ ...spec, datum: bad }], facts))).not.toBe("accepted");
+        }
+      }
+    }
+  });
   it("has a refund address that is a script's or has a pointer", () => {
     const pointer = constr(0, constr(0, ALICE), constr(0, constr(1, 1n, 2n, 3n)));
     for (const refund of [scriptAt(ALICE), pointer]) {
@@ -294,6 +322,12 @@ describe("what else an update spends", () => {
     // without the requester's signature it is neither retracted nor passed over
     expect(verdict({ ...skipping(), signers: [OWNER] })).not.toBe("accepted");
     expect(verdict({ ...plan, signers: [OWNER, BOB] })).not.toBe("accepted");
+    const odd = constr(2, [
+      ...honest.actions.map((a) => constr(0, a.type === "apply" ? proofData(a.proof) : [])),
+      constr(2),
+    ]);
+    const spelled = plan.spends.map((spend) => spend === honest.state ? { ...spend, redeemer: odd } : spend);
+    expect(verdict({ ...plan, spends: spelled, signers: [OWNER, BOB] })).toMatch(/no such action/);
     // the one in the middle
     const middle = update([alice, { ...bob, id: 64 }]);
     const acts = [middle.actions[0]!, { type: "skip" as const }, middle.actions[1]!];
