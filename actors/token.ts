@@ -19,7 +19,7 @@ import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
-import { atPoint, readAvailable, reserve } from "#src/chain/available.ts";
+import { atPoint, OFFERED, readAvailable, reserve } from "#src/chain/available.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import { readUtxos } from "#src/chain/utxo.ts";
 import { ensureWatched } from "#src/chain/watch.ts";
@@ -131,7 +131,7 @@ async function building<T>(
     }, value.more);
     if (!offer.ok) return offer;
     const { built, more } = offer.value;
-    const offeredBefore = value.available.filter(({ preference }) => preference === 2);
+    const offeredBefore = value.available.filter(({ preference }) => preference >= OFFERED);
     const free = await reserve(
       store,
       built.spends.map((utxo) => utxo.ref),

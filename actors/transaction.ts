@@ -64,10 +64,24 @@ async function submit(
 }
 
 function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
-  return submission.failures.slice(0, 50).map((failure) => ({
-    ...(failure as unknown as Record<string, Json>),
+  return submission.failures.slice(0, MOST_FAILURES).map((failure) => ({
+    ...(plain(failure) as Record<string, Json>),
     message: describeFailure(failure),
   }));
+}
+
+/** Failures that are told; a transaction can have more. */
+const MOST_FAILURES = 20;
+
+/** A value as plain JSON, as actors keep it: amounts as decimal strings, maps as objects, what is absent left out. */
+function plain(value: unknown): Json {
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Map) return plain(Object.fromEntries(value));
+  if (Array.isArray(value)) return value.slice(0, MOST_FAILURES).map(plain);
+  if (typeof value !== "object" || value === null) return value as Json;
+  return Object.fromEntries(
+    Object.entries(value).filter(([, one]) => one !== undefined).map(([name, one]) => [name, plain(one)]),
+  );
 }
 
 async function notice(options: TransactionActorOptions, hash: string): Promise<boolean> {

@@ -289,3 +289,6 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
   MalformedProposal: ({ reason }) => `A proposal is malformed: ${reason}.`,
   VotersDoNotExist: ({ voters }) => `Voters are not registered: ${members(voters)}.`,
 };
+
+/** Names of all failures. */
+export const failureNames: readonly FailureName[] = Object.keys(sentences) as FailureName[];

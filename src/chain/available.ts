@@ -14,8 +14,14 @@ import type { Queries, Store } from "#src/store/store.ts";
 
 const RESERVED_FOR = "2 minutes";
 
-/** How gladly an output is spent: free, the output of a pending transaction, offered to somebody a moment ago. */
-export type Preference = 0 | 1 | 2;
+/**
+ * How gladly an output is spent, less is more: 0 free; 1 the output of a pending transaction; from 2 on offered to somebody, the more
+ * the shorter ago.
+ */
+export type Preference = number;
+
+/** The least preference of an output that was offered. */
+export const OFFERED: Preference = 2;
 
 /** An output on offer. */
 export interface AvailableUtxo {
@@ -33,11 +39,14 @@ export async function readAvailable(sql: Queries, address: string): Promise<Avai
     output.address === address && !known.has(refKey(ref))
   );
   const utxos = [
-    ...inLedger.map((utxo) => ({ utxo, preference: 0 as Preference })),
-    ...coming.map((utxo) => ({ utxo, preference: 1 as Preference })),
+    ...inLedger.map((utxo) => ({ utxo, preference: 0 })),
+    ...coming.map((utxo) => ({ utxo, preference: 1 })),
   ].filter(({ utxo }) => !gone.has(refKey(utxo.ref)));
   const reserved = await reservedOf(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
-  return utxos.map((one) => reserved.has(refKey(one.utxo.ref)) ? { ...one, preference: 2 as Preference } : one);
+  return utxos.map((one) => {
+    const left = reserved.get(refKey(one.utxo.ref));
+    return left === undefined ? one : { ...one, preference: OFFERED + left };
+  });
 }
 
 /** Reads at one point: what `read` sees is one state of the index, and `at` is where that stands. */
@@ -67,10 +76,12 @@ async function pendingOf(sql: Queries, address: string, refs: readonly string[])
   }
 }
 
-async function reservedOf(sql: Queries, refs: readonly string[]): Promise<Set<string>> {
-  const rows = await sql<{ ref: string }[]>`
-    select ref from reservation where ref = any(${sql.array([...refs])}) and until > now()`;
-  return new Set(rows.map((row) => row.ref));
+/** Seconds that reservations have left, by output. */
+async function reservedOf(sql: Queries, refs: readonly string[]): Promise<Map<string, number>> {
+  const rows = await sql<{ ref: string; left: number }[]>`
+    select ref, extract(epoch from until - now())::float8 as left from reservation
+    where ref = any(${sql.array([...refs])}) and until > now()`;
+  return new Map(rows.map((row) => [row.ref, row.left]));
 }
 
 /**

@@ -114,7 +114,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     refusals: { 422: "`refused_by_ledger`, with the ledger's failures", 503: "`unavailable`, `overloaded`" },
   }, async ({ body }) => {
     const answer = await submit(options, fromHex(body.signedTransaction));
-    if (!answer.ok) throw refusal(answer.error);
+    if (!answer.ok) throw refusal(undecodable(answer.error) ?? answer.error);
     return answer.value;
   });
 
@@ -280,6 +280,14 @@ async function submit(options: TokenEdgeOptions, cbor: Uint8Array): Promise<Resu
     addresses: [...new Set(outputs.map((output) => output.address))],
     validTo: transaction.validTo ?? null,
   }, { deadlineMs: SUBMIT_MS });
+}
+
+/** Bytes that look like a transaction but that the ledger's decoder refuses are malformed, and not refused by a rule. */
+function undecodable({ code, details, message }: Failure): Failure | undefined {
+  const names = Array.isArray(details) ? (details as { name?: string }[]).map(({ name }) => name) : [];
+  return code === "refused_by_ledger" && names.includes("DeserialiseFailure")
+    ? { code: "undecodable", message }
+    : undefined;
 }
 
 async function waitBlocks(options: TokenEdgeOptions, n: number): Promise<{ height: number }> {

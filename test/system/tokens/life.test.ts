@@ -293,6 +293,28 @@ describe("a token's life", () => {
     }
   });
 
+  it("refuses the second of two transactions that spend the same", async () => {
+    const single = new User();
+    await fund(arbor.devnet, arbor.tokens, single, 50_000_000);
+    const path = `/transaction/${single.address}/request-insert/${token}`;
+    const built = [await post(path, { key: "d1", value: "v" }), await post(path, { key: "d2", value: "v" })];
+    const [first, second] = built.map(({ body }) => single.sign(body.unsignedTransaction)) as [string, string];
+    await land(arbor.tokens, first);
+    const refused = await post("/transaction", { signedTransaction: second });
+    expect(refused).toMatchObject({ status: 422, body: { code: "refused_by_ledger" } });
+    expect(refused.body.details.map((one: { name: string }) => one.name)).toContain("BadInputsUTxO");
+    const [a, b] = [new User(), new User()];
+    await Promise.all([a, b].map((user) => fund(arbor.devnet, arbor.tokens, user, 20_000_000)));
+    const boots = await Promise.all([
+      get(`/transaction/${a.address}/boot-token`),
+      get(`/transaction/${a.address}/boot-token`),
+    ]);
+    const both = await Promise.all(
+      boots.map(({ body }, i) => post("/transaction", { signedTransaction: a.sign(body.unsignedTransaction), i })),
+    );
+    expect(both.map(({ status }) => status).filter((status) => status !== 200 && status !== 422)).toEqual([]);
+  });
+
   it("ends a token; its requests can still be taken back", async () => {
     const left = await request(other, "insert", { key: "left", value: "over" });
     await carry(owner, get(`/transaction/${owner.address}/end-token/${token}`));
