@@ -13,6 +13,7 @@ import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { agrees, plutusHash, refuses } from "../../support/scripts.ts";
 import { expectSound, unitsOf, witnessFields } from "../../support/soundness.ts";
+import { walletVectors } from "../../support/wallet-vectors.ts";
 import { assetId, coin, newRef, person, signed, utxo } from "../../support/wallet.ts";
 
 const alice = person("alice");
@@ -130,6 +131,23 @@ describe("payments", () => {
     expect(pay([coin(alice.base, 200_000_000n)], { outputs })).toMatchObject({
       error: { code: "too_large", details: { what: "bytes", limit: 16_384, size: expect.any(Number) } },
     });
+  });
+});
+
+describe("golden fees of a payment of one ada out of one output", () => {
+  const golden = walletVectors("balance-tx-fee").filter(({ input }) => input.scenario === "1ada-payment");
+  test.each(golden.map((vector) => [vector.id, vector] as const))("%s", (_id, { input, expected }) => {
+    const wallet = input.utxoLovelace === 0 ? [] : [coin(alice.enterprise, BigInt(input.utxoLovelace))];
+    const outputs = [{ address: bob.enterprise, value: lovelace(1_000_000n) }];
+    const built = pay(wallet, { outputs }, unused, alice.enterprise);
+    if (!expected.ok) {
+      expect(built).toMatchObject({ error: { code: "not_enough_money" } });
+      return;
+    }
+    const { fee } = expectSound(signed(must(built).transaction, alice), wallet, parameters);
+    // A payment with change has the least fee of its own bytes, which differ with the way an output is written.
+    if (!expected.hasChange) expect(fee).toBe(BigInt(expected.fee));
+    else expect(fee).toBeLessThanOrEqual(BigInt(expected.fee));
   });
 });
 
