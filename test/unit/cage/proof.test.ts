@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Constr, constr, type Data } from "#src/cardano/data.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { type Proof, proofData, type Step } from "#src/forestry/proof.ts";
-import { Forestry, leafOf } from "#src/forestry/trie.ts";
+import { BranchNode } from "#src/forestry/node.ts";
+import { Forestry, type Leaf, leafOf } from "#src/forestry/trie.ts";
 import { excludes, rootWith, rootWithout } from "#src/forestry/verify.ts";
 import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
 import { forgeries, gullible } from "../../support/forged_proofs.ts";
@@ -188,6 +189,40 @@ describe.skipIf(!folder)("tries of the reference library", () => {
       const [before, after] = [op.before ?? vector.root, op.after ?? op.newRoot!];
       const result = scriptFollows(fromHex(before), utf8(op.key), operation, data, fromHex(after));
       expect(`${op.op} ${op.key}: ${result.message}`).toBe(`${op.op} ${op.key}: ok`);
+    }
+  });
+});
+
+describe("deleting one of two through a branch step", () => {
+  // The proof format has no room for what would tell it apart; THREATS.md says why it is left.
+  const [a, b] = ["a", "b"].map((key) => leafOf(utf8(key), utf8("v"))) as [Leaf, Leaf];
+  const both = Forestry.from([a, b]);
+  const proof = both.prove(a.path);
+  if (!proof.ok) throw new Error(proof.error.message);
+  const other = both.top instanceof BranchNode ? both.top : undefined;
+  const slot = a.path[0]! >> 4;
+  const siblings = other!.siblings(slot);
+  const asBranch: Proof = [{ type: "branch", skip: 0, neighbors: siblings }];
+  const odd = rootWithout(a.path, asBranch)!;
+  const honest = rootWithout(a.path, proof.value)!;
+
+  it("leaves a root that no set of facts has", () => {
+    expect(scriptFollows(both.root, utf8("a"), remove("v"), proofData(asBranch), odd).message).toBe("ok");
+    expect(scriptFollows(both.root, utf8("a"), remove("v"), proofData(proof.value), honest).message).toBe("ok");
+    expect(honest).toEqual(Forestry.from([b]).root);
+    expect(odd).not.toEqual(honest);
+  });
+  it("hides nothing: what is left is present, and is not absent", () => {
+    const left = both.prove(b.path);
+    if (!left.ok) throw new Error(left.error.message);
+    const alone = other!.with(slot, undefined).siblings(b.path[0]! >> 4);
+    const present: Proof = [{ type: "branch", skip: 0, neighbors: alone }];
+    expect(rootWith(b.path, b.value, present)).toEqual(odd);
+    for (const claim of [[], present, left.value, proof.value, [...present, ...present]] as Proof[]) {
+      expect(excludes(odd, b.path, claim)).toBe(false);
+      const result = scriptFollows(odd, utf8("b"), insert("w"), proofData(claim), odd);
+      expect(result.message).not.toBe("another root");
+      expect(result.ok).toBe(false);
     }
   });
 });
