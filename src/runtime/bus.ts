@@ -2,7 +2,7 @@
  * NATS behind one file: requests, messages and subscriptions with JSON bodies. Core NATS only: a message may be lost or come
  * twice, and nothing here depends on it being kept.
  */
-import { connect, headers, type Msg, type NatsConnection, NatsError } from "nats";
+import { connect, createInbox, headers, type NatsConnection } from "nats";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 
@@ -77,17 +77,9 @@ export async function connectBus(
     }
     return bytes;
   };
+  const request = requests(nats);
   return {
-    request: async (subject, body, timeoutMs) => {
-      const bytes = bytesOf(body);
-      let message: Msg;
-      try {
-        message = await nats.request(subject, bytes, { timeout: Math.max(1, Math.ceil(timeoutMs)) });
-      } catch (error) {
-        throw asBusError(error, subject);
-      }
-      return decode(message.data);
-    },
+    request: (subject, body, timeoutMs) => request(subject, bytesOf, body, timeoutMs),
     publish: (subject, body, more) => {
       const bytes = bytesOf(body);
       if (more === undefined) return nats.publish(subject, bytes);
@@ -134,9 +126,50 @@ export async function connectBus(
   };
 }
 
-function asBusError(error: unknown, subject: string): BusError {
-  const code = error instanceof NatsError ? error.code : "";
-  if (code === "503") return new BusError("no_responders", `nobody listens on ${subject}`);
-  if (code === "TIMEOUT") return new BusError("timeout", `no answer on ${subject} in time`);
-  return new BusError("closed", reason(error));
+/**
+ * Requests over one inbox. The client's own makes an `Error` for each request in advance, stack trace and all: a tenth of an
+ * asker's time.
+ */
+function requests(nats: NatsConnection) {
+  const inbox = createInbox();
+  const waiting = new Map<
+    string,
+    { subject: string; resolve: (body: Json) => void; reject: (error: BusError) => void }
+  >();
+  let number = 0;
+  nats.subscribe(`${inbox}.*`, {
+    callback: (error, message) => {
+      if (error) return;
+      const asked = waiting.get(message.subject);
+      if (asked === undefined) return;
+      if (message.data.length === 0 && message.headers?.code === 503) {
+        return asked.reject(new BusError("no_responders", `nobody listens on ${asked.subject}`));
+      }
+      try {
+        asked.resolve(decode(message.data));
+      } catch (failure) {
+        asked.reject(new BusError("closed", reason(failure)));
+      }
+    },
+  });
+  return async (subject: string, bytesOf: (body: Json) => Uint8Array, body: Json, timeoutMs: number): Promise<Json> => {
+    const bytes = bytesOf(body);
+    const reply = `${inbox}.${++number}`;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      return await new Promise<Json>((resolve, reject) => {
+        waiting.set(reply, { subject, resolve, reject });
+        const late = () => reject(new BusError("timeout", `no answer on ${subject} in time`));
+        timer = setTimeout(late, Math.max(1, timeoutMs));
+        try {
+          nats.publish(subject, bytes, { reply });
+        } catch (error) {
+          reject(new BusError("closed", reason(error)));
+        }
+      });
+    } finally {
+      clearTimeout(timer);
+      waiting.delete(reply);
+    }
+  };
 }

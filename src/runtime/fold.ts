@@ -4,14 +4,14 @@
  * An event is all or nothing. One that the machine does not accept changes nothing; one at which the machine throws, or asks
  * for what it may not, changes nothing either and becomes a dead letter; the events after it are applied all the same.
  */
-import { type AnyMachineSnapshot, transition } from "xstate";
+import type { AnyMachineSnapshot } from "xstate";
 import { toJson } from "#src/base/json.ts";
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Effect, Forget, Put, Remind, Remove, Reply, Turn } from "#src/base/turn.ts";
 import type { Transition } from "#src/runtime/events.ts";
-import { begin, dehydrate, isTurnAction, stateName } from "#src/runtime/machine.ts";
+import { type Action, advance, begin, dehydrate, isTurnAction, stateName } from "#src/runtime/machine.ts";
 import { entityKey } from "#src/runtime/partition.ts";
 import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
 
@@ -128,10 +128,7 @@ function attempt(
         turn.refuse(item, stateName(current.value));
         continue;
       }
-      const [next, actions] = transition(kind.machine, current, event as never) as unknown as [
-        AnyMachineSnapshot,
-        readonly Action[],
-      ];
+      const [next, actions] = advance(kind.machine, current, event);
       if (next.status === "error") throw next.error;
       if (careful) dehydrate(kind.machine, next);
       turn.apply(item, version + 1, stateName(current.value), stateName(next.value), [...entered, ...actions]);
@@ -151,11 +148,6 @@ function attempt(
     }
   }
   return turn.folded({ snapshot, version, inputSeq }, text);
-}
-
-interface Action {
-  readonly type: string;
-  readonly params: unknown;
 }
 
 function turnOf(item: Item, at: number): Turn {

@@ -71,7 +71,7 @@ export function holdLease(options: LeaseOptions): Lease {
     while (!stopped.signal.aborted) {
       try {
         // A renewal that hangs must not hide that the time is up.
-        if (held) await Promise.race([renew(held), sleep(held.until - performance.now())]);
+        if (held) await Promise.race([renew(held), sleep(Math.max(0, held.until - performance.now()))]);
         else await take();
       } catch (error) {
         log.warn("lease not reached", { lease: name, reason: reason(error) });

@@ -2,7 +2,7 @@
  * The pure side of XState: what a machine may be made of, and its snapshots as JSON and back. Timers, promises and spawned
  * actors of a live machine would not survive a restore (or would run twice), so a machine that has them is refused.
  */
-import { type AnyMachineSnapshot, type AnyStateMachine, createActor, initialTransition } from "xstate";
+import { type ActorScope, type AnyMachineSnapshot, type AnyStateMachine, createActor } from "xstate";
 import type { Json } from "#src/base/json.ts";
 import { turnActions } from "#src/base/turn.ts";
 import type { ActorKind, ActorView, EntityRef, Event } from "#src/runtime/types.ts";
@@ -88,15 +88,66 @@ export function hydrate(kind: ActorKind, json: Json, version: number): AnyMachin
     }
     snapshot = kind.migrate(json, version);
   }
-  return createActor(kind.machine, { snapshot: snapshot as never }).getSnapshot() as AnyMachineSnapshot;
+  const { scope } = stage(kind.machine);
+  return kind.machine.restoreSnapshot(snapshot as never, scope as never) as AnyMachineSnapshot;
+}
+
+/** What a machine asks for, with its parameters. */
+export interface Action {
+  readonly type: string;
+  readonly params: unknown;
 }
 
 /** The snapshot before any event, and the actions of entering it. */
-export function begin(machine: AnyStateMachine, entity: EntityRef) {
-  return initialTransition(machine, { kind: entity.kind, id: entity.id }) as unknown as [
-    AnyMachineSnapshot,
-    readonly { readonly type: string; readonly params: unknown }[],
-  ];
+export function begin(machine: AnyStateMachine, entity: EntityRef): [AnyMachineSnapshot, readonly Action[]] {
+  const { scope, collect } = stage(machine);
+  return collect(() => machine.getInitialSnapshot(scope as never, { kind: entity.kind, id: entity.id }));
+}
+
+/** The snapshot after an event, and the actions asked for. Throws what the machine throws. */
+export function advance(
+  machine: AnyStateMachine,
+  snapshot: AnyMachineSnapshot,
+  event: Event,
+): [AnyMachineSnapshot, readonly Action[]] {
+  const { scope, collect } = stage(machine);
+  return collect(() => machine.transition(snapshot as never, event as never, scope as never));
+}
+
+type Scope = ActorScope<AnyMachineSnapshot, never, never>;
+const stages = new WeakMap<AnyStateMachine, Scope>();
+
+/**
+ * The surroundings in which XState carries out a step, where nothing acts and actions are only collected. XState's own
+ * `transition()` builds them anew for each step, together with an initial snapshot made without input: three quarters of its
+ * time. Steps are synchronous, so that one of them serves a machine for ever.
+ */
+function stage(machine: AnyStateMachine) {
+  let scope = stages.get(machine);
+  if (scope === undefined) {
+    const self = createActor(machine, { input: { kind: "", id: "" }, logger: () => {} });
+    const nothing = () => {};
+    scope = {
+      self,
+      id: "",
+      sessionId: "",
+      system: self.system,
+      logger: nothing,
+      defer: nothing,
+      emit: nothing,
+      stopChild: nothing,
+      actionExecutor: nothing,
+    } as unknown as Scope;
+    stages.set(machine, scope);
+  }
+  const surroundings = scope;
+  const collect = (step: () => unknown): [AnyMachineSnapshot, readonly Action[]] => {
+    const actions: Action[] = [];
+    surroundings.actionExecutor = ({ type, params }) => void actions.push({ type, params });
+    const snapshot = step() as AnyMachineSnapshot;
+    return [snapshot, actions];
+  };
+  return { scope, collect };
 }
 
 /** A state's name: `live`, `live.syncing` where nested, `{a.x,b.y}` where parallel. */

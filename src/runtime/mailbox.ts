@@ -175,6 +175,7 @@ export class Mailboxes {
   private evict(): void {
     let looked = 0;
     for (const [key, cell] of this.cells) {
+      this.sweepOpen(cell);
       if (cell.running === undefined && cell.open.size === 0 && cell.queue.length === 0) {
         this.cells.delete(key);
         return;

@@ -98,7 +98,7 @@ create table outbox (
   published boolean not null default false,
   primary key (kind, id, version)
 );
-create index outbox_open on outbox (partition, kind, id, version) where not published;
+create index outbox_open on outbox (partition) where not published;
 
 -- "outcome" says what became of an event once it was read: applied, skipped (not possible then) or failed.
 create table input_log (

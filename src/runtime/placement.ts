@@ -71,31 +71,30 @@ export function startPlacement(options: PlacementOptions): Placement {
     void drop(run);
   };
 
+  /** Says that this worker lives, renews what it holds, and gives its fair share of the partitions; in one commit. */
   const renew = async () => {
     const held = [...leases];
-    if (held.length === 0) return;
     const asked = performance.now();
-    const rows = await store.sql<{ id: number }[]>`
-      update partition p set expires = now() + ${ttl}::interval
-      from unnest(${held.map(([id]) => id)}::int[], ${held.map(([, { epoch }]) => epoch)}::bigint[]) as x(id, epoch)
-      where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker} returning p.id`;
-    const kept = new Set(rows.map(({ id }) => id));
+    const [row] = await store.sql<{ kept: number[]; others: number }[]>`
+      with me as (insert into worker (id, seen) values (${worker}, now())
+          on conflict (id) do update set seen = excluded.seen returning 1),
+        kept as (update partition p set expires = now() + ${ttl}::interval
+          from unnest(${held.map(([id]) => id)}::int[], ${held.map(([, { epoch }]) => epoch)}::bigint[]) as x(id, epoch)
+          where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker} returning p.id)
+      select (select coalesce(array_agg(id), '{}') from kept) as kept,
+        (select count(*)::int from worker where seen > now() - ${ttl}::interval and id <> ${worker}) as others
+      from me`;
+    const kept = new Set(row!.kept);
     const lost: number[] = [];
     for (const [id, lease] of held) {
       if (kept.has(id)) lease.until = asked + leaseMs;
       else if (leases.get(id) === lease) lost.push(id);
     }
-    if (lost.length === 0) return;
-    log.warn("partitions lost", { partitions: lost });
-    void drop(lost);
-  };
-
-  const fairShare = async () => {
-    const [row] = await store.sql<{ live: number }[]>`
-      with me as (insert into worker (id, seen) values (${worker}, now())
-        on conflict (id) do update set seen = excluded.seen)
-      select count(*)::int as live from worker where seen > now() - ${ttl}::interval and id <> ${worker}`;
-    return Math.ceil(options.partitions / (row!.live + 1));
+    if (lost.length > 0) {
+      log.warn("partitions lost", { partitions: lost });
+      void drop(lost);
+    }
+    return Math.ceil(options.partitions / (row!.others + 1));
   };
 
   const take = async (most: number) => {
@@ -137,8 +136,7 @@ export function startPlacement(options: PlacementOptions): Placement {
   };
 
   const beat = async () => {
-    await renew();
-    const fair = await fairShare();
+    const fair = await renew();
     if (leases.size > fair) {
       const extra = [...leases.keys()].slice(fair);
       log.info("partitions given back", { partitions: extra });
@@ -157,7 +155,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     while (!stopped.signal.aborted) {
       last = performance.now();
       await beat().catch((error) => log.warn("leases not renewed", { reason: reason(error) }));
-      const rest = leaseMs / 4 - (performance.now() - last);
+      const rest = Math.max(0, leaseMs / 4 - (performance.now() - last));
       await Promise.race([sleep(rest, stopped.signal), sleep(rest, wake.signal)]);
       // News of other workers come in bursts.
       if (wake.signal.aborted) await sleep(20, stopped.signal);

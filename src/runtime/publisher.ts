@@ -11,11 +11,13 @@ import type { Store } from "#src/store/store.ts";
 const BATCH = 512;
 /** Beyond this many waiting transitions the rows serve as the queue. */
 const MOST = 20_000;
+/** How long a transition may be told and not marked, in milliseconds. */
+const MARK_MS = 200;
 
 export interface Publisher {
   /** Tells of the transitions of a turn, after those handed over before. */
   push(transitions: readonly Transition[]): void;
-  /** Tells of what is not marked in some partitions: everything, or what is older than `olderMs`. Rejects when it cannot. */
+  /** Tells of what is not marked in some partitions and is older than `olderMs`. Rejects when it cannot. */
   sweep(partitions: readonly number[], olderMs: number): Promise<number>;
   /** Waits until everything handed over was told and marked, or for `ms`; then ends. */
   stop(ms: number): Promise<void>;
@@ -30,6 +32,8 @@ export function createPublisher(
   let queue: Transition[] = [];
   let overflown = false;
   let working: Promise<void> | undefined;
+  let told: Transition[] = [];
+  let marking: Promise<void> | undefined;
 
   /** Publishes until the server confirms, so that a later version is never told before an earlier one. */
   const tell = async (transitions: readonly Transition[]) => {
@@ -46,16 +50,33 @@ export function createPublisher(
         await sleep(250, stopped.signal);
       }
     }
-    await store.sql`
+  };
+
+  const mark = (transitions: readonly Transition[]) =>
+    store.sql`
       update outbox o set published = true
       from unnest(${transitions.map(({ entity }) => entity.kind)}::text[],
         ${transitions.map(({ entity }) => entity.id)}::text[], ${transitions.map(({ version }) => version)}::bigint[])
         as x(kind, id, version)
       where o.kind = x.kind and o.id = x.id and o.version = x.version`;
+
+  /** Marks what was told, gathered for a moment: a mark that is lost costs a repetition, and one each would cost a commit. */
+  const markTold = () => {
+    marking ??= (async () => {
+      await sleep(MARK_MS, stopped.signal);
+      while (told.length > 0) {
+        const some = told.slice(0, 2 * BATCH);
+        told = told.slice(2 * BATCH);
+        await mark(some);
+      }
+    })().catch((error) => log.warn("events not marked as told", { reason: reason(error) })).finally(() => {
+      marking = undefined;
+      if (told.length > 0 && !stopped.signal.aborted) markTold();
+    });
   };
 
   const sweep = async (partitions: readonly number[], olderMs: number) => {
-    let told = 0;
+    let count = 0;
     for (;;) {
       const rows = await store.sql<Row[]>`
         select kind, id, version, from_state, to_state, type, cause, at from outbox
@@ -63,9 +84,13 @@ export function createPublisher(
         ...partitions,
       ]}::int[]) and created <= now() - ${olderMs} * interval '1 ms'
         order by partition, kind, id, version limit ${BATCH}`;
-      if (rows.length > 0) await tell(rows.map(transitionOf));
-      told += rows.length;
-      if (rows.length < BATCH) return told;
+      const transitions = rows.map(transitionOf);
+      if (rows.length > 0) {
+        await tell(transitions);
+        await mark(transitions);
+      }
+      count += rows.length;
+      if (rows.length < BATCH) return count;
     }
   };
 
@@ -84,8 +109,10 @@ export function createPublisher(
       queue = queue.slice(BATCH);
       try {
         await tell(batch);
+        told.push(...batch);
+        markTold();
       } catch (error) {
-        log.warn("events not marked as published", { count: batch.length, reason: reason(error) });
+        log.warn("events not told", { count: batch.length, reason: reason(error) });
       }
     }
   };
@@ -113,6 +140,7 @@ export function createPublisher(
     stop: async (ms) => {
       if (working) await Promise.race([working, sleep(ms)]);
       stopped.abort();
+      await marking;
     },
   };
 }

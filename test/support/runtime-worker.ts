@@ -3,6 +3,7 @@ import process from "node:process";
 import { createLog } from "#src/base/log.ts";
 import type { Json } from "#src/base/json.ts";
 import { connectBus } from "#src/runtime/bus.ts";
+import type { Step } from "#src/runtime/types.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
 import { accountKind, wire } from "./account.ts";
@@ -16,6 +17,13 @@ const bus = await connectBus({
   ...(settings.natsToken === undefined ? {} : { token: settings.natsToken }),
 });
 const faults: Fault[] = [];
+function struck({ at, causes }: Step): void | Promise<void> {
+  const i = faults.findIndex((fault) => fault.at === at && causes.some((cause) => cause.includes(fault.cause)));
+  if (i < 0) return;
+  const [fault] = faults.splice(i, 1);
+  bus.publish("test.struck", { worker: settings.id, at, cause: fault!.cause });
+  return bus.flush().then(() => void process.kill(process.pid, fault!.signal));
+}
 const worker = await startWorker({
   id: settings.id,
   store,
@@ -26,13 +34,7 @@ const worker = await startWorker({
   leaseMs: settings.leaseMs,
   sweepMs: settings.sweepMs,
   partitions: 16,
-  onStep: ({ at, causes }) => {
-    const i = faults.findIndex((fault) => fault.at === at && causes.some((cause) => cause.includes(fault.cause)));
-    if (i < 0) return;
-    const [fault] = faults.splice(i, 1);
-    bus.publish("test.struck", { worker: settings.id, at, cause: fault!.cause });
-    return bus.flush().then(() => void process.kill(process.pid, fault!.signal));
-  },
+  ...(settings.plain ? {} : { onStep: struck }),
 });
 bus.subscribe(`test.arm.${settings.id}`, (body, respond) => {
   faults.push(body as unknown as Fault);

@@ -13,7 +13,7 @@ import type { WorkerState } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { accountMigrations } from "./account.ts";
-import { sharedInfra } from "./infra.ts";
+import type { Infra } from "./infra.ts";
 
 /** Has a worker send itself a signal at a step of a turn or an effect whose cause contains a text; once. */
 export interface Fault {
@@ -29,6 +29,7 @@ export interface WorkerSettings {
   readonly natsToken: string | undefined;
   readonly leaseMs: number;
   readonly sweepMs: number;
+  readonly plain: boolean;
   readonly level?: "debug" | "info" | "warn" | "error";
 }
 
@@ -58,8 +59,8 @@ export interface Cluster {
 
 export const LEASE_MS = 1_000;
 
-export async function startCluster(): Promise<Cluster> {
-  const infra = await sharedInfra();
+/** A cluster on a database and an endpoint; `plain` workers cannot be armed and cost nothing for it. */
+export async function startCluster(infra: Infra, plain = false): Promise<Cluster> {
   const store = openStore(infra.databaseUrl, { max: 6, application: "test" });
   await migrate(store, [...runtimeMigrations, ...accountMigrations]);
   await createPartitions(store, 16);
@@ -80,6 +81,7 @@ export async function startCluster(): Promise<Cluster> {
       natsToken: infra.natsToken,
       leaseMs: LEASE_MS,
       sweepMs: 300,
+      plain,
       level: (process.env.ARBOR_TEST_LOG as WorkerSettings["level"]) ?? "error",
     };
     const script = fileURLToPath(new URL("./runtime-worker.ts", import.meta.url));

@@ -4,6 +4,7 @@ import { sleep } from "#src/base/clock.ts";
 import { connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
 import { readActor } from "#src/runtime/read.ts";
+import { sharedInfra } from "../../support/infra.ts";
 import { type Cluster, settled, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
 
 let cluster: Cluster;
@@ -11,7 +12,7 @@ let workers: WorkerProcess[];
 const account = (id: string) => ({ kind: "account", id });
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await startCluster(await sharedInfra());
   workers = await Promise.all([cluster.start("one"), cluster.start("two")]);
   await settled(workers);
 });

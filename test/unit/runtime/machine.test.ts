@@ -1,8 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { type AnyStateMachine, assign, emit, enqueueActions, fromPromise, raise, setup, spawnChild } from "xstate";
+import {
+  type AnyStateMachine,
+  assign,
+  emit,
+  enqueueActions,
+  fromPromise,
+  initialTransition,
+  raise,
+  setup,
+  spawnChild,
+  transition,
+} from "xstate";
 import { turnActions } from "#src/base/turn.ts";
 import { fold } from "#src/runtime/fold.ts";
-import { dehydrate, faultsOf, hydrate, stateName } from "#src/runtime/machine.ts";
+import { advance, begin, dehydrate, faultsOf, hydrate, stateName } from "#src/runtime/machine.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { accountKind } from "../../support/account.ts";
 
@@ -131,6 +142,26 @@ describe("snapshots", () => {
     expect(moved.context.balance).toBe(50);
     expect(() => hydrate(account, json, 3)).toThrow("version 3");
   });
+});
+
+test("a step is the one of XState's own `transition`", () => {
+  const events = [
+    { type: "ADD", amount: 5 },
+    { type: "PAY", amount: 2 },
+    { type: "PAID", n: 1 },
+    { type: "CLOSE" },
+  ].map((event) => ({ ...event, turn: { at: 1, command: "c" } }));
+  let [mine, entered] = begin(account.machine, entity);
+  let [theirs, first] = initialTransition(account.machine, entity);
+  expect(entered).toEqual(first.map(({ type, params }) => ({ type, params })));
+  for (const event of events) {
+    const [next, actions] = advance(account.machine, mine, event);
+    const [reference, expected] = transition(account.machine, theirs, event);
+    expect(actions).toEqual(expected.map(({ type, params }) => ({ type, params })));
+    expect(account.machine.getPersistedSnapshot(next)).toEqual(account.machine.getPersistedSnapshot(reference));
+    [mine, theirs] = [next, reference];
+  }
+  expect(mine.value).toBe("closed");
 });
 
 test("states have names", () => {

@@ -1,0 +1,206 @@
+/** What a worker refuses, puts off or moves on from. The workers run in this process. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { assign, setup } from "xstate";
+import { z } from "zod";
+import { sleep, VirtualClock } from "#src/base/clock.ts";
+import { silentLog } from "#src/base/log.ts";
+import { turnActions } from "#src/base/turn.ts";
+import { type Ask, createAsk } from "#src/runtime/ask.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { readActor } from "#src/runtime/read.ts";
+import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.ts";
+import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { accountKind, accountMigrations, wire } from "../../support/account.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { until } from "../../support/runtime.ts";
+
+let infra: Infra;
+let store: Store;
+let bus: Bus;
+let ask: Ask;
+const workers: Worker[] = [];
+const account = (id: string) => ({ kind: "account", id });
+
+beforeAll(async () => {
+  infra = await sharedInfra();
+  store = openStore(infra.databaseUrl, { max: 8 });
+  await migrate(store, [...runtimeMigrations, ...accountMigrations]);
+  bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }) });
+  ask = createAsk({ bus, store });
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+});
+afterAll(async () => {
+  ask?.close();
+  await bus?.close();
+  await store?.close();
+  await infra?.stop();
+});
+
+let number = 0;
+async function start(kinds: ActorKind[], more: Partial<WorkerOptions> = {}): Promise<Worker> {
+  const id = `w${++number}`;
+  const worker = await startWorker({ id, store, bus, kinds, log: silentLog, partitions: 8, leaseMs: 600, ...more });
+  workers.push(worker);
+  await until("it serves", async () => worker.state().owned.length > 0);
+  return worker;
+}
+
+test("a full mailbox refuses, and what it took is done", async () => {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => open = resolve);
+  await start([accountKind(wire(store))], {
+    waiting: { entity: 5, all: 100 },
+    onStep: ({ at, causes }) => at === "before-commit" && causes.includes("slow") ? gate : undefined,
+  });
+  const first = ask.ask(account("full"), { type: "ADD", amount: 1 }, { commandId: "slow" });
+  await sleep(100);
+  const others = Array.from({ length: 9 }, () => ask.ask(account("full"), { type: "ADD", amount: 1 }));
+  await sleep(100);
+  open();
+  const codes = (await Promise.all([first, ...others])).map((answer) => answer.ok ? "ok" : answer.error.code);
+  expect(codes).toEqual([...Array(6).fill("ok"), ...Array(4).fill("overloaded")]);
+  expect((await readActor(store, account("full")))!.version).toBe(6);
+});
+
+test("a command whose time is up before its turn is not applied", async () => {
+  await start([accountKind(wire(store))], {
+    onStep: ({ at, causes }) => at === "before-commit" && causes.includes("late-1") ? sleep(500) : undefined,
+  });
+  const first = ask.ask(account("late"), { type: "ADD", amount: 1 }, { commandId: "late-1" });
+  await sleep(100);
+  const late = await ask.ask(account("late"), { type: "ADD", amount: 1 }, { deadlineMs: 150 });
+  expect(late).toMatchObject({ ok: false, error: { code: "unavailable" } });
+  expect(await first).toMatchObject({ ok: true });
+  await sleep(300);
+  expect((await readActor(store, account("late")))!.version).toBe(1);
+});
+
+test("a paused entity says so, and goes on when it is resumed", async () => {
+  const worker = await start([accountKind(wire(store))]);
+  await ask.ask(account("p"), { type: "ADD", amount: 1 });
+  await worker.stop();
+  workers.length = 0;
+  await store.sql`update actor set paused = true where id = 'p'`;
+  await start([accountKind(wire(store))]);
+  expect(await ask.ask(account("p"), { type: "ADD", amount: 1 })).toMatchObject({ error: { code: "paused" } });
+  expect(await ask.build(account("p"), "quote", { amount: 1 })).toMatchObject({ error: { code: "paused" } });
+  expect(await readActor(store, account("p"))).toMatchObject({ version: 1 });
+  await store.sql`update actor set paused = false where id = 'p'`;
+  expect(await ask.ask(account("p"), { type: "ADD", amount: 1 })).toMatchObject({ ok: true });
+});
+
+test("an answer that does not fit into a message is refused with its size", async () => {
+  const kind = accountKind(wire(store));
+  const large = defineBuild({
+    input: z.object({ n: z.number() }),
+    run: async (_, { n }) => ({ ok: true, value: "x".repeat(n) }),
+  });
+  await start([{ ...kind, builds: { large } }]);
+  expect(await ask.build(account("l"), "large", { n: 500_000 })).toMatchObject({ ok: true });
+  expect(await ask.build(account("l"), "large", { n: 2_000_000 })).toMatchObject({
+    ok: false,
+    error: { code: "too_large", message: expect.stringContaining("bytes") },
+  });
+});
+
+test("a build that takes too long, or throws, ends with a reason", async () => {
+  const slow = defineBuild({
+    input: z.object({}),
+    run: (_, __, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  });
+  const broken = defineBuild({ input: z.object({}), run: () => Promise.reject(new Error("no such thing")) });
+  await start([{ ...accountKind(wire(store)), builds: { slow, broken } }]);
+  expect(await ask.build(account("b"), "slow", {}, { deadlineMs: 300 })).toMatchObject({
+    error: { code: "unavailable" },
+  });
+  expect(await ask.build(account("b"), "broken", {})).toMatchObject({
+    error: { code: "failed", message: expect.stringContaining("no such thing") },
+  });
+});
+
+test("nobody there is `unavailable` at the deadline", async () => {
+  const asked = performance.now();
+  expect(await ask.ask(account("n"), { type: "ADD", amount: 1 }, { deadlineMs: 400 })).toMatchObject({
+    error: { code: "unavailable" },
+  });
+  expect(performance.now() - asked).toBeLessThan(1_500);
+});
+
+test("reminders go by the worker's clock", async () => {
+  const clock = new VirtualClock(1_000_000);
+  await start([accountKind(wire(store))], { clock, sweepMs: 50 });
+  await ask.ask(account("v"), { type: "REMEMBER", at: 1_000_000 + 3_600_000 });
+  await sleep(300);
+  expect((await readActor(store, account("v")))!.context.woken).toBe(0);
+  clock.advance(3_600_000);
+  await until("an hour later", async () => (await readActor(store, account("v")))!.context.woken === 1);
+});
+
+test("an effect of a partition that moved away is aborted here and run there", async () => {
+  const runs: string[] = [];
+  const stuck = (name: string): EffectRun => async (_, { signal }) => {
+    runs.push(`${name} starts`);
+    if (name === "there") return { type: "PAID", n: 7 };
+    return await new Promise((_, reject) =>
+      signal.addEventListener("abort", () => {
+        runs.push(`${name} aborted`);
+        reject(signal.reason);
+      })
+    );
+  };
+  const here = await start([accountKind(stuck("here"))]);
+  await ask.ask(account("m"), { type: "ADD", amount: 5 });
+  const paid = ask.ask(account("m"), { type: "PAY", amount: 5 }, { commandId: "m-pay" });
+  await until("it runs here", async () => runs.length === 1);
+  await start([accountKind(stuck("there"))]);
+  await here.stop();
+  workers.shift();
+  expect(await paid).toEqual({ ok: true, value: { paid: 7 } });
+  expect(runs).toEqual(["here starts", "here aborted", "there starts"]);
+});
+
+test("an older machine's snapshot is brought up when it is loaded", async () => {
+  const events = z.object({ type: z.literal("GO") });
+  const machine = (by: number) =>
+    setup({ types: { context: {} as { n: number }, events: {} as { type: "GO" } }, actions: turnActions })
+      .createMachine({
+        context: { n: 0 },
+        on: {
+          GO: {
+            actions: [assign({ n: ({ context }) => context.n + by }), {
+              type: "reply",
+              params: ({ context }) => ({ ok: context.n }),
+            }],
+          },
+        },
+      });
+  const base = { kind: "counter", commands: events, inputs: z.never(), outcomes: z.never() };
+  const old = await start([{ ...base, version: 1, machine: machine(1) }]);
+  const counter = { kind: "counter", id: "c" };
+  expect(await ask.ask(counter, { type: "GO" })).toEqual({ ok: true, value: 1 });
+  await old.stop();
+  workers.length = 0;
+  await start([{
+    ...base,
+    version: 2,
+    machine: machine(100),
+    migrate: (snapshot) => {
+      const { context, ...rest } = snapshot as { context: { n: number } };
+      return { ...rest, context: { n: context.n * 10 } };
+    },
+  }]);
+  expect(await ask.ask(counter, { type: "GO" })).toEqual({ ok: true, value: 110 });
+  const [row] = await store.sql`select machine_version from actor where kind = 'counter'`;
+  expect(row!.machine_version).toBe(2);
+});
+
+test("a kind that cannot be run keeps the worker from starting", async () => {
+  const machine = setup({}).createMachine({ initial: "a", states: { a: { after: { 5: "b" } }, b: {} } });
+  await expect(start([{ ...accountKind(wire(store)), machine }])).rejects.toThrow(/delayed transition/);
+});
