@@ -15,12 +15,18 @@ export type Event =
   | { readonly kind: "transaction"; readonly cbor: Uint8Array; readonly accepted: boolean; readonly slot: number }
   | { readonly kind: "ticks" | "epochs"; readonly count: number };
 
+/** A state, and the map behind its unspent outputs. */
+export interface Snapshot {
+  readonly state: MutableLedgerState;
+  readonly outputs: Map<string, Output>;
+}
+
 /** A transition. */
 export interface Transition {
   /** Folder and title of the file: `conway/pass-deleg-…`. */
   readonly name: string;
-  readonly before: MutableLedgerState;
-  readonly after: MutableLedgerState;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
   readonly events: readonly Event[];
 }
 
@@ -108,7 +114,7 @@ function readDRep(item: Item): string {
   return kind === 2 ? "abstain" : kind === 3 ? "no confidence" : keyOf(item);
 }
 
-function readState(item: Item, parameters: (hash: string) => Parameters): MutableLedgerState {
+function readState(item: Item, parameters: (hash: string) => Parameters): Snapshot {
   const [epoch, , , epochState] = list(item);
   const [account, ledger] = list(epochState);
   const [treasury, reserves] = list(account);
@@ -140,7 +146,7 @@ function readState(item: Item, parameters: (hash: string) => Parameters): Mutabl
       ...(drep![0] ? { drep: readDRep(drep![0]) } : {}),
     });
   }
-  return state;
+  return { state, outputs: unspent };
 }
 
 /** Members elected, members proposed, and what each answered. */
@@ -150,7 +156,7 @@ function readCommittee(state: MutableLedgerState, committee: Item, proposals: It
   for (const proposal of list(list(proposals)[1])) {
     const procedure = list(proposal)[4];
     const [kind, , , added] = list(list(procedure)[2]);
-    if (kind && number(kind) === 4) for (const [cold] of pairs(added)) state.committee.set(keyOf(cold), {});
+    if (kind && number(kind) === 4) { for (const [cold] of pairs(added)) state.committee.set(keyOf(cold), {}); }
   }
   for (const [cold, answer] of pairs(seats)) {
     const [kind, hot] = list(answer);
@@ -175,7 +181,7 @@ function readPools(state: MutableLedgerState, item: Item): void {
 }
 
 /** A state as plain text that two states can be compared by; certificates of pools are left out. */
-export function stateText(state: MutableLedgerState, outputs: Iterable<readonly [string, Output]>): string[] {
+export function stateText({ state, outputs }: Snapshot): string[] {
   const { accounts, pools, dreps, committee, pots } = state;
   const rows: string[] = [];
   const asset = ([id, quantity]: readonly [string, bigint]) => `${id}:${quantity}`;
@@ -195,4 +201,3 @@ export function stateText(state: MutableLedgerState, outputs: Iterable<readonly 
   rows.push(`pots ${pots.fees} ${pots.deposits} ${pots.donations}`);
   return rows.sort();
 }
-

@@ -1,0 +1,46 @@
+/** Byron addresses and their signatures, for tests. */
+import { sha3_256 } from "@noble/hashes/sha3.js";
+import { concat, fromHex, toHex } from "#src/base/bytes.ts";
+import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
+import { blake2b256, hash224 } from "#src/cardano/hash.ts";
+import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+
+/** What makes an address: its root, or the key and chain code behind it; attributes beside the network magic, by number. */
+export interface ByronParts {
+  readonly root?: Uint8Array;
+  readonly key?: SigningKey;
+  readonly chainCode?: Uint8Array;
+  readonly attributes?: Readonly<Record<number, Uint8Array>>;
+}
+
+function attributesOf({ attributes = {} }: ByronParts): Uint8Array {
+  const own = Object.entries(attributes).map(([key, value]) => [Number(key), value] as const);
+  return encode(new Map<Encodable, Encodable>([...own, [2, encode(42)]]));
+}
+
+function rootOf(parts: ByronParts): Uint8Array {
+  if (parts.root) return parts.root;
+  const key = concat(publicKey(parts.key!), parts.chainCode!);
+  return fromHex(hash224(sha3_256(encode([0, [0, key], new Encoded(attributesOf(parts))]))));
+}
+
+/** Bytes of an address, in hexadecimal. */
+export function byronAddress(parts: ByronParts): string {
+  const content = encode([rootOf(parts), new Encoded(attributesOf(parts)), 0]);
+  return toHex(encode([new Tagged(24, content), crc32(content)]));
+}
+
+/** The witness that spends from an address whose key is known: over the hash of a body. */
+export function bootstrapWitness(parts: ByronParts, body: Uint8Array): Encodable {
+  const key = parts.key!;
+  return [publicKey(key), sign(key, blake2b256(body)), parts.chainCode!, attributesOf(parts)];
+}
+
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return ~crc >>> 0;
+}
