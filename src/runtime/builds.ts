@@ -6,7 +6,7 @@ import type { Held } from "#src/runtime/fold.ts";
 import type { Loaded, Wanted } from "#src/runtime/loader.ts";
 import { begin, viewOf } from "#src/runtime/machine.ts";
 import { entityKey } from "#src/runtime/partition.ts";
-import type { Answer } from "#src/runtime/mailbox.ts";
+import type { Answer } from "#src/runtime/waiting.ts";
 
 export interface BuildsOptions {
   readonly load: (wanted: Wanted) => Promise<Loaded | Error>;

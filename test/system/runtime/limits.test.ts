@@ -53,13 +53,19 @@ async function start(kinds: ActorKind[], more: Partial<WorkerOptions> = {}): Pro
 test("a full mailbox refuses, and what it took is done", async () => {
   let open = () => {};
   const gate = new Promise<void>((resolve) => open = resolve);
+  let reached = false;
   await start([accountKind(wire(store))], {
     waiting: { entity: 5, all: 100 },
-    onStep: ({ at, causes }) => at === "before-commit" && causes.includes("slow") ? gate : undefined,
+    onStep: ({ at, causes }) => {
+      if (at !== "before-commit" || !causes.includes("slow")) return;
+      reached = true;
+      return gate;
+    },
   });
   const first = ask.ask(account("full"), { type: "ADD", amount: 1 }, { commandId: "slow" });
-  await sleep(100);
+  await until("the first is being written", async () => reached);
   const others = Array.from({ length: 9 }, () => ask.ask(account("full"), { type: "ADD", amount: 1 }));
+  await bus.flush();
   await sleep(100);
   open();
   const codes = (await Promise.all([first, ...others])).map((answer) => answer.ok ? "ok" : answer.error.code);

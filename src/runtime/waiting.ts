@@ -1,0 +1,154 @@
+/** What waits for one entity: commands and other items for its next turn, and askers for replies that are still open. */
+import type { Json } from "#src/base/json.ts";
+import { fail, type Failure, type Result } from "#src/base/result.ts";
+import type { Ended, Folded, Item } from "#src/runtime/fold.ts";
+import type { Verdict } from "#src/runtime/writer.ts";
+
+/** What an asker is told: an answer, or to ask the owner instead. */
+export type Answer = Result<Json, Failure> | "not_owner";
+
+/** Someone who waits for the answer to a command until some time (ms since 1970). */
+export interface Asker {
+  readonly until: number;
+  respond(answer: Answer): void;
+}
+
+/** Something that waits for its turn. */
+export interface Entry {
+  readonly item: Item | Ended;
+  /** When nobody waits for it any more, in milliseconds since 1970. */
+  readonly deadline: number;
+  readonly askers: Asker[];
+  /** Told whether the item is used up (`true`) or was dropped unread. */
+  readonly settle?: (used: boolean) => void;
+}
+
+/** How much waits for all entities of a worker together. */
+export interface Total {
+  waiting: number;
+}
+
+export class Waiting {
+  private queue: Entry[] = [];
+  /** Commands whose reply is open, with those who wait for it. */
+  private readonly open = new Map<string, Asker[]>();
+
+  constructor(private readonly total: Total) {}
+
+  /** How many entries wait for a turn. */
+  get depth(): number {
+    return this.queue.length;
+  }
+
+  /** Whether nobody waits for anything. */
+  get idle(): boolean {
+    const now = Date.now();
+    for (const [id, askers] of this.open) {
+      if (askers.every(({ until }) => until <= now)) this.open.delete(id);
+    }
+    return this.open.size === 0 && this.queue.length === 0;
+  }
+
+  /** Lets an asker wait with those who asked the same command before, if its reply is open. */
+  join(id: string, asker: Asker): boolean {
+    const open = this.open.get(id);
+    if (open === undefined) return false;
+    const now = Date.now();
+    this.open.set(id, [...open.filter(({ until }) => until > now), asker]);
+    return true;
+  }
+
+  push(entry: Entry): void {
+    this.queue.push(entry);
+    this.total.waiting++;
+  }
+
+  /** Up to `most` entries: those that nobody waits for any more are dropped, a command that is there twice counts once. */
+  take(most: number): Entry[] {
+    const now = Date.now();
+    const entries: Entry[] = [];
+    const ids = new Map<string, Entry>();
+    let looked = 0;
+    while (entries.length < most && looked < this.queue.length) {
+      const entry = this.queue[looked++]!;
+      if (entry.item.from === "command") {
+        const { id } = entry.item;
+        if (entry.deadline <= now) {
+          const late = fail("unavailable", "The command's time was up before its turn; it was not applied.");
+          for (const asker of entry.askers) asker.respond(late);
+          continue;
+        }
+        const others = ids.get(id)?.askers ?? this.open.get(id);
+        if (others !== undefined) {
+          others.push(...entry.askers);
+          continue;
+        }
+        ids.set(id, entry);
+      }
+      entries.push(entry);
+    }
+    this.queue = this.queue.slice(looked);
+    this.total.waiting -= looked;
+    return entries;
+  }
+
+  /** Puts entries back to the front, for another turn. */
+  putBack(entries: readonly Entry[]): void {
+    this.queue = [...entries, ...this.queue];
+    this.total.waiting += entries.length;
+  }
+
+  /** Answers what a written turn decided. */
+  reply(entries: readonly Entry[], folded: Folded): void {
+    for (const { item, askers, settle } of entries) {
+      settle?.(true);
+      if (item.from !== "command") continue;
+      const result = folded.results.get(item.id);
+      if (result === undefined) this.open.set(item.id, askers);
+      else for (const asker of askers) asker.respond(result);
+    }
+    for (const [id, result] of folded.answers) {
+      for (const asker of this.open.get(id) ?? []) asker.respond(result);
+      this.open.delete(id);
+    }
+  }
+
+  /** Answers what was used up before; the others go back to the front of the mailbox. */
+  setAside(entries: readonly Entry[], known: Extract<Verdict, { is: "known" }>): void {
+    const rest: Entry[] = [];
+    for (const entry of entries) {
+      const { item, askers, settle } = entry;
+      if (item.from === "command" && known.results.has(item.id)) {
+        const result = known.results.get(item.id);
+        if (result === undefined) this.open.set(item.id, askers);
+        else for (const asker of askers) asker.respond(result);
+      } else if ((item.from === "outcome" || item.from === "ended") && known.effects.has(item.n)) settle?.(true);
+      else if (item.from === "reminder" && known.reminders.has(item.n)) settle?.(true);
+      else rest.push(entry);
+    }
+    this.putBack(rest);
+  }
+
+  /** Gives up what nobody waits for any more, with an answer all the same. */
+  expire(answer: Answer): void {
+    const now = Date.now();
+    const late = this.queue.filter(({ deadline }) => deadline <= now);
+    if (late.length === 0) return;
+    this.queue = this.queue.filter(({ deadline }) => deadline > now);
+    this.total.waiting -= late.length;
+    for (const { askers } of late) for (const asker of askers) asker.respond(answer);
+  }
+
+  /** Answers everyone who waits, and drops the rest. */
+  clear(answer: Answer): void {
+    const { queue } = this;
+    this.queue = [];
+    this.total.waiting -= queue.length;
+    for (const { askers, settle } of queue) {
+      for (const asker of askers) asker.respond(answer);
+      settle?.(false);
+    }
+    for (const askers of this.open.values()) for (const asker of askers) asker.respond(answer);
+    this.open.clear();
+  }
+}
