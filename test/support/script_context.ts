@@ -21,7 +21,9 @@ export function run(fun: Expr<unknown>, ...args: Data[]): Run {
     ...args.map((value) => ({ kind: "constant" as const, constant: { type: "data" as const, value } })),
   );
   const result = scalus.Scalus.evaluateScript(toHex(encode(compiled(term))));
-  const message = result.logs.find((log) => !log.startsWith("Error")) ?? (result.isSuccess ? "" : "no message");
+  // scalus adds what was spent so far to each message
+  const traced = result.logs.find((log) => !log.startsWith("Error"))?.replace(/: \{ mem: .*$/, "");
+  const message = traced ?? "no message";
   return {
     ok: result.isSuccess,
     message: result.isSuccess ? "ok" : message,
