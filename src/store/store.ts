@@ -6,6 +6,7 @@
  */
 import postgres from "postgres";
 import { parseJson, toJson } from "#src/base/json.ts";
+import { replaceable } from "#src/store/lost.ts";
 
 /** The pool, and templates bound to it: `store.sql` is postgres.js with `bigint` for int8 and exact JSON. */
 export interface Store {
@@ -29,15 +30,25 @@ export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknow
 
 /** Opens a pool of at most `max` connections; nothing is connected before the first query. */
 export function openStore(url: string, options: { max?: number; application?: string } = {}): Store {
-  const sql = postgres(url, {
-    max: options.max ?? 10,
-    idle_timeout: 60,
-    connect_timeout: 10,
-    onnotice: () => {},
-    types,
-    connection: { application_name: options.application ?? "arbor" },
-  }) as unknown as Sql;
-  return { sql, close: () => sql.end({ timeout: 5 }) };
+  const pool = replaceable((onclose, before) => {
+    if (before) {
+      const typesKnown =
+        Object.keys((before as unknown as { shared: { typeArrayMap: object } }).shared.typeArrayMap).length > 0;
+      return postgres({ ...before, onclose, fetch_types: !typesKnown } as never) as unknown as Sql;
+    }
+    return postgres(url, {
+      max: options.max ?? 10,
+      // Connections stay until they are lost: `replaceable` takes each one that closes for that.
+      idle_timeout: undefined,
+      max_lifetime: null,
+      connect_timeout: 10,
+      onnotice: () => {},
+      onclose,
+      types,
+      connection: { application_name: options.application ?? "arbor" },
+    }) as unknown as Sql;
+  });
+  return { sql: pool.sql, close: () => pool.end(5) };
 }
 
 const RETRYABLE = new Set([
