@@ -7,14 +7,6 @@ import { Buffer } from "node:buffer";
 import { verify } from "node:crypto";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 
-/** What precedes the 32 bytes of a key in its DER form (RFC 8410). */
-const DER = fromHex("302a300506032b6570032100");
-
-/** A key in its DER form. */
-function spki(key: Uint8Array): Buffer {
-  return Buffer.concat([DER, key]);
-}
-
 /** The prime of the field, highest byte first. */
 const FIELD = fromHex("7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed");
 
@@ -47,7 +39,9 @@ export function verifySignature(key: Uint8Array, message: Uint8Array, signature:
     return false;
   }
   try {
-    return verify(null, message, { key: spki(key), format: "der", type: "spki" }, signature);
+    // Of the forms that a key can be given in, Node reads this one many times as fast as DER.
+    const jwk = { kty: "OKP", crv: "Ed25519", x: Buffer.from(key).toString("base64url") };
+    return verify(null, message, { key: jwk, format: "jwk" }, signature);
   } catch {
     return false; // bytes that are no point of the curve
   }
