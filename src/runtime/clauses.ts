@@ -6,7 +6,6 @@ export type Column = readonly [name: string, type: "int" | "bigint" | "float8" |
 export class Clauses {
   readonly parameters: unknown[] = [];
   private readonly clauses: string[] = [];
-  private readonly writes: string[] = [];
 
   /** Rows out of one array parameter a column, as the relation `x`. */
   rows(...columns: readonly Column[]): string {
@@ -19,19 +18,13 @@ export class Clauses {
     this.clauses.push(`${name} as materialized (${sql})`);
   }
 
-  /** A clause that changes rows. */
-  write(name: string, sql: string, returning = "1"): void {
-    this.clauses.push(`${name} as (${sql} returning ${returning})`);
-    this.writes.push(name);
+  /** A clause that changes rows, whether or not another refers to it. */
+  write(name: string, sql: string): void {
+    this.clauses.push(`${name} as (${sql})`);
   }
 
-  /**
-   * The statement, whose only row has these columns. It counts what every clause wrote, although nobody asks: a clause that
-   * nothing refers to is carried out after the row is sent, and the driver gives a wrong answer to the statement that follows
-   * one that failed after its first row (porsager/postgres#1181).
-   */
+  /** The statement, whose only row has these columns. */
   select(columns: readonly string[]): string {
-    const counts = this.writes.map((name) => `(select count(*) from ${name})`);
-    return `with ${this.clauses.join(",\n")}\nselect ${[...columns, `${counts.join(" + ")} as rows`].join(",\n  ")}`;
+    return `with ${this.clauses.join(",\n")}\nselect ${columns.join(",\n  ")}`;
   }
 }

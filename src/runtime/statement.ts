@@ -145,15 +145,14 @@ function actors(sql: Clauses, spared: readonly string[]): void {
     `update actor a set version = g.version, input_seq = g.input_seq, changed = now(),
         snapshot = coalesce(g.snapshot::jsonb, a.snapshot),
         machine_version = case when g.snapshot is null then a.machine_version else g.machine_version end
-      from good g where g.was > 0 and g.light = 0 and a.kind = g.kind and a.id = g.id and a.version = g.was`,
-    "g.place",
+      from good g where g.was > 0 and g.light = 0 and a.kind = g.kind and a.id = g.id and a.version = g.was
+      returning g.place`,
   );
   sql.write(
     "created",
     `insert into actor (kind, id, partition, version, input_seq, snapshot, machine_version)
       select kind, id, partition, version, input_seq, snapshot::jsonb, machine_version from good where was = 0 and version > 0
-      on conflict do nothing`,
-    "kind, id",
+      on conflict do nothing returning kind, id`,
   );
   sql.read(
     "w",
