@@ -29,6 +29,7 @@ export class Purse {
 
   /** The mempool has one more transaction. */
   expect(applied: Applied): void {
+    for (const { ref } of applied.spent) this.#waiting.delete(refKey(ref));
     for (const utxo of applied.created) this.#put(this.#waiting, utxo);
   }
 
