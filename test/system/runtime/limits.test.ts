@@ -5,6 +5,7 @@ import { z } from "zod";
 import { sleep, VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { turnActions } from "#src/base/turn.ts";
+import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
@@ -136,6 +137,40 @@ test("nobody there is `unavailable` at the deadline", async () => {
     error: { code: "unavailable" },
   });
   expect(performance.now() - asked).toBeLessThan(1_500);
+});
+
+test("a bus that goes away and comes back loses no command and no transition", async () => {
+  const token = "t".repeat(16);
+  let endpoint = await startNatsEndpoint({ port: 0, token, log: silentLog });
+  const { url, port } = endpoint;
+  const [mine, theirs, open] = await Promise.all([
+    connectBus({ url, token }),
+    connectBus({ url, token }),
+    connectBus({ url }),
+  ]);
+  const heard: number[] = [];
+  open.subscribe("arbor.event.account.outage.*", (body) => {
+    const { version } = (body as unknown as { data: { version: number } }).data;
+    if (!heard.includes(version)) heard.push(version);
+  });
+  await open.flush();
+  const worker = await start([accountKind(wire(store))], { bus: mine, sweepMs: 100 });
+  const asker = createAsk({ bus: theirs, store });
+  const add = (deadlineMs: number) => asker.ask(account("outage"), { type: "ADD", amount: 1 }, { deadlineMs });
+  expect(await add(5_000)).toMatchObject({ ok: true });
+  await endpoint.stop();
+  const during = add(20_000);
+  await sleep(700);
+  endpoint = await startNatsEndpoint({ port, token, log: silentLog });
+  expect(await during).toMatchObject({ ok: true });
+  expect(await add(5_000)).toMatchObject({ ok: true, value: { adds: 3 } });
+  await until("every transition is told", async () => heard.length === 3);
+  expect(heard).toEqual([1, 2, 3]);
+  await worker.stop();
+  workers.length = 0;
+  asker.close();
+  await Promise.all([mine.close(), theirs.close(), open.close()]);
+  await endpoint.stop();
 });
 
 test("reminders go by the worker's clock", async () => {
