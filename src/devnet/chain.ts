@@ -4,6 +4,7 @@
  * Hypotheses: everything that counts is rows, written in transactions that have locked the lease's epoch; memory is a copy of the
  * rows, made anew whenever a write did not end as it should; nobody else writes these rows while the epoch holds.
  */
+import type { BalanceFailure } from "#src/balance/balance.ts";
 import { equalBytes } from "#src/base/bytes.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -28,7 +29,7 @@ import {
 import { changesOf, readEntries, writeEntries } from "#src/devnet/entries.ts";
 import { type Genesis, readBounds } from "#src/devnet/genesis.ts";
 import { type Dropped, type Judge, Mempool, transactionCbor, type Waiting } from "#src/devnet/mempool.ts";
-import { payOutOf, type Target } from "#src/devnet/payment.ts";
+import { payment, type Target } from "#src/devnet/payment.ts";
 import { Purse } from "#src/devnet/purse.ts";
 import { Queue } from "#src/devnet/queue.ts";
 import { type Applied, applyDelta } from "#src/ledger/delta.ts";
@@ -149,12 +150,12 @@ export class DevnetChain {
     return this.#submissions.add((resolve) => ({
       failed: () => resolve(unavailable()),
       run: async () => {
-        const cbor = this.#payment(targets);
-        if (!cbor) {
-          return {
-            answer: () => resolve(fail("faucet_empty", "The faucet does not hold that much in outputs it can gather.")),
-          };
+        const built = this.#payment(targets);
+        if (!built.ok) {
+          const { message, details } = built.error;
+          return { answer: () => resolve(fail("faucet_empty", `The faucet cannot pay this. ${message}`, details)) };
         }
+        const cbor = built.value;
         const transaction = scanTransaction(cbor);
         const { row, outcome } = await this.#admit(transaction, cbor);
         const answer = () => {
@@ -297,10 +298,10 @@ export class DevnetChain {
     return { outcome: ok({ outcome: "refused", failures: judged.error }) };
   }
 
-  #payment(targets: readonly Target[]): Uint8Array | undefined {
-    const { faucet } = this.settings.genesis;
-    const payer = { key: faucet.key, change: faucet.address, parameters: this.#state.parameters };
-    return payOutOf(payer, this.#purse.unspent(this.#mempool.view.utxo), targets);
+  #payment(targets: readonly Target[]): Result<Uint8Array, BalanceFailure> {
+    const { faucet: { key, address } } = this.settings.genesis;
+    const available = this.#purse.unspent(this.#mempool.view.utxo);
+    return payment({ key, address, available, parameters: this.#state.parameters }, targets);
   }
 
   #slot(): number {

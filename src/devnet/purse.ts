@@ -1,5 +1,6 @@
 /** The faucet's outputs, kept apart so that nobody walks the whole UTxO set to find them. */
-import { type Output, refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Candidate } from "#src/balance/select.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import type { UtxoView } from "#src/ledger/state.ts";
 
@@ -33,21 +34,16 @@ export class Purse {
     for (const utxo of applied.created) this.#put(this.#waiting, utxo);
   }
 
-  /** What a view still has unspent: outputs of the chain first, larger ones first. */
-  unspent(view: UtxoView): Utxo[] {
-    const kinds = [this.#confirmed, this.#waiting].map((outputs) =>
-      [...outputs.values()].filter(({ ref }) => view.get(ref) !== undefined)
-        .sort((a, b) => compare(b.output, a.output))
-    );
-    return kinds.flat();
+  /** What a view still has unspent; outputs of the chain come before those that wait. */
+  unspent(view: UtxoView): Candidate[] {
+    const still = ({ ref }: Utxo) => view.get(ref) !== undefined;
+    return [
+      ...[...this.#confirmed.values()].filter(still).map((utxo) => ({ utxo, preference: 0 })),
+      ...[...this.#waiting.values()].filter(still).map((utxo) => ({ utxo, preference: 1 })),
+    ];
   }
 
   #put(outputs: Map<string, Utxo>, utxo: Utxo): void {
     if (utxo.output.address === this.address) outputs.set(refKey(utxo.ref), utxo);
   }
-}
-
-function compare(a: Output, b: Output): number {
-  const difference = a.value.lovelace - b.value.lovelace;
-  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 }

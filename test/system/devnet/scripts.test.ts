@@ -1,0 +1,145 @@
+/** Scripts on the devnet, with the evaluator that the product runs. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { VirtualClock } from "#src/base/clock.ts";
+import { silentLog } from "#src/base/log.ts";
+import { balance } from "#src/balance/balance.ts";
+import { scriptAddress } from "#src/cardano/address.ts";
+import { constr, encodeData } from "#src/cardano/data.ts";
+import { encode } from "#src/cardano/cbor.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import { devnetPort } from "#src/devnet/port.ts";
+import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import type { Store } from "#src/store/store.ts";
+import { checkRows, devnetStore } from "../../support/devnet.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { agrees, plutusHash, refuses } from "../../support/scripts.ts";
+import { person, signed } from "../../support/wallet.ts";
+
+const ada = 1_000_000n;
+const alice = person("alice");
+const accepted = { ok: true, value: { outcome: "accepted" } };
+
+let infra: Awaited<ReturnType<typeof sharedInfra>>;
+let store: Store;
+let bus: Bus;
+let devnet: Devnet;
+let evaluations = 0;
+
+beforeEach(async () => {
+  infra = await sharedInfra();
+  store = await devnetStore(infra.databaseUrl);
+  bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
+  evaluations = 0;
+  const started = await startDevnet({
+    store,
+    bus,
+    evaluate: async (input) => {
+      evaluations++;
+      return evaluateScripts(input);
+    },
+    log: silentLog,
+    clock: new VirtualClock(1_800_000_000_000),
+    options: {
+      blockMs: 0,
+      leaseMs: 5_000,
+      publish: [{ address: scriptAddress(0, plutusHash(3, refuses)).hex, script: encode([3, agrees]) }],
+    },
+  });
+  if (!started.ok) throw new Error(started.error.message);
+  devnet = started.value;
+});
+afterEach(async () => {
+  await devnet.stop();
+  await bus.close();
+  await store.close();
+  await infra.stop();
+});
+
+async function give(address: string, amount: bigint): Promise<Utxo> {
+  const paid = await devnet.faucet.pay(address, amount);
+  if (!paid.ok) throw new Error(paid.error.message);
+  const waiting = devnet.mempool().find(({ transaction }) => transaction.hash === paid.value.txHash)!;
+  return waiting.applied.created.find(({ output }) => output.address === address)!;
+}
+
+/** A signed transaction that takes an output from a script and gives it to Alice, who pays. */
+function unlock(locked: Utxo, coin: Utxo, by: { script?: Uint8Array; reference?: Utxo }): Uint8Array {
+  const balanced = balance(
+    {
+      inputs: [locked],
+      outputs: [{ address: alice.enterprise, value: lovelace(locked.output.value.lovelace - ada) }],
+      redeemers: [{ for: { purpose: "spend", ref: locked.ref }, data: encodeData(constr(0)) }],
+      references: by.reference ? [by.reference] : [],
+      scripts: by.script ? [by.script] : [],
+      requiredSigners: [],
+    },
+    { address: alice.enterprise, available: [{ utxo: coin }] },
+    devnet.parameters,
+    // A script that refuses is given units as well, so that the ledger alone says what it thinks of it.
+    () => ({
+      ok: true,
+      redeemers: [{ purpose: "spend", index: index(locked, coin), units: { memory: 50_000n, steps: 20_000_000n } }],
+    }),
+  );
+  if (!balanced.ok) throw new Error(balanced.error.message);
+  return signed(balanced.value.transaction, alice);
+}
+
+const index = (one: Utxo, other: Utxo) => Number(one.ref.txHash > other.ref.txHash);
+
+test("a script that agrees lets go, by a published script and by one that travels along", async () => {
+  const at = scriptAddress(0, plutusHash(3, agrees)).hex;
+  const [locked, other, coin, second] = [
+    await give(at, 10n * ada),
+    await give(at, 12n * ada),
+    await give(alice.enterprise, 20n * ada),
+    await give(alice.enterprise, 20n * ada),
+  ];
+  await devnet.makeBlock();
+  const published = await devnetPort({ store, bus, log: silentLog }).utxosByAddress([
+    scriptAddress(0, plutusHash(3, refuses)).hex,
+  ]);
+  if (!published.ok) throw new Error(published.error.message);
+  const reference = published.value.value[0]!;
+  const both = [unlock(locked, coin, { reference }), unlock(other, second, { script: agrees })];
+  expect(await Promise.all(both.map((cbor) => devnet.submit(cbor)))).toEqual([accepted, accepted]);
+  await devnet.makeBlock();
+  const before = await checkRows(store);
+  expect(before.blocks.at(-1)!.transactions.every(({ valid }) => valid)).toBe(true);
+  expect(before.blocks.at(-1)!.transactions).toHaveLength(2);
+  // Each was evaluated once, and a return after a rollback asks for nothing anew.
+  expect(evaluations).toBe(2);
+  await devnet.rollback({ blocks: 1 });
+  expect((await checkRows(store)).mempool).toHaveLength(2);
+  await devnet.makeBlock();
+  expect((await checkRows(store)).unspent).toEqual(before.unspent);
+  expect(evaluations).toBe(2);
+});
+
+test("a script that refuses is named, and one that is said to fail takes the collateral", async () => {
+  const locked = await give(scriptAddress(0, plutusHash(3, refuses)).hex, 10n * ada);
+  const coin = await give(alice.enterprise, 20n * ada);
+  await devnet.makeBlock();
+  const cbor = unlock(locked, coin, { script: refuses });
+  expect(await devnet.submit(cbor)).toMatchObject({
+    ok: true,
+    value: { outcome: "refused", failures: [{ name: "ValidationTagMismatch", kind: "FailedUnexpectedly" }] },
+  });
+  // The validity flag stands after the witnesses, before the absent auxiliary data: the last byte but one.
+  const failing = cbor.slice();
+  failing[failing.length - 2] = 0xf4;
+  expect(await devnet.submit(failing)).toEqual(accepted);
+  await devnet.makeBlock();
+  const { blocks, unspent } = await checkRows(store);
+  const [transaction] = blocks.at(-1)!.transactions;
+  expect(transaction!.valid).toBe(false);
+  expect(unspent.has(`${locked.ref.txHash}#${locked.ref.index}`)).toBe(true);
+  expect(unspent.has(`${coin.ref.txHash}#${coin.ref.index}`)).toBe(false);
+  await devnet.rollback({ blocks: 1 });
+  const after = await checkRows(store);
+  expect(after.unspent.has(`${coin.ref.txHash}#${coin.ref.index}`)).toBe(true);
+  expect(after.mempool).toEqual([transaction!.hash]);
+});
