@@ -2,6 +2,7 @@
 import process from "node:process";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
+import { benchDevnet } from "./devnet.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
 import { benchRuntime } from "./runtime.ts";
@@ -13,6 +14,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   capacity: benchCapacity,
   build: benchBuild,
   service: benchService,
+  devnet: benchDevnet,
   embedded: embeddedBench,
   runtime: benchRuntime,
 };
