@@ -1,6 +1,6 @@
 /**
  * How many requests an update applies, and what each costs. Inserts, updates and deletes in turn (inserts alone where there
- * are too few facts for more), values of some 20 bytes, refunds to addresses without stake, a reference script, one input that
+ * are too few facts for more), values of some 20 bytes, refunds to addresses without stake, one input that
  * pays, one change output, one signature.
  */
 import { cpus } from "node:os";
@@ -19,7 +19,6 @@ import { coin, person } from "../support/wallet.ts";
 
 const NAME = "5a".repeat(32);
 const SIZES = [10, 100, 1_000, 10_000];
-const MEMORY = [14_000_000n, 16_500_000n];
 const alice = person("alice");
 const payer = coin(alice.enterprise, 100_000_000n);
 const refund = person("bob").enterprise;
@@ -58,15 +57,16 @@ function unitsOf(built: BuiltUpdate, known: readonly Utxo[]): Units {
   return { memory: sum((units) => units.memory), steps: sum((units) => units.steps) };
 }
 
-/** The largest update of a token with so many facts, under a limit of memory units. */
-export function capacity(count: number, memoryLimit: bigint): Capacity {
+/** The largest update of a token with so many facts, under a limit of memory units; the script is referred to, or travels along. */
+export function capacity(count: number, memoryLimit: bigint, travels = false): Capacity {
   const facts = factsOf(count);
   const state = stated(NAME, alice.key, facts);
   const all = requestsOn(count, 64);
   const parameters = { ...mainnetParameters, maxTxUnits: { ...mainnetParameters.maxTxUnits, memory: memoryLimit } };
+  const reference = travels ? undefined : published;
   const outputs = new Outputs(payer, state, ...all);
   const attempt = (requests: readonly Utxo[]) =>
-    buildUpdate({ ...outputs.input(alice.enterprise, { parameters }), state, requests }, facts, measure);
+    buildUpdate({ ...outputs.input(alice.enterprise, { parameters, reference }), state, requests }, facts, measure);
   let [fits, over] = [1, all.length + 1];
   while (over - fits > 1) {
     const middle = (fits + over) >> 1;
@@ -84,10 +84,10 @@ function grouped(cell: string | number | bigint): string {
   return typeof cell === "string" ? cell : figures.format(cell);
 }
 
-/** Prints a row for each number of facts and each limit of memory. */
+/** Prints rows for each number of facts: with a reference script under both limits of memory, and with the script inside. */
 export async function benchCapacity(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
-  const widths = [8, 12, 9, 8, 12, 16, 12, 12];
+  const widths = [8, 10, 12, 9, 8, 12, 16, 12, 12];
   const row = (...cells: (string | number | bigint)[]) =>
     print(cells.map((cell, i) => grouped(cell).padStart(widths[i]!)).join(" "));
   print(
@@ -95,11 +95,13 @@ export async function benchCapacity(print: (line: string) => void = console.log)
       cpus()[0]?.model ?? "unknown processor"
     }; script ${cageScript.compiledCode.length} bytes)`,
   );
-  row("facts", "memory max", "requests", "bytes", "memory", "steps", "fee", "a request");
+  row("facts", "script", "memory max", "requests", "bytes", "memory", "steps", "fee", "a request");
+  const cases = [[14_000_000n, false], [16_500_000n, false], [14_000_000n, true]] as const;
   for (const facts of SIZES) {
-    for (const limit of MEMORY) {
-      const { requests, bytes, units, fee } = capacity(facts, limit);
-      row(facts, limit, requests, bytes, units.memory, units.steps, fee, fee / BigInt(requests));
+    for (const [limit, travels] of cases) {
+      const { requests, bytes, units, fee } = capacity(facts, limit, travels);
+      const script = travels ? "inside" : "referred";
+      row(facts, script, limit, requests, bytes, units.memory, units.steps, fee, fee / BigInt(requests));
     }
   }
 }
