@@ -42,7 +42,10 @@ describe("transaction machine", () => {
     expect(refused.next.value).toBe("refused");
     expect(refused.actions).toContainEqual({
       type: "reply",
-      params: { to: expect.any(String), error: expect.objectContaining({ code: "refused_by_ledger", details: failures }) },
+      params: {
+        to: expect.any(String),
+        error: expect.objectContaining({ code: "refused_by_ledger", details: failures }),
+      },
     });
     expect(apply(refused.next, submit).next.value).toBe("submitting");
   });
@@ -72,7 +75,7 @@ describe("transaction machine", () => {
       fc.record({
         type: fc.constant("REFUSED" as const),
         attempt: fc.integer({ min: 1, max: 6 }),
-        failures: fc.constant([]),
+        failures: fc.constant<{ name: string; message: string }[]>([]),
       }),
       fc.constant(inLedger),
       fc.constant<TransactionEvent>({ type: "EXPIRED", slot: 60 }),
