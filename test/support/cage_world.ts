@@ -66,10 +66,13 @@ export function verdict(plan: Plan): string {
     inputs: spends.map((spend) => spend.input),
     outputs: plan.outputs,
     signers: plan.signers,
+    // in the ledger's order: inputs, then policies
     runs: [
-      ...(plan.mintRedeemer === undefined ? [] : [mintingOf(POLICY)]),
-      ...spends.filter((spend) => spend.redeemer !== undefined).map((spend) => spendingOf(spend.input)),
-      ...plan.others ?? [],
+      ...spends.flatMap(({ input, redeemer }) =>
+        redeemer === undefined ? [] : [[spendingOf(input), redeemer] as const]
+      ),
+      ...(plan.mintRedeemer === undefined ? [] : [[mintingOf(POLICY), plan.mintRedeemer] as const]),
+      ...(plan.others ?? []).map((purpose) => [purpose, 0n] as const),
     ],
     ...(plan.mint === undefined ? {} : { mint: plan.mint }),
   };

@@ -98,8 +98,8 @@ export interface Tx {
   readonly outputs?: readonly Data[];
   readonly mint?: Data;
   readonly signers?: readonly Uint8Array[];
-  /** Purposes of the scripts that run. */
-  readonly runs?: readonly Data[];
+  /** Purposes of the scripts that run, each with its redeemer. */
+  readonly runs?: readonly (readonly [purpose: Data, redeemer: Data])[];
 }
 
 function txInfo(tx: Tx): Data {
@@ -116,7 +116,7 @@ function txInfo(tx: Tx): Data {
     none,
     always,
     tx.signers ?? [],
-    new DataMap((tx.runs ?? []).map((purpose) => [purpose, 0n] as const)),
+    new DataMap(tx.runs ?? []),
     none,
     fill(9, 32),
     none,

@@ -1,6 +1,6 @@
 /** Whole transactions of the published contract, put together without asking whether they would be accepted. */
 import { expect } from "vitest";
-import { constr, encodeData } from "#src/cardano/data.ts";
+import { type Constr, constr, type Data as PlutusData, encodeData } from "#src/cardano/data.ts";
 import { encodeTransaction, type NewOutput, type Redeemer } from "#src/cardano/transaction.ts";
 import { type Assets, lovelace } from "#src/cardano/value.ts";
 import { compareRefs, type OutRef, type Utxo } from "#src/cardano/output.ts";
@@ -28,11 +28,13 @@ export const bob = person("bob");
 
 /** A transaction: what it spends and by which redeemer, what it makes, who signs. */
 export interface Whole {
-  readonly spends: readonly { readonly utxo: Utxo; readonly redeemer?: SpendRedeemer }[];
+  readonly spends: readonly { readonly utxo: Utxo; readonly redeemer?: SpendRedeemer | Constr }[];
   readonly outputs: readonly NewOutput[];
   readonly mint?: Assets;
   /** The seed of a birth, or nothing for a burn. */
   readonly seed?: OutRef;
+  /** The redeemer of the mint, in place of the one that `seed` says. */
+  readonly minting?: PlutusData;
   readonly signers: readonly string[];
   /** Policies among those of `mint` whose script is `yes`, which runs. */
   readonly running?: readonly string[];
@@ -43,36 +45,46 @@ export const yes = compiled(program(fn<[Data], Unit>((_context) => unit)));
 
 const UNITS = { memory: 1n, steps: 1n };
 
-/** CBOR of the transaction. */
-function assemble({ spends, outputs, mint, seed, signers, running = [] }: Whole): Uint8Array {
-  const redeemers: Redeemer[] = spends.flatMap(({ utxo, redeemer }) =>
+/** The parts of the transaction, and which redeemer runs longest. */
+export function partsOf(
+  { spends, outputs, mint, seed, minting, signers, running = [] }: Whole,
+  { fee, collateral = [] }: { readonly fee: bigint; readonly collateral?: readonly OutRef[] },
+) {
+  const redeemers: (Redeemer & { readonly largest?: boolean })[] = spends.flatMap(({ utxo, redeemer }) =>
     redeemer
-      ? [{ for: { purpose: "spend" as const, ref: utxo.ref }, data: encodeData(spendData(redeemer)), units: UNITS }]
+      ? [{
+        for: { purpose: "spend" as const, ref: utxo.ref },
+        data: encodeData("type" in redeemer ? spendData(redeemer) : redeemer),
+        units: UNITS,
+        largest: "type" in redeemer && redeemer.type === "modify",
+      }]
       : []
   );
-  const minting = mintData(seed ? { type: "minting", seed } : { type: "burning" });
   for (const policy of running) {
     redeemers.push({ for: { purpose: "mint", policy }, data: encodeData(constr(0)), units: UNITS });
   }
   const ours = [...(mint?.keys() ?? [])].some((asset) => asset.startsWith(policy));
-  return encodeTransaction({
+  if (ours) {
+    const data = encodeData(minting ?? mintData(seed ? { type: "minting", seed } : { type: "burning" }));
+    redeemers.push({ for: { purpose: "mint", policy }, data, units: UNITS });
+  }
+  return {
     inputs: spends.map(({ utxo }) => utxo.ref),
     outputs,
-    fee: 1_000_000n,
+    fee,
+    collateral,
     validTo: 1_000,
     requiredSigners: signers,
     references: [published.ref],
-    redeemers: ours
-      ? [...redeemers, { for: { purpose: "mint", policy }, data: encodeData(minting), units: UNITS }]
-      : redeemers,
+    redeemers,
     ...(mint ? { mint } : {}),
     ...(running.length > 0 ? { scripts: [yes] } : {}),
-  });
+  };
 }
 
 /** Whether the scripts accept it; both machines are asked, and must agree to the unit. */
 export function accepted(whole: Whole): boolean {
-  const transaction = assemble(whole);
+  const transaction = encodeTransaction(partsOf(whole, { fee: 1_000_000n }));
   const utxos = [...whole.spends.map(({ utxo }) => utxo), published];
   const first = evaluateScripts({ transaction, utxos, parameters, slots });
   const second = evaluateSecond(transaction, utxos, slots);

@@ -11,7 +11,7 @@
  * A token of the policy exists once, in the state that minting made and updates replaced, at the script. By 2 and 3 it was
  * spent in this transaction, so its state was, by ending or updating it. Ending burns it, against 3. So it was updated,
  * and the update goes through every input at the script that names its token: it demands an action for this request, which
- * applies and refunds it, or passes over it with the requester's signature, with which it could be retracted as well.
+ * applies and refunds it, since passing over it wants it to be retracted.
  */
 import * as u from "#src/cage/uplc/builtin.ts";
 import { bind, bool, call, checkAll, choose, fn, ifEmpty, recursive, unit } from "#src/cage/uplc/expression.ts";

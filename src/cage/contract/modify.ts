@@ -7,6 +7,9 @@
  * So that nothing else in the transaction counts an output for itself that refunds a request here: no other state of the
  * policy is spent (its requests would count the same outputs), and no other script runs. Each run has a redeemer, so there
  * are as many redeemers as inputs at the script. (Native scripts have none, and see no outputs: they may pay.)
+ *
+ * A request that is applied contributes, and one that is passed over is retracted: readers of the ledger see by a request's own redeemer
+ * what became of it.
  */
 import { constr } from "#src/cardano/data.ts";
 import * as u from "#src/cage/uplc/builtin.ts";
@@ -85,6 +88,14 @@ type Runs = List<Pair<Data, Data>>;
 type DatumFields = ReturnType<typeof Datum.of>;
 type OutputFields = ReturnType<typeof Output.open>;
 
+const CONTRIBUTE = known(1);
+const RETRACT = known(3);
+
+/** Whether the redeemer of the next run is this one. The ledger has those of inputs first, in the order of inputs. */
+function runsBy(runs: Expr<Runs>, redeemer: Expr<Data>): Expr<Bool> {
+  return u.equalData(u.second(u.head(runs)), redeemer);
+}
+
 /** Goes through the inputs; redeemers, actions and refunds are used up one by one. Gives the root that comes out. */
 function nextRoot(
   library: Library,
@@ -113,16 +124,21 @@ function nextRoot(
                     bind([u.unConstr(u.head(actions)), u.tail(actions)], (action, more) =>
                       choose(
                         u.equalInts(u.first(action), int(0)),
-                        checkApplicable(
-                          datum,
-                          request,
-                          output,
-                          u.head(refunds),
-                          self(rest, others, more, u.tail(refunds), applied(follow, root, request, u.second(action))),
+                        check(
+                          runsBy(runs, CONTRIBUTE),
+                          "modify: a request is applied that does not contribute",
+                          checkApplicable(
+                            datum,
+                            request,
+                            output,
+                            u.head(refunds),
+                            self(rest, others, more, u.tail(refunds), applied(follow, root, request, u.second(action))),
+                          ),
                         ),
                         checkAll([
                           [u.equalInts(u.first(action), int(1)), "modify: no such action"],
                           [signedByRequester(library, tx, request), "modify: a request is passed over"],
+                          [runsBy(runs, RETRACT), "modify: a request is passed over that is not retracted"],
                         ], self(rest, others, more, refunds, root)),
                       )),
                     pass,

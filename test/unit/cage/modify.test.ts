@@ -4,6 +4,7 @@ import { proofData } from "#src/forestry/proof.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { readDatum } from "#src/cage/datum.ts";
+import type { Action } from "#src/cage/redeemer.ts";
 import { bent } from "../../support/bent_data.ts";
 import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "../../support/script_context.ts";
 import {
@@ -335,6 +336,24 @@ describe("what else an update spends", () => {
       spend === middle.state ? { ...spend, redeemer: modifying(acts) } : spend
     );
     expect(verdict({ ...middle, spends, signers: [OWNER, BOB] })).toBe("accepted");
+  });
+  it("is what its own redeemer says: contributing what is applied, retracted what is passed over", () => {
+    const one = update([alice]);
+    const told = (actions: readonly Action[], redeemer: Data): Plan => ({
+      ...one,
+      spends: [
+        { ...one.state, redeemer: modifying(actions) },
+        { ...one.requests[0]!, redeemer },
+        ...one.spends.slice(2),
+      ],
+      outputs: [stateOutput(actions[0]!.type === "apply" ? one.after : one.before), ...one.outputs.slice(1)],
+      signers: [OWNER, ALICE],
+    });
+    expect(verdict(told(one.actions, CONTRIBUTE))).toBe("accepted");
+    expect(verdict(told([{ type: "skip" }], RETRACT))).toBe("accepted");
+    expect(verdict(told(one.actions, RETRACT))).toMatch(/applied that does not contribute/);
+    expect(verdict(told([{ type: "skip" }], CONTRIBUTE))).toMatch(/not retracted/);
+    expect(verdict(told(one.actions, constr(1, 0n)))).toMatch(/applied that does not contribute/);
   });
   it("may be a request of another token that is retracted beside it", () => {
     const other: Spend = { input: requestInput({ id: 63, name: OTHER_NAME, requester: BOB }), redeemer: RETRACT };

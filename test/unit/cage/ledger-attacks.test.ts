@@ -1,0 +1,324 @@
+/**
+ * Every known attack on contracts of this kind, tried on the ledger: a complete transaction, balanced, paid for and signed,
+ * that all rules but the scripts accept. Beside each stands an honest one that differs in one thing and is taken.
+ */
+import { describe, expect, it } from "vitest";
+import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
+import { baseAddress } from "#src/cardano/address.ts";
+import { constr } from "#src/cardano/data.ts";
+import type { NewOutput } from "#src/cardano/transaction.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { EMPTY_ROOT, encodeState, tokenName } from "#src/cage/datum.ts";
+import type { Action } from "#src/cage/redeemer.ts";
+import type { Proof } from "#src/forestry/proof.ts";
+import { scriptHash } from "#src/cage/uplc/program.ts";
+import { op } from "../../support/cage.ts";
+import { forgeries } from "../../support/forged_proofs.ts";
+import { judged } from "../../support/judged_transaction.ts";
+import { coin, person, utxo } from "../../support/wallet.ts";
+import {
+  alice,
+  asked,
+  bob,
+  cage,
+  changing,
+  owner,
+  paying,
+  policy,
+  refundOf,
+  stateOf,
+  updating,
+  type Whole,
+  yes,
+} from "../../support/whole_transaction.ts";
+
+const TOKEN = "5a".repeat(32);
+const OTHER = "5b".repeat(32);
+const FOREIGN = scriptHash(yes);
+const empty = fromHex(EMPTY_ROOT);
+const mallory = person("mallory");
+const thief: NewOutput = { address: mallory.enterprise, value: lovelace(2_000_000n) };
+const contribute = { type: "contribute" as const };
+const retract = { type: "retract" as const };
+
+const taken = async (whole: Whole) => expect(await judged(whole)).toEqual([]);
+
+/** The scripts refuse it, and they alone: not for want of units, and nothing else is wrong with it. */
+async function refused(whole: Whole) {
+  const [failure, ...others] = await judged(whole);
+  expect(others).toEqual([]);
+  expect(failure).toMatchObject({ name: "ValidationTagMismatch", kind: "FailedUnexpectedly" });
+  expect(failure).not.toMatchObject({ message: expect.stringMatching(/takes \d+ memory/) });
+}
+
+const requests = [
+  asked(TOKEN, "a", op.insert("1")),
+  asked(TOKEN, "b", op.insert("2"), { refund: { payment: bob.key, stake: { kind: "key", hash: bob.key } } }),
+];
+const honest = updating(TOKEN, requests);
+const first = (output: NewOutput, plan = honest): Whole => ({
+  ...plan.whole,
+  outputs: [output, ...plan.whole.outputs.slice(1)],
+});
+const seed = coin(owner.enterprise, 60_000_000n);
+const named = tokenName(seed.ref);
+const birth: Whole = {
+  spends: [{ utxo: seed }],
+  outputs: [stateOf(named, empty), changing],
+  mint: new Map([[policy + named, 1n]]),
+  seed: seed.ref,
+  signers: [owner.key],
+};
+const ending: Whole = {
+  spends: [{ utxo: honest.state, redeemer: { type: "end" } }, paying],
+  outputs: [changing],
+  mint: new Map([[policy + TOKEN, -1n]]),
+  signers: [owner.key],
+};
+const also = (whole: Whole, ...spends: Whole["spends"]): Whole => ({ ...whole, spends: [...whole.spends, ...spends] });
+const plain = { ...honest.next, value: lovelace(2_000_000n) };
+
+describe("a token exists once", () => {
+  const held = coin(mallory.enterprise, 5_000_000n, new Map([[policy + TOKEN, 3n]]));
+  const burn: Whole = {
+    spends: [{ utxo: held }],
+    outputs: [thief],
+    mint: new Map([[policy + TOKEN, -1n]]),
+    signers: [],
+  };
+  it("though burning is anybody's (C1, E)", async () => {
+    await taken(burn);
+    await refused({ ...burn, mint: new Map([[policy + TOKEN, 1000n]]) });
+    await refused({ ...burn, mint: new Map([[policy + TOKEN, -1n], [policy + OTHER, 1n]]) });
+  });
+  it("and no copy stands at the contract (C2)", async () => {
+    const copy = stateOf(TOKEN, empty, mallory.key);
+    const by: Whole = { ...burn, spends: [paying], outputs: [copy], signers: [mallory.key] };
+    await taken({ ...by, outputs: [{ ...copy, value: lovelace(2_000_000n) }], mint: new Map() });
+    await refused({ ...by, mint: new Map([[policy + TOKEN, 1n]]) });
+    await refused({ ...by, mint: new Map([[policy + TOKEN, 1n]]), spends: [{ utxo: seed }], seed: seed.ref });
+    const stub = {
+      utxo: utxo({ ...copy, value: lovelace(2_000_000n) }),
+      redeemer: { type: "modify", actions: [] } as const,
+    };
+    await refused({ spends: [stub, { utxo: held }], outputs: [copy], signers: [mallory.key] });
+  });
+  it("in its state, from its birth on (C5)", async () => {
+    await taken(birth);
+    await refused({ ...birth, outputs: [{ ...stateOf(named, empty), value: lovelace(2_000_000n) }, changing] });
+    await refused({ ...birth, outputs: [{ ...stateOf(named, empty), address: owner.enterprise }, changing] });
+    await refused({ ...birth, outputs: [stateOf(named, new Uint8Array(32).fill(1)), changing] });
+    await refused({ ...birth, mint: new Map([[policy + named, 1n], [policy + OTHER, 1n]]) });
+    await refused({ ...birth, mint: new Map([[policy + named, 2n]]) });
+  });
+  it("which moves nowhere else (C4, D)", async () => {
+    await taken(honest.whole);
+    await refused(first(plain));
+    await refused(first({ ...stateOf(TOKEN, honest.after), address: owner.enterprise }));
+    const nothing = updating(TOKEN, []);
+    await taken(nothing.whole);
+    await refused({ ...nothing.whole, outputs: [plain, { ...stateOf(TOKEN, empty), address: owner.enterprise }] });
+    await refused(first(stateOf(TOKEN, new Uint8Array(32).fill(0xab)), nothing));
+  });
+  it("and no second one comes by way of another policy (N1)", async () => {
+    const minting = (redeemer = constr(0, constr(0, constr(0, fromHex(seed.ref.txHash), 0n)))): Whole => ({
+      ...birth,
+      minting: redeemer,
+    });
+    await taken(minting());
+    await refused(minting(constr(2, fromHex(FOREIGN), constr(0, fromHex(named)))));
+    await refused(minting(constr(1)));
+    const migrating = stateOf(OTHER, empty, mallory.key);
+    const mint = new Map([[policy + OTHER, 1n], [FOREIGN + OTHER, -1n]]);
+    const old = coin(mallory.enterprise, 5_000_000n, new Map([[FOREIGN + OTHER, 1n]]));
+    await refused({
+      spends: [{ utxo: old }],
+      outputs: [migrating],
+      mint,
+      running: [FOREIGN],
+      minting: constr(1, fromHex(FOREIGN), constr(0, fromHex(OTHER))),
+      signers: [mallory.key],
+    });
+  });
+});
+
+describe("facts come from requests", () => {
+  for (const { title, facts, key, value, forged, after } of forgeries()) {
+    it(`which a false proof does not make of them: ${title}`, async () => {
+      const control = updating(TOKEN, [asked(TOKEN, key, op.insert(value))], facts);
+      await taken(control.whole);
+      const by = (proof: Proof): Whole => ({
+        ...control.whole,
+        spends: [control.modified([{ type: "apply", proof }]), ...control.contributed, paying],
+        outputs: [stateOf(TOKEN, after), ...control.refunds, changing],
+      });
+      await refused(by(forged));
+    });
+  }
+  it("at the contract (C9, N6)", async () => {
+    const plan = (address?: string) => {
+      const request = asked(TOKEN, "a", op.insert("1"), address ? { address } : {});
+      const made = updating(TOKEN, [request]);
+      const spend = address === undefined ? made.contributed : [{ utxo: request.utxo }];
+      return { ...made.whole, spends: [made.modified(made.actions), ...spend, paying] };
+    };
+    await taken(plan());
+    await refused(plan(owner.enterprise));
+  });
+  it("each once, none for nothing (N6)", async () => {
+    const plan = updating(TOKEN, [requests[0]!]);
+    await taken(plan.whole);
+    const twice = [plan.modified([...plan.actions, ...plan.actions]), ...plan.contributed, paying];
+    await refused({ ...plan.whole, spends: twice });
+    await refused(first(stateOf(TOKEN, honest.after), plan));
+  });
+});
+
+describe("a deposit", () => {
+  const request = { utxo: requests[0]!.utxo, redeemer: contribute };
+  it("is not had for a token of the same name (C3)", async () => {
+    const fake = { ...thief, value: { lovelace: 2_000_000n, assets: new Map([[FOREIGN + TOKEN, 1n]]) } };
+    const by: Whole = { spends: [{ utxo: utxo(fake) }], outputs: [fake], signers: [mallory.key] };
+    await taken(by);
+    await refused(also(by, request));
+    const minting: Whole = { ...by, spends: [paying], mint: new Map([[FOREIGN + TOKEN, 1n]]), running: [FOREIGN] };
+    await taken(minting);
+    await refused(also(minting, request));
+    const naming = { utxo: asked(TOKEN, "a", op.insert("1"), { policy: FOREIGN }).utxo, redeemer: contribute };
+    await refused(also(by, naming));
+  });
+  it("is not had by ending the token (C6, F)", async () => {
+    await taken(ending);
+    await refused({ ...ending, signers: [mallory.key] });
+    await refused(also(ending, request));
+    await refused({ ...also(ending, request), outputs: [plain, changing] });
+  });
+  it("is not had by an update that does not apply it (F)", async () => {
+    await taken(updating(TOKEN, [requests[0]!]).whole);
+    await refused(also(updating(TOKEN, []).whole, request));
+    await refused(also(updating(OTHER, []).whole, request));
+  });
+  it("is refunded, each in full to the whole address (C7, N4, N5)", async () => {
+    const [one, two] = honest.refunds as [NewOutput, NewOutput];
+    const paid = (...refunds: NewOutput[]): Whole => ({
+      ...honest.whole,
+      outputs: [honest.next, ...refunds, changing],
+    });
+    await taken(paid(one, two));
+    await taken(paid({ ...one, value: lovelace(1_500_001n) }, two));
+    await refused(paid());
+    await refused(paid(one));
+    await refused(paid(two, one));
+    await refused(paid({ ...one, value: lovelace(1_000_000n) }, { ...two, value: lovelace(2_000_000n) }));
+    const ours = baseAddress(0, { kind: "key", hash: alice.key }, { kind: "key", hash: owner.key }).hex;
+    await refused(paid({ ...one, address: ours }, two));
+    await refused(paid(one, { ...two, address: bob.enterprise }));
+    await refused(paid({ ...one, datum: encodeState({ owner: alice.key, root: EMPTY_ROOT }) }, two));
+  });
+  it("is always to be had back, though the token ended or its owner is gone (N2, N3)", async () => {
+    const back: Whole = { spends: [{ ...request, redeemer: retract }], outputs: [], signers: [alice.key] };
+    await taken(back);
+    await refused({ ...back, signers: [owner.key] });
+    await refused({ ...back, signers: [mallory.key], outputs: [thief] });
+    await taken({ ...also(ending, { ...request, redeemer: retract }), signers: [owner.key, alice.key] });
+  });
+  it("is swept by nobody (N2)", async () => {
+    const sweep = (tag: number): Whole => ({
+      spends: [{ utxo: request.utxo, redeemer: constr(tag, constr(0, utf8("x"))) }, paying],
+      outputs: [],
+      signers: [owner.key, alice.key],
+    });
+    await taken(sweep(3));
+    for (const tag of [0, 1, 2, 4, 5]) await refused(sweep(tag));
+  });
+});
+
+describe("an update", () => {
+  it("is of one token (C8)", async () => {
+    const plan = updating(TOKEN, []);
+    const second = { utxo: utxo(stateOf(OTHER, empty)), redeemer: { type: "modify", actions: [] } as const };
+    await taken(plan.whole);
+    await refused(also(plan.whole, second));
+    await refused({ ...also(plan.whole, second), outputs: [plan.next, stateOf(OTHER, empty), changing] });
+    const pair = updating(OTHER, [asked(OTHER, "a", op.insert("1"))]);
+    const both = [...honest.whole.spends, ...pair.whole.spends.slice(0, -1)];
+    await refused({ ...honest.whole, spends: both, outputs: [honest.next, pair.next, ...honest.refunds, changing] });
+    await refused({
+      ...also(plan.whole, { ...second, redeemer: { type: "end" } }),
+      mint: new Map([[policy + OTHER, -1n]]),
+    });
+  });
+  it("hands over to who agrees (C10)", async () => {
+    const handed = first(stateOf(TOKEN, honest.after, bob.key));
+    await taken({ ...handed, signers: [owner.key, bob.key] });
+    await refused(handed);
+    await refused({ ...handed, signers: [bob.key] });
+    await refused({ ...honest.whole, signers: [mallory.key] });
+  });
+  it("puts nothing else into the state (C10)", async () => {
+    const held = { utxo: coin(owner.enterprise, 5_000_000n, new Map([[FOREIGN + "00", 1n]])) };
+    const { lovelace: amount, assets } = honest.next.value;
+    await taken(also(honest.whole, held));
+    await refused(
+      also(
+        first({ ...honest.next, value: { lovelace: amount, assets: new Map([...assets, [FOREIGN + "00", 1n]]) } }),
+        held,
+      ),
+    );
+    const staked = baseAddress(0, { kind: "script", hash: policy }, { kind: "key", hash: owner.key }).hex;
+    await refused(first(stateOf(TOKEN, honest.after, owner.key, staked)));
+    await refused({ ...birth, outputs: [stateOf(named, empty, owner.key, staked), changing] });
+    await refused({ ...birth, signers: [mallory.key] });
+  });
+  it("may have a request of somebody's name that he never made, which he alone gets (C10)", async () => {
+    const given = updating(TOKEN, [asked(TOKEN, "a", op.insert("1"), { refund: { payment: mallory.key } })]);
+    await taken(given.whole);
+    await refused({
+      ...given.whole,
+      outputs: [given.next, { ...given.refunds[0]!, address: owner.enterprise }, changing],
+    });
+  });
+  it("is not held up by outputs without a valid datum, which stay (C10)", async () => {
+    const lost = utxo({ address: cage, value: lovelace(2_000_000n) });
+    const odd = utxo({ address: cage, value: lovelace(2_000_000n), datum: encodeState({ owner: "00", root: "00" }) });
+    await taken(honest.whole);
+    for (const one of [lost, odd]) {
+      await refused(also(honest.whole, { utxo: one, redeemer: retract }));
+      await refused({ spends: [{ utxo: one, redeemer: { type: "end" } }], outputs: [], signers: [owner.key] });
+    }
+  });
+  it("may have a request retracted under it or beside it, whose output refunds nobody else (C11)", async () => {
+    const gone = asked(TOKEN, "z", op.insert("1"), {
+      refund: { payment: bob.key },
+      ref: { txHash: "ff".repeat(32), index: 0 },
+    });
+    await taken({ spends: [{ utxo: gone.utxo, redeemer: retract }], outputs: [], signers: [bob.key] });
+    const acts: Action[] = [...honest.actions, { type: "skip" }];
+    const beside: Whole = {
+      ...honest.whole,
+      spends: [honest.modified(acts), ...honest.contributed, { utxo: gone.utxo, redeemer: retract }, paying],
+      signers: [owner.key, bob.key],
+    };
+    await taken(beside);
+    await refused({ ...beside, signers: [owner.key] });
+    await refused({ ...beside, outputs: [honest.next, honest.refunds[0]!, refundOf(gone, 2_000_000n), changing] });
+  });
+  it("has its way with a request told alike to the state and to the request", async () => {
+    const plan = updating(TOKEN, [requests[0]!]);
+    const spends = (action: Action, redeemer: typeof contribute | typeof retract): Whole => ({
+      ...plan.whole,
+      spends: [plan.modified([action]), { utxo: requests[0]!.utxo, redeemer }, paying],
+      outputs: [stateOf(TOKEN, action.type === "apply" ? plan.after : empty), ...plan.refunds, changing],
+      signers: [owner.key, alice.key],
+    });
+    await taken(spends(plan.actions[0]!, contribute));
+    await taken(spends({ type: "skip" }, retract));
+    await refused(spends({ type: "skip" }, contribute));
+    await refused(spends(plan.actions[0]!, retract));
+  });
+  it("runs no other script", async () => {
+    const minting: Whole = { ...honest.whole, mint: new Map([[FOREIGN + toHex(utf8("x")), 1n]]), running: [FOREIGN] };
+    await taken({ ...minting, spends: [paying], outputs: [changing] });
+    await refused(minting);
+  });
+});
