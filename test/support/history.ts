@@ -104,7 +104,7 @@ export class Historian {
   }
 
   private boot(world: World) {
-    const id = (++this.serial).toString(16).padStart(64, "e");
+    const id = (++this.serial).toString(16).padStart(64, "0");
     const transaction = this.make({ outputs: [this.state(id, EMPTY_ROOT)], mint: new Map([[SCRIPT + id, 1n]]) });
     const ref = { txHash: transactionHash(transaction), index: 0 };
     const token: Token = { id, ref, facts: new Map(), quarantined: false, ended: false };

@@ -55,8 +55,8 @@ describe("follower", () => {
     const chain = new MemoryChain();
     const { world, crashes, rollbacks } = await live(store, chain, random, seed % 2 === 0 ? 3 : 1_000);
     console.log(`run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes`);
-    expect(rollbacks).toBeGreaterThan(0);
-    expect(crashes).toBeGreaterThan(0);
+    disturbed.rollbacks += rollbacks;
+    disturbed.crashes += crashes;
 
     for (const token of world.tokens.values()) {
       const found = await readToken(store.sql, token.id);
@@ -90,7 +90,14 @@ describe("follower", () => {
     );
     await expectActors(store, world);
   });
+
+  it("was disturbed in those runs", () => {
+    expect(disturbed.rollbacks).toBeGreaterThan(0);
+    expect(disturbed.crashes).toBeGreaterThan(0);
+  });
 });
+
+const disturbed = { rollbacks: 0, crashes: 0 };
 
 /** Grows, rolls back and follows a chain at random; waits until the index stands at its tip. */
 async function live(store: Store, chain: MemoryChain, random: () => number, cutAbove: number) {
@@ -120,39 +127,46 @@ async function live(store: Store, chain: MemoryChain, random: () => number, cutA
     },
   });
   const running = follower.run(stop.signal);
-  const watching = ensureWatched(store, ADDRESSES.slice(0, 2), () => follower.wake(), Date.now() + 60_000);
-  for (let i = 0; i < STEPS; i++) {
-    if (chain.blocks.length > 3 && random() < 0.06) {
-      const count = 1 + Math.floor(random() * Math.min(6, chain.blocks.length - 1));
-      chain.rollback(count);
-      worlds.splice(worlds.length - count, count);
-      rollbacks++;
-    }
-    let world = worlds.at(-1) ?? nothing;
-    const transactions: Uint8Array[] = [];
-    for (let n = Math.floor(random() * 5); n > 0; n--) {
-      const next = historian.next(world);
-      world = next.world;
-      transactions.push(next.transaction);
-    }
-    chain.add(...transactions);
-    worlds.push(world);
-    if (i === STEPS / 2) {
-      void ensureWatched(store, [ADDRESSES[2]!], () => follower.wake(), Date.now() + 60_000);
-    }
-    await sleep(random() * 12);
+  try {
+    return await grow();
+  } finally {
+    stop.abort();
+    await running;
   }
-  calm = true;
-  const end = Date.now() + 60_000;
-  while ((await readCursor(store.sql)).at.hash !== chain.tip.hash) {
-    if (Date.now() > end) throw new Error("the follower does not reach the tip");
-    await sleep(20);
+
+  async function grow() {
+    const watching = ensureWatched(store, ADDRESSES.slice(0, 2), () => follower.wake(), Date.now() + 60_000);
+    for (let i = 0; i < STEPS; i++) {
+      if (chain.blocks.length > 3 && random() < 0.06) {
+        const count = 1 + Math.floor(random() * Math.min(6, chain.blocks.length - 1));
+        chain.rollback(count);
+        worlds.splice(worlds.length - count, count);
+        rollbacks++;
+      }
+      let world = worlds.at(-1) ?? nothing;
+      const transactions: Uint8Array[] = [];
+      for (let n = Math.floor(random() * 5); n > 0; n--) {
+        const next = historian.next(world);
+        world = next.world;
+        transactions.push(next.transaction);
+      }
+      chain.add(...transactions);
+      worlds.push(world);
+      if (i === STEPS / 2) {
+        void ensureWatched(store, [ADDRESSES[2]!], () => follower.wake(), Date.now() + 60_000);
+      }
+      await sleep(random() * 12);
+    }
+    calm = true;
+    const end = Date.now() + 60_000;
+    while ((await readCursor(store.sql)).at.hash !== chain.tip.hash) {
+      if (Date.now() > end) throw new Error("the follower does not reach the tip");
+      await sleep(20);
+    }
+    expect((await watching).ok).toBe(true);
+    expect((await ensureWatched(store, ADDRESSES, () => follower.wake(), Date.now() + 20_000)).ok).toBe(true);
+    return { world: worlds.at(-1) ?? nothing, crashes, rollbacks };
   }
-  expect((await watching).ok).toBe(true);
-  expect((await ensureWatched(store, ADDRESSES, () => follower.wake(), Date.now() + 20_000)).ok).toBe(true);
-  stop.abort();
-  await running;
-  return { world: worlds.at(-1) ?? nothing, crashes, rollbacks };
 }
 
 /** What the token machine makes of the events it was told is what the chain says. */
