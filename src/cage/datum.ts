@@ -50,7 +50,8 @@ export type Datum =
 
 /** Most bytes of a key or a value: no transaction carries more today. */
 export const MAX_FACT_BYTES = 16_384;
-const MAX_FEE = (1n << 64n) - 1n;
+/** All lovelace that there will ever be: no request holds more, so none with a larger fee can be applied. */
+const MAX_FEE = 45_000_000_000_000_000n;
 
 /** Root of a token without facts. */
 export const EMPTY_ROOT = "00".repeat(32);

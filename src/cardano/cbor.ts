@@ -17,7 +17,9 @@ type ItemValue =
   | { readonly type: "null" }
   | { readonly type: "undefined" }
   | { readonly type: "simple"; readonly value: number }
-  | { readonly type: "float"; readonly value: number };
+  | { readonly type: "float"; readonly value: number }
+  /** Nested too deeply to be taken apart; only `decodeAll` gives it. */
+  | { readonly type: "deep" };
 
 /** Bytes that are not the CBOR that was asked for. */
 export class CborError extends Error {
@@ -33,6 +35,16 @@ export function decode(source: Uint8Array): Item {
   return item;
 }
 
+/**
+ * Decodes exactly one item, however deeply it is nested: what stands deeper than 256 is left as one item of type "deep", its bytes
+ * at hand. For what is on a chain, where data may be nested as deeply as a transaction's bytes allow. Throws `CborError`.
+ */
+export function decodeAll(source: Uint8Array): Item {
+  const item = new Decoder(source, true).item(0, 0);
+  if (item.end !== source.length) throw new CborError(`${source.length - item.end} bytes after the item`);
+  return item;
+}
+
 /** Decodes the item that begins at `start`; what follows it is not looked at. */
 export function decodeAt(source: Uint8Array, start: number): Item {
   return new Decoder(source).item(start, 0);
@@ -40,13 +52,16 @@ export function decodeAt(source: Uint8Array, start: number): Item {
 
 class Decoder {
   private readonly view: DataView;
-  constructor(private readonly source: Uint8Array) {
+  constructor(private readonly source: Uint8Array, private readonly deep = false) {
     this.view = new DataView(source.buffer, source.byteOffset, source.byteLength);
   }
 
   item(start: number, depth: number): Item {
-    if (depth > MAX_DEPTH) throw new CborError("nested too deeply");
     const { source } = this;
+    if (depth > MAX_DEPTH) {
+      if (!this.deep) throw new CborError("nested too deeply");
+      return { source, start, end: this.skip(start), type: "deep" };
+    }
     const initial = this.byte(start);
     const major = initial >> 5;
     const info = initial & 31;
@@ -90,6 +105,32 @@ class Decoder {
         return { source, start, end: value.end, type: "tag", tag: argument!, value };
       }
     }
+  }
+
+  /** Where the item that begins at `start` ends, found without a call for each level. */
+  private skip(start: number): number {
+    // items still to come in each open array, map or tag; undefined until a break
+    const open: (bigint | undefined)[] = [];
+    let at = start;
+    do {
+      const left = open.at(-1);
+      if (open.length > 0 && left === undefined && this.byte(at) === 0xff) {
+        open.pop();
+        at++;
+      } else {
+        if (left !== undefined) open[open.length - 1] = left - 1n;
+        const initial = this.byte(at);
+        const major = initial >> 5;
+        if (major < 4 || major === 7) at = this.item(at, 0).end;
+        else {
+          const [argument, next] = this.argument(at + 1, initial & 31, major);
+          open.push(major === 4 || argument === undefined ? argument : major === 5 ? 2n * argument : 1n);
+          at = next;
+        }
+      }
+      while (open.at(-1) === 0n) open.pop();
+    } while (open.length > 0);
+    return at;
   }
 
   private byte(at: number): number {

@@ -73,19 +73,27 @@ export function readData(item: Item): Data {
     case "map":
       return new DataMap(item.value.map(([k, v]) => [readData(k), readData(v)] as const));
     case "tag": {
-      const tag = Number(item.tag);
-      if (tag === 2 || tag === 3) return asInt(item);
-      if (tag === 102) {
-        const [constructor, fields] = as(item.value, "array").value;
-        return new Constr(Number(asInt(constructor)), as(fields, "array").value.map(readData));
-      }
-      const constructor = tag >= 121 && tag < 128 ? tag - 121 : tag >= 1280 && tag < 1401 ? tag - 1280 + 7 : undefined;
-      if (constructor === undefined) throw new CborError(`tag ${tag} is no constructor`);
-      return new Constr(constructor, as(item.value, "array").value.map(readData));
+      if (item.tag === 2n || item.tag === 3n) return asInt(item);
+      const found = constructorOf(item);
+      if (!found) throw new CborError(`tag ${item.tag} is no constructor`);
+      const [constructor, fields] = found;
+      return new Constr(constructor, as(fields, "array").value.map(readData));
     }
     default:
       throw new CborError(`${item.type} is no Plutus data`);
   }
+}
+
+/** Number and fields of a constructor, the fields unread; undefined for an item that is none. Throws `CborError` on a bent one. */
+export function constructorOf(item: Item): [constructor: number, fields: Item | undefined] | undefined {
+  if (item.type !== "tag") return undefined;
+  const tag = Number(item.tag);
+  if (tag === 102) {
+    const [constructor, fields] = as(item.value, "array").value;
+    return [Number(asInt(constructor)), fields];
+  }
+  if (tag >= 121 && tag < 128) return [tag - 121, item.value];
+  return tag >= 1280 && tag < 1401 ? [tag - 1280 + 7, item.value] : undefined;
 }
 
 /** Plutus data out of CBOR. Throws `CborError`. */

@@ -7,7 +7,7 @@
  */
 import { toHex } from "#src/base/bytes.ts";
 import type { ScannedBlock, ScannedTransaction } from "#src/cardano/block.ts";
-import { as, asInt, asSet, CborError, decode, type Item, raw } from "#src/cardano/cbor.ts";
+import { as, asInt, asSet, CborError, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { readOutput, readRef } from "#src/cardano/output.ts";
 import { noAssets, readAssets } from "#src/cardano/value.ts";
@@ -18,7 +18,7 @@ const CONWAY = 7;
 
 /** Scans `[era, block]`. Throws `CborError` on other bytes, and on eras that are not Shelley to Conway. */
 export function scanBlock(bytes: Uint8Array): ScannedBlock {
-  const [tag, block] = as(decode(bytes), "array").value;
+  const [tag, block] = as(decodeAll(bytes), "array").value;
   const era = Number(asInt(tag));
   if (era < SHELLEY || era > CONWAY) throw new CborError(`blocks of era ${era} are not read`);
   const [header, bodies, witnessSets, auxiliary, invalid] = as(block, "array").value;
@@ -44,7 +44,7 @@ export function scanBlock(bytes: Uint8Array): ScannedBlock {
 
 /** Scans a whole transaction, as it is submitted. Throws `CborError` on anything else. Its `index` is 0. */
 export function scanTransaction(bytes: Uint8Array): ScannedTransaction {
-  const parts = as(decode(bytes), "array").value;
+  const parts = as(decodeAll(bytes), "array").value;
   const [body, witnesses] = parts;
   if ((parts.length !== 3 && parts.length !== 4) || !body || !witnesses) throw new CborError("not a transaction");
   as(witnesses, "map");

@@ -3,8 +3,8 @@
  * judged.
  */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { as, asInt, decode, entry, type Item } from "#src/cardano/cbor.ts";
-import { Constr, readData } from "#src/cardano/data.ts";
+import { as, asInt, decodeAll, entry, type Item } from "#src/cardano/cbor.ts";
+import { constructorOf } from "#src/cardano/data.ts";
 import { compareRefs, refKey } from "#src/cardano/output.ts";
 import type { SpendRedeemer } from "#src/cage/redeemer.ts";
 
@@ -16,14 +16,14 @@ const KINDS: readonly SpendRedeemer["type"][] = ["end", "contribute", "modify", 
 /** Kinds of the spend redeemers, by `refKey` of their input. */
 export function spendRedeemers(transaction: ScannedTransaction): Map<string, SpendRedeemer["type"]> {
   const found = new Map<string, SpendRedeemer["type"]>();
-  const redeemers = entry(decode(transaction.witnesses), REDEEMERS);
+  const redeemers = entry(decodeAll(transaction.witnesses), REDEEMERS);
   if (!redeemers) return found;
   const inputs = [...transaction.inputs].sort(compareRefs);
   for (const [tag, index, data] of triples(redeemers)) {
     const input = inputs[Number(asInt(index))];
     if (asInt(tag) !== SPEND || !input) continue;
-    const redeemer = readData(data);
-    const kind = redeemer instanceof Constr ? KINDS[redeemer.tag] : undefined;
+    // the fields stay unread: they may be nested more deeply than anything here reads
+    const kind = KINDS[constructorOf(data)?.[0] ?? -1];
     if (kind) found.set(refKey(input), kind);
   }
   return found;

@@ -1,0 +1,206 @@
+/** What the index makes of things at the contract that nobody meant it to see. */
+import { describe, expect, it } from "vitest";
+import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
+import { baseAddress } from "#src/cardano/address.ts";
+import { encode } from "#src/cardano/cbor.ts";
+import { constr, encodeData } from "#src/cardano/data.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { askedKey, type Row, type RowQuery, type Rows } from "#src/cardano/projection.ts";
+import { encodeTransaction, type NewOutput, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { EMPTY_ROOT, encodeRequest, type Request } from "#src/cage/datum.ts";
+import { cageProjection } from "#src/cage/index/projection.ts";
+import { spendData } from "#src/cage/redeemer.ts";
+import { MemoryChain } from "../../support/chain.ts";
+import { op } from "../../support/cage.ts";
+import { newRef, person, utxo } from "../../support/wallet.ts";
+import { alice, asked, bob, cage, owner, partsOf, policy, stateOf, updating } from "../../support/whole_transaction.ts";
+
+const TOKEN = "5a".repeat(32);
+const FOREIGN = "09".repeat(28);
+const empty = fromHex(EMPTY_ROOT);
+const mallory = person("mallory");
+
+/** The index of a chain in memory. */
+class Index {
+  private readonly chain = new MemoryChain();
+  private readonly tables = new Map<string, Record<string, unknown>[]>();
+  private readonly projection = cageProjection({ scripts: [policy], network: 0 });
+
+  live(table: string): Row[] {
+    if (table === "token_history") return (this.tables.get("token_state") ?? []);
+    const rows = (this.tables.get(table) ?? []).filter((row) => row.to_slot === null);
+    if (table !== "token_leaves") return rows;
+    const facts = this.live("fact");
+    return [...new Set(facts.map((row) => row.token))].map((token) => ({
+      token,
+      leaves: concat(
+        ...facts.filter((row) => row.token === token).flatMap((
+          row,
+        ) => [fromHex(row.path as string), row.digest as Uint8Array]),
+      ),
+    }));
+  }
+
+  private answer(queries: readonly RowQuery[], rows: Map<string, readonly Row[]>): void {
+    for (const query of queries) {
+      const found = this.live(query.table).filter((row) =>
+        "in" in query && query.in.includes(row[query.column] as string)
+      );
+      rows.set(query.table, [...new Set([...(rows.get(query.table) ?? []), ...found])]);
+      rows.set(askedKey(query), found);
+    }
+  }
+
+  /** Follows a block of transactions; gives the events told. */
+  follow(...transactions: readonly Uint8Array[]): string[] {
+    const block = this.chain.add(...transactions);
+    const rows = new Map<string, readonly Row[]>();
+    this.answer(this.projection.keys(block), rows);
+    for (;;) {
+      const folded = this.projection.fold(block, rows as Rows);
+      if (folded.type === "more") {
+        this.answer(folded.queries, rows);
+        continue;
+      }
+      for (const { type, table, ...write } of folded.writes) {
+        const list = this.tables.get(table) ?? [];
+        this.tables.set(table, list);
+        if (type === "insert") list.push({ to_slot: null, ...(write as { row: Row }).row, from_slot: block.slot });
+        else {
+          const key = Object.entries((write as { key: Row }).key);
+          for (const row of list) {
+            if (row.to_slot === null && key.every(([column, value]) => row[column] === value)) row.to_slot = block.slot;
+          }
+        }
+      }
+      return folded.touched.map(({ event }) => event.type);
+    }
+  }
+}
+
+const make = (parts: Partial<TransactionParts>) =>
+  encodeTransaction({ inputs: [newRef()], outputs: [], fee: 0n, ...parts });
+const at = (transaction: Uint8Array, index: number, output: NewOutput): Utxo =>
+  utxo(output, { txHash: transactionHash(transaction), index });
+
+/** A token without facts, and requests for it, on the ledger. */
+function begun(requests: readonly NewOutput[] = []) {
+  const index = new Index();
+  const state = stateOf(TOKEN, empty);
+  const boot = make({ outputs: [state], mint: new Map([[policy + TOKEN, 1n]]) });
+  const asking = make({ outputs: requests });
+  expect(index.follow(boot)).toEqual(["BOOTED"]);
+  return { index, state: at(boot, 0, state), told: index.follow(asking), asking };
+}
+
+const request = (more: Partial<Request> = {}): Uint8Array =>
+  encodeRequest({
+    policy,
+    name: TOKEN,
+    refund: { payment: alice.key },
+    fee: 500_000n,
+    key: utf8("a"),
+    operation: op.insert("1"),
+    ...more,
+  });
+const output = (more: Partial<NewOutput> = {}): NewOutput => ({
+  address: cage,
+  value: lovelace(2_000_000n),
+  datum: request(),
+  ...more,
+});
+
+describe("a request in the index", () => {
+  const open = (one: NewOutput) => begun([one]).index.live("token_request").length;
+  it("stands at the contract, whatever the stake part", () => {
+    expect(open(output())).toBe(1);
+    const stake = { kind: "key", hash: mallory.key } as const;
+    expect(open(output({ address: baseAddress(0, { kind: "script", hash: policy }, stake).hex }))).toBe(1);
+    expect(open(output({ address: baseAddress(0, { kind: "key", hash: policy }, stake).hex }))).toBe(0);
+    expect(open(output({ address: mallory.enterprise }))).toBe(0);
+  });
+  it("is one that the contract could apply", () => {
+    expect(open(output({ datum: request({ policy: FOREIGN }) }))).toBe(0);
+    expect(open(output({ value: { lovelace: 2_000_000n, assets: new Map([[FOREIGN + "00", 1n]]) } }))).toBe(0);
+    expect(open(output({ datum: encodeData(5n) }))).toBe(0);
+  });
+  it("offers no fee beyond all lovelace there is, which no row would hold", () => {
+    expect(open(output({ datum: request({ fee: 45_000_000_000_000_000n }) }))).toBe(1);
+    for (const fee of [45_000_000_000_000_001n, 1n << 63n, (1n << 64n) - 1n]) {
+      expect(open(output({ datum: request({ fee }) }))).toBe(0);
+    }
+  });
+  it("may be the collateral return of a transaction whose scripts fail, which changes nothing else", () => {
+    const { index, state } = begun();
+    const parts = {
+      inputs: [state.ref],
+      outputs: [stateOf(TOKEN, new Uint8Array(32).fill(1), mallory.key), output()],
+      collateral: [newRef()],
+      collateralReturn: output(),
+      redeemers: [{
+        for: { purpose: "spend" as const, ref: state.ref },
+        data: encodeData(spendData({ type: "modify", actions: [] })),
+        units: { memory: 1n, steps: 1n },
+      }],
+    };
+    const failing = make(parts);
+    const marker = failing.lastIndexOf(0xf5);
+    expect(index.follow(failing.with(marker, 0xf4))).toEqual(["REQUESTED"]);
+    expect(index.live("token_request").map((row) => row.ref)).toEqual([`${transactionHash(failing)}#2`]);
+    expect(index.live("token_state").map((row) => row.owner)).toEqual([owner.key]);
+  });
+});
+
+describe("a token in the index", () => {
+  it("does not care for stubs, nor for tokens of the same name (C2)", () => {
+    const { index } = begun();
+    const stub = { ...stateOf(TOKEN, new Uint8Array(32).fill(1), mallory.key), value: lovelace(2_000_000n) };
+    const foreign = { ...stub, value: { lovelace: 2_000_000n, assets: new Map([[FOREIGN + TOKEN, 1n]]) } };
+    expect(index.follow(make({ outputs: [stub, foreign] }))).toEqual([]);
+    expect(index.live("token_state").map((row) => row.owner)).toEqual([owner.key]);
+  });
+  it("takes what contributes for applied, and what is retracted for retracted", () => {
+    const [one, two] = [
+      output({ datum: request() }),
+      output({ datum: request({ key: utf8("b"), refund: { payment: bob.key } }) }),
+    ];
+    const { index, state, asking } = begun([one, two]);
+    const applied = asked(TOKEN, "a", op.insert("1"), { ref: { txHash: transactionHash(asking), index: 0 } });
+    const plan = updating(TOKEN, [applied]);
+    const spends = [
+      { utxo: state, redeemer: { type: "modify", actions: [...plan.actions, { type: "skip" }] } as const },
+      ...plan.contributed,
+      { utxo: at(asking, 1, two), redeemer: { type: "retract" } as const },
+    ];
+    const whole = { ...plan.whole, spends, signers: [owner.key, bob.key] };
+    const update = encodeTransaction(partsOf(whole, { fee: 1n }));
+    expect(index.follow(update)).toEqual(["RETRACTED", "UPDATED"]);
+    expect(index.live("token_quarantine")).toEqual([]);
+    expect(index.live("fact").map((row) => row.key)).toEqual([utf8("a")]);
+  });
+  const retracting = (asking: Uint8Array, data: Uint8Array, beside: readonly Uint8Array[] = []): Uint8Array => {
+    const spend = { txHash: transactionHash(asking), index: 0 };
+    const others = beside.map((data) => ({ ref: newRef(), data }));
+    return make({
+      inputs: [spend, ...others.map(({ ref }) => ref)],
+      redeemers: [{ ref: spend, data }, ...others].map(({ ref, data }) => ({
+        for: { purpose: "spend", ref },
+        data,
+        units: { memory: 1n, steps: 1n },
+      })),
+    });
+  };
+  it("is followed through data nested as deeply as bytes allow", () => {
+    const { index, asking } = begun([output()]);
+    const nested = concat(new Uint8Array(5_000).fill(0x81), new Uint8Array(5_000).fill(0x9f), encode(0));
+    const deep = concat(Uint8Array.of(0xd8, 0x7c, 0x81), nested, new Uint8Array(5_000).fill(0xff));
+    expect(index.follow(retracting(asking, deep))).toEqual(["RETRACTED"]);
+    expect(index.live("token_request")).toEqual([]);
+  });
+  it("is followed through redeemers of other scripts, whatever they are", () => {
+    const { index, asking } = begun([output()]);
+    const odd = [encodeData(5n), encodeData(1n << 80n), encodeData(utf8("x")), encodeData(constr(200))];
+    expect(index.follow(retracting(asking, encodeData(constr(3)), odd))).toEqual(["RETRACTED"]);
+  });
+});
