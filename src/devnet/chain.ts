@@ -9,7 +9,7 @@ import { equalBytes } from "#src/base/bytes.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction, Tip } from "#src/cardano/block.ts";
-import { CborError, decode, entry } from "#src/cardano/cbor.ts";
+import { CborError, decodeAll, entry } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -386,7 +386,7 @@ function scan(cbor: Uint8Array): Result<ScannedTransaction, Undecodable> {
 
 /** Whether a transaction has redeemers. */
 function runsScripts({ witnesses }: ScannedTransaction): boolean {
-  return entry(decode(witnesses), 5) !== undefined;
+  return entry(decodeAll(witnesses), 5) !== undefined;
 }
 
 function unavailable() {

@@ -6,7 +6,7 @@ import type { Tip } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
-import { encode } from "#src/cardano/cbor.ts";
+import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
 import type { ChainPort, ChainStep } from "#src/chain/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
@@ -374,6 +374,15 @@ describe("the port", () => {
     expect(await port.submit(made.cbor)).toEqual(accepted);
     expect(await port.inMempool(made.hash)).toEqual({ ok: true, value: true });
     expect(await port.submit(encode(1))).toMatchObject({
+      ok: true,
+      value: { outcome: "refused", failures: [{ name: "DeserialiseFailure" }] },
+    });
+    // redeemers among data nested more deeply than is read: [body, {4: [[…[0]…]], 5: []}, true, null]
+    const body = encode(new Map<Encodable, Encodable>([[0, []], [1, []], [2, 0]]));
+    const deep = new Encoded(Uint8Array.from([...new Uint8Array(10_000).fill(0x81), 0]));
+    expect(
+      await port.submit(encode([new Encoded(body), new Map<Encodable, Encodable>([[4, deep], [5, []]]), true, null])),
+    ).toMatchObject({
       ok: true,
       value: { outcome: "refused", failures: [{ name: "DeserialiseFailure" }] },
     });
