@@ -316,6 +316,36 @@ describe("an update", () => {
     await refused(spends({ type: "skip" }, contribute));
     await refused(spends(plan.actions[0]!, retract));
   });
+  it("is no birth, and nothing at the contract bears a token (C1, C5)", async () => {
+    const plan = updating(TOKEN, []);
+    const bearing = (by: Whole, ref = seed.ref): Whole => {
+      const name = tokenName(ref);
+      return { ...by, seed: ref, mint: new Map([...by.mint ?? [], [policy + name, 1n]]) };
+    };
+    const beside = also(plan.whole, { utxo: seed });
+    await taken(beside);
+    const child = stateOf(named, empty);
+    await refused(bearing({ ...beside, outputs: [plan.next, child, changing] }));
+    await refused(bearing({ ...beside, outputs: [child, plan.next, changing] }));
+    // the state itself as the seed, kept or ended
+    const own = stateOf(tokenName(plan.state.ref), empty);
+    await refused(bearing({ ...plan.whole, outputs: [own, plan.next, changing] }, plan.state.ref));
+    await refused(
+      bearing(
+        { ...ending, spends: [{ utxo: plan.state, redeemer: { type: "end" } }, paying], outputs: [own] },
+        plan.state.ref,
+      ),
+    );
+    // a request that is retracted may be one: it is its requester's money
+    const request = requests[0]!.utxo;
+    const freed: Whole = {
+      spends: [{ utxo: request, redeemer: retract }],
+      outputs: [stateOf(tokenName(request.ref), empty, alice.key)],
+      signers: [alice.key],
+    };
+    await taken(bearing(freed, request.ref));
+    await refused(bearing({ ...freed, spends: [{ utxo: request, redeemer: contribute }] }, request.ref));
+  });
   it("runs no other script", async () => {
     const minting: Whole = { ...honest.whole, mint: new Map([[FOREIGN + toHex(utf8("x")), 1n]]), running: [FOREIGN] };
     await taken({ ...minting, spends: [paying], outputs: [changing] });
