@@ -124,4 +124,14 @@ create table dead_letter (
   created timestamptz not null default now()
 );
 `,
+}, {
+  // The state by name, for lists and counts; the index leaves updates that stay in a state as cheap as they were.
+  id: "runtime-2",
+  sql: `
+alter table actor add column state text collate "C";
+update actor a set state = o.to_state from outbox o where o.kind = a.kind and o.id = a.id and o.version = a.version;
+update actor set state = snapshot->>'value' where state is null;
+alter table actor alter column state set not null;
+create index actor_state on actor (kind, state, id);
+`,
 }];

@@ -75,6 +75,7 @@ function ownership(sql: Clauses, turns: readonly TurnWrite[]): void {
     ["version", "bigint", turns.map((turn) => turn.folded.next.version)],
     ["input_seq", "bigint", turns.map((turn) => turn.folded.next.inputSeq)],
     ["snapshot", "text", turns.map((turn) => turn.folded.text ?? null)],
+    ["state", "text", turns.map((turn) => turn.folded.transitions.at(-1)?.to ?? null)],
     ["machine_version", "int", turns.map((turn) => turn.machineVersion)],
     // A turn that only refuses leaves the actor's row alone.
     ["light", "int", turns.map(({ folded }) => Number(folded.text === undefined && folded.inputs.length === 0))],
@@ -143,15 +144,15 @@ function actors(sql: Clauses, spared: readonly string[]): void {
   sql.write(
     "changed",
     `update actor a set version = g.version, input_seq = g.input_seq, changed = now(),
-        snapshot = coalesce(g.snapshot::jsonb, a.snapshot),
+        snapshot = coalesce(g.snapshot::jsonb, a.snapshot), state = coalesce(g.state, a.state),
         machine_version = case when g.snapshot is null then a.machine_version else g.machine_version end
       from good g where g.was > 0 and g.light = 0 and a.kind = g.kind and a.id = g.id and a.version = g.was
       returning g.place`,
   );
   sql.write(
     "created",
-    `insert into actor (kind, id, partition, version, input_seq, snapshot, machine_version)
-      select kind, id, partition, version, input_seq, snapshot::jsonb, machine_version from good where was = 0 and version > 0
+    `insert into actor (kind, id, partition, version, input_seq, snapshot, state, machine_version)
+      select kind, id, partition, version, input_seq, snapshot::jsonb, state, machine_version from good where was = 0 and version > 0
       on conflict do nothing returning kind, id`,
   );
   sql.read(
