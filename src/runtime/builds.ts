@@ -40,13 +40,16 @@ export function createBuilds(
     const ended = new AbortController();
     const ms = deadline - Date.now();
     const timer = setTimeout(() => ended.abort(new Error("the time was up")), Math.max(0, ms));
+    const late = fail("unavailable", "The build took too long.");
     try {
       return await Promise.race<Result<Json, Failure>>([
         build.run(viewOf(entity, snapshot, held.version), parsed.data, { entity, signal: ended.signal, deadline }),
-        new Promise((resolve) =>
-          ended.signal.addEventListener("abort", () => resolve(fail("unavailable", "The build took too long.")))
-        ),
+        new Promise((resolve) => ended.signal.addEventListener("abort", () => resolve(late))),
       ]);
+    } catch (error) {
+      // A build that ends with its signal's reason was late and did not fail.
+      if (ended.signal.aborted) return late;
+      throw error;
     } finally {
       clearTimeout(timer);
     }
