@@ -23,11 +23,11 @@ function person(name: string): Person {
 /** Shows a step while it runs, then how long it took and what came of it. */
 async function step<T>(title: string, work: () => Promise<T>, tell: (result: T) => string = () => ""): Promise<T> {
   const start = performance.now();
-  process.stdout.write(`… ${title}`);
+  if (process.stdout.isTTY) process.stdout.write(`… ${title}`);
   const result = await work();
   const said = tell(result);
   const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
-  process.stdout.write(`\r✓ ${title.padEnd(44)} ${seconds} s  ${said}\n`);
+  process.stdout.write(`${process.stdout.isTTY ? "\r" : ""}✓ ${title.padEnd(44)} ${seconds} s  ${said}\n`);
   return result;
 }
 
