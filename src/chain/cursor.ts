@@ -18,6 +18,12 @@ export async function readCursor(sql: Queries): Promise<Cursor> {
   };
 }
 
+/** Whether a point that the index had read is still one of its last blocks. */
+export async function stands(sql: Queries, { slot, hash }: Point): Promise<boolean> {
+  if (slot < 0) return true;
+  return (await sql`select 1 from chain_block where slot = ${slot} and hash = ${hash}`).length > 0;
+}
+
 /** Points to go on from, newest first: dense near the tip, then ever wider, as a node expects them. */
 export async function readPoints(sql: Queries): Promise<Point[]> {
   const rows = await sql<{ slot: bigint; hash: string }[]>`

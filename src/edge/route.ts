@@ -33,7 +33,7 @@ export interface Asked<P extends Shape | undefined, Q extends Shape | undefined,
   readonly context: Context;
 }
 
-/** Adds an endpoint; the handler gives the body of the 200 answer, or throws `HttpFailure`. */
+/** Adds an endpoint; the handler gives the body of the 200 answer (or a whole `Response`), or throws `HttpFailure`. */
 export function endpoint<
   P extends Shape | undefined = undefined,
   Q extends Shape | undefined = undefined,
@@ -44,7 +44,8 @@ export function endpoint<
     const params = check(spec.params && z.object(spec.params), c.req.param(), "path");
     const query = check(spec.query && z.object(spec.query), queryOf(c, spec.query), "query");
     const body = spec.body ? check(spec.body, await readJson(c.req.raw), "body") : undefined;
-    return respond(c, 200, await handler({ params, query, body, context: c } as Asked<P, Q, B>));
+    const answer = await handler({ params, query, body, context: c } as Asked<P, Q, B>);
+    return answer instanceof Response ? answer : respond(c, 200, answer);
   });
 }
 

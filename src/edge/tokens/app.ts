@@ -11,10 +11,11 @@ import { parseAddress } from "#src/cardano/address.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
-import { readFacts, readRequest, readRequests, readToken, readTokens, type TokenState } from "#src/cage/index/read.ts";
+import { readRequest, readRequests, readToken, readTokens, type TokenState } from "#src/cage/index/read.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import { findTransaction } from "#src/chain/transactions.ts";
 import * as api from "#src/api/tokens.ts";
+import { answerFacts } from "#src/edge/tokens/facts.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
@@ -145,9 +146,10 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     params: { tokenId: api.tokenId },
     answer: api.facts,
     refusals: gone,
-  }, async ({ params }) => {
+  }, async ({ params, context }) => {
+    const { at } = await readCursor(store.sql);
     await alive(params.tokenId);
-    return Object.fromEntries(await readFacts(store.sql, params.tokenId));
+    return await answerFacts(context, store, params.tokenId, at);
   });
 
   endpoint(app, {

@@ -64,7 +64,10 @@ describe("follower", () => {
       if (!("state" in found)) continue;
       expect(refKey(found.state.utxo.ref)).toBe(refKey(token.ref));
       if (!token.quarantined) expect(found.state.facts).toBe(token.facts.size);
-      expect(new Map(await readFacts(store.sql, token.id))).toEqual(token.facts);
+      const { at } = await readCursor(store.sql);
+      const facts = [];
+      for await (const page of readFacts(store.sql, token.id, at.slot)) facts.push(...page.facts);
+      expect(new Map(facts)).toEqual(token.facts);
       const expected = [...world.requests.values()].filter((request) => request.token === token.id);
       const requests = await readRequests(store.sql, token.id);
       expect(requests.map((request) => refKey(request.utxo.ref))).toEqual(
