@@ -1,0 +1,39 @@
+/** Numbers about the process itself: processor, memory, age, and how late its loop comes round. */
+import process from "node:process";
+import { metrics } from "#src/base/metrics.ts";
+
+const cpu = metrics.counter("process_cpu_seconds_total", "Processor time used, in seconds.", ["mode"]);
+const memory = metrics.gauge("process_resident_memory_bytes", "Resident memory, in bytes.");
+const heap = metrics.gauge("process_heap_bytes", "Heap of the JavaScript engine in use, in bytes.");
+const started = metrics.gauge("process_start_time_seconds", "Start of the process, in seconds since 1970.");
+const lag = metrics.histogram(
+  "arbor_loop_delay_seconds",
+  "How much later than asked for a timer of 100 ms came, in seconds.",
+  [],
+  [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+);
+const EVERY_MS = 100;
+
+/** Measures until the function that it gives is called. Once in a process. */
+export function measureProcess(): () => void {
+  const memoryUsage = process.memoryUsage;
+  started.of().set(Math.round(performance.timeOrigin) / 1_000);
+  const ends = [
+    memory.of().from(() => memoryUsage().rss),
+    heap.of().from(() => memoryUsage().heapUsed),
+  ];
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    lag.of().observe(Math.max(0, now - last - EVERY_MS) / 1_000);
+    last = now;
+    const { user, system } = process.cpuUsage();
+    cpu.of("user").value = user / 1e6;
+    cpu.of("system").value = system / 1e6;
+  }, EVERY_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    for (const end of ends) end();
+  };
+}
