@@ -19,6 +19,8 @@ import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
+import { operatorApp, type OperatorPart } from "#src/edge/operator/app.ts";
+import { isLoopback } from "#src/edge/operator/guard.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
@@ -128,7 +130,7 @@ async function open(
   if (roles.has("devnet")) places.push(...await devnetRole(rooms, progress));
   if (roles.has("follower")) followerRole(rooms);
   if (roles.has("worker")) await workerRole(rooms);
-  if (roles.has("edge")) places.push(await edgeRole(rooms));
+  if (roles.has("edge")) places.push(...await edgeRole(rooms));
   builders.warm();
   return places;
 }
@@ -183,10 +185,10 @@ async function nats(options: Options, log: Log, stops: Stop[], places: Place[]) 
 async function listen(
   { options, stops }: Rooms,
   app: Parameters<typeof serve>[0],
-  use: { service: string; port: number; option: string },
+  use: { service: string; port: number; option: string; host?: string },
 ): Promise<Listener> {
   try {
-    const listener = await serve(app, { host: options.host, port: use.port });
+    const listener = await serve(app, { host: use.host ?? options.host, port: use.port });
     stops.push(() => listener.stop());
     return listener;
   } catch (error) {
@@ -285,16 +287,41 @@ function buildOptions({ store, bus, port, builders }: Rooms) {
   return { store, port, builders, networkId: NETWORK_ID as 0 | 1, wake: () => bus.publish(WATCH, null) };
 }
 
-async function edgeRole(rooms: Rooms): Promise<Place> {
+async function edgeRole(rooms: Rooms): Promise<Place[]> {
   const { store, bus, options, log, stops } = rooms;
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
   const boot = tokenBoot(buildOptions(rooms));
   const app = tokenApp({ store, networkId: NETWORK_ID, ask: ask.ask, build: ask.build, boot, log });
-  const listener = await listen(rooms, app, {
+  const tokens = await listen(rooms, app, {
     service: "the token service",
     port: options.tokenPort,
     option: "--token-port",
   });
-  return { name: "token service", at: `http://${listener.host}:${listener.port}` };
+  const operator = await listen(rooms, operatorService(rooms), {
+    service: "the operator service",
+    host: options.operatorHost,
+    port: options.operatorPort,
+    option: "--operator-port",
+  });
+  return [
+    { name: "token service", at: urlOf(tokens) },
+    { name: "operator service", at: urlOf(operator) },
+  ];
+}
+
+function urlOf({ host, port }: Listener): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function operatorService({ options, log }: Rooms) {
+  const parts: OperatorPart[] = [];
+  return operatorApp({
+    guard: {
+      loopback: isLoopback(options.operatorHost),
+      ...(options.operatorToken === undefined ? {} : { token: options.operatorToken }),
+    },
+    parts,
+    log,
+  });
 }

@@ -3,6 +3,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import type { Level } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 
 export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
 export type Role = (typeof ROLES)[number];
@@ -14,6 +15,10 @@ export interface Options {
   readonly tokenPort: number;
   readonly devnetPort: number;
   readonly natsPort: number;
+  readonly operatorPort: number;
+  /** Where the operator service listens; beyond loopback it needs a token. */
+  readonly operatorHost: string;
+  readonly operatorToken?: string;
   readonly roles: ReadonlySet<Role>;
   /** PostgreSQL server; embedded where undefined. */
   readonly databaseUrl?: string;
@@ -38,6 +43,9 @@ export const HELP = `arbor: authenticated facts on Cardano
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
   --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
   --nats-port N        NATS endpoint (4222)                             ARBOR_NATS_PORT
+  --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
+  --operator-host HOST where that listens (as --host)                   ARBOR_OPERATOR_HOST
+  --operator-token T   its token, 16 characters or more; needed where it listens beyond 127.0.0.1  ARBOR_OPERATOR_TOKEN
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
   --nats-url URL       a NATS server instead of the endpoint            NATS_URL, NATS_TOKEN
@@ -53,6 +61,9 @@ const NAMES = [
   "token-port",
   "devnet-port",
   "nats-port",
+  "operator-port",
+  "operator-host",
+  "operator-token",
   "folder",
   "database-url",
   "nats-url",
@@ -106,13 +117,28 @@ export function readOptions(
   if (!["debug", "info", "warn", "error"].includes(level)) problems.push(`${level} is no log level`);
   const databaseUrl = text("database-url");
   const natsUrl = text("nats-url");
+  const host = text("host") ?? "127.0.0.1";
+  const operatorHost = text("operator-host") ?? host;
+  const operatorToken = text("operator-token");
+  if (operatorToken !== undefined && (operatorToken.length < TOKEN_LENGTH || /\s/.test(operatorToken))) {
+    problems.push(`--operator-token has at least ${TOKEN_LENGTH} characters and no space`);
+  }
+  if (roles.has("edge") && operatorToken === undefined && !isLoopback(operatorHost)) {
+    problems.push(
+      `the operator service would listen on ${operatorHost}, where others reach it: give it an --operator-token of at least ` +
+        `${TOKEN_LENGTH} characters, or --operator-host 127.0.0.1`,
+    );
+  }
   const builders = text("builders") === undefined ? undefined : number("builders", 1, 1, 64);
   const options: Options = {
     folder: text("folder") ?? ".arbor",
-    host: text("host") ?? "127.0.0.1",
+    host,
     tokenPort: number("token-port", 3000, 0, 65_535),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),
     natsPort: number("nats-port", 4222, 0, 65_535),
+    operatorPort: number("operator-port", 8091, 0, 65_535),
+    operatorHost,
+    ...(operatorToken === undefined ? {} : { operatorToken }),
     roles: roles as Set<Role>,
     ...(databaseUrl ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),

@@ -36,6 +36,8 @@ async function start(folder: string): Promise<Service> {
     "0",
     "--nats-port",
     "0",
+    "--operator-port",
+    "0",
     "--block-ms",
     "200",
     "--slot-ms",

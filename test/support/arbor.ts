@@ -37,6 +37,7 @@ export class Arbor {
         ...(infra.natsToken ? { NATS_TOKEN: infra.natsToken } : {}),
         ARBOR_TOKEN_PORT: "0",
         ARBOR_DEVNET_PORT: "0",
+        ARBOR_OPERATOR_PORT: "0",
         ARBOR_BLOCK_MS: String(options.blockMs ?? 150),
         ARBOR_SLOT_MS: "50",
         ...(options.roles ? { ARBOR_ROLES: options.roles } : {}),
@@ -65,6 +66,10 @@ export class Arbor {
 
   get devnet(): string {
     return this.places.get("devnet and faucet")!;
+  }
+
+  get operator(): string {
+    return this.places.get("operator service")!;
   }
 
   /** All that the process has printed. */

@@ -1,0 +1,37 @@
+/** The operator service over HTTP: what every actor is doing, and what an operator may do about it. */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Log } from "#src/base/log.ts";
+import { handleErrors } from "#src/edge/errors.ts";
+import { careful, guard, type GuardOptions } from "#src/edge/operator/guard.ts";
+
+/** Adds endpoints to the service, behind its guard: through `endpoint()`, so that the OpenAPI document has them. */
+export type OperatorPart = (app: OpenAPIHono) => void;
+
+export interface OperatorOptions {
+  readonly guard: GuardOptions;
+  /** What the service is made of, in the order in which its paths are looked through. */
+  readonly parts: readonly OperatorPart[];
+  readonly log: Log;
+}
+
+/** The app; `/openapi.json` describes it. */
+export function operatorApp({ guard: guarding, parts, log }: OperatorOptions): OpenAPIHono {
+  const app = new OpenAPIHono();
+  handleErrors(app, log);
+  app.use(careful, guard(guarding));
+  for (const part of parts) part(app);
+  if (guarding.token !== undefined) {
+    app.openAPIRegistry.registerComponent("securitySchemes", "operator", { type: "http", scheme: "bearer" });
+  }
+  app.doc31("/openapi.json", {
+    openapi: "3.1.0",
+    info: {
+      title: "Arbor operator service",
+      version: "1.0.0",
+      description: "What every actor is doing, every transition as it happens, and what an operator may do about it. " +
+        "A call that changes something needs the header `Arbor-Operator: 1`.",
+    },
+    ...(guarding.token === undefined ? {} : { security: [{ operator: [] }] }),
+  });
+  return app;
+}
