@@ -2,14 +2,14 @@
  * Asks entities, wherever they are. A question goes to the worker that owns the entity's partition; when it does not answer,
  * or owns it no more, the same question with the same id goes to the next owner, until the deadline.
  */
-import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
-import { type Log, reason, silentLog } from "#src/base/log.ts";
+import { type Log, silentLog } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { type Bus, BusError } from "#src/runtime/bus.ts";
+import { createOwners } from "#src/runtime/owners.ts";
 import { entityKey, partitionOf } from "#src/runtime/partition.ts";
-import { PLACEMENT } from "#src/runtime/placement.ts";
 import { type Asked, commandId, entitySchema, type Told, workerSubject } from "#src/runtime/protocol.ts";
+import { createSuspicion } from "#src/runtime/suspects.ts";
 import type { EntityRef, Event } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -39,23 +39,26 @@ export interface Ask {
 const PATIENCE_MS = 1_500;
 
 export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: Store; log?: Log }): Ask {
-  let owners: readonly (string | undefined)[] = [];
-  let refreshing: Promise<void> | undefined;
+  const owners = createOwners({ store, bus, log });
+  const suspicion = createSuspicion({ store, bus, log });
 
-  const refresh = () =>
-    refreshing ??= (async () => {
-      try {
-        const rows = await store.sql<
-          { id: number; owner: string | null }[]
-        >`select id, owner from partition order by id`;
-        owners = rows.map(({ owner }) => owner ?? undefined);
-      } catch (error) {
-        log.warn("placement not read", { reason: reason(error) });
-      }
-      // Many questions fail together when an owner goes: one look serves them all, and not more than one in a moment.
-      await sleep(20);
-    })().finally(() => refreshing = undefined);
-  const unsubscribe = bus.subscribe(PLACEMENT, () => void refresh());
+  /** Puts a question to a worker; `undefined` when its partition moves meanwhile, so that the next owner is asked at once. */
+  const putTo = (owner: string, partition: number, body: Json, patience: number): Promise<Told | undefined> =>
+    new Promise<Told | undefined>((resolve, reject) => {
+      const end = owners.watch(partition, () => {
+        end();
+        resolve(undefined);
+      });
+      bus.request(workerSubject(owner), body, patience).then((told) => {
+        end();
+        suspicion.answered(owner);
+        resolve(told as unknown as Told);
+      }, (error) => {
+        end();
+        if (error instanceof BusError && error.code === "no_responders") suspicion.missed(owner);
+        reject(error);
+      });
+    });
 
   const put = async (question: Asked): Promise<Result<Json, Failure>> => {
     const { entity, deadline } = question;
@@ -65,23 +68,25 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
     for (;;) {
       const rest = deadline - Date.now();
       if (rest <= 0) break;
-      if (owners.length === 0) await refresh();
-      const owner = owners.length === 0 ? undefined : owners[partitionOf(entity, owners.length)];
+      if (owners.count() === 0) await owners.refresh();
+      const partition = owners.count() === 0 ? 0 : partitionOf(entity, owners.count());
+      const owner = owners.of(partition);
       if (owner === undefined) {
-        await refresh();
+        await owners.refresh();
         continue;
       }
       const patience = Math.min(rest, PATIENCE_MS);
       try {
         const body = { ...question, until: Date.now() + patience } as unknown as Json;
-        const told = await bus.request(workerSubject(owner), body, patience) as unknown as Told;
+        const told = await putTo(owner, partition, body, patience);
+        if (told === undefined) continue;
         if (!("again" in told)) return told;
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
         if (error.code === "too_large") return fail("too_large", error.message);
         log.debug("asked again", { entity: entityKey(entity), id: question.id, worker: owner, reason: error.message });
       }
-      await refresh();
+      await owners.refresh();
     }
     const message = question.ask === "build"
       ? `Nobody answered for this ${entity.kind} in time.`
@@ -99,6 +104,6 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       put({ ask: "command", ...common(entity, options.commandId ?? crypto.randomUUID(), options), event }),
     build: (entity, name, input, options = {}) =>
       put({ ask: "build", ...common(entity, crypto.randomUUID(), options), name, input }),
-    close: unsubscribe,
+    close: owners.close,
   };
 }

@@ -1,7 +1,7 @@
 /** Builds: computations that an entity's worker does beside its turns, from the state that the last turn left. */
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import { fail, type Failure, type Result } from "#src/base/result.ts";
+import { fail } from "#src/base/result.ts";
 import type { Held } from "#src/runtime/fold.ts";
 import type { Loaded, Wanted } from "#src/runtime/loader.ts";
 import { begin, viewOf } from "#src/runtime/machine.ts";
@@ -12,6 +12,8 @@ export interface BuildsOptions {
   readonly load: (wanted: Wanted) => Promise<Loaded | Error>;
   readonly resident: (wanted: Wanted) => Held | undefined;
   readonly epochOf: (partition: number) => number | undefined;
+  /** Aborts when the worker ends: who waits for a build asks the next owner. */
+  readonly leaving: AbortSignal;
   readonly log: Log;
   /** Most builds at the same time. */
   readonly atOnce?: number;
@@ -40,18 +42,21 @@ export function createBuilds(
     const ended = new AbortController();
     const ms = deadline - Date.now();
     const timer = setTimeout(() => ended.abort(new Error("the time was up")), Math.max(0, ms));
-    const late = fail("unavailable", "The build took too long.");
+    const leave = () => ended.abort(new Error("the worker ends"));
+    options.leaving.addEventListener("abort", leave, { once: true });
+    const late = () => options.leaving.aborted ? "not_owner" : fail("unavailable", "The build took too long.");
     try {
-      return await Promise.race<Result<Json, Failure>>([
+      return await Promise.race<Answer>([
         build.run(viewOf(entity, snapshot, held.version), parsed.data, { entity, signal: ended.signal, deadline }),
-        new Promise((resolve) => ended.signal.addEventListener("abort", () => resolve(late))),
+        new Promise((resolve) => ended.signal.addEventListener("abort", () => resolve(late()))),
       ]);
     } catch (error) {
       // A build that ends with its signal's reason was late and did not fail.
-      if (ended.signal.aborted) return late;
+      if (ended.signal.aborted) return late();
       throw error;
     } finally {
       clearTimeout(timer);
+      options.leaving.removeEventListener("abort", leave);
     }
   };
   return (wanted, id, name, input, deadline) => {

@@ -4,6 +4,7 @@
  * `partition` and `lease` carry a unique index over their epoch, which makes raising it a key update: that waits for every
  * statement that holds the row `FOR KEY SHARE`, while renewing `expires` waits for none.
  */
+import { eventMigrations } from "#src/runtime/eventTables.ts";
 import type { Migration } from "#src/store/migrations.ts";
 
 export const runtimeMigrations: readonly Migration[] = [{
@@ -134,4 +135,12 @@ update actor set state = snapshot->>'value' where state is null;
 alter table actor alter column state set not null;
 create index actor_state on actor (kind, state, id);
 `,
-}];
+}, {
+  // Who ends takes no more; when nobody listened at a worker; who is to have a partition, where an operator said so.
+  id: "runtime-3",
+  sql: `
+alter table worker add column draining boolean not null default false;
+alter table worker add column suspect timestamptz;
+alter table partition add column wanted text;
+`,
+}, ...eventMigrations];

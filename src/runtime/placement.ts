@@ -2,12 +2,15 @@
  * Which worker owns which partition: leases in PostgreSQL, renewed four times in their time to live.
  *
  * A worker acts for a partition only while its own clock says that the lease has not run out since it asked for it; what it
- * writes counts only while the epoch is the one it took. Each worker aims at its fair share: who has more gives back, who has
- * less takes what is free or has run out.
+ * writes counts only while the epoch is the one it took. Each worker aims at its share: who has more gives back, who has
+ * less takes what is free, has run out, or belongs to a suspect that does not listen (`suspects.ts`). A partition that an operator
+ * moved is wanted by one worker (`move.ts`): it stays there while that fits into the worker's share.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
+import { shareOf } from "#src/runtime/shares.ts";
+import { aliveSubject, ping, PLACEMENT } from "#src/runtime/suspects.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface PlacementOptions {
@@ -37,15 +40,41 @@ export interface Placement {
   stop(): Promise<void>;
 }
 
-/** Subject of the message that says that leases changed hands. */
-export const PLACEMENT = "arbor.placement";
-
 interface Lease {
   readonly epoch: number;
   /** By `performance.now()`, which goes on while the process is stopped. */
   until: number;
   ready: boolean;
+  /** Who is to have the partition, where somebody said so. */
+  wanted: string | undefined;
 }
+
+/** What a look at the rows of workers and partitions gave. */
+interface View {
+  /** Partitions that this worker is to hold. */
+  readonly share: number;
+  /** Workers that live, without this one. */
+  readonly others: readonly string[];
+  /** Suspects at which nobody listens. */
+  readonly gone: readonly string[];
+  /** Partitions that this worker does not hold and is wanted to. */
+  readonly called: number;
+  /** Milliseconds until a lease of somebody else runs out. */
+  readonly freeIn: number;
+}
+
+interface ViewRow {
+  kept: { id: number; wanted: string | null }[] | null;
+  suspect: boolean;
+  others: { worker: string; partitions: number; suspect: boolean }[] | null;
+  called: number;
+  free_in: number | null;
+}
+
+/** How long turns in flight may take to end before the leases are given back all the same, in milliseconds: who writes later is fenced. */
+const DRAIN_MS = 3_000;
+/** News of other workers come in bursts. */
+const BURST_MS = 10;
 
 export function startPlacement(options: PlacementOptions): Placement {
   const { store, bus, worker, leaseMs, log } = options;
@@ -71,56 +100,93 @@ export function startPlacement(options: PlacementOptions): Placement {
     void drop(run);
   };
 
-  /** Says that this worker lives, renews what it holds, and gives its fair share of the partitions; in one commit. */
-  const renew = async () => {
+  /** Says that this worker lives, renews what it holds, and looks at the others; in one commit. */
+  const renew = async (): Promise<View> => {
     const held = [...leases];
     const asked = performance.now();
-    const [row] = await store.sql<{ kept: number[]; others: number }[]>`
+    const [row] = await store.sql<ViewRow[]>`
       with me as (insert into worker (id, seen) values (${worker}, now())
-          on conflict (id) do update set seen = excluded.seen returning 1),
+          on conflict (id) do update set seen = excluded.seen returning suspect is not null as suspect),
         kept as (update partition p set expires = now() + ${ttl}::interval
           from unnest(${held.map(([id]) => id)}::int[], ${held.map(([, { epoch }]) => epoch)}::bigint[]) as x(id, epoch)
-          where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker} returning p.id)
-      select (select coalesce(array_agg(id), '{}') from kept) as kept,
-        (select count(*)::int from worker where seen > now() - ${ttl}::interval and id <> ${worker}) as others
-      from me`;
-    const kept = new Set(row!.kept);
+          where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker} returning p.id, p.wanted),
+        others as (select id as worker, suspect is not null as suspect,
+            (select count(*)::int from partition p where p.owner = w.id) as partitions
+          from worker w where seen > now() - ${ttl}::interval and id <> ${worker} and not draining)
+      select (select suspect from me) as suspect, (select json_agg(kept) from kept) as kept,
+        (select json_agg(others) from others) as others,
+        (select count(*)::int from partition where wanted = ${worker} and owner is distinct from ${worker}) as called,
+        (select (extract(epoch from min(expires) - now()) * 1000)::float8 from partition
+          where owner <> ${worker} and expires >= now()) as free_in`;
+    const kept = new Map((row!.kept ?? []).map(({ id, wanted }) => [id, wanted ?? undefined]));
     const lost: number[] = [];
     for (const [id, lease] of held) {
-      if (kept.has(id)) lease.until = asked + leaseMs;
-      else if (leases.get(id) === lease) lost.push(id);
+      if (kept.has(id)) {
+        lease.until = asked + leaseMs;
+        lease.wanted = kept.get(id);
+      } else if (leases.get(id) === lease) lost.push(id);
     }
     if (lost.length > 0) {
       log.warn("partitions lost", { partitions: lost });
       void drop(lost);
     }
-    return Math.ceil(options.partitions / (row!.others + 1));
+    return await judge(row!);
   };
 
-  const take = async (most: number) => {
+  /** Hears for itself whether suspects are there, this worker among them. */
+  const judge = async ({ suspect, others, called, free_in }: ViewRow): Promise<View> => {
+    const all = others ?? [];
+    const gone = (await Promise.all(
+      all.filter((other) => other.suspect).map(async (other) =>
+        await ping(bus, other.worker) === "gone" ? other.worker : []
+      ),
+    )).flat();
+    const live = all.filter((other) => !gone.includes(other.worker));
+    const common = { others: live.map((other) => other.worker), gone, freeIn: free_in ?? Infinity };
+    // Nobody could ask this worker: it takes nothing, and gives nothing away that nobody claims.
+    if (suspect && await ping(bus, worker) !== "there") return { ...common, share: leases.size, called: 0 };
+    if (suspect) {
+      await store.sql`update worker set suspect = null where id = ${worker}`;
+      log.info("the suspicion against this worker has lapsed");
+      tell();
+    }
+    return {
+      ...common,
+      share: shareOf(worker, [...live, { worker, partitions: leases.size }], options.partitions),
+      called,
+    };
+  };
+
+  /** Takes at most so many partitions: those that are wanted here, or whatever nobody else is to have. */
+  const take = async (most: number, which: "wanted" | "free", { others, gone }: View) => {
     const asked = performance.now();
     // Skipping rows that a statement holds means never to wait for a worker that may still be writing.
-    const rows = await store.sql<{ id: number; epoch: bigint }[]>`
-      update partition p set epoch = p.epoch + 1, owner = ${worker}, expires = now() + ${ttl}::interval
+    const rows = await store.sql<{ id: number; epoch: bigint; wanted: string | null }[]>`
+      update partition p set epoch = p.epoch + 1, owner = ${worker}, expires = now() + ${ttl}::interval,
+        wanted = case when p.wanted = ${worker} then p.wanted end
       from (select id from partition
-        where (owner is null or expires < now() or owner = ${worker}) and id <> all(${[...leases.keys()]}::int[])
+        where (owner is null or expires < now() or owner = ${worker} or owner = any(${[...gone]}::text[]))
+          and id <> all(${[...leases.keys()]}::int[])
+          and case when ${which === "wanted"} then wanted = ${worker}
+            else wanted is null or wanted <> all(${[...others]}::text[]) end
         order by id limit ${most} for update skip locked) free
-      where p.id = free.id returning p.id, p.epoch`;
+      where p.id = free.id returning p.id, p.epoch, p.wanted`;
     if (rows.length === 0) return;
-    const taken = rows.map(({ id, epoch }) => {
-      const lease: Lease = { epoch: Number(epoch), until: asked + leaseMs, ready: false };
+    const taken = rows.map(({ id, epoch, wanted }) => {
+      const lease = { epoch: Number(epoch), until: asked + leaseMs, ready: false, wanted: wanted ?? undefined };
       leases.set(id, lease);
       return [id, lease] as const;
     });
+    const still = () => taken.filter(([id, lease]) => leases.get(id) === lease);
     log.info("partitions taken", { partitions: taken.map(([id]) => id) });
     // Beside the renewals, which must go on meanwhile.
     options.onTaken(taken.map(([id]) => id)).then(() => {
-      for (const [, lease] of taken) lease.ready = true;
-      options.onServed(taken.map(([id]) => id));
+      for (const [, lease] of still()) lease.ready = true;
+      options.onServed(still().map(([id]) => id));
       tell();
     }, async (error) => {
       log.warn("partitions not served", { reason: reason(error) });
-      await giveBack(taken.filter(([id, lease]) => leases.get(id) === lease).map(([id]) => id));
+      await giveBack(still().map(([id]) => id));
     }).catch((error) => log.warn("partitions not given back", { reason: reason(error) }));
   };
 
@@ -129,39 +195,83 @@ export function startPlacement(options: PlacementOptions): Placement {
     if (mine.length === 0) return;
     await drop(partitions);
     await store.sql`
-      update partition p set owner = null, expires = '-infinity'
+      update partition p set owner = null, expires = '-infinity', wanted = nullif(p.wanted, ${worker})
       from unnest(${mine.map(([id]) => id)}::int[], ${mine.map(([, epoch]) => epoch)}::bigint[]) as x(id, epoch)
       where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker}`;
     tell();
   };
 
-  const beat = async () => {
-    const fair = await renew();
-    if (leases.size > fair) {
-      const extra = [...leases.keys()].slice(fair);
-      log.info("partitions given back", { partitions: extra });
-      giveBack(extra).catch((error) => log.warn("partitions not given back", { reason: reason(error) }));
-    } else if (leases.size < fair && !stopped.signal.aborted) await take(fair - leases.size);
+  /** What is wanted elsewhere, and what is too much: first what nobody wants here, of that what came last. */
+  const surplus = ({ share, others }: View): number[] => {
+    const elsewhere = [...leases].filter(([, { wanted }]) => wanted !== undefined && others.includes(wanted));
+    const rest = [...leases].filter(([, { wanted }]) => wanted === undefined || !others.includes(wanted)).reverse();
+    const extra = Math.max(0, rest.length - share);
+    const first = rest.filter(([, { wanted }]) => wanted !== worker);
+    const last = rest.filter(([, { wanted }]) => wanted === worker);
+    return [...elsewhere, ...[...first, ...last].slice(0, extra)].map(([id]) => id);
   };
 
-  const unsubscribe = bus.subscribe(PLACEMENT, (body) => {
-    if ((body as { worker?: unknown } | null)?.worker !== worker) wake.abort();
-  });
+  /** Resolves to how long it may take until the next look, in milliseconds. */
+  const beat = async (): Promise<number> => {
+    const view = await renew();
+    if (stopped.signal.aborted) return 0;
+    const extra = surplus(view);
+    if (extra.length > 0) {
+      log.info("partitions given back", { partitions: extra });
+      giveBack(extra).catch((error) => log.warn("partitions not given back", { reason: reason(error) }));
+      return Infinity;
+    }
+    if (view.called > 0) await take(view.called, "wanted", view);
+    if (view.share > leases.size) await take(view.share - leases.size, "free", view);
+    // What was moved here may be too much now.
+    return leases.size > view.share ? BURST_MS : Math.ceil(view.freeIn) + BURST_MS;
+  };
+
+  const unsubscribe = [
+    bus.subscribe(PLACEMENT, (body) => {
+      if ((body as { worker?: unknown } | null)?.worker !== worker) wake.abort();
+    }),
+    bus.subscribe(aliveSubject(worker), (_, respond) => respond?.(null)),
+  ];
   // Beside the loop, which may be waiting for the database. The rows may still be ours and be taken again, but effects and
   // answers of these partitions stop here and now.
   const watch = setInterval(dropRunOut, leaseMs / 4);
   const loop = (async () => {
-    let last = -Infinity;
+    let known = false;
     while (!stopped.signal.aborted) {
-      last = performance.now();
-      await beat().catch((error) => log.warn("leases not renewed", { reason: reason(error) }));
-      const rest = Math.max(0, leaseMs / 4 - (performance.now() - last));
+      const last = performance.now();
+      let next = Infinity;
+      try {
+        next = await beat();
+        // The others have somebody to share with.
+        if (!known) tell();
+        known = true;
+      } catch (error) {
+        log.warn("leases not renewed", { reason: reason(error) });
+      }
+      const rest = Math.max(0, Math.min(next, leaseMs / 4 - (performance.now() - last)));
       await Promise.race([sleep(rest, stopped.signal), sleep(rest, wake.signal)]);
-      // News of other workers come in bursts.
-      if (wake.signal.aborted) await sleep(20, stopped.signal);
+      if (wake.signal.aborted) await sleep(BURST_MS, stopped.signal);
       wake = new AbortController();
     }
   })();
+
+  const leave = async () => {
+    // At once, so that nobody leaves a share for this worker, and beside the turns that end.
+    const draining = store.sql`update worker set draining = true where id = ${worker}`.catch((error) =>
+      log.warn("nobody knows that this worker ends", { reason: reason(error) })
+    );
+    const ends = Promise.all([loop, draining, options.onLeft(new Set(leases.keys()))]);
+    await Promise.race([ends, sleep(DRAIN_MS)]);
+    const mine = [...leases];
+    leases.clear();
+    await store.sql`
+      with gone as (delete from worker where id = ${worker})
+      update partition p set owner = null, expires = '-infinity', wanted = nullif(p.wanted, ${worker})
+      from unnest(${mine.map(([id]) => id)}::int[], ${mine.map(([, { epoch }]) => epoch)}::bigint[]) as x(id, epoch)
+      where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker}`;
+    tell();
+  };
 
   return {
     epochOf: (partition) => {
@@ -175,12 +285,9 @@ export function startPlacement(options: PlacementOptions): Placement {
     },
     stop: async () => {
       stopped.abort();
-      unsubscribe();
       clearInterval(watch);
-      await loop;
-      await giveBack([...leases.keys()]);
-      await store.sql`delete from worker where id = ${worker}`;
-      tell();
+      await leave().catch((error) => log.warn("leases not given back, they run out", { reason: reason(error) }));
+      for (const end of unsubscribe) end();
     },
   };
 }

@@ -19,6 +19,7 @@ import { createPublisher } from "#src/runtime/publisher.ts";
 import { createSweeper } from "#src/runtime/sweeper.ts";
 import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
 import { createWriter } from "#src/runtime/writer.ts";
+import { turnStore } from "#src/runtime/turnStore.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface WorkerOptions {
@@ -83,21 +84,22 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let events = 0;
   let fenced = 0;
 
-  const load = createLoader(store);
+  const hot = turnStore(store);
+  const load = createLoader(hot);
   const epochOf = (partition: number): number | undefined => placement.epochOf(partition);
-  const publisher = createPublisher({ store, bus, log, owned: () => placement.owned() });
+  const publisher = createPublisher({ store: hot, bus, log, owned: () => placement.owned() });
 
   const mailboxes = new Mailboxes({
     partitions,
     epochOf,
     load,
     readInputs: async ({ kind, id }, partition, most) => {
-      const rows = await store.sql<{ seq: bigint; event: Event }[]>`
+      const rows = await hot.sql<{ seq: bigint; event: Event }[]>`
         select seq, event from input_log
         where not read and partition = ${partition} and kind = ${kind} and id = ${id} order by seq limit ${most}`;
       return rows.map(({ seq, event }) => ({ seq: Number(seq), event }));
     },
-    write: createWriter(store),
+    write: createWriter(hot),
     onFenced: (partition, epoch) => {
       fenced++;
       placement.lost(partition, epoch);
@@ -141,7 +143,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (reminder !== undefined) sweeper.remind(entity, { name, ...reminder });
     }
   };
-  const builds = createBuilds({ load, resident: ({ entity }) => mailboxes.resident(entity), epochOf, log });
+  const leaving = new AbortController();
+  const builds = createBuilds({
+    load,
+    resident: ({ entity }) => mailboxes.resident(entity),
+    epochOf,
+    leaving: leaving.signal,
+    log,
+  });
 
   const answer = (respond: Respond | undefined, told: Answer) => {
     if (respond === undefined) return;
@@ -208,8 +217,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       return { owned: placement.owned(), turns, events, fenced, resident, waiting, effects: effects.count() };
     },
     stop: async () => {
-      await sweeper.stop();
-      await placement.stop();
+      const swept = sweeper.stop();
+      const left = placement.stop();
+      // After the partitions are no longer served here.
+      leaving.abort();
+      await left;
+      await swept;
       await publisher.stop(2_000);
       for (const end of unsubscribe) end();
       await bus.flush().catch(() => {});
