@@ -1,0 +1,35 @@
+/** The service's answers as the pages read them: types alone, for the checks of the scripts beside this file; not served. */
+import type { z } from "zod";
+import type * as api from "#src/api/operator.ts";
+
+export type Machine = z.output<typeof api.machine>;
+export type KindCounts = z.output<typeof api.kindCounts>;
+export type Overview = z.output<typeof api.overview>;
+export type Lags = z.output<typeof api.lags>;
+export type ActorLine = z.output<typeof api.actorLine>;
+export type Actors = z.output<typeof api.actors>;
+export type Actor = z.output<typeof api.actor>;
+export type Transition = z.output<typeof api.transition>;
+export type History = z.output<typeof api.history>;
+export type Worker = z.output<typeof api.worker>;
+export type Workers = z.output<typeof api.workers>;
+export type PartitionLine = z.output<typeof api.partitionLine>;
+export type Partitions = z.output<typeof api.partitions>;
+export type Leases = z.output<typeof api.leases>;
+export type DeadLetter = z.output<typeof api.deadLetter>;
+export type DeadLetters = z.output<typeof api.deadLetters>;
+
+/** The body of a transition's message. */
+export interface Told {
+  readonly id: string;
+  /** `arbor.<kind>.<transition>` */
+  readonly type: string;
+  readonly time: string;
+  readonly data: {
+    readonly entity: { readonly kind: string; readonly id: string };
+    readonly version: number;
+    readonly from: string;
+    readonly to: string;
+    readonly cause: string;
+  };
+}
