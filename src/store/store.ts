@@ -11,8 +11,13 @@ import { replaceable } from "#src/store/lost.ts";
 /** The pool, and templates bound to it: `store.sql` is postgres.js with `bigint` for int8 and exact JSON. */
 export interface Store {
   readonly sql: Sql;
+  /** A pool of its own on the same database, with settings of its own; it ends with this one. */
+  beside(options: { max: number; settings: Settings }): Store;
   close(): Promise<void>;
 }
+
+/** Settings of PostgreSQL for every connection of a pool. */
+export type Settings = { readonly [name: string]: string };
 
 const types = {
   int8: { to: 20, from: [20], serialize: (x: bigint | number) => x.toString(), parse: (x: string) => BigInt(x) },
@@ -29,7 +34,11 @@ export type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;
 export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknown }>;
 
 /** Opens a pool of at most `max` connections; nothing is connected before the first query. */
-export function openStore(url: string, options: { max?: number; application?: string } = {}): Store {
+export function openStore(
+  url: string,
+  options: { max?: number; application?: string; settings?: Settings } = {},
+): Store {
+  const application = options.application ?? "arbor";
   const pool = replaceable((onclose, before) => {
     if (before) {
       const typesKnown =
@@ -45,10 +54,19 @@ export function openStore(url: string, options: { max?: number; application?: st
       onnotice: () => {},
       onclose,
       types,
-      connection: { application_name: options.application ?? "arbor" },
+      connection: { application_name: application, ...options.settings },
     }) as unknown as Sql;
   });
-  return { sql: pool.sql, close: () => pool.end(5) };
+  const besides: Store[] = [];
+  return {
+    sql: pool.sql,
+    beside: (other) => {
+      const store = openStore(url, { application, ...other });
+      besides.push(store);
+      return store;
+    },
+    close: async () => void await Promise.all([pool.end(5), ...besides.map((store) => store.close())]),
+  };
 }
 
 const RETRYABLE = new Set([
