@@ -53,6 +53,8 @@ export class Cell {
   private epoch: number | undefined;
   /** Whether the input log may have rows to read. */
   private unread = false;
+  /** Whether the row changed by other means than this cell's turns. */
+  private outdated = false;
   /** How many of the next items go one by one, because together they could not be written. */
   private alone = 0;
   /** Why an item could not be written even alone, by its cause. */
@@ -83,7 +85,7 @@ export class Cell {
 
   /** The entity as its last turn left it, if that is known under the epoch of now. */
   get current(): Held | undefined {
-    return this.epoch === this.options.epochOf(this.partition) ? this.held : undefined;
+    return this.epoch === this.options.epochOf(this.partition) && !this.outdated ? this.held : undefined;
   }
 
   /** Lets an asker wait with those who asked the same command before, if its reply is open. */
@@ -102,6 +104,12 @@ export class Cell {
     this.start();
   }
 
+  /** Has the row read again before anything that waits: somebody paused or resumed the entity, or set it back. */
+  refresh(): void {
+    this.outdated = true;
+    this.start();
+  }
+
   /** Sends who waits to the next owner, drops the rest and forgets the entity. */
   abandon(): void {
     this.clear("not_owner");
@@ -115,16 +123,22 @@ export class Cell {
     }).finally(() => {
       this.running = undefined;
       // What came after the last look at the mailbox.
-      if (this.waiting.depth > 0 || this.unread) this.start();
+      if (this.due) this.start();
     });
   }
 
+  /** Whether there is something to do. */
+  private get due(): boolean {
+    return this.waiting.depth > 0 || this.unread || this.outdated;
+  }
+
   private async run(): Promise<void> {
-    while (this.waiting.depth > 0 || this.unread) {
+    while (this.due) {
       const epoch = this.options.epochOf(this.partition);
       if (epoch === undefined) return this.abandon();
-      if (this.epoch !== epoch) {
+      if (this.epoch !== epoch || this.outdated) {
         this.epoch = epoch;
+        this.outdated = false;
         this.held = undefined;
       }
       if (this.held === undefined && !(await this.load())) continue;
@@ -141,6 +155,7 @@ export class Cell {
       await this.trouble(reason(error));
       return false;
     }
+    if (this.outdated) return false;
     if (loaded instanceof Error || loaded.paused) {
       const answer = loaded instanceof Error
         ? fail("failed", `This ${this.entity.kind} cannot be read: ${loaded.message}`)
@@ -191,6 +206,7 @@ export class Cell {
       partition: this.partition,
       epoch,
       was: held.version,
+      seen: held.inputSeq,
       machineVersion: this.kind.version,
       at,
       folded,
@@ -225,10 +241,10 @@ export class Cell {
 
   /** The database refuses the rows of one event: it is refused, or if that cannot be written either, everything that waits. */
   private spoil(cause: string, why: string): void {
-    this.options.log.error("an event cannot be written", { entity: entityKey(this.entity), cause, reason: why });
     if (!this.poison.has(cause)) this.poison.set(cause, why);
     else {
       this.poison.delete(cause);
+      this.options.log.error("what waits for an entity cannot be written", { entity: entityKey(this.entity), cause });
       this.clear(fail("failed", why));
     }
   }
@@ -250,6 +266,7 @@ export class Cell {
   /** Answers everything that waits, drops the rest and forgets the entity. */
   private clear(answer: Answer): void {
     this.unread = false;
+    this.outdated = false;
     this.waiting.clear(answer);
     this.forget(this);
   }

@@ -47,6 +47,14 @@ export interface OwnRow {
   readonly remove: boolean;
 }
 
+/** An event that failed and was set aside. */
+export interface Dead {
+  readonly from: Item["from"];
+  readonly cause: string;
+  readonly event: Event;
+  readonly error: string;
+}
+
 /** What a turn writes, and what follows once it is written. */
 export interface Folded {
   readonly next: Held;
@@ -70,7 +78,7 @@ export interface Folded {
   readonly fired: readonly { readonly name: string; readonly n: number }[];
   readonly inputs: readonly { readonly seq: number; readonly outcome: "applied" | "skipped" | "failed" }[];
   readonly rows: readonly OwnRow[];
-  readonly dead: readonly { readonly cause: string; readonly event: Event; readonly error: string }[];
+  readonly dead: readonly Dead[];
 }
 
 /** Most effects and reminders that one event may ask for. */
@@ -167,7 +175,7 @@ class Rows {
   private fired: { name: string; n: number }[] = [];
   private inputs: { seq: number; outcome: "applied" | "skipped" | "failed" }[] = [];
   private rows = new Map<string, OwnRow>();
-  private dead: { cause: string; event: Event; error: string }[] = [];
+  private dead: Dead[] = [];
 
   constructor(
     private readonly kind: ActorKind,
@@ -220,7 +228,7 @@ class Rows {
 
   spoil(item: Item, error: string): void {
     this.consume(item, "failed");
-    this.dead.push({ cause: causeOf(this.entity, item), event: item.event, error });
+    this.dead.push({ from: item.from, cause: causeOf(this.entity, item), event: item.event, error });
     if (item.from !== "command") return;
     this.results.set(item.id, fail("failed", `${item.event.type} failed and was set aside: ${error}`));
   }

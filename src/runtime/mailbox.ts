@@ -1,5 +1,6 @@
 /** The mailboxes of a worker: entities in memory, with what waits for each of them. */
 import { fail } from "#src/base/result.ts";
+import type { TraceRef } from "#src/base/trace.ts";
 import { Cell, type CellOptions } from "#src/runtime/cell.ts";
 import type { Ended, Held, Item } from "#src/runtime/fold.ts";
 import { entityKey, partitionOf } from "#src/runtime/partition.ts";
@@ -33,17 +34,36 @@ export class Mailboxes {
   }
 
   /** Puts a reminder or an effect's end into its entity's mailbox; resolves to whether it was used up. */
-  deliver(kind: ActorKind, entity: EntityRef, item: Item | Ended): Promise<boolean> {
+  deliver(kind: ActorKind, entity: EntityRef, item: Item | Ended, trace?: TraceRef): Promise<boolean> {
     return new Promise((settle) => {
       const cell = this.cell(kind, entity);
       if (cell === undefined) return settle(false);
-      cell.enqueue({ item, deadline: Infinity, askers: [], settle });
+      cell.enqueue({ item, deadline: Infinity, askers: [], settle, trace });
     });
   }
 
   /** Has the entity read the input log. */
   ring(kind: ActorKind, entity: EntityRef): void {
     this.cell(kind, entity)?.ring();
+  }
+
+  /** Has an entity's row read again before anything that waits for it; gives whether this worker owns it. */
+  refresh(kind: ActorKind, entity: EntityRef): boolean {
+    const cell = this.cell(kind, entity);
+    cell?.refresh();
+    return cell !== undefined;
+  }
+
+  /** Forgets an entity that has nothing to do; gives whether it was in memory and is not any more. */
+  passivate(entity: EntityRef): boolean {
+    const key = entityKey(entity);
+    return this.cells.get(key)?.idle === true && this.cells.delete(key);
+  }
+
+  /** What an operator may know of an entity's mailbox. */
+  look(entity: EntityRef): { readonly depth: number; readonly resident: boolean; readonly inTurn: boolean } {
+    const cell = this.cells.get(entityKey(entity));
+    return { depth: cell?.depth ?? 0, resident: cell !== undefined, inTurn: cell?.running !== undefined };
   }
 
   /** The entity as its last turn left it, if it is in memory. */

@@ -5,11 +5,13 @@
  * statement that holds the row `FOR KEY SHARE`, while renewing `expires` waits for none.
  */
 import { eventMigrations } from "#src/runtime/eventTables.ts";
+import { operatorMigrations } from "#src/runtime/operatorTables.ts";
 import type { Migration } from "#src/store/migrations.ts";
 
-export const runtimeMigrations: readonly Migration[] = [{
-  id: "runtime-1",
-  sql: `
+export const runtimeMigrations: readonly Migration[] = [
+  {
+    id: "runtime-1",
+    sql: `
 create table partition (
   id int primary key,
   epoch bigint not null default 0,
@@ -125,22 +127,27 @@ create table dead_letter (
   created timestamptz not null default now()
 );
 `,
-}, {
-  // The state by name, for lists and counts; the index leaves updates that stay in a state as cheap as they were.
-  id: "runtime-2",
-  sql: `
+  },
+  {
+    // The state by name, for lists and counts; the index leaves updates that stay in a state as cheap as they were.
+    id: "runtime-2",
+    sql: `
 alter table actor add column state text collate "C";
 update actor a set state = o.to_state from outbox o where o.kind = a.kind and o.id = a.id and o.version = a.version;
 update actor set state = snapshot->>'value' where state is null;
 alter table actor alter column state set not null;
 create index actor_state on actor (kind, state, id);
 `,
-}, {
-  // Who ends takes no more; when nobody listened at a worker; who is to have a partition, where an operator said so.
-  id: "runtime-3",
-  sql: `
+  },
+  {
+    // Who ends takes no more; when nobody listened at a worker; who is to have a partition, where an operator said so.
+    id: "runtime-3",
+    sql: `
 alter table worker add column draining boolean not null default false;
 alter table worker add column suspect timestamptz;
 alter table partition add column wanted text;
 `,
-}, ...eventMigrations];
+  },
+  ...eventMigrations,
+  ...operatorMigrations,
+];

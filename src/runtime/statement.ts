@@ -1,13 +1,14 @@
 /**
  * The one SQL statement that writes the turns of several entities, in this order: lock the partition rows at their epochs;
  * leave alone every entity of which a command has a result already, or an effect or a reminder is used up already; of the
- * rest write the snapshot at its version; and with it, and only with it, everything else.
+ * rest write the snapshot at its version, unless the entity is paused; and with it, and only with it, everything else.
  *
  * Why in this order: without the row lock a write of a former owner was seen to commit after a takeover; with `on conflict do
  * nothing` instead of the anti-join an effect was seen to be applied twice; and a statement whose connection was lost may still
  * be running, which the wait at the actor's row and its version take care of.
  */
 import { toJson } from "#src/base/json.ts";
+import type { TraceRef } from "#src/base/trace.ts";
 import { Clauses } from "#src/runtime/clauses.ts";
 import type { Folded } from "#src/runtime/fold.ts";
 import { writeOwnRows } from "#src/runtime/ownRows.ts";
@@ -20,9 +21,13 @@ export interface TurnWrite {
   readonly epoch: number;
   /** Version before the turn. */
   readonly was: number;
+  /** Position in the input log before the turn; an operator may have set it back (`deadLetters.ts`). */
+  readonly seen: number;
   readonly machineVersion: number;
   readonly at: number;
   readonly folded: Folded;
+  /** The turn's span. */
+  readonly trace?: TraceRef | undefined;
 }
 
 /** What the statement answers in its only row. Places are those in the list of turns, from 1. */
@@ -72,6 +77,7 @@ function ownership(sql: Clauses, turns: readonly TurnWrite[]): void {
     ["partition", "int", turns.map((turn) => turn.partition)],
     ["epoch", "bigint", turns.map((turn) => turn.epoch)],
     ["was", "bigint", turns.map((turn) => turn.was)],
+    ["seen", "bigint", turns.map((turn) => turn.seen)],
     ["version", "bigint", turns.map((turn) => turn.folded.next.version)],
     ["input_seq", "bigint", turns.map((turn) => turn.folded.next.inputSeq)],
     ["snapshot", "text", turns.map((turn) => turn.folded.text ?? null)],
@@ -146,7 +152,8 @@ function actors(sql: Clauses, spared: readonly string[]): void {
     `update actor a set version = g.version, input_seq = g.input_seq, changed = now(),
         snapshot = coalesce(g.snapshot::jsonb, a.snapshot), state = coalesce(g.state, a.state),
         machine_version = case when g.snapshot is null then a.machine_version else g.machine_version end
-      from good g where g.was > 0 and g.light = 0 and a.kind = g.kind and a.id = g.id and a.version = g.was
+      from good g where g.was > 0 and g.light = 0 and a.kind = g.kind and a.id = g.id
+        and a.version = g.was and a.input_seq = g.seen and not a.paused
       returning g.place`,
   );
   sql.write(
@@ -158,7 +165,8 @@ function actors(sql: Clauses, spared: readonly string[]): void {
   sql.read(
     "w",
     `select place, kind, id, partition from good where place in (select place from changed)
-      or (kind, id) in (select kind, id from created) or version = 0 or light = 1`,
+      or (kind, id) in (select kind, id from created) or version = 0 or light = 1
+        and not exists (select 1 from actor a where a.kind = good.kind and a.id = good.id and a.paused)`,
   );
 }
 
@@ -281,13 +289,14 @@ function deadLetters(sql: Clauses, spread: Spread): void {
   if (dead.length === 0) return;
   const rows = sql.rows(
     ["place", "int", dead.map(([place]) => place)],
+    ["source", "text", dead.map(([, { from }]) => from)],
     ["cause", "text", dead.map(([, { cause }]) => cause)],
     ["event", "text", dead.map(([, { event }]) => toJson(event))],
     ["error", "text", dead.map(([, { error }]) => error.replaceAll("\0", ""))],
   );
   sql.write(
     "dead",
-    `insert into dead_letter (kind, id, cause, event, error)
-      select w.kind, w.id, x.cause, x.event::json, x.error from ${rows} join w using (place)`,
+    `insert into dead_letter (kind, id, source, cause, event, error)
+      select w.kind, w.id, x.source, x.cause, x.event::json, x.error from ${rows} join w using (place)`,
   );
 }

@@ -1,6 +1,7 @@
 /** What waits for one entity: commands and other items for its next turn, and askers for replies that are still open. */
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
+import type { TraceRef } from "#src/base/trace.ts";
 import type { Ended, Folded, Item } from "#src/runtime/fold.ts";
 import type { Verdict } from "#src/runtime/writer.ts";
 
@@ -10,6 +11,9 @@ export type Answer = Result<Json, Failure> | "not_owner";
 /** Someone who waits for the answer to a command until some time (ms since 1970). */
 export interface Asker {
   readonly until: number;
+  /** Where the question stands in its trace, and the request that it was asked for. */
+  readonly trace?: TraceRef | undefined;
+  readonly request?: string | undefined;
   respond(answer: Answer): void;
 }
 
@@ -21,6 +25,8 @@ export interface Entry {
   readonly askers: Asker[];
   /** Told whether the item is used up (`true`) or was dropped unread. */
   readonly settle?: (used: boolean) => void;
+  /** Where the entry comes from, when nobody asked. */
+  readonly trace?: TraceRef | undefined;
 }
 
 /** How much waits for all entities of a worker together. */

@@ -43,6 +43,7 @@ function turn(id: string, items: Item[], more: { held?: Held; partition?: number
     partition: more.partition ?? 1,
     epoch: more.epoch ?? 5,
     was: held.version,
+    seen: held.inputSeq,
     machineVersion: 1,
     at: 1_000,
     folded: fold(accountKind(wire(store)), entity, held, items, 1_000),
