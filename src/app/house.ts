@@ -231,6 +231,7 @@ const append = (sql: Queries, touched: readonly Touched[]) => appendInputs(sql, 
 function followerRole({ store, bus, port, options, log, hooks, stops }: Rooms): void {
   const lease = holdLease({
     store,
+    bus,
     name: FOLLOWER,
     owner: options.worker,
     ttlMs: options.leaseMs,

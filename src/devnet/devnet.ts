@@ -190,6 +190,7 @@ export async function startDevnet(
 
   const lease = holdLease({
     store,
+    bus,
     name: LEASE,
     owner: `devnet-${crypto.randomUUID()}`,
     ttlMs: leaseMs,

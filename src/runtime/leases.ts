@@ -2,14 +2,23 @@
  * Named leases in PostgreSQL: at most one holder writes at a time.
  *
  * The clock of the database decides when another may take a lease; only the epoch decides whose write counts. So a holder
- * starts each of its transactions with `fence`, and a holder that overslept finds no row there.
+ * starts each of its transactions with `fence`, and a holder that overslept finds no row there. That is why a standby need not
+ * wait for the end of a lease whose holder nobody hears on the bus any more.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
+import type { Bus } from "#src/runtime/bus.ts";
+import { aliveSubject, MISSED, OVER_MS, ping } from "#src/runtime/suspects.ts";
 import type { Queries, Store } from "#src/store/store.ts";
+
+/** Subject of the message that says that a lease was given back. */
+const LEASES = "arbor.lease";
 
 export interface LeaseOptions {
   readonly store: Store;
+  /** By which the others hear that the lease was given back, or that its holder is gone; without it they go by the clock alone. */
+  readonly bus?: Bus;
+  /** Letters, digits, `_` and `-`. */
   readonly name: string;
   /** Who asks, unique among processes. */
   readonly owner: string;
@@ -30,26 +39,55 @@ export interface Lease {
 
 /** Asks for a lease, again and again, and keeps it while it can. */
 export function holdLease(options: LeaseOptions): Lease {
-  const { store, name, owner, ttlMs, log = silentLog } = options;
+  const { store, bus, name, owner, ttlMs, log = silentLog } = options;
   const stopped = new AbortController();
+  let wake = new AbortController();
   let held: { epoch: number; until: number; lost: AbortController; work: Promise<void> } | undefined;
+  /** Since when, and how often, the holder of an epoch was not heard. */
+  let missed: { epoch: number; count: number; since: number } | undefined;
+  const alive = `lease.${name}`;
 
-  const take = async () => {
+  /** Takes the lease if it is free. Gives how long to wait before the next try, in milliseconds. */
+  const take = async (): Promise<number> => {
     const asked = performance.now();
-    const [row] = await store.sql<{ epoch: bigint }[]>`
-      insert into lease as l (name, epoch, owner, expires)
-      values (${name}, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
-      on conflict (name) do update set epoch = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
-      where l.owner is null or l.expires < now()
-      returning epoch`;
-    if (row === undefined) return;
-    const epoch = Number(row.epoch);
+    const gone = missed !== undefined && missed.count >= MISSED && asked - missed.since >= OVER_MS ? missed.epoch : -1;
+    const [row] = await store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
+      with taken as (insert into lease as l (name, epoch, owner, expires)
+        values (${name}, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
+        on conflict (name) do update set epoch = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
+        where l.owner is null or l.expires < now() or l.epoch = ${gone}
+        returning epoch)
+      select (select epoch from taken) as taken, l.epoch,
+        case when isfinite(l.expires) then (extract(epoch from l.expires - now()) * 1000)::float8 end as left
+      from (select 1) one left join lease l on l.name = ${name}`;
+    const { taken, left } = row!;
+    if (taken === null) {
+      const later = Math.min(ttlMs / 4, Math.max(0, left ?? 0) + 5);
+      return bus !== undefined && await missing(bus, Number(row!.epoch)) ? Math.min(later, OVER_MS / MISSED) : later;
+    }
+    const epoch = Number(taken);
+    missed = undefined;
     const lost = new AbortController();
+    if (bus !== undefined) {
+      const silence = bus.subscribe(aliveSubject(alive), (_, respond) => respond?.(null));
+      lost.signal.addEventListener("abort", silence, { once: true });
+    }
     const work = (async () => await options.onHeld(epoch, lost.signal))().catch((error) =>
       log.error("work under a lease failed", { lease: name, epoch, reason: reason(error) })
     );
     held = { epoch, until: asked + ttlMs, lost, work };
+    return ttlMs / 4;
   };
+  /** Whether nobody says that it holds the lease. */
+  const missing = async (bus: Bus, epoch: number): Promise<boolean> => {
+    if (await ping(bus, alive) !== "gone") missed = undefined;
+    else if (missed?.epoch === epoch) missed.count++;
+    else missed = { epoch, count: 1, since: performance.now() };
+    return missed !== undefined;
+  };
+  const unsubscribe = bus?.subscribe(LEASES, (body) => {
+    if ((body as { name?: unknown } | null)?.name === name) wake.abort();
+  });
   const renew = async (mine: NonNullable<typeof held>) => {
     const asked = performance.now();
     try {
@@ -69,10 +107,11 @@ export function holdLease(options: LeaseOptions): Lease {
   };
   const loop = (async () => {
     while (!stopped.signal.aborted) {
+      let rest = ttlMs / 4;
       try {
         // A renewal that hangs must not hide that the time is up.
         if (held) await Promise.race([renew(held), sleep(Math.max(0, held.until - performance.now()))]);
-        else await take();
+        else rest = await take();
       } catch (error) {
         log.warn("lease not reached", { lease: name, reason: reason(error) });
       }
@@ -80,8 +119,12 @@ export function holdLease(options: LeaseOptions): Lease {
         const { work } = held;
         lose(held);
         await work;
-      } else await sleep(ttlMs / 4, stopped.signal);
+        continue;
+      }
+      await Promise.race([sleep(rest, stopped.signal), sleep(rest, wake.signal)]);
+      wake = new AbortController();
     }
+    unsubscribe?.();
     if (!held) return;
     const { epoch, lost, work } = held;
     held = undefined;
@@ -92,6 +135,7 @@ export function holdLease(options: LeaseOptions): Lease {
       where name = ${name} and epoch = ${epoch} and owner = ${owner}`.catch((error) =>
       log.warn("lease not given back", { lease: name, reason: reason(error) })
     );
+    bus?.publish(LEASES, { name });
   })();
   return {
     epoch: () => held?.epoch,

@@ -1,6 +1,7 @@
 /** Named leases: one holder at a time, and whoever overslept cannot write. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { fence, holdLease, type Lease } from "#src/runtime/leases.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -20,9 +21,10 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-function hold(name: string, owner: string, log: string[], ttlMs = 400): Lease {
+function hold(name: string, owner: string, log: string[], ttlMs = 400, bus?: Bus): Lease {
   return holdLease({
     store,
+    ...(bus ? { bus } : {}),
     name,
     owner,
     ttlMs,
@@ -77,4 +79,46 @@ test("a transaction that holds the fence keeps the epoch where it is, and renewa
   await taken;
   expect(order).toEqual(["committed", "taken"]);
   await lease.stop();
+});
+
+describe("with a bus", () => {
+  // Far longer than this test takes: nobody gets the lease by waiting for its end.
+  const LONG_MS = 600_000;
+  const connect = () =>
+    connectBus({ url: infra.natsUrl, ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }) });
+
+  test("a standby follows at once when the lease is given back", async () => {
+    const log: string[] = [];
+    const [one, two] = await Promise.all([connect(), connect()]);
+    const first = hold("four", "a", log, LONG_MS, one);
+    await until("a holds", async () => first.epoch() === 1);
+    const second = hold("four", "b", log, LONG_MS, two);
+    await sleep(500);
+    expect(second.epoch()).toBe(undefined);
+    const asked = performance.now();
+    await first.stop();
+    await until("b holds", async () => second.epoch() === 2);
+    console.log(`followed after ${Math.round(performance.now() - asked)} ms`);
+    await second.stop();
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test("a standby takes over from a holder that nobody hears, which cannot write then", async () => {
+    const log: string[] = [];
+    const [one, two] = await Promise.all([connect(), connect()]);
+    const first = hold("five", "a", log, 4_000, one);
+    await until("a holds", async () => first.epoch() === 1);
+    const second = hold("five", "b", log, 4_000, two);
+    await sleep(1_500);
+    expect(second.epoch()).toBe(undefined);
+    // It goes on renewing in the database.
+    await one.close();
+    const asked = performance.now();
+    await until("b holds", async () => second.epoch() === 2);
+    console.log(`taken over after ${Math.round(performance.now() - asked)} ms`);
+    expect(await store.sql.begin((sql) => fence(sql, "five", 1))).toHaveLength(0);
+    await until("a knows", async () => log.includes("a lost it"));
+    await Promise.all([first.stop(), second.stop()]);
+    await two.close();
+  });
 });
