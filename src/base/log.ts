@@ -11,6 +11,8 @@ export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
   error(message: string, fields?: Record<string, unknown>): void;
+  /** Whether lines of a level are written: for what is costly to say. */
+  on(level: Level): boolean;
   /** A log whose lines all carry some more fields. */
   with(fields: Record<string, unknown>): Log;
 }
@@ -37,6 +39,7 @@ export function createLog(
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
+    on: (name) => RANK[name] >= RANK[level],
     with: (more) => createLog(level, { ...fields, ...more }, write),
   };
 }

@@ -4,12 +4,16 @@
  */
 import type { Json } from "#src/base/json.ts";
 import { type Log, silentLog } from "#src/base/log.ts";
+import { requestId } from "#src/base/request.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
+import { activeSpan, endSpan, refOf, traceparentOf } from "#src/base/trace.ts";
 import { type Bus, BusError } from "#src/runtime/bus.ts";
 import { createOwners } from "#src/runtime/owners.ts";
+import { askedAgain, askSeconds, outcomeOf } from "#src/runtime/metrics.ts";
 import { entityKey, partitionOf } from "#src/runtime/partition.ts";
 import { type Asked, commandId, entitySchema, type Told, workerSubject } from "#src/runtime/protocol.ts";
 import { createSuspicion } from "#src/runtime/suspects.ts";
+import { askSpan } from "#src/runtime/spans.ts";
 import type { EntityRef, Event } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -18,7 +22,7 @@ export interface AskOptions {
   readonly commandId?: string;
   /** How long the caller waits, in milliseconds from now: 10,000 unless given. */
   readonly deadlineMs?: number;
-  /** What made the caller ask (a request id), for logs. */
+  /** What made the caller ask, for logs and traces: the id of the request that is being served, unless given. */
   readonly cause?: string;
 }
 
@@ -81,9 +85,11 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
         const told = await putTo(owner, partition, body, patience);
         if (told === undefined) continue;
         if (!("again" in told)) return told;
+        askedAgain.of("not_owner").inc();
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
         if (error.code === "too_large") return fail("too_large", error.message);
+        askedAgain.of(error.code).inc();
         log.debug("asked again", { entity: entityKey(entity), id: question.id, worker: owner, reason: error.message });
       }
       await owners.refresh();
@@ -94,16 +100,27 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
     return fail("unavailable", message, { id: question.id });
   };
 
+  const measured = async (question: Asked): Promise<Result<Json, Failure>> => {
+    const begun = performance.now();
+    const span = askSpan(question, refOf(activeSpan()));
+    const traceparent = traceparentOf(refOf(span));
+    const result = await put(traceparent === undefined ? question : { ...question, traceparent });
+    askSeconds.of(question.entity.kind, question.ask).since(begun);
+    endSpan(span, result.ok ? undefined : outcomeOf(result));
+    return result;
+  };
+
   const common = (entity: EntityRef, id: string, options: { deadlineMs?: number; cause?: string }) => {
     const deadline = Date.now() + (options.deadlineMs ?? 10_000);
-    return { id, entity, deadline, until: deadline, ...(options.cause === undefined ? {} : { cause: options.cause }) };
+    const cause = options.cause ?? requestId();
+    return { id, entity, deadline, until: deadline, ...(cause === undefined ? {} : { cause }) };
   };
 
   return {
     ask: (entity, event, options = {}) =>
-      put({ ask: "command", ...common(entity, options.commandId ?? crypto.randomUUID(), options), event }),
+      measured({ ask: "command", ...common(entity, options.commandId ?? crypto.randomUUID(), options), event }),
     build: (entity, name, input, options = {}) =>
-      put({ ask: "build", ...common(entity, crypto.randomUUID(), options), name, input }),
+      measured({ ask: "build", ...common(entity, crypto.randomUUID(), options), name, input }),
     close: owners.close,
   };
 }

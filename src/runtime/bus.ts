@@ -5,6 +5,7 @@
 import { connect, createInbox, headers, type NatsConnection } from "nats";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
+import { disconnects, reconnects } from "#src/runtime/metrics.ts";
 
 /** Why a request got no answer. */
 export class BusError extends Error {
@@ -67,7 +68,11 @@ export async function connectBus(
     maxPingOut: 3,
   });
   (async () => {
-    for await (const status of nats.status()) log.debug("bus", { status: status.type, data: String(status.data) });
+    for await (const status of nats.status()) {
+      if (status.type === "disconnect") disconnects.of().inc();
+      else if (status.type === "reconnect") reconnects.of().inc();
+      log.debug("bus", { status: status.type, data: String(status.data) });
+    }
   })().catch(() => {});
   const maxPayload = () => nats.info?.max_payload ?? 1_048_576;
   const bytesOf = (body: Json) => {

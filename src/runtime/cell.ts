@@ -5,9 +5,12 @@
 import { type Clock, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
+import { endSpan, refOf, type TraceRef } from "#src/base/trace.ts";
 import { causeOf, type Ended, fold, type Folded, type Held, type Item } from "#src/runtime/fold.ts";
 import type { Loaded, Wanted } from "#src/runtime/loader.ts";
+import { repeated, turnSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/partition.ts";
+import { turnSpan } from "#src/runtime/spans.ts";
 import type { TurnWrite } from "#src/runtime/statement.ts";
 import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
 import { type Answer, type Asker, type Entry, type Total, Waiting } from "#src/runtime/waiting.ts";
@@ -20,6 +23,8 @@ export interface Committed {
   readonly epoch: number;
   readonly folded: Folded;
   readonly causes: readonly string[];
+  /** The turn's span. */
+  readonly trace: TraceRef | undefined;
 }
 
 /** What a turn needs of its worker. */
@@ -176,6 +181,7 @@ export class Cell {
 
   private async turn(epoch: number, held: Held): Promise<void> {
     const { options } = this;
+    const begun = performance.now();
     const most = this.alone > 0 ? 1 : FOLD;
     const items: (Item | Ended)[] = [];
     if (this.unread) {
@@ -198,6 +204,8 @@ export class Cell {
       const poison = this.poison.get(causes[i]!);
       if (poison !== undefined) item.poison = poison;
     });
+    const span = turnSpan(this.entity, entries);
+    const trace = refOf(span);
     const at = options.clock.now();
     const folded = fold(this.kind, this.entity, held, items, at);
     await this.step("before-commit", causes);
@@ -210,8 +218,11 @@ export class Cell {
       machineVersion: this.kind.version,
       at,
       folded,
+      trace,
     });
+    endSpan(span, verdict.is === "written" ? undefined : verdict.is);
     if (verdict.is === "written") {
+      turnSeconds.of(this.kind.kind).since(begun);
       this.held = folded.next;
       this.troubles = 0;
       this.alone = Math.max(0, this.alone - 1);
@@ -222,9 +233,10 @@ export class Cell {
       }
       this.waiting.reply(entries, folded);
       if (options.onStep !== undefined) await this.step("before-publish", causes);
-      options.onCommitted({ entity: this.entity, partition: this.partition, epoch, folded, causes });
+      options.onCommitted({ entity: this.entity, partition: this.partition, epoch, folded, causes, trace });
       return;
     }
+    if (verdict.is !== "fenced") repeated.of(verdict.is).inc();
     this.unread ||= hadInputs;
     if (verdict.is === "known") return this.waiting.setAside(entries, verdict);
     this.waiting.putBack(entries);

@@ -4,8 +4,11 @@
  */
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { endSpan, refOf, type TraceRef, within } from "#src/base/trace.ts";
 import { effectId, type Ended, type Item } from "#src/runtime/fold.ts";
+import { effects as counted, effectSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/partition.ts";
+import { effectSpan } from "#src/runtime/spans.ts";
 import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -18,13 +21,20 @@ export interface OpenEffect {
   readonly input: Json;
   /** How often it failed before. */
   readonly attempts: number;
+  /** The turn that asked for it, when it was written a moment ago. */
+  readonly trace?: TraceRef | undefined;
 }
 
 export interface EffectsOptions {
   readonly store: Store;
   readonly kinds: ReadonlyMap<string, ActorKind>;
   readonly epochOf: (partition: number) => number | undefined;
-  readonly deliver: (kind: ActorKind, entity: EntityRef, item: Item | Ended) => Promise<boolean>;
+  readonly deliver: (
+    kind: ActorKind,
+    entity: EntityRef,
+    item: Item | Ended,
+    trace: TraceRef | undefined,
+  ) => Promise<boolean>;
   readonly onStep?: ((step: Step) => void | Promise<void>) | undefined;
   readonly log: Log;
   /** How long one attempt may last, in milliseconds. */
@@ -80,15 +90,25 @@ export function createEffects(options: EffectsOptions): Effects {
     if (kind === undefined || epoch === undefined || lost.aborted) return;
     await onStep?.({ at: "before-effect", entity, causes: [id] });
     let event: Event | undefined;
+    const span = effectSpan(effect);
+    const begun = performance.now();
+    const ended = (outcome: "done" | "failed" | "left") => {
+      counted.of(entity.kind, effect.name, outcome).inc();
+      effectSeconds.of(entity.kind, effect.name).since(begun);
+      endSpan(span, outcome === "done" ? undefined : outcome);
+    };
     try {
-      event = await attempt(kind, effect, id, lost);
+      event = await within(span, () => attempt(kind, effect, id, lost));
+      ended("done");
     } catch (error) {
+      ended(lost.aborted ? "left" : "failed");
       if (!lost.aborted) await retryLater(effect, epoch, reason(error));
       return;
     }
     await onStep?.({ at: "after-effect", entity, causes: [id] });
     if (lost.aborted) return;
-    await deliver(kind, entity, event === undefined ? { from: "ended", n } : { from: "outcome", n, event });
+    const item: Item | Ended = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
+    await deliver(kind, entity, item, refOf(span));
   };
 
   const attempt = async (kind: ActorKind, effect: OpenEffect, id: string, lost: AbortSignal) => {

@@ -9,6 +9,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { aliveSubject, MISSED, OVER_MS, ping } from "#src/runtime/suspects.ts";
+import { leaseMoves, leases } from "#src/runtime/metrics.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 /** Subject of the message that says that a lease was given back. */
@@ -67,6 +68,7 @@ export function holdLease(options: LeaseOptions): Lease {
     }
     const epoch = Number(taken);
     missed = undefined;
+    moved("taken");
     const lost = new AbortController();
     if (bus !== undefined) {
       const silence = bus.subscribe(aliveSubject(alive), (_, respond) => respond?.(null));
@@ -88,6 +90,10 @@ export function holdLease(options: LeaseOptions): Lease {
   const unsubscribe = bus?.subscribe(LEASES, (body) => {
     if ((body as { name?: unknown } | null)?.name === name) wake.abort();
   });
+  const moved = (move: "taken" | "lost" | "given_back") => {
+    leases.of(name).set(move === "taken" ? 1 : 0);
+    leaseMoves.of(name, move).inc();
+  };
   const renew = async (mine: NonNullable<typeof held>) => {
     const asked = performance.now();
     try {
@@ -101,6 +107,7 @@ export function holdLease(options: LeaseOptions): Lease {
   };
   const lose = (mine: NonNullable<typeof held>) => {
     held = undefined;
+    moved("lost");
     mine.lost.abort();
     log.warn("lease lost", { lease: name, epoch: mine.epoch });
     options.onLost?.();
@@ -128,6 +135,7 @@ export function holdLease(options: LeaseOptions): Lease {
     if (!held) return;
     const { epoch, lost, work } = held;
     held = undefined;
+    moved("given_back");
     lost.abort();
     await work;
     await store.sql`

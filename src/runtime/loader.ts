@@ -1,6 +1,7 @@
 /** Entities as their rows have them, several in one query. */
 import { batched } from "#src/runtime/batch.ts";
 import type { Held } from "#src/runtime/fold.ts";
+import { loaded as counted } from "#src/runtime/metrics.ts";
 import { hydrate } from "#src/runtime/machine.ts";
 import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
@@ -40,6 +41,7 @@ export function createLoader(store: Store): (wanted: Wanted) => Promise<Loaded |
         ${wanted.map(({ partition }) => partition)}::int[]) with ordinality as e(kind, id, partition, place)
       left join actor a on a.kind = e.kind and a.id = e.id
       order by e.place`;
+    for (const { kind } of wanted) counted.of(kind.kind).inc();
     return wanted.map(({ kind }, i) => loaded(kind, rows[i]!));
   }, { most: 256, inFlight: 2 });
 }

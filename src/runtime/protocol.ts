@@ -25,6 +25,8 @@ const common = {
   /** When this attempt of the asker ends. */
   until: z.number(),
   cause: z.string().max(LONGEST).optional(),
+  /** Where the asker's span stands, as W3C Trace Context has it; what is malformed is dropped. */
+  traceparent: z.string().max(LONGEST).optional().catch(undefined),
 };
 
 const event = z.looseObject({ type: z.string() });
@@ -45,6 +47,7 @@ export type Asked = {
   deadline: number;
   until: number;
   cause?: string;
+  traceparent?: string;
 } & ({ ask: "command"; event: Event } | { ask: "build"; name: string; input: Json });
 
 /** What a worker answers: a result, or that another owns the entity. */

@@ -4,8 +4,11 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { endSpan, type TraceRef } from "#src/base/trace.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events.ts";
+import { published, publishFailures } from "#src/runtime/metrics.ts";
+import { publishSpan } from "#src/runtime/spans.ts";
 import type { Store } from "#src/store/store.ts";
 
 const BATCH = 512;
@@ -15,8 +18,8 @@ const MOST = 20_000;
 const MARK_MS = 200;
 
 export interface Publisher {
-  /** Tells of the transitions of a turn, after those handed over before. */
-  push(transitions: readonly Transition[]): void;
+  /** Tells of the transitions of a turn, after those handed over before; `trace` is the turn's span. */
+  push(transitions: readonly Transition[], trace?: TraceRef): void;
   /** Tells of what is not marked in some partitions and is older than `olderMs`. Rejects when it cannot. */
   sweep(partitions: readonly number[], olderMs: number): Promise<number>;
   /** Waits until everything handed over was told and marked, or for `ms`; then ends. */
@@ -32,20 +35,28 @@ export function createPublisher(
   let queue: Transition[] = [];
   let overflown = false;
   let working: Promise<void> | undefined;
+  const traces = new WeakMap<Transition, TraceRef>();
   let told: Transition[] = [];
   let marking: Promise<void> | undefined;
 
   /** Publishes until the server confirms, so that a later version is never told before an earlier one. */
   const tell = async (transitions: readonly Transition[]) => {
+    const span = publishSpan(transitions.length, () => transitions.map((one) => traces.get(one)));
     for (;;) {
       try {
         for (const transition of transitions) {
           bus.publish(eventSubject(transition), cloudEvent(transition), { "Nats-Msg-Id": eventId(transition) });
         }
         await bus.flush();
+        published.of().inc(transitions.length);
+        endSpan(span);
         break;
       } catch (error) {
-        if (stopped.signal.aborted) throw error;
+        publishFailures.of().inc();
+        if (stopped.signal.aborted) {
+          endSpan(span, "stopped");
+          throw error;
+        }
         log.warn("events not published yet", { count: transitions.length, reason: reason(error) });
         await sleep(250, stopped.signal);
       }
@@ -127,8 +138,9 @@ export function createPublisher(
   };
 
   return {
-    push: (transitions) => {
+    push: (transitions, trace) => {
       if (overflown || transitions.length === 0) return;
+      if (trace !== undefined) { for (const transition of transitions) traces.set(transition, trace); }
       for (const transition of transitions) queue.push(transition);
       if (queue.length > MOST) {
         queue = [];

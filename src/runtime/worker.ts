@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
+import { endSpan, parseTraceparent, within } from "#src/base/trace.ts";
 import { createBuilds, issues } from "#src/runtime/builds.ts";
 import { type Bus, BusError, type Respond } from "#src/runtime/bus.ts";
 import { createEffects } from "#src/runtime/effects.ts";
@@ -12,11 +13,13 @@ import { faultsOf } from "#src/runtime/machine.ts";
 import type { Committed } from "#src/runtime/cell.ts";
 import type { Answer } from "#src/runtime/waiting.ts";
 import { Mailboxes } from "#src/runtime/mailbox.ts";
-import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
+import * as measure from "#src/runtime/metrics.ts";
+import { createPartitions, entityKey, partitionOf } from "#src/runtime/partition.ts";
 import { startPlacement } from "#src/runtime/placement.ts";
 import { type Question, questionSchema, type Told, workerSubject } from "#src/runtime/protocol.ts";
 import { createPublisher } from "#src/runtime/publisher.ts";
 import { createSweeper } from "#src/runtime/sweeper.ts";
+import { buildSpan } from "#src/runtime/spans.ts";
 import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
 import { createWriter } from "#src/runtime/writer.ts";
 import { turnStore } from "#src/runtime/turnStore.ts";
@@ -102,6 +105,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     write: createWriter(hot),
     onFenced: (partition, epoch) => {
       fenced++;
+      measure.fenced.of().inc();
       placement.lost(partition, epoch);
     },
     onCommitted: (turn) => {
@@ -118,7 +122,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     store,
     kinds,
     epochOf,
-    deliver: (kind, entity, item) => mailboxes.deliver(kind, entity, item),
+    deliver: (kind, entity, item, trace) => mailboxes.deliver(kind, entity, item, trace),
     onStep,
     log,
     ...(options.effectMs === undefined ? {} : { attemptMs: options.effectMs }),
@@ -134,10 +138,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     log,
     everyMs: options.sweepMs ?? 1_000,
   });
-  const follow = ({ entity, partition, folded }: Committed) => {
-    publisher.push(folded.transitions);
+  const follow = ({ entity, partition, folded, trace }: Committed) => {
+    measure.turns.of(entity.kind).inc();
+    measure.turnEvents.of(entity.kind).observe(folded.transitions.length);
+    for (const { type } of folded.transitions) measure.events.of(entity.kind, type).inc();
+    if (folded.dead.length > 0) measure.dead.of(entity.kind).inc(folded.dead.length);
+    publisher.push(folded.transitions, trace);
     if (folded.effects.length > 0) {
-      effects.start(folded.effects.map((effect) => ({ entity, partition, attempts: 0, ...effect })));
+      effects.start(folded.effects.map((effect) => ({ entity, partition, attempts: 0, trace, ...effect })));
     }
     for (const [name, reminder] of folded.reminders) {
       if (reminder !== undefined) sweeper.remind(entity, { name, ...reminder });
@@ -166,12 +174,23 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     const parsed = questionSchema.safeParse(body);
     if (!parsed.success) return answer(respond, fail("invalid", "No question.", issues(parsed.error.issues)));
     const question: Question = parsed.data;
-    const { entity, id, deadline, until } = question;
+    const { entity, id, deadline, until, cause: request } = question;
+    const trace = parseTraceparent(question.traceparent);
+    const begun = performance.now();
     const kind = kinds.get(entity.kind);
     if (kind === undefined) return answer(respond, fail("unknown_kind", `There is no kind "${entity.kind}".`));
     if (question.ask === "build") {
       const wanted = { kind, entity, partition: partitionOf(entity, partitions) };
-      builds(wanted, id, question.name, question.input, deadline).then((told) => answer(respond, told));
+      const name = Object.hasOwn(kind.builds ?? {}, question.name) ? question.name : "unknown";
+      const span = buildSpan(entity, name, trace);
+      within(span, () => builds(wanted, id, question.name, question.input, deadline)).then((told) => {
+        answer(respond, told);
+        const outcome = measure.outcomeOf(told);
+        measure.builds.of(kind.kind, name, outcome).inc();
+        measure.buildSeconds.of(kind.kind, name).since(begun);
+        endSpan(span, outcome === "ok" ? undefined : outcome);
+        said("a build was answered", { entity: entityKey(entity), build: name, request }, outcome, begun);
+      });
       return;
     }
     const event = kind.commands.safeParse(question.event);
@@ -179,8 +198,34 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       const message = `This is no command that a ${kind.kind} takes.`;
       return answer(respond, fail("invalid", message, issues(event.error.issues)));
     }
-    mailboxes.ask(kind, entity, id, event.data, deadline, { until, respond: (told) => answer(respond, told) });
+    const { type } = event.data;
+    mailboxes.ask(kind, entity, id, event.data, deadline, {
+      until,
+      trace,
+      request,
+      respond: (told) => {
+        answer(respond, told);
+        const outcome = measure.outcomeOf(told);
+        measure.commands.of(kind.kind, type, outcome).inc();
+        measure.commandSeconds.of(kind.kind, type).since(begun);
+        if (debug || outcome === "failed") {
+          said(
+            "a command was answered",
+            { entity: entityKey(entity), command: id, event: type, request },
+            outcome,
+            begun,
+          );
+        }
+      },
+    });
   };
+  const debug = log.on("debug");
+  const said = (message: string, fields: Record<string, unknown>, outcome: string, begun: number) =>
+    log[outcome === "failed" ? "warn" : "debug"](message, {
+      ...fields,
+      outcome,
+      ms: Math.round((performance.now() - begun) * 10) / 10,
+    });
   const rung = (body: Json) => {
     if (!Array.isArray(body)) return;
     for (const pair of body) {
@@ -208,6 +253,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await mailboxes.leave(left);
     },
   });
+  const unmeasure = [
+    measure.resident.of().from(() => mailboxes.counts().resident),
+    measure.waiting.of().from(() => mailboxes.counts().waiting),
+    measure.effectsRunning.of().from(() => effects.count()),
+    measure.partitions.of().from(() => placement.owned().length),
+  ];
   log.info("worker started", { partitions, kinds: [...kinds.keys()] });
 
   return {
@@ -225,6 +276,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await swept;
       await publisher.stop(2_000);
       for (const end of unsubscribe) end();
+      for (const end of unmeasure) end();
       await bus.flush().catch(() => {});
       log.info("worker stopped", { turns, events });
     },

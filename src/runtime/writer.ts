@@ -2,7 +2,10 @@
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import type { Failure, Result } from "#src/base/result.ts";
+import { endSpan } from "#src/base/trace.ts";
 import { batched } from "#src/runtime/batch.ts";
+import { statementSeconds, statementTurns } from "#src/runtime/metrics.ts";
+import { statementSpan } from "#src/runtime/spans.ts";
 import { turnStatement, type TurnWrite, type Written } from "#src/runtime/statement.ts";
 import { isRetryable, type Store } from "#src/store/store.ts";
 
@@ -29,11 +32,17 @@ export type Verdict =
 export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
   const run = async (turns: readonly TurnWrite[]): Promise<Verdict[]> => {
     const { text, parameters } = turnStatement(turns);
+    const span = statementSpan(turns);
+    const begun = performance.now();
     try {
       const [row] = await store.sql.unsafe<Written[]>(text, parameters as never[], { prepare: true });
+      statementSeconds.of().since(begun);
+      statementTurns.of().observe(turns.length);
+      endSpan(span);
       return turns.map((turn, i) => verdict(turn, i + 1, row!));
     } catch (error) {
       const code = String((error as { code?: unknown }).code ?? "");
+      endSpan(span, code || "failed");
       if (isRetryable(error) || /^(0A|40|53|55|57|58|XX)...$/.test(code)) {
         return turns.map(() => ({ is: "unknown", reason: reason(error) }));
       }
