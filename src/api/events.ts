@@ -1,0 +1,54 @@
+/** What subscribers are told of transitions, and how they ask for it; safe in a browser. */
+import { z } from "zod";
+
+const kind = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "lower-case letters, digits and dashes");
+const id = z.string().min(1).max(200);
+const transition = z.string().regex(/^[a-z0-9-]{1,200}$/, "an event in kebab case");
+
+/** Which transitions are wanted. */
+export const eventFilter = {
+  kind: kind.optional().meta({ description: "Only of actors of this kind.", example: "token" }),
+  id: id.optional().meta({ description: "Only of the actor with this id." }),
+  transition: transition.optional().meta({ description: "Only this transition.", example: "rolled-back" }),
+};
+
+export const position = z.string().regex(/^[\x21-\x7e]{1,3000}$/, "no position").meta({
+  description: "A place in the order of commits, as the `id` of a server-sent event has it.",
+});
+
+export const eventsQuery = {
+  ...eventFilter,
+  from: position.optional().meta({
+    description: "Where to begin: `now` (the usual), `start` for all that is kept, or a position to go on behind. " +
+      "The header Last-Event-ID wins over it.",
+    example: "now",
+  }),
+};
+
+/** The body of an event: CloudEvents 1.0, JSON. */
+export const transitionEvent = z.object({
+  specversion: z.literal("1.0"),
+  id: z.string().meta({
+    description: "`<kind>/<id>:<version>`, the same whenever the event is told again.",
+    example: "token/96d1…:7",
+  }),
+  source: z.string().meta({ description: "`/arbor/<kind>/<id>`, the id as in the subject.", format: "uri-reference" }),
+  type: z.string().meta({ description: "`arbor.<kind>.<transition>`.", example: "arbor.token.booted" }),
+  time: z.string().meta({ description: "When the transition was made.", format: "date-time" }),
+  datacontenttype: z.literal("application/json"),
+  data: z.object({
+    entity: z.object({ kind, id }),
+    version: z.int().min(1).meta({ description: "Count of the actor's transitions: 1, 2, 3 … without gaps." }),
+    from: z.string().meta({ description: "State before.", example: "absent" }),
+    to: z.string().meta({ description: "State after.", example: "live" }),
+    cause: z.string().meta({
+      description: "Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`.",
+    }),
+  }),
+}).meta({ id: "TransitionEvent", description: "A transition as a CloudEvent." });
+export type TransitionEvent = z.infer<typeof transitionEvent>;
+
+/** What a reader is told whose position is older than what is kept. */
+export const resetEvent = z.object({
+  position: z.string().meta({ description: "Where the stream goes on." }),
+}).meta({ id: "ResetEvent" });

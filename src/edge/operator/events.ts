@@ -1,0 +1,139 @@
+/**
+ * `GET /events`: transitions as server-sent events, from any kept position on.
+ *
+ * A connection holds one batch at a time and asks for the next when the client has taken it: a client that reads slowly reads
+ * later, from the rows. The stream's `id` is a position in commit order, sent with each transition and with each keep-alive, so
+ * that a client that filters does not fall behind what is kept.
+ */
+import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { z } from "zod";
+import { errorBody } from "#src/api/errors.ts";
+import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
+import { utf8 } from "#src/base/bytes.ts";
+import { toJson } from "#src/base/json.ts";
+import { check } from "#src/edge/json.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import type { OperatorPart } from "#src/edge/operator/app.ts";
+import type { EventBatch, EventLog } from "#src/runtime/eventLog.ts";
+import { cloudEvent } from "#src/runtime/events.ts";
+import { parsePosition, type Position, positionText } from "#src/runtime/position.ts";
+
+export interface EventRouteOptions {
+  readonly events: EventLog;
+  /** Longest silence, in milliseconds; a comment is sent then. */
+  readonly keepAliveMs?: number;
+  /** Most readers at a time. */
+  readonly most?: number;
+}
+
+/** The part of the operator service that streams transitions. The streams end when the event log is closed. */
+export function eventRoutes({ events, keepAliveMs = 15_000, most = 1_000 }: EventRouteOptions): OperatorPart {
+  return (app: OpenAPIHono) => {
+    describe(app);
+    app.get("/events", (c) => {
+      const query = check(z.object(eventsQuery), c.req.query());
+      if (events.readers() >= most) {
+        c.header("Retry-After", "5");
+        throw new HttpFailure(503, "too_many_readers", `There are ${most} readers of events already.`);
+      }
+      const { from: asked, ...filter } = query;
+      const ended = new AbortController();
+      c.req.raw.signal.addEventListener("abort", () => ended.abort(), { once: true });
+      const batches = events.follow(beginning(c, asked), filter, ended.signal);
+      return new Response(stream(batches, ended, keepAliveMs), {
+        headers: {
+          ...Object.fromEntries(c.res.headers),
+          "content-type": "text/event-stream; charset=utf-8",
+          "cache-control": "no-store",
+          "x-accel-buffering": "no",
+        },
+      });
+    });
+  };
+}
+
+function beginning(c: Context, asked: string | undefined): Position | "now" | "start" {
+  const last = c.req.header("last-event-id");
+  const text = last === undefined || last === "" ? asked ?? "now" : last;
+  if (text === "now" || text === "start") return text;
+  const position = parsePosition(text);
+  if (position === undefined) throw new HttpFailure(400, "bad_position", "No position that this service has given.");
+  return position;
+}
+
+function stream(
+  batches: AsyncGenerator<EventBatch, void>,
+  ended: AbortController,
+  keepAliveMs: number,
+): ReadableStream<Uint8Array> {
+  let next: Promise<IteratorResult<EventBatch, void>> | undefined;
+  let position: string | undefined;
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(utf8("retry: 1000\n\n")),
+    pull: async (controller) => {
+      const until = performance.now() + keepAliveMs;
+      for (;;) {
+        next ??= batches.next();
+        const result = await within(next, until - performance.now());
+        if (result === undefined) {
+          // An id without data is no event; it moves the place from which the client goes on.
+          return controller.enqueue(utf8(`: keep-alive\n${position === undefined ? "" : `id: ${position}\n`}\n`));
+        }
+        next = undefined;
+        if (result.done) return controller.close();
+        position = positionText(result.value.position);
+        const text = written(result.value);
+        if (text !== "") return controller.enqueue(utf8(text));
+      }
+    },
+    cancel: () => {
+      ended.abort();
+      // Ends once the batch that is being read is there.
+      void batches.return().catch(() => {});
+    },
+  }, { highWaterMark: 1 });
+}
+
+function written({ events, position, reset }: EventBatch): string {
+  let text = "";
+  if (reset) {
+    const at = positionText(events.length === 0 ? position : { tx: events[0]!.position.tx });
+    text += `event: reset\nid: ${at}\ndata: ${toJson({ position: at })}\n\n`;
+  }
+  for (const event of events) {
+    text += `event: transition\nid: ${positionText(event.position)}\ndata: ${
+      JSON.stringify(cloudEvent(event.transition))
+    }\n\n`;
+  }
+  return text;
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => timer = setTimeout(() => resolve(undefined), Math.max(0, ms)));
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function describe(app: OpenAPIHono): void {
+  app.openAPIRegistry.registerPath(createRoute({
+    method: "get",
+    path: "/events",
+    summary: "Transitions as they happen, as server-sent events",
+    description:
+      "`event: transition` with a CloudEvent as data; `event: reset` where older transitions than those asked for " +
+      "were deleted, with the position from which the stream goes on. Each `id` is a position in the order of commits, to be " +
+      "sent as Last-Event-ID by a client that comes back. Load the state after the stream is open and drop events that are " +
+      "not newer than its version.",
+    request: { query: z.object(eventsQuery), headers: z.object({ "last-event-id": positionSchema.optional() }) },
+    responses: {
+      200: { description: "The stream.", content: { "text/event-stream": { schema: z.string() } } },
+      400: { description: "`bad_request`, `bad_position`", content: { "application/json": { schema: errorBody } } },
+      503: { description: "`too_many_readers`", content: { "application/json": { schema: errorBody } } },
+    },
+  }));
+}
