@@ -39,7 +39,6 @@ export function eventRoutes({ events, keepAliveMs = 15_000, most = 1_000 }: Even
       }
       const { from: asked, ...filter } = query;
       const ended = new AbortController();
-      c.req.raw.signal.addEventListener("abort", () => ended.abort(), { once: true });
       const batches = events.follow(beginning(c, asked), filter, ended.signal);
       return new Response(stream(batches, ended, keepAliveMs), {
         headers: {

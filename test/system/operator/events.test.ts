@@ -1,0 +1,216 @@
+/** Transitions over server-sent events: in commit order, without gaps, from any kept position, whatever commits meanwhile. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sleep } from "#src/base/clock.ts";
+import { createLog } from "#src/base/log.ts";
+import { eventRoutes } from "#src/edge/operator/events.ts";
+import { createEventLog, type EventLog } from "#src/runtime/eventLog.ts";
+import { pruneEvents } from "#src/runtime/replay.ts";
+import { openStore } from "#src/store/store.ts";
+import { expectHeardAll, expectInOrder, hearSse, readSse, type Sent } from "../../support/events.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { load } from "../../support/load.ts";
+import { serveParts } from "../../support/operator.ts";
+import { type Cluster, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
+
+let infra: Infra;
+let cluster: Cluster;
+let workers: WorkerProcess[];
+let events: EventLog;
+let service: Awaited<ReturnType<typeof serveParts>>;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  infra = await sharedInfra();
+  cluster = await startCluster(infra);
+  workers = await Promise.all([cluster.start("one"), cluster.start("two")]);
+  await cluster.settled(workers);
+  const log = createLog("info", {}, (line) => lines.push(line));
+  events = createEventLog({ store: cluster.store, bus: cluster.bus, log, stallMs: 300 });
+  service = await serveParts(eventRoutes({ events, keepAliveMs: 300, most: 6 }));
+});
+afterAll(async () => {
+  events?.close();
+  await service?.stop();
+  await cluster?.stop();
+});
+
+const account = (id: string) => ({ kind: "account", id });
+const add = (id: string) => cluster.ask.ask(account(id), { type: "ADD", amount: 1 });
+
+/** The next events of a stream that pass, at most `count`, within 20 s. */
+async function take(
+  path: string,
+  count: number,
+  wanted: (sent: Sent) => boolean,
+  headers: Record<string, string> = {},
+) {
+  const ended = new AbortController();
+  const timer = setTimeout(() => ended.abort(), 20_000);
+  const taken: Sent[] = [];
+  try {
+    const response = await fetch(service.url + path, { headers, signal: ended.signal });
+    expect(response.status).toBe(200);
+    for await (const sent of readSse(response)) {
+      if (wanted(sent)) taken.push(sent);
+      if (taken.length >= count) break;
+    }
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+  }
+  return taken;
+}
+const isTransition = (sent: Sent) => sent.event === "transition";
+const idOf = (sent: Sent) => JSON.parse(sent.data!).id as string;
+
+describe("GET /events", () => {
+  test("two workers commit at the same time, a reader reconnects again and again: no gap, nothing twice, in order", async () => {
+    const steady = hearSse(service.url);
+    const restless = hearSse(service.url, { cutEvery: 37 });
+    await load(cluster.ask, { prefix: "e", count: 6_000, clients: 32, entities: 60 });
+    const total = await expectHeardAll(cluster.store, steady);
+    await expectHeardAll(cluster.store, restless);
+    expect(total).toBe(6_000);
+    expect(restless.again).toBe(0);
+    expect(restless.connections).toBeGreaterThan(20);
+    expect(steady.first).toEqual(restless.first);
+    const committed = await cluster.store.sql<{ key: string }[]>`
+      select kind || '/' || id || ':' || version as key from outbox order by tx, kind, id, version`;
+    expect(steady.first).toEqual(committed.map(({ key }) => key));
+    console.log(`${total} transitions, ${restless.connections} connections`);
+    await Promise.all([steady.stop(), restless.stop()]);
+  });
+
+  test("filters by kind, id and transition, and goes on behind any position", async () => {
+    await add("f.1 é");
+    await cluster.ask.ask(account("f.1 é"), { type: "PAY", amount: 1 });
+    await until("the payment", async () => (await add("f.1 é")).ok);
+    const path = `/events?from=start&kind=account&id=${encodeURIComponent("f.1 é")}`;
+    const all = await take(path, 4, isTransition);
+    expect(all.map(idOf)).toEqual([1, 2, 3, 4].map((n) => `account/f.1 é:${n}`));
+    expect(all.map((sent) => JSON.parse(sent.data!).type.split(".").at(-1))).toEqual(["add", "pay", "paid", "add"]);
+    const paid = await take("/events?from=start&transition=paid", 1, isTransition);
+    expect(idOf(paid[0]!)).toBe("account/f.1 é:3");
+    const rest = await take(path, 2, isTransition, { "last-event-id": all[1]!.id! });
+    expect(rest.map(idOf)).toEqual(all.slice(2).map(idOf));
+    const behind = await take(
+      `${path.replace("from=start", `from=${encodeURIComponent(all[2]!.id!)}`)}`,
+      1,
+      isTransition,
+    );
+    expect(behind.map(idOf)).toEqual([idOf(all[3]!)]);
+  });
+
+  test("from now: nothing of before, and what comes comes at once", async () => {
+    await add("now1");
+    const next = take("/events?id=now1&kind=account", 1, isTransition);
+    await until("the reader", async () => events.readers() > 0);
+    await sleep(200);
+    await add("now1");
+    expect((await next).map(idOf)).toEqual(["account/now1:2"]);
+  });
+
+  test("silence is kept alive, and moves the place from which to go on", async () => {
+    const [first, second] = await take(
+      "/events?kind=nothing",
+      2,
+      (sent) => sent.event === "message" && sent.id !== undefined,
+    );
+    expect(BigInt(second!.id!)).toBeGreaterThanOrEqual(BigInt(first!.id!));
+  });
+
+  test("refuses what is no position, no kind, or one reader too many", async () => {
+    expect((await fetch(`${service.url}/events?from=yesterday`)).status).toBe(400);
+    expect((await fetch(`${service.url}/events?from=5.account.1.%25zz`)).status).toBe(400);
+    expect((await fetch(`${service.url}/events?kind=No`)).status).toBe(400);
+    const ended = new AbortController();
+    const open = await Promise.all(
+      Array.from({ length: 6 }, () => fetch(`${service.url}/events`, { signal: ended.signal })),
+    );
+    await until("six readers", async () => events.readers() === 6);
+    const refused = await fetch(`${service.url}/events`);
+    expect([refused.status, (await refused.json()).code]).toEqual([503, "too_many_readers"]);
+    ended.abort();
+    expect(open.every((response) => response.ok)).toBe(true);
+    await until("they are gone", async () => events.readers() === 0);
+  });
+
+  test("a transaction that stays open elsewhere holds nothing up; one that writes transitions holds them up, and is named", async () => {
+    const other = openStore(infra.databaseUrl, { max: 1, application: "patient" });
+    const reserved = await other.sql.reserve();
+    try {
+      await reserved`begin`;
+      await reserved`insert into test_outside (effect, amount) values ('open for long', 0)`;
+      await sleep(100);
+      const heard = take("/events?kind=account&id=open1", 2, isTransition);
+      await until("the reader", async () => events.readers() > 0);
+      await sleep(100);
+      await add("open1");
+      await add("open1");
+      expect((await heard).map(idOf)).toEqual(["account/open1:1", "account/open1:2"]);
+      await reserved`rollback`;
+
+      await reserved`begin`;
+      await reserved`update outbox set cause = cause where id = 'open1'`;
+      const held = hearSse(service.url);
+      const before = lines.length;
+      await add("open2");
+      await until(
+        "the log names it",
+        async () => lines.slice(before).some((line) => line.includes("holds up") && line.includes("patient")),
+      );
+      expect(held.first.includes("account/open2:1")).toBe(false);
+      await reserved`rollback`;
+      await expectHeardAll(cluster.store, held);
+      await held.stop();
+    } finally {
+      reserved.release();
+      await other.close();
+    }
+  });
+
+  test("who was away for longer than transitions are kept is told so, and goes on with what is kept", async () => {
+    const [old] = await take("/events?from=start", 1, isTransition);
+    await until(
+      "all are marked as told",
+      async () => (await cluster.store.sql`select 1 from outbox where not published`).length === 0,
+    );
+    const [{ n }] = await cluster.store.sql<[{ n: bigint }]>`select count(*) as n from outbox`;
+    const gone = await pruneEvents(cluster.store, 0, 3_000);
+    expect(gone).toBeGreaterThan(1_000);
+    expect(gone).toBeLessThan(Number(n));
+    const seen = await take("/events", 2, (sent) => sent.event !== "message", { "last-event-id": old!.id! });
+    expect(seen[0]!.event).toBe("reset");
+    const [kept] = await cluster.store.sql<{ key: string }[]>`
+      select kind || '/' || id || ':' || version as key from outbox order by tx, kind, id, version limit 1`;
+    expect(idOf(seen[1]!)).toBe(kept!.key);
+    const on = await take("/events", 1, (sent) => sent.event !== "message", { "last-event-id": seen[0]!.id! });
+    expect(idOf(on[0]!)).toBe(kept!.key);
+    const start = await take("/events?from=start", 1, (sent) => sent.event !== "message");
+    expect(idOf(start[0]!)).toBe(kept!.key);
+  });
+
+  test("what was not told yet is not deleted", async () => {
+    await cluster.store.sql`update outbox set published = false where id = 'open1' and version = 1`;
+    await pruneEvents(cluster.store, 0);
+    const rows = await cluster.store.sql`select 1 from outbox where id = 'open1' and version >= 1`;
+    expect(rows).toHaveLength(2);
+  });
+
+  test("a reader that does not read costs nothing and misses nothing", async () => {
+    const ended = new AbortController();
+    const response = await fetch(`${service.url}/events?from=now`, { signal: ended.signal });
+    await until("the reader", async () => events.readers() > 0);
+    await load(cluster.ask, { prefix: "slow", count: 6_000, clients: 32, entities: 20 });
+    const first: string[] = [];
+    for await (const sent of readSse(response)) {
+      if (sent.event === "reset") throw new Error("reset");
+      if (!isTransition(sent)) continue;
+      const id = idOf(sent);
+      if (id.startsWith("account/slow")) first.push(id);
+      if (first.length === 6_000) break;
+    }
+    ended.abort();
+    expectInOrder(first);
+  });
+});
