@@ -6,6 +6,7 @@ import { fail } from "#src/base/result.ts";
 import { endSpan, parseTraceparent, within } from "#src/base/trace.ts";
 import { createBuilds, issues } from "#src/runtime/builds.ts";
 import { type Bus, BusError, type Respond } from "#src/runtime/bus.ts";
+import { serveControl } from "#src/runtime/control.ts";
 import { createEffects } from "#src/runtime/effects.ts";
 import { RING } from "#src/runtime/inputs.ts";
 import { createLoader } from "#src/runtime/loader.ts";
@@ -18,6 +19,7 @@ import { createPartitions, entityKey, partitionOf } from "#src/runtime/partition
 import { startPlacement } from "#src/runtime/placement.ts";
 import { type Question, questionSchema, type Told, workerSubject } from "#src/runtime/protocol.ts";
 import { createPublisher } from "#src/runtime/publisher.ts";
+import { Recent } from "#src/runtime/recent.ts";
 import { createSweeper } from "#src/runtime/sweeper.ts";
 import { buildSpan } from "#src/runtime/spans.ts";
 import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
@@ -61,6 +63,8 @@ export interface WorkerState {
   readonly resident: number;
   readonly waiting: number;
   readonly effects: number;
+  /** Events applied a second, over the last minute or since it started. */
+  readonly eventsPerSecond: number;
 }
 
 export interface Worker {
@@ -86,6 +90,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let turns = 0;
   let events = 0;
   let fenced = 0;
+  const recent = new Recent();
 
   const hot = turnStore(store);
   const load = createLoader(hot);
@@ -111,6 +116,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     onCommitted: (turn) => {
       turns++;
       events += turn.folded.transitions.length;
+      recent.add(turn.folded.transitions.length);
       follow(turn);
     },
     onStep,
@@ -143,6 +149,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     measure.turnEvents.of(entity.kind).observe(folded.transitions.length);
     for (const { type } of folded.transitions) measure.events.of(entity.kind, type).inc();
     if (folded.dead.length > 0) measure.dead.of(entity.kind).inc(folded.dead.length);
+    for (const { cause, event } of folded.dead) {
+      // Why is in the dead letter, with the values.
+      log.error("an event failed and was set aside", { entity: entityKey(entity), cause, event: event.type });
+    }
     publisher.push(folded.transitions, trace);
     if (folded.effects.length > 0) {
       effects.start(folded.effects.map((effect) => ({ entity, partition, attempts: 0, trace, ...effect })));
@@ -236,7 +246,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     }
   };
 
-  const unsubscribe = [bus.subscribe(workerSubject(options.id), take), bus.subscribe(RING, rung)];
+  const state = (): WorkerState => {
+    const { resident, waiting } = mailboxes.counts();
+    const owned = placement.owned();
+    const eventsPerSecond = recent.perSecond();
+    return { owned, turns, events, fenced, resident, waiting, effects: effects.count(), eventsPerSecond };
+  };
+  const owns = (entity: EntityRef) => epochOf(partitionOf(entity, partitions)) !== undefined;
+  const unsubscribe = [
+    bus.subscribe(workerSubject(options.id), take),
+    bus.subscribe(RING, rung),
+    serveControl({ id: options.id, store, bus, kinds, mailboxes, owns, state, log }),
+  ];
   const placement = startPlacement({
     store: options.leaseStore ?? store,
     bus,
@@ -263,10 +284,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   return {
     id: options.id,
-    state: () => {
-      const { resident, waiting } = mailboxes.counts();
-      return { owned: placement.owned(), turns, events, fenced, resident, waiting, effects: effects.count() };
-    },
+    state,
     stop: async () => {
       const swept = sweeper.stop();
       const left = placement.stop();
@@ -275,6 +293,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await left;
       await swept;
       await publisher.stop(2_000);
+      await hot.close();
       for (const end of unsubscribe) end();
       for (const end of unmeasure) end();
       await bus.flush().catch(() => {});

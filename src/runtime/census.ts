@@ -1,0 +1,86 @@
+/** What operators read of the house as a whole: workers, partitions, leases, and how much waits. */
+import type { Store } from "#src/store/store.ts";
+
+/** A worker as its row has it. */
+export interface WorkerRow {
+  readonly id: string;
+  readonly seen: Date;
+  /** Milliseconds since it was seen, by the database's clock. */
+  readonly ageMs: number;
+  readonly suspect: boolean;
+  readonly draining: boolean;
+  readonly partitions: readonly number[];
+}
+
+/** The workers that were seen and have not said goodbye, by id. */
+export async function readWorkers(store: Store): Promise<readonly WorkerRow[]> {
+  return await store.sql<WorkerRow[]>`
+    select w.id, w.seen, (extract(epoch from now() - w.seen) * 1000)::float8 as "ageMs", w.suspect is not null as suspect,
+      w.draining, (select coalesce(array_agg(p.id order by p.id), '{}') from partition p where p.owner = w.id) as partitions
+    from worker w order by w.id`;
+}
+
+/** A lease of a partition or of a name. */
+export interface Holding {
+  readonly owner: string | null;
+  readonly epoch: number;
+  /** What is left of it, in milliseconds; not above 0 where it ran out or was given back. */
+  readonly expiresInMs: number;
+}
+
+/** The partitions with the number of their actors. */
+export async function readPartitions(store: Store): Promise<readonly (Holding & { id: number; actors: number })[]> {
+  const rows = await store.sql<
+    { id: number; owner: string | null; epoch: bigint; expiresInMs: number; actors: number }[]
+  >`
+    with counts as (select partition, count(*)::int as actors from actor group by partition)
+    select p.id, p.owner, p.epoch, coalesce(c.actors, 0) as actors,
+      (extract(epoch from greatest(p.expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"
+    from partition p left join counts c on c.partition = p.id order by p.id`;
+  return rows.map((row) => ({ ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) }));
+}
+
+/** The named leases. */
+export async function readLeases(store: Store): Promise<readonly (Holding & { name: string })[]> {
+  const rows = await store.sql<{ name: string; owner: string | null; epoch: bigint; expiresInMs: number }[]>`
+    select name, owner, epoch,
+      (extract(epoch from greatest(expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"
+    from lease order by name`;
+  return rows.map((row) => ({ ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) }));
+}
+
+/** How much waits in rows; counts stop at `MOST`, ages are in milliseconds. */
+export interface Backlog {
+  readonly outbox: { readonly unpublished: number; readonly oldestMs: number | null };
+  readonly inputs: { readonly unread: number; readonly oldestMs: number | null };
+  readonly effects: { readonly open: number; readonly failing: number };
+  readonly reminders: { readonly pending: number; readonly overdue: number };
+}
+
+/** Where counting stops. */
+export const MOST = 100_000;
+
+/** What waits to be told, read, run or due. */
+export async function readBacklog(store: Store): Promise<Backlog> {
+  const { sql } = store;
+  const age = sql`(extract(epoch from now() - min(created)) * 1000)::float8`;
+  const [[outbox], [inputs], [effects], [reminders]] = await Promise.all([
+    sql<{ count: number; oldest: number | null }[]>`select count(*)::int as count, ${age} as oldest
+      from (select created from outbox where not published limit ${MOST}) x`,
+    sql<{ count: number; oldest: number | null }[]>`select count(*)::int as count, ${age} as oldest
+      from (select created from input_log where not read limit ${MOST}) x`,
+    sql<{ open: number; failing: number }[]>`
+      select count(*)::int as open, count(*) filter (where attempts > 0)::int as failing
+      from (select attempts from effect where not done limit ${MOST}) x`,
+    sql<{ pending: number; overdue: number }[]>`
+      select count(*)::int as pending, count(*) filter (where at <= now())::int as overdue
+      from (select at from reminder limit ${MOST}) x`,
+  ]);
+  const round = (ms: number | null) => ms === null ? null : Math.max(0, Math.round(ms));
+  return {
+    outbox: { unpublished: outbox!.count, oldestMs: round(outbox!.oldest) },
+    inputs: { unread: inputs!.count, oldestMs: round(inputs!.oldest) },
+    effects: effects!,
+    reminders: reminders!,
+  };
+}
