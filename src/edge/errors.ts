@@ -4,6 +4,7 @@ import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Failure } from "#src/base/result.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { requestId } from "#src/base/request.ts";
 import { respond } from "#src/edge/json.ts";
 
 /** A refusal that is thrown on the way to an answer. */
@@ -53,7 +54,8 @@ export function handleErrors(
   const onError: ErrorHandler = (error, c) => {
     const failure = toHttpFailure(error);
     if (failure.status >= 500 && !(error instanceof HttpFailure)) {
-      log.error("a request failed", { method: c.req.method, path: c.req.path, reason: reason(error) });
+      const { method, path } = c.req;
+      log.error("a request failed", { request: requestId(), method, path, reason: reason(error) });
     }
     return respond(c, failure.status, { ...errorBody(failure), ...failure.members });
   };

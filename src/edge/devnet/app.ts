@@ -13,6 +13,7 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/parametersJson.ts";
+import { observe } from "#src/edge/observe.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 
@@ -44,6 +45,7 @@ function refusal(failure: Failure): HttpFailure {
 export function devnetApp({ devnet, port, log, topupMs = 10_000 }: DevnetEdgeOptions): OpenAPIHono {
   const app = new OpenAPIHono();
   handleErrors(app, log);
+  app.use(observe("devnet", log));
   app.use(cors({ origin: "*", allowMethods: ["GET", "POST", "OPTIONS"], maxAge: 86_400 }));
 
   /** The bytes of an address that outputs can be sent to on this network. */

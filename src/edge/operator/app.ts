@@ -1,6 +1,7 @@
 /** The operator service over HTTP: what every actor is doing, and what an operator may do about it. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Log } from "#src/base/log.ts";
+import { observe } from "#src/edge/observe.ts";
 import { handleErrors } from "#src/edge/errors.ts";
 import { careful, guard, type GuardOptions } from "#src/edge/operator/guard.ts";
 
@@ -18,6 +19,7 @@ export interface OperatorOptions {
 export function operatorApp({ guard: guarding, parts, log }: OperatorOptions): OpenAPIHono {
   const app = new OpenAPIHono();
   handleErrors(app, log);
+  app.use(observe("operator", log));
   app.use(careful, guard(guarding));
   for (const part of parts) part(app);
   if (guarding.token !== undefined) {

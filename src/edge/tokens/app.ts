@@ -17,6 +17,7 @@ import { findTransaction } from "#src/chain/transactions.ts";
 import * as api from "#src/api/tokens.ts";
 import { answerFacts } from "#src/edge/tokens/facts.ts";
 import { endpoint } from "#src/edge/route.ts";
+import { observe } from "#src/edge/observe.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { refRow, statusView, tokenLine, tokenView, transactionView } from "#src/edge/tokens/view.ts";
@@ -57,6 +58,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const { store } = options;
   const app = new OpenAPIHono();
   handleErrors(app, options.log);
+  app.use(observe("tokens", options.log));
   app.use(cors({ origin: "*", allowMethods: ["GET", "POST", "OPTIONS"], maxAge: 86_400 }));
 
   const requester = (text: string): string => {
