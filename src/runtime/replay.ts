@@ -62,10 +62,12 @@ export async function readPage(
 ): Promise<EventPage> {
   const { sql } = store;
   const { kind, id, transition } = filter;
-  // One entity's rows are few and have an index of their own; anything else is read along the log, a stretch at a time.
+  // One entity's rows are few, and their versions are in the order of commits; what is picked out by less is read along the log, a
+  // stretch at a time.
   const single = kind !== undefined && id !== undefined;
-  const most = single ? limit : Math.max(limit, SCAN);
+  const most = single || (kind ?? id ?? transition) === undefined ? limit : Math.max(limit, SCAN);
   const one = single ? sql`and o.kind = ${kind} and o.id = ${id}` : sql``;
+  const order = single ? sql`o.version` : sql`o.tx, o.kind, o.id, o.version`;
   const rows = await sql<Row[]>`
     with bounds as materialized (
       select greatest(pg_snapshot_xmin(pg_current_snapshot()), ${edge?.toString() ?? "0"}::xid8) as edge,
@@ -83,7 +85,7 @@ export async function readPage(
     after.version ?? 0
   }::bigint))
             ${one}
-          order by o.tx, o.kind, o.id, o.version limit ${most}) s) n
+          order by ${order} limit ${most}) s) n
       where n.place = n.scanned or (
         (${kind ?? null}::text is null or n.kind = ${kind ?? null}) and (${id ?? null}::text is null or n.id = ${
     id ?? null
