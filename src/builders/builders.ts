@@ -9,8 +9,10 @@ import type { Worker } from "node:worker_threads";
 import type { Log } from "#src/base/log.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
+import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import type { JobFailure, JobInput, JobName, JobValue, Order, Report, ThreadFailure } from "#src/builders/jobs.ts";
+import * as measure from "#src/builders/metrics.ts";
 import { startThread } from "#src/builders/worker.ts";
 
 export interface BuildersOptions {
@@ -60,6 +62,8 @@ interface Waiting {
   readonly deadline: number;
   readonly affinity: number;
   readonly settle: (result: Result<unknown, Failure>) => void;
+  /** Told when a thread begins with it. */
+  readonly begin?: () => void;
 }
 
 /** Starts the threads. They load little until a job or `warm` asks for more. */
@@ -85,6 +89,7 @@ class Pool {
   private readonly queueLimit: number;
   private nextId = 1;
   private stopped = false;
+  private readonly unmeasure: readonly (() => void)[];
 
   constructor(options: BuildersOptions) {
     const { threads = os.availableParallelism() - 1, queueLimit = 256, graceMs = 2_000, log, start = startThread } =
@@ -95,15 +100,21 @@ class Pool {
       { length: count },
       (_, number) => new Thread(start, graceMs, log.with({ thread: number }), () => this.assign()),
     );
+    this.unmeasure = [
+      measure.threads.of().from(() => this.threads.length),
+      measure.busy.of().from(() => this.threads.filter(({ free }) => !free).length),
+      measure.waiting.of().from(() => this.queue.length),
+    ];
   }
 
   submit(job: JobName, input: unknown, deadline: number, affinity = ""): Promise<Result<unknown, Failure>> {
     return new Promise((settle) => {
-      if (this.stopped) return settle(fail("overloaded", "The service is stopping."));
+      const measured = measureJob(job, settle);
+      if (this.stopped) return measured.settle(fail("overloaded", "The service is stopping."));
       const left = deadline - Date.now();
-      if (left <= 0) return settle(fail("deadline", "There was no time left for this."));
+      if (left <= 0) return measured.settle(fail("deadline", "There was no time left for this."));
       if (this.queue.length >= this.queueLimit) {
-        return settle(fail("overloaded", "Too many jobs are waiting; try again in a moment."));
+        return measured.settle(fail("overloaded", "Too many jobs are waiting; try again in a moment."));
       }
       const timer = setTimeout(() => {
         const place = this.queue.indexOf(waiting);
@@ -116,8 +127,9 @@ class Pool {
         affinity: hash(affinity),
         settle: (result) => {
           clearTimeout(timer);
-          settle(result);
+          measured.settle(result);
         },
+        begin: measured.begin,
       };
       this.queue.push(waiting);
       this.assign();
@@ -138,6 +150,7 @@ class Pool {
 
   async stop(): Promise<void> {
     this.stopped = true;
+    for (const end of this.unmeasure) end();
     const error = fail("overloaded", "The service is stopping.");
     for (const { settle } of this.queue.splice(0)) settle(error);
     await Promise.all(this.threads.map((thread) => thread.stop(error)));
@@ -152,6 +165,28 @@ class Pool {
       thread.take(this.queue.shift()!);
     }
   }
+}
+
+/** Counts a job, its time in the queue and in a thread, and gives it a span under what asked for it. */
+function measureJob(job: JobName, settle: (result: Result<unknown, Failure>) => void) {
+  const asked = performance.now();
+  let begun: number | undefined;
+  let span: Span | undefined;
+  const parent = refOf(activeSpan());
+  return {
+    begin: () => {
+      begun = performance.now();
+      measure.waitSeconds.of(job).observe((begun - asked) / 1_000);
+      span = startSpan(`builder ${job}`, "internal", parent, { "arbor.job": job, "arbor.waited_ms": begun - asked });
+    },
+    settle: (result: Result<unknown, Failure>) => {
+      const outcome = result.ok ? "ok" : result.error.code;
+      measure.jobs.of(job, outcome).inc();
+      if (begun !== undefined) measure.jobSeconds.of(job).since(begun);
+      endSpan(span, result.ok ? undefined : outcome);
+      settle(result);
+    },
+  };
 }
 
 /** FNV-1a. */
@@ -185,6 +220,7 @@ class Thread {
 
   take(waiting: Waiting): void {
     this.current = waiting;
+    waiting.begin?.();
     const left = Math.max(0, waiting.deadline - Date.now()) + this.graceMs;
     this.hanging = setTimeout(() => this.replace(waiting), Math.min(left, LONGEST_MS));
     this.worker!.postMessage(waiting.order);
@@ -243,6 +279,7 @@ class Thread {
   private lost(): void {
     this.finish(fail("crashed", "The thread that did the job broke."));
     if (this.stopped) return;
+    measure.restarts.of().inc();
     this.restart = setTimeout(() => {
       this.begin();
       this.onFree();

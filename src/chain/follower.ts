@@ -9,6 +9,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
+import * as measure from "#src/chain/metrics.ts";
 import { lapseReservations } from "#src/chain/available.ts";
 import { readCursor, readPoints } from "#src/chain/cursor.ts";
 import type { At, ChainPort, ChainStep } from "#src/chain/port.ts";
@@ -83,6 +84,7 @@ export class Follower {
         if (!signal.aborted) throw new Error("the network ended the stream of blocks");
       } catch (error) {
         if (signal.aborted) return;
+        measure.interruptions.of().inc();
         log.warn("following is interrupted", { reason: reason(error) });
         await sleep(BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)]!, signal);
       } finally {
@@ -109,6 +111,7 @@ export class Follower {
 
   private async forward(bytes: Uint8Array, tip: Tip): Promise<Tip | undefined> {
     const { store, projections, onStep } = this.options;
+    const begun = performance.now();
     const block = scanBlock(bytes);
     await onStep?.("scanned");
     const { at } = await readCursor(store.sql);
@@ -129,6 +132,8 @@ export class Follower {
       await this.options.append(sql, touched);
       await onStep?.("before-commit");
     });
+    measure.blocks.of().inc();
+    measure.blockSeconds.of().since(begun);
     await onStep?.("after-commit");
     this.options.ring(touched);
     return block;
@@ -172,6 +177,8 @@ export class Follower {
       await moveCursor(sql, back, tip);
       await this.options.append(sql, touched);
     });
+    measure.rollbacks.of().inc();
+    measure.blocksUndone.of().inc(Math.max(0, at.height - back.height));
     await onStep?.("after-undo");
     this.options.log.info("rolled back", { from: at.slot, to: back.slot, entities: touched.length });
     this.options.ring(touched);

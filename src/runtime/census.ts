@@ -49,6 +49,14 @@ export async function readLeases(store: Store): Promise<readonly (Holding & { na
   return rows.map((row) => ({ ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) }));
 }
 
+/** Partitions that nobody holds, and events that were set aside. */
+export async function readTroubles(store: Store): Promise<{ readonly unserved: number; readonly deadLetters: number }> {
+  const [row] = await store.sql<{ unserved: number; deadLetters: number }[]>`
+    select (select count(*)::int from partition where owner is null or expires < now()) as unserved,
+      (select count(*)::int from (select 1 from dead_letter limit ${MOST}) x) as "deadLetters"`;
+  return row!;
+}
+
 /** How much waits in rows; counts stop at `MOST`, ages are in milliseconds. */
 export interface Backlog {
   readonly outbox: { readonly unpublished: number; readonly oldestMs: number | null };

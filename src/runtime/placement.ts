@@ -9,6 +9,7 @@
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
+import { moves } from "#src/runtime/metrics.ts";
 import { shareOf } from "#src/runtime/shares.ts";
 import { aliveSubject, ping, PLACEMENT } from "#src/runtime/suspects.ts";
 import type { Store } from "#src/store/store.ts";
@@ -97,6 +98,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     const run = [...leases].filter(([, { until }]) => performance.now() >= until).map(([id]) => id);
     if (run.length === 0) return;
     log.warn("leases ran out", { partitions: run });
+    moves.of("ran_out").inc(run.length);
     void drop(run);
   };
 
@@ -128,6 +130,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     }
     if (lost.length > 0) {
       log.warn("partitions lost", { partitions: lost });
+      moves.of("lost").inc(lost.length);
       void drop(lost);
     }
     return await judge(row!);
@@ -172,6 +175,7 @@ export function startPlacement(options: PlacementOptions): Placement {
         order by id limit ${most} for update skip locked) free
       where p.id = free.id returning p.id, p.epoch, p.wanted`;
     if (rows.length === 0) return;
+    moves.of("taken").inc(rows.length);
     const taken = rows.map(({ id, epoch, wanted }) => {
       const lease = { epoch: Number(epoch), until: asked + leaseMs, ready: false, wanted: wanted ?? undefined };
       leases.set(id, lease);
@@ -193,6 +197,7 @@ export function startPlacement(options: PlacementOptions): Placement {
   const giveBack = async (partitions: readonly number[]) => {
     const mine = partitions.flatMap((id) => leases.has(id) ? [[id, leases.get(id)!.epoch] as const] : []);
     if (mine.length === 0) return;
+    moves.of("given_back").inc(mine.length);
     await drop(partitions);
     await store.sql`
       update partition p set owner = null, expires = '-infinity', wanted = nullif(p.wanted, ${worker})
@@ -265,6 +270,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     await Promise.race([ends, sleep(DRAIN_MS)]);
     const mine = [...leases];
     leases.clear();
+    moves.of("given_back").inc(mine.length);
     await store.sql`
       with gone as (delete from worker where id = ${worker})
       update partition p set owner = null, expires = '-infinity', wanted = nullif(p.wanted, ${worker})
@@ -281,6 +287,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     owned: () => stopped.signal.aborted ? [] : [...leases].filter(([, lease]) => serves(lease)).map(([id]) => id),
     lost: (partition, epoch) => {
       if (leases.get(partition)?.epoch !== epoch) return;
+      moves.of("lost").inc();
       void drop([partition]);
     },
     stop: async () => {

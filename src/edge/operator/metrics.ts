@@ -1,0 +1,78 @@
+/**
+ * `GET /metrics`: the numbers of this process, and what waits in the database's rows, read when they are asked for.
+ *
+ * What is read from rows is the same at every edge of one database: take the `max` over instances, never the sum.
+ */
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { type Log, reason } from "#src/base/log.ts";
+import { type Gauge, metrics, METRICS_TYPE } from "#src/base/metrics.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import type { OperatorPart } from "#src/edge/operator/app.ts";
+import { readBacklog, readTroubles } from "#src/runtime/census.ts";
+import type { Store } from "#src/store/store.ts";
+
+const gauge = (name: string, help: string): Gauge => metrics.gauge(name, `${help} Of the whole database.`).of();
+const rows = {
+  unpublished: gauge("arbor_outbox_unpublished", "Transitions that subscribers were not told of yet."),
+  unpublishedAge: gauge("arbor_outbox_oldest_seconds", "Age of the oldest of them, in seconds."),
+  unread: gauge("arbor_inputs_unread", "Rows of the chain log that their entities have not read."),
+  unreadAge: gauge("arbor_inputs_oldest_seconds", "Age of the oldest unread row of the chain log, in seconds."),
+  open: gauge("arbor_effects_open", "Effects without an outcome."),
+  failing: gauge("arbor_effects_failing", "Effects that failed and are tried again."),
+  pending: gauge("arbor_reminders_pending", "Reminders that have not fired."),
+  overdue: gauge("arbor_reminders_overdue", "Reminders whose time has come."),
+  deadLetters: gauge("arbor_dead_letters", "Events set aside that nobody has retried or dropped."),
+  unserved: gauge("arbor_partitions_unserved", "Partitions that no worker holds."),
+  slot: gauge("arbor_follower_slot", "Slot up to which the chain is read."),
+  lagSlots: gauge("arbor_follower_lag_slots", "Slots between there and the network's tip."),
+  lagBlocks: gauge("arbor_follower_lag_blocks", "Blocks between there and the network's tip."),
+};
+const reachable = gauge("arbor_database_reachable", "Whether the rows could be read: 1 or 0.");
+
+async function readRows(store: Store): Promise<void> {
+  const [backlog, troubles, cursor] = await Promise.all([
+    readBacklog(store),
+    readTroubles(store),
+    readCursor(store.sql),
+  ]);
+  const { outbox, inputs, effects, reminders } = backlog;
+  rows.unpublished.set(outbox.unpublished);
+  rows.unpublishedAge.set((outbox.oldestMs ?? 0) / 1_000);
+  rows.unread.set(inputs.unread);
+  rows.unreadAge.set((inputs.oldestMs ?? 0) / 1_000);
+  rows.open.set(effects.open);
+  rows.failing.set(effects.failing);
+  rows.pending.set(reminders.pending);
+  rows.overdue.set(reminders.overdue);
+  rows.deadLetters.set(troubles.deadLetters);
+  rows.unserved.set(troubles.unserved);
+  rows.slot.set(cursor.at.slot);
+  rows.lagSlots.set(Math.max(0, cursor.networkTip.slot - cursor.at.slot));
+  rows.lagBlocks.set(Math.max(0, cursor.networkTip.height - cursor.at.height));
+}
+
+/** The endpoint. Where the rows cannot be read its numbers of them are `NaN`. */
+export function metricsRoutes({ store, log }: { store: Store; log: Log }): OperatorPart {
+  let reading: Promise<void> | undefined;
+  const read = () =>
+    reading ??= readRows(store).then(() => reachable.set(1), (error) => {
+      log.warn("what waits in rows is not known", { reason: reason(error) });
+      for (const one of Object.values(rows)) one.set(NaN);
+      reachable.set(0);
+    }).finally(() => reading = undefined);
+  return (app) => {
+    app.openAPIRegistry.registerPath(createRoute({
+      method: "get",
+      path: "/metrics",
+      summary: "Numbers for Prometheus",
+      responses: {
+        200: { description: "Prometheus's text format.", content: { "text/plain": { schema: z.string() } } },
+      },
+    }));
+    app.get("/metrics", async (c) => {
+      await read();
+      return c.body(metrics.text(), 200, { "content-type": METRICS_TYPE });
+    });
+  };
+}
