@@ -4,6 +4,7 @@ import path from "node:path";
 import { tokenActor, tokenBoot } from "#actors/token.ts";
 import { transactionActor } from "#actors/transaction.ts";
 import type { Log } from "#src/base/log.ts";
+import { measureProcess } from "#src/base/processMetrics.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { cageProjection } from "#src/cage/index/projection.ts";
@@ -19,6 +20,7 @@ import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
+import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import { operatorApp, type OperatorPart } from "#src/edge/operator/app.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
@@ -97,6 +99,8 @@ async function open(
 ): Promise<Place[]> {
   const places: Place[] = [];
   const { roles } = options;
+  const unmeasure = measureProcess();
+  stops.push(async () => unmeasure());
   const databaseUrl = options.databaseUrl ?? await embeddedDatabase(options, log, progress, stops, places, lost);
   const { natsUrl, natsToken } = await nats(options, log, stops, places);
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...roles].join("+")}` });
@@ -315,8 +319,8 @@ function urlOf({ host, port }: Listener): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function operatorService({ options, log }: Rooms) {
-  const parts: OperatorPart[] = [];
+function operatorService({ options, store, log }: Rooms) {
+  const parts: OperatorPart[] = [metricsRoutes({ store, log })];
   return operatorApp({
     guard: {
       loopback: isLoopback(options.operatorHost),
