@@ -1,12 +1,17 @@
 /** Requests and answers of the operator service; safe in a browser, shared by edge, pages and client. */
 import { z } from "zod";
+import { isWellFormed } from "#src/base/bytes.ts";
+
+/** Text that a database takes. */
+const text = (most: number) =>
+  z.string().min(1).max(most).refine((value) => !value.includes("\0") && isWellFormed(value), "no plain text");
 
 const kind = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "lower-case letters, digits and dashes").meta({
   description: "Kind of an actor.",
   example: "token",
 });
-const id = z.string().min(1).max(200).meta({ description: "Id of an actor among those of its kind." });
-const state = z.string().min(1).max(500).meta({
+const id = text(200).meta({ description: "Id of an actor among those of its kind." });
+const state = text(500).meta({
   description: "Name of a state; `live.syncing` where states are nested.",
   example: "live",
 });
@@ -65,7 +70,7 @@ export const actorsQuery = {
   kind: kind.optional(),
   state: state.optional(),
   paused: flag.optional(),
-  q: z.string().min(1).max(200).optional().meta({ description: "How the id begins." }),
+  q: text(200).optional().meta({ description: "How the id begins." }),
   limit,
   after,
 };
@@ -136,7 +141,7 @@ export const paused = z.object({ paused: z.boolean() }).meta({ id: "Paused" });
 export const passivated = z.object({
   passivated: z.boolean().meta({ description: "False where it was not in memory, or is in the middle of a turn." }),
 }).meta({ id: "Passivated" });
-export const reminderPath = { ...actorPath, name: z.string().min(1).max(200) };
+export const reminderPath = { ...actorPath, name: text(200) };
 export const fired = z.object({ fired: z.boolean() }).meta({ id: "Fired" });
 
 /** Who runs what. */
@@ -168,8 +173,8 @@ export const partitionPath = {
   id: z.string().regex(/^\d{1,6}$/, "a whole number").transform(Number).meta({ type: "integer" }),
 };
 export const moveBody = z.object({
-  to: z.string().min(1).max(64).optional().meta({ description: "A worker; the one with the fewest if left out." }),
-}).meta({ id: "MoveRequest" });
+  to: text(64).optional().meta({ description: "A worker; the one with the fewest if left out." }),
+}).optional().meta({ id: "MoveRequest" });
 export const moved = z.object({ partition, owner }).meta({ id: "Moved" });
 
 export const lease = z.object({ name: z.string(), owner, epoch: z.int(), expiresInMs: ms }).meta({ id: "Lease" });

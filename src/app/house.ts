@@ -1,56 +1,55 @@
 /** Composes the rooms for the roles that this process plays, and takes them apart in the opposite order. */
 import { randomBytes } from "node:crypto";
 import path from "node:path";
-import { tokenActor, tokenBoot } from "#actors/token.ts";
-import { transactionActor } from "#actors/transaction.ts";
 import type { Log } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
-import { type Builders, createBuilders } from "#src/builders/builders.ts";
+import { createBuilders } from "#src/builders/builders.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { cageProjection } from "#src/cage/index/projection.ts";
 import { publicationAddress, referenceScript } from "#src/cage/publication.ts";
 import { cageScripts } from "#src/cage/script.ts";
-import type { Touched } from "#src/cardano/projection.ts";
-import { Follower, type FollowerOptions } from "#src/chain/follower.ts";
+import { Follower } from "#src/chain/follower.ts";
 import { chainMigrations } from "#src/chain/migrations.ts";
-import type { ChainPort } from "#src/chain/port.ts";
 import { transactionProjection } from "#src/chain/transactions.ts";
 import { utxoProjection } from "#src/chain/utxo.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { devnetPort } from "#src/devnet/port.ts";
+import { serveRollbacks } from "#src/devnet/rollback.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
-import { metricsRoutes } from "#src/edge/operator/metrics.ts";
-import { operatorApp, type OperatorPart } from "#src/edge/operator/app.ts";
-import { isLoopback } from "#src/edge/operator/guard.ts";
-import { type Listener, serve } from "#src/edge/serve.ts";
-import { tokenApp } from "#src/edge/tokens/app.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { explainListenError } from "#src/embedded/ports.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
-import { createAsk } from "#src/runtime/ask.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
-import { appendInputs, ring } from "#src/runtime/inputs.ts";
+import { connectBus } from "#src/runtime/bus.ts";
+import { ring } from "#src/runtime/inputs.ts";
 import { fence, holdLease } from "#src/runtime/leases.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { startWorker, type WorkerOptions } from "#src/runtime/worker.ts";
+import { startHousekeeper } from "#src/runtime/retention.ts";
+import { startWorker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { claimNetwork, networkMigrations } from "#src/store/network.ts";
-import { openStore, type Queries, type Store } from "#src/store/store.ts";
+import { openStore } from "#src/store/store.ts";
+import { edgeRole } from "#src/app/edge.ts";
 import type { Options } from "#src/app/options.ts";
+import {
+  actorKinds,
+  append,
+  type Hooks,
+  listen,
+  NETWORK_ID,
+  type Place,
+  type Rooms,
+  StartError,
+  type Stop,
+  urlOf,
+  WATCH,
+} from "#src/app/rooms.ts";
+
+export { StartError } from "#src/app/rooms.ts";
 
 /** Magic of the devnet. */
 const MAGIC = 42;
-const NETWORK_ID = 0;
-const WATCH = "arbor.chain.watch";
 const FOLLOWER = "follower";
-
-/** Something that listens, for the lines printed at the start. */
-export interface Place {
-  readonly name: string;
-  readonly at: string;
-}
 
 export interface House {
   readonly places: readonly Place[];
@@ -59,14 +58,6 @@ export interface House {
   /** Ends everything in order: edges first, the database last. */
   stop(): Promise<void>;
 }
-
-/** Faults put in by tests. */
-export interface Hooks {
-  readonly worker?: WorkerOptions["onStep"];
-  readonly follower?: FollowerOptions["onStep"];
-}
-
-type Stop = () => Promise<void>;
 
 /** Opens the house; what was opened is closed again when something fails. `progress` gets a line about what takes a while. */
 export async function openHouse(
@@ -139,23 +130,6 @@ async function open(
   return places;
 }
 
-/** A start that cannot go on, said in a sentence. */
-export class StartError extends Error {
-  override readonly name = "StartError";
-}
-
-interface Rooms {
-  readonly options: Options;
-  readonly log: Log;
-  readonly hooks: Hooks;
-  readonly databaseUrl: string;
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly builders: Builders;
-  readonly port: ChainPort;
-  readonly stops: Stop[];
-}
-
 async function embeddedDatabase(
   options: Options,
   log: Log,
@@ -186,20 +160,6 @@ async function nats(options: Options, log: Log, stops: Stop[], places: Place[]) 
   return { natsUrl: endpoint.url, natsToken };
 }
 
-async function listen(
-  { options, stops }: Rooms,
-  app: Parameters<typeof serve>[0],
-  use: { service: string; port: number; option: string; host?: string },
-): Promise<Listener> {
-  try {
-    const listener = await serve(app, { host: use.host ?? options.host, port: use.port });
-    stops.push(() => listener.stop());
-    return listener;
-  } catch (error) {
-    throw explainListenError(error, use);
-  }
-}
-
 async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promise<Place[]> {
   const { store, bus, builders, options, log, stops } = rooms;
   progress("Starting the devnet");
@@ -222,15 +182,15 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
   if (!started.ok) throw new StartError(started.error.message);
   const devnet: Devnet = started.value;
   stops.push(() => devnet.stop());
+  const unsubscribe = serveRollbacks(bus, devnet.rollback, log);
+  stops.push(async () => unsubscribe());
   const listener = await listen(rooms, devnetApp({ devnet, port: rooms.port, log }), {
     service: "the devnet",
     port: options.devnetPort,
     option: "--devnet-port",
   });
-  return [{ name: "devnet and faucet", at: `http://${listener.host}:${listener.port}` }];
+  return [{ name: "devnet and faucet", at: urlOf(listener) }];
 }
-
-const append = (sql: Queries, touched: readonly Touched[]) => appendInputs(sql, touched);
 
 function followerRole({ store, bus, port, options, log, hooks, stops }: Rooms): void {
   const lease = holdLease({
@@ -269,7 +229,7 @@ function followerRole({ store, bus, port, options, log, hooks, stops }: Rooms): 
 }
 
 async function workerRole(rooms: Rooms): Promise<void> {
-  const { store, bus, port, options, log, hooks, stops } = rooms;
+  const { store, bus, options, log, hooks, stops } = rooms;
   const leaseStore = openStore(rooms.databaseUrl, { max: 2, application: "arbor leases" });
   stops.push(() => leaseStore.close());
   const worker = await startWorker({
@@ -277,56 +237,18 @@ async function workerRole(rooms: Rooms): Promise<void> {
     store,
     leaseStore,
     bus,
-    kinds: [
-      transactionActor({ store, port, append, ring: (touched) => ring(bus, touched.map(({ entity }) => entity)) }),
-      tokenActor(buildOptions(rooms)),
-    ],
+    kinds: actorKinds(rooms),
     log,
     leaseMs: options.leaseMs,
     ...(hooks.worker ? { onStep: hooks.worker } : {}),
   });
   stops.push(() => worker.stop());
-}
-
-function buildOptions({ store, bus, port, builders }: Rooms) {
-  return { store, port, builders, networkId: NETWORK_ID as 0 | 1, wake: () => bus.publish(WATCH, null) };
-}
-
-async function edgeRole(rooms: Rooms): Promise<Place[]> {
-  const { store, bus, options, log, stops } = rooms;
-  const ask = createAsk({ bus, store, log });
-  stops.push(() => Promise.resolve(ask.close()));
-  const boot = tokenBoot(buildOptions(rooms));
-  const app = tokenApp({ store, networkId: NETWORK_ID, ask: ask.ask, build: ask.build, boot, log });
-  const tokens = await listen(rooms, app, {
-    service: "the token service",
-    port: options.tokenPort,
-    option: "--token-port",
+  const housekeeper = startHousekeeper({
+    store,
+    owner: options.worker,
+    keep: options.keep,
+    ttlMs: options.leaseMs,
+    log: log.with({ room: "housekeeper" }),
   });
-  const operator = await listen(rooms, operatorService(rooms), {
-    service: "the operator service",
-    host: options.operatorHost,
-    port: options.operatorPort,
-    option: "--operator-port",
-  });
-  return [
-    { name: "token service", at: urlOf(tokens) },
-    { name: "operator service", at: urlOf(operator) },
-  ];
-}
-
-function urlOf({ host, port }: Listener): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-function operatorService({ options, store, log }: Rooms) {
-  const parts: OperatorPart[] = [metricsRoutes({ store, log })];
-  return operatorApp({
-    guard: {
-      loopback: isLoopback(options.operatorHost),
-      ...(options.operatorToken === undefined ? {} : { token: options.operatorToken }),
-    },
-    parts,
-    log,
-  });
+  stops.push(() => housekeeper.stop());
 }

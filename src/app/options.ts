@@ -4,6 +4,10 @@ import { parseArgs } from "node:util";
 import type { Level } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
+import { KEEP, type Keep } from "#src/runtime/retention.ts";
+
+/** A hundred years. */
+const MOST_HOURS = 876_000;
 
 export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
 export type Role = (typeof ROLES)[number];
@@ -32,6 +36,8 @@ export interface Options {
   readonly builders?: number;
   /** Milliseconds that what a process holds outlives it when it is killed. */
   readonly leaseMs: number;
+  /** How long answers, history, effects and dead letters are kept. */
+  readonly keep: Keep;
   readonly logLevel: Level;
   readonly worker: string;
 }
@@ -53,6 +59,10 @@ export const HELP = `arbor: authenticated facts on Cardano
   --slot-ms N          ms of a devnet slot (1000)                       ARBOR_SLOT_MS
   --builders N         threads for what costs CPU (cores - 1)           ARBOR_BUILDERS
   --lease-ms N         ms until others take over from a killed process (4000)  ARBOR_LEASE_MS
+  --keep-results-hours N       answers of commands: an id asked again later is a new command (24)  ARBOR_KEEP_RESULTS_HOURS
+  --keep-history-hours N       transitions, for history and replay (720)                ARBOR_KEEP_HISTORY_HOURS
+  --keep-effects-hours N       effects that ended, chain events that were read (24)     ARBOR_KEEP_EFFECTS_HOURS
+  --keep-dead-letters-hours N  events that failed (720)                                 ARBOR_KEEP_DEAD_LETTERS_HOURS
   --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL`;
 
 const NAMES = [
@@ -71,6 +81,10 @@ const NAMES = [
   "slot-ms",
   "builders",
   "lease-ms",
+  "keep-results-hours",
+  "keep-history-hours",
+  "keep-effects-hours",
+  "keep-dead-letters-hours",
   "log-level",
 ] as const;
 type Name = (typeof NAMES)[number];
@@ -147,6 +161,12 @@ export function readOptions(
     slotMs: number("slot-ms", 1_000, 10, 60_000),
     ...(builders === undefined ? {} : { builders }),
     leaseMs: number("lease-ms", 4_000, 500, 600_000),
+    keep: {
+      results: number("keep-results-hours", KEEP.results, 1, MOST_HOURS),
+      history: number("keep-history-hours", KEEP.history, 1, MOST_HOURS),
+      effects: number("keep-effects-hours", KEEP.effects, 1, MOST_HOURS),
+      deadLetters: number("keep-dead-letters-hours", KEEP.deadLetters, 1, MOST_HOURS),
+    },
     logLevel: level as Level,
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };

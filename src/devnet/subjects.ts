@@ -4,3 +4,5 @@
 export const BLOCK_SUBJECT = "arbor.devnet.block";
 /** Asks the running devnet to take a transaction: `{ transaction }`, CBOR in hexadecimal; the answer is `{ outcome }` or `{ error }`, plain. */
 export const SUBMIT_SUBJECT = "arbor.devnet.submit";
+/** Asks the running devnet to undo `{ blocks }`; the answer is a result with the tip. */
+export const ROLLBACK_SUBJECT = "arbor.devnet.rollback";

@@ -46,6 +46,9 @@ export function toHttpFailure(error: unknown): HttpFailure {
   return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
 }
 
+/** When what is busy or away may be asked again, in seconds: what moves or restarts is back about then. */
+const RETRY_AFTER = "1";
+
 /** Answers every error thrown by a handler, and every path that nobody serves. */
 export function handleErrors(
   app: { onError(handler: ErrorHandler): unknown; notFound(handler: NotFoundHandler): unknown },
@@ -57,6 +60,7 @@ export function handleErrors(
       const { method, path } = c.req;
       log.error("a request failed", { request: requestId(), method, path, reason: reason(error) });
     }
+    if (failure.status === 503) c.header("retry-after", RETRY_AFTER);
     return respond(c, failure.status, { ...errorBody(failure), ...failure.members });
   };
   const notFound: NotFoundHandler = (c: Context) =>

@@ -12,6 +12,8 @@ export interface BodyLimits {
   readonly bytes?: number;
   /** Arrays and objects within one another; 32 unless said otherwise. */
   readonly depth?: number;
+  /** Whether a body may be left out. */
+  readonly optional?: boolean;
 }
 
 /** Answers with a value as JSON; a `bigint` is written as a number. */
@@ -19,10 +21,14 @@ export function respond(c: Context, status: ContentfulStatusCode, value: unknown
   return c.body(toJson(value), status, { "content-type": "application/json; charset=utf-8" });
 }
 
-/** The JSON of a request's body, whatever content type it claims. Throws `HttpFailure` 413 when too large, 400 when it is no JSON. */
-export async function readJson(request: Request, limits: BodyLimits = {}): Promise<Json> {
+/**
+ * The JSON of a request's body, whatever content type it claims; `undefined` where it may be left out and is. Throws
+ * `HttpFailure` 413 when too large, 400 when it is no JSON.
+ */
+export async function readJson(request: Request, limits: BodyLimits = {}): Promise<Json | undefined> {
   const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536));
   if (text === undefined) throw new HttpFailure(400, "malformed_json", "The body is not UTF-8.");
+  if (text.trim() === "" && limits.optional) return undefined;
   if (text.trim() === "") throw new HttpFailure(400, "malformed_json", "The body is empty; JSON was expected.");
   const depth = limits.depth ?? 32;
   if (depthOf(text) > depth) {

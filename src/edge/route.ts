@@ -43,7 +43,9 @@ export function endpoint<
   app[spec.method](spec.path, async (c) => {
     const params = check(spec.params && z.object(spec.params), c.req.param(), "path");
     const query = check(spec.query && z.object(spec.query), queryOf(c, spec.query), "query");
-    const body = spec.body ? check(spec.body, await readJson(c.req.raw), "body") : undefined;
+    const body = spec.body
+      ? check(spec.body, await readJson(c.req.raw, { optional: mayMiss(spec.body) }), "body")
+      : undefined;
     const answer = await handler({ params, query, body, context: c } as Asked<P, Q, B>);
     return answer instanceof Response ? answer : respond(c, 200, answer);
   });
@@ -60,6 +62,11 @@ function queryOf(c: Context, shape: Shape | undefined): Record<string, unknown> 
       return [[name, takesMany ? given : given[0]]];
     }),
   );
+}
+
+/** Whether a body may be left out. */
+function mayMiss(schema: ZodType): boolean {
+  return schema.safeParse(undefined).success;
 }
 
 function check(schema: ZodType | undefined, value: unknown, where: string): unknown {
@@ -87,7 +94,9 @@ function describe(app: OpenAPIHono, spec: Endpoint<Shape | undefined, Shape | un
     request: {
       ...(spec.params ? { params: z.object(spec.params) } : {}),
       ...(spec.query ? { query: z.object(spec.query) } : {}),
-      ...(spec.body ? { body: { required: true, content: { "application/json": { schema: spec.body } } } } : {}),
+      ...(spec.body
+        ? { body: { required: !mayMiss(spec.body), content: { "application/json": { schema: spec.body } } } }
+        : {}),
     },
     responses: {
       200: json(spec.answer, "Done."),

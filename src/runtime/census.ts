@@ -28,15 +28,19 @@ export interface Holding {
   readonly expiresInMs: number;
 }
 
-/** The partitions with the number of their actors. */
-export async function readPartitions(store: Store): Promise<readonly (Holding & { id: number; actors: number })[]> {
-  const rows = await store.sql<
-    { id: number; owner: string | null; epoch: bigint; expiresInMs: number; actors: number }[]
-  >`
-    with counts as (select partition, count(*)::int as actors from actor group by partition)
-    select p.id, p.owner, p.epoch, coalesce(c.actors, 0) as actors,
-      (extract(epoch from greatest(p.expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"
-    from partition p left join counts c on c.partition = p.id order by p.id`;
+/** How many actors there are in each partition that has some: reads every actor's row. */
+export async function countByPartition(store: Store): Promise<ReadonlyMap<number, number>> {
+  const rows = await store.sql<{ partition: number; actors: number }[]>`
+    select partition, count(*)::int as actors from actor group by partition`;
+  return new Map(rows.map(({ partition, actors }) => [partition, actors]));
+}
+
+/** The partitions, by number. */
+export async function readPartitions(store: Store): Promise<readonly (Holding & { id: number })[]> {
+  const rows = await store.sql<{ id: number; owner: string | null; epoch: bigint; expiresInMs: number }[]>`
+    select id, owner, epoch,
+      (extract(epoch from greatest(expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"
+    from partition order by id`;
   return rows.map((row) => ({ ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) }));
 }
 

@@ -204,8 +204,15 @@ export async function readHistory(
   }));
 }
 
-/** Whether an actor has a row. */
+/** Whether an actor is paused; `undefined` where it has no row. */
 export async function knowsActor(store: Store, { kind, id }: EntityRef): Promise<{ paused: boolean } | undefined> {
   const [row] = await store.sql<{ paused: boolean }[]>`select paused from actor where kind = ${kind} and id = ${id}`;
   return row;
+}
+
+/** Whether an actor has a reminder of a name. */
+export async function knowsReminder(store: Store, { kind, id }: EntityRef, name: string): Promise<boolean> {
+  const rows = await store.sql`
+    select 1 from reminder where kind = ${kind} and id = ${id} and name = ${name}`;
+  return rows.length > 0;
 }

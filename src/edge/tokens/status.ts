@@ -16,6 +16,7 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   requests_fail: 409,
   token_quarantined: 409,
   not_possible: 409,
+  paused: 409,
   not_enough_money: 422,
   too_large: 422,
   refused_by_ledger: 422,
@@ -26,7 +27,6 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   deadline: 503,
   crashed: 503,
   unavailable: 503,
-  paused: 503,
 };
 
 /** A failure as what is thrown to answer with it; one that no client should see becomes a plain 500. */

@@ -1,0 +1,149 @@
+/** Actors over HTTP: lists, one of them whole, and what an operator may do to one. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import * as api from "#src/api/operator.ts";
+import { page, readCursor } from "#src/edge/operator/cursor.ts";
+import { refusal } from "#src/edge/operator/status.ts";
+import { endpoint } from "#src/edge/route.ts";
+import type { Control } from "#src/runtime/control.ts";
+import { allowedIn } from "#src/runtime/graph.ts";
+import { inspectActor, knowsActor, knowsReminder, listActors, readHistory } from "#src/runtime/inspect.ts";
+import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface ActorEndpoints {
+  readonly store: Store;
+  readonly kinds: ReadonlyMap<string, Pick<ActorKind, "kind" | "version" | "machine">>;
+  readonly control: Control;
+}
+
+const entityPlace = z.object({ kind: z.string(), id: z.string() });
+const versionPlace = z.int().min(0);
+const UNKNOWN = { 404: "`actor_unknown`: no event was ever applied to it" };
+
+/** Adds `/actors`, `/actors/{kind}/{id}` and what lies below. */
+export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: ActorEndpoints): void {
+  const unknown = ({ kind, id }: EntityRef) =>
+    refusal({ code: "actor_unknown", message: `There is no ${kind} ${id}.` });
+  const known = async (entity: EntityRef) => {
+    const row = await knowsActor(store, entity);
+    if (row === undefined) throw unknown(entity);
+    return row;
+  };
+  const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not answer in time." });
+
+  endpoint(app, {
+    method: "get",
+    path: "/actors",
+    summary: "Actors by kind and id",
+    query: api.actorsQuery,
+    answer: api.actors,
+    refusals: { 400: "`bad_request`, `bad_cursor`" },
+  }, async ({ query: { kind, state, paused, q, limit, after } }) => {
+    const place = readCursor(after, entityPlace);
+    const rows = await listActors(store, { kind, state, paused, prefix: q }, place, limit);
+    return {
+      actors: rows.map(({ changed, ...row }) => ({ ...row, changed: changed.toISOString() })),
+      next: page(rows, limit, ({ kind, id }) => ({ kind, id })),
+    };
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/actors/:kind/:id",
+    summary: "One actor, with its state, what waits for it and who owns it",
+    params: api.actorPath,
+    answer: api.actor,
+    refusals: UNKNOWN,
+  }, async ({ params: entity }) => {
+    const [found, mailbox] = await Promise.all([inspectActor(store, entity), control.look(entity)]);
+    if (found === undefined) throw unknown(entity);
+    const { value, done, changed, reminders, effects, ...rest } = found;
+    const machine = kinds.get(entity.kind)?.machine;
+    return {
+      entity,
+      ...rest,
+      changed: changed.toISOString(),
+      allowed: machine === undefined || done ? [] : allowedIn(machine, value),
+      reminders: reminders.map(({ at, ...reminder }) => ({ ...reminder, at: at.toISOString() })),
+      effects: effects.map(({ nextAttempt, ...effect }) => ({ ...effect, nextAttempt: nextAttempt.toISOString() })),
+      mailbox: mailbox ?? null,
+    };
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/actors/:kind/:id/history",
+    summary: "What happened to an actor, newest first, as far back as history is kept",
+    params: api.actorPath,
+    query: api.historyQuery,
+    answer: api.history,
+    refusals: { 400: "`bad_request`, `bad_cursor`", ...UNKNOWN },
+  }, async ({ params: entity, query: { before, limit } }) => {
+    const place = readCursor(before, versionPlace);
+    await known(entity);
+    const rows = await readHistory(store, entity, place, limit);
+    return {
+      transitions: rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() })),
+      next: page(rows, limit, ({ version }) => version),
+    };
+  });
+
+  const pausing = (path: string, summary: string, paused: boolean) =>
+    endpoint(app, {
+      method: "post",
+      path: `/actors/:kind/:id/${path}`,
+      summary,
+      params: api.actorPath,
+      answer: api.paused,
+      refusals: { 403: "`header_missing`", ...UNKNOWN },
+    }, async ({ params: entity }) => {
+      const now = await control.pause(entity, paused);
+      if (now === undefined) throw unknown(entity);
+      return { paused: now };
+    });
+  pausing(
+    "pause",
+    "Stop an actor: commands and builds are refused with `paused`, what the chain says and reminders wait, reads go on",
+    true,
+  );
+  pausing("resume", "Let a paused actor go on: what waited is applied in its order", false);
+
+  endpoint(app, {
+    method: "post",
+    path: "/actors/:kind/:id/passivate",
+    summary: "Have an actor's worker forget it until it is needed",
+    params: api.actorPath,
+    answer: api.passivated,
+    refusals: { 403: "`header_missing`", ...UNKNOWN, 503: "`unavailable`" },
+  }, async ({ params: entity }) => {
+    await known(entity);
+    const passivated = await control.passivate(entity);
+    if (passivated === undefined) throw unavailable();
+    return { passivated };
+  });
+
+  endpoint(app, {
+    method: "post",
+    path: "/actors/:kind/:id/reminders/:name/fire",
+    summary: "Apply a reminder now instead of at its time",
+    params: api.reminderPath,
+    answer: api.fired,
+    refusals: {
+      403: "`header_missing`",
+      404: "`actor_unknown`, `reminder_unknown`",
+      409: "`paused`",
+      503: "`unavailable`",
+    },
+  }, async ({ params: { kind, id, name } }) => {
+    const entity = { kind, id };
+    const { paused } = await known(entity);
+    if (!(await knowsReminder(store, entity, name))) {
+      throw refusal({ code: "reminder_unknown", message: `This ${kind} has no reminder "${name}".` });
+    }
+    if (paused) throw refusal({ code: "paused", message: `This ${kind} is paused.` });
+    const fired = await control.fire(entity, name);
+    if (fired === undefined) throw unavailable();
+    return { fired };
+  });
+}

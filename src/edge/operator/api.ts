@@ -1,0 +1,37 @@
+/** The JSON endpoints of the operator service. */
+import type { OperatorPart } from "#src/edge/operator/app.ts";
+import { actorEndpoints } from "#src/edge/operator/actors.ts";
+import { countEndpoints } from "#src/edge/operator/counts.ts";
+import { letterEndpoints } from "#src/edge/operator/letters.ts";
+import { placeEndpoints } from "#src/edge/operator/places.ts";
+import type { Log } from "#src/base/log.ts";
+import type { Ask } from "#src/runtime/ask.ts";
+import type { Bus } from "#src/runtime/bus.ts";
+import { createControl } from "#src/runtime/control.ts";
+import { createDeadLetters } from "#src/runtime/deadLetters.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface OperatorApiOptions {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly ask: Ask["ask"];
+  /** The kinds that workers of this version run. */
+  readonly kinds: readonly Pick<ActorKind, "kind" | "version" | "machine">[];
+  /** A worker that was not seen for so long is not alive, in milliseconds. */
+  readonly aliveMs: number;
+  readonly log: Log;
+}
+
+/** Actors, workers, dead letters and the rest, for `operatorApp`. */
+export function operatorApi({ store, bus, ask, kinds, aliveMs, log }: OperatorApiOptions): OperatorPart {
+  return (app) => {
+    const known = new Map(kinds.map((kind) => [kind.kind, kind]));
+    const control = createControl({ store, bus, log });
+    const letters = createDeadLetters({ store, ask, control });
+    const places = placeEndpoints(app, { store, bus, control, aliveMs });
+    countEndpoints(app, { store, kinds: known, letters, places });
+    actorEndpoints(app, { store, kinds: known, control });
+    letterEndpoints(app, letters);
+  };
+}

@@ -1,0 +1,76 @@
+/** Kinds, machines and the overview over HTTP. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import * as api from "#src/api/operator.ts";
+import { memo } from "#src/edge/operator/memo.ts";
+import type { Places } from "#src/edge/operator/places.ts";
+import { refusal } from "#src/edge/operator/status.ts";
+import { endpoint } from "#src/edge/route.ts";
+import type { DeadLetters } from "#src/runtime/deadLetters.ts";
+import { graphOf } from "#src/runtime/graph.ts";
+import { countActors } from "#src/runtime/inspect.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface CountEndpoints {
+  readonly store: Store;
+  readonly kinds: ReadonlyMap<string, Pick<ActorKind, "kind" | "version" | "machine">>;
+  readonly letters: Pick<DeadLetters, "count">;
+  readonly places: Places;
+}
+
+/** How old counts may be, in milliseconds: however many look at once, they are counted once in that time. */
+const FRESH_MS = 1_000;
+
+/** Adds `/kinds`, `/kinds/{kind}/machine` and `/overview`. */
+export function countEndpoints(app: OpenAPIHono, { store, kinds, letters, places }: CountEndpoints): void {
+  const counts = memo(FRESH_MS, async () => {
+    const counted = new Map((await countActors(store)).map((count) => [count.kind, count]));
+    const names = [...new Set([...kinds.keys(), ...counted.keys()])].sort();
+    return names.map((kind) => {
+      const { actors = 0, paused = 0, states = [] } = counted.get(kind) ?? {};
+      return { kind, machineVersion: kinds.get(kind)?.version ?? null, actors, paused, states };
+    });
+  });
+  const deadLetters = memo(FRESH_MS, () => letters.count());
+
+  endpoint(app, {
+    method: "get",
+    path: "/kinds",
+    summary: "Kinds of actors, and how many are in which state",
+    answer: api.kinds,
+  }, async () => ({ kinds: await counts() }));
+
+  endpoint(app, {
+    method: "get",
+    path: "/kinds/:kind/machine",
+    summary: "The states and transitions of a kind",
+    params: api.kindPath,
+    answer: api.machine,
+    refusals: { 404: "`kind_unknown`" },
+  }, async ({ params: { kind } }) => {
+    const known = kinds.get(kind);
+    if (known === undefined) throw refusal({ code: "kind_unknown", message: `There is no kind "${kind}".` });
+    return { kind, machineVersion: known.version, ...graphOf(known.machine) };
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/overview",
+    summary: "The house at a glance",
+    answer: api.overview,
+  }, async () => {
+    const [all, { alive, eventsPerSecond }, lags, letters] = await Promise.all([
+      counts(),
+      places.pulse(),
+      places.lags(),
+      deadLetters(),
+    ]);
+    return {
+      kinds: all,
+      workers: alive,
+      rates: { transitionsPerSecond: Math.round(eventsPerSecond * 100) / 100 },
+      lags,
+      deadLetters: letters,
+    };
+  });
+}

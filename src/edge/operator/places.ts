@@ -1,0 +1,135 @@
+/** Workers, partitions, leases and lags over HTTP. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import * as api from "#src/api/operator.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { askRollback } from "#src/devnet/rollback.ts";
+import { memo } from "#src/edge/operator/memo.ts";
+import { refusal } from "#src/edge/operator/status.ts";
+import { endpoint } from "#src/edge/route.ts";
+import type { Bus } from "#src/runtime/bus.ts";
+import { countByPartition, readBacklog, readLeases, readPartitions, readWorkers } from "#src/runtime/census.ts";
+import type { Control } from "#src/runtime/control.ts";
+import { movePartition } from "#src/runtime/move.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface PlaceOptions {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly control: Pick<Control, "states">;
+  /** A worker that was not seen for so long is not alive, in milliseconds. */
+  readonly aliveMs: number;
+}
+
+/** What the overview has of the places. */
+export interface Places {
+  pulse(): Promise<{ readonly alive: number; readonly eventsPerSecond: number }>;
+  lags(): Promise<unknown>;
+}
+
+/** How old an answer may be that costs more than a few rows, in milliseconds. */
+const FRESH_MS = 1_000;
+const COUNTED_MS = 5_000;
+/** A worker not seen for so long is not asked any more, in milliseconds. */
+const ASKED_MS = 60_000;
+
+/** Adds `/workers`, `/partitions`, `/leases`, `/lags` and what lies below. */
+export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs }: PlaceOptions): Places {
+  const workers = memo(FRESH_MS, async () => {
+    const rows = await readWorkers(store);
+    const states = await control.states(rows.filter(({ ageMs }) => ageMs < ASKED_MS).map(({ id }) => id));
+    return rows.map(({ ageMs, seen, ...row }) => {
+      const state = states.get(row.id);
+      const { resident = 0, waiting = 0, turns = 0, events = 0, fenced = 0, effects = 0 } = state ?? {};
+      const line = { ...row, seen: seen.toISOString(), alive: ageMs < aliveMs };
+      return {
+        eventsPerSecond: state?.eventsPerSecond ?? 0,
+        line: { ...line, resident, waiting, turns, events, fenced, effects },
+      };
+    });
+  });
+  const lags = memo(FRESH_MS, async () => {
+    const [backlog, { at, networkTip }] = await Promise.all([readBacklog(store), readCursor(store.sql)]);
+    const follower = { slot: at.slot, height: at.height, tipSlot: networkTip.slot, tipHeight: networkTip.height };
+    return { ...backlog, follower };
+  });
+  const counts = memo(COUNTED_MS, () => countByPartition(store));
+
+  endpoint(app, {
+    method: "get",
+    path: "/workers",
+    summary: "Workers, with what each one holds and has done",
+    answer: api.workers,
+  }, async () => ({ workers: (await workers()).map(({ line }) => line) }));
+
+  endpoint(app, {
+    method: "get",
+    path: "/partitions",
+    summary: "Partitions, with who owns each one",
+    answer: api.partitions,
+  }, async () => {
+    const [rows, actors] = await Promise.all([readPartitions(store), counts()]);
+    return { partitions: rows.map((row) => ({ ...row, actors: actors.get(row.id) ?? 0 })) };
+  });
+
+  endpoint(app, {
+    method: "post",
+    path: "/partitions/:id/move",
+    summary: "Give a partition to another worker",
+    params: api.partitionPath,
+    body: api.moveBody,
+    answer: api.moved,
+    refusals: {
+      403: "`header_missing`",
+      404: "`partition_unknown`, `worker_unknown`",
+      409: "`no_other_worker`",
+      503: "`not_moved`: not handed over in time, and taken back",
+    },
+  }, async ({ params: { id }, body }) => {
+    const moved = await movePartition({ store, bus }, id, body?.to);
+    if (!moved.ok) throw refusal(moved.error);
+    return moved.value;
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/leases",
+    summary: "Named leases: work that one process does at a time",
+    answer: api.leases,
+  }, async () => ({ leases: await readLeases(store) }));
+
+  endpoint(app, {
+    method: "get",
+    path: "/lags",
+    summary: "What waits, and since when",
+    answer: api.lags,
+  }, lags);
+
+  endpoint(app, {
+    method: "post",
+    path: "/devnet/rollback",
+    summary: "Have the devnet undo its last blocks; their transactions return to the mempool",
+    body: api.rollbackBody,
+    answer: api.rolledBack,
+    refusals: {
+      403: "`header_missing`",
+      409: "`rollback_impossible`: deeper than is kept, or more than there is",
+      422: "`no_devnet`",
+      503: "`devnet_unavailable`, `unavailable`",
+    },
+  }, async ({ body: { blocks } }) => {
+    const done = await askRollback(bus, blocks);
+    if (!done.ok) throw refusal(done.error);
+    return { height: done.value.height, slot: done.value.slot };
+  });
+
+  return {
+    lags,
+    pulse: async () => {
+      const all = await workers();
+      return {
+        alive: all.filter(({ line }) => line.alive).length,
+        eventsPerSecond: all.reduce((sum, { eventsPerSecond }) => sum + eventsPerSecond, 0),
+      };
+    },
+  };
+}

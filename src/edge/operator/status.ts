@@ -1,0 +1,37 @@
+/** The HTTP status of every failure code that the operator service may answer with. */
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Failure } from "#src/base/result.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+
+const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
+  bad_cursor: 400,
+  actor_unknown: 404,
+  kind_unknown: 404,
+  letter_unknown: 404,
+  partition_unknown: 404,
+  reminder_unknown: 404,
+  worker_unknown: 404,
+  lapsed: 409,
+  no_other_worker: 409,
+  not_possible: 409,
+  out_of_order: 409,
+  paused: 409,
+  rollback_impossible: 409,
+  superseded: 409,
+  failed: 422,
+  invalid: 422,
+  no_devnet: 422,
+  too_large: 422,
+  unknown_kind: 422,
+  devnet_unavailable: 503,
+  not_moved: 503,
+  overloaded: 503,
+  unavailable: 503,
+};
+
+/** A failure as what is thrown to answer with it. */
+export function refusal(failure: Failure): HttpFailure {
+  const status = STATUS[failure.code];
+  if (status !== undefined) return HttpFailure.of(status, failure);
+  return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
+}
