@@ -38,6 +38,7 @@ export function observe(service: string, log: Log): MiddlewareHandler {
       requests.of(service, method, route, String(status)).inc();
       requestSeconds.of(service, method, route).since(begun);
       if (!c.res.headers.has("X-Request-Id")) c.header("X-Request-Id", id);
+      if (given !== undefined) hideQuery(given, c);
       if (span !== undefined) describe(span, { service, method, route, status, id });
       if (span !== undefined && given === undefined) endSpan(span, status >= 500 ? String(status) : undefined);
       const quiet = QUIET.has(c.req.path);
@@ -59,6 +60,11 @@ export function observe(service: string, log: Log): MiddlewareHandler {
 
 function serverSpan(c: Context, method: string): Span | undefined {
   return startSpan(method, "server", parseTraceparent(c.req.header("traceparent")), {});
+}
+
+/** Takes the query string out of a span that the runtime's server began. */
+function hideQuery(span: Span, c: Context): void {
+  span.setAttributes({ "url.full": c.req.url.split("?", 1)[0]!, "url.query": "" });
 }
 
 function describe(
