@@ -2,10 +2,13 @@
 import { tokenBoot } from "#actors/token.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
 import { operatorApp, type OperatorPart } from "#src/edge/operator/app.ts";
+import { eventRoutes } from "#src/edge/operator/events.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
+import { mountPages } from "#src/edge/operator/pages.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
+import { createEventLog } from "#src/runtime/eventLog.ts";
 import { actorKinds, buildOptions, listen, NETWORK_ID, type Place, type Rooms, urlOf } from "#src/app/rooms.ts";
 
 /** Starts the token service and the operator service. */
@@ -33,10 +36,14 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
 }
 
 function operatorService(rooms: Rooms, { ask }: Ask) {
-  const { options, store, bus, log } = rooms;
+  const { options, store, bus, log, stops } = rooms;
+  const events = createEventLog({ store, bus, log });
+  stops.push(() => Promise.resolve(events.close()));
   const parts: OperatorPart[] = [
     metricsRoutes({ store, log }),
     operatorApi({ store, bus, ask, kinds: actorKinds(rooms), aliveMs: options.leaseMs, log }),
+    eventRoutes({ events }),
+    (app) => mountPages(app),
   ];
   return operatorApp({
     guard: {

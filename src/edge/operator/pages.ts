@@ -1,6 +1,6 @@
 /**
- * The operator pages: HTML, style and ES modules as they lie in `pages/`, with no build in between. They are read once and kept
- * in memory; a browser asks again each time and gets a 304 as long as it holds the same bytes, so that a new version of the
+ * The operator pages: HTML, style and ES modules as they lie in `pages/`, with no build in between but that comments and
+ * indentation, which are a quarter of them, stay here. They are read once and kept in memory; a browser asks again each time and gets a 304 as long as it holds the same bytes, so that a new version of the
  * service never meets an old page.
  *
  * The pages hold nothing of the house: everything that they show comes from the service's JSON endpoints, with the token where one
@@ -31,10 +31,18 @@ export function readPages(folder: URL = new URL("./pages/", import.meta.url)): R
   for (const name of readdirSync(folder)) {
     const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
     if (type === undefined) continue;
-    const body = readFileSync(new URL(name, folder), "utf8");
+    const body = lean(readFileSync(new URL(name, folder), "utf8"));
     pages.set(name, { type, body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` });
   }
   return pages;
+}
+
+/** A text without the comments that have lines of their own, and without indentation; no text in the pages spans lines. */
+export function lean(text: string): string {
+  return text.replace(/^[ \t]*\/\*[^]*?\*\/[ \t]*\n/gm, "").replace(/^[ \t]*\/\/.*\n/gm, "").replace(
+    /^[ \t]+|^\n/gm,
+    "",
+  );
 }
 
 /**

@@ -1,0 +1,433 @@
+// @ts-check
+/// <reference lib="dom" />
+/**
+ * One actor: its statechart that moves while one watches, what it holds, and its history.
+ *
+ * The stream is opened first and the state loaded when it stands; a transition that is not newer than what was loaded is dropped. What
+ * a transition does not tell (context, reminders, effects) is loaded again soon after it, and from time to time.
+ */
+import { change, get, pathOf, queryOf } from "./api.js";
+import { drawChart, kebab, listTransitions } from "./chart.js";
+import { atMostEvery, every, h, keyed, setText } from "./dom.js";
+import { watch } from "./live.js";
+import { ago, alertBox, badge, clock, count, facts, nothing, panel, question, said, step, valueTree } from "./parts.js";
+
+/** @typedef {import("./types.ts").Actor} Actor */
+/** @typedef {import("./types.ts").History} History */
+/** @typedef {import("./types.ts").Machine} Machine */
+/** @typedef {import("./types.ts").Transition} Transition */
+/** @typedef {import("./types.ts").Told} Told */
+
+const PAGE = 50;
+/** Rows of the history that a page left open keeps. */
+const ROWS = 1_000;
+/** Between two moves of the drawing, in ms; a burst longer than this many moves is not shown step by step. */
+const MOVE_MS = 450;
+const BURST = 6;
+
+/** @param {import("./parts.js").Place} place @returns {import("./parts.js").View} */
+export function actorPage({ params, signal, link }) {
+  const [kind, id] = /** @type {[string, string]} */ (params);
+  const at = `/actors${pathOf(kind, id)}`;
+  const alert = alertBox();
+  const badges = h("span", { class: "badges", role: "status" });
+  const buttons = h("div", { class: "buttons", role: "group", "aria-label": "What can be done" });
+  const drawing = h("div", { class: "drawing" }, nothing("Loading"));
+  const now = h("div", {}, nothing("Loading"));
+  const allowed = h("ul", { class: "chips" });
+  const context = h("div", { class: "context" });
+  const reminders = h("ul", { class: "rows" });
+  const effects = h("ul", { class: "rows" });
+  const history = createHistory(at, signal);
+
+  /** @type {import("./chart.js").Chart | undefined} */
+  let chart;
+  /** @type {Actor | undefined} */
+  let actor;
+  /** Version that the drawing shows. */
+  let shown = -1;
+  const moves = createMoves(() => chart, signal);
+
+  const drawn = get(`/kinds${pathOf(kind)}/machine`, signal).then((answer) => {
+    const machine = /** @type {Machine} */ (answer);
+    history.know(machine);
+    chart = drawChart(machine);
+    drawing.replaceChildren(chart.element, legend(machine), listTransitions(machine));
+    if (actor) chart.light(actor.state);
+  }).catch((error) => {
+    if (!signal.aborted) drawing.replaceChildren(nothing(error.message));
+  });
+
+  const load = async () => {
+    try {
+      const loaded = /** @type {Actor} */ (await get(at, signal));
+      await drawn;
+      alert.show(undefined);
+      // An answer that was on its way while a newer transition came.
+      if (loaded.version >= shown) show(loaded);
+    } catch (error) {
+      if (signal.aborted) return;
+      alert.show(error);
+      if (actor === undefined) {
+        now.replaceChildren(nothing("It is shown as soon as something happens to it."));
+        buttons.replaceChildren();
+      }
+    }
+  };
+  /** @param {Actor} loaded */
+  const show = (loaded) => {
+    const newer = loaded.version > shown;
+    actor = loaded;
+    shown = loaded.version;
+    if (newer) moves.set(loaded.state);
+    keyed(
+      badges,
+      [{ state: loaded.state, paused: loaded.paused }],
+      () => "",
+      ({ state, paused }) => h("span", {}, h("span", { class: "chip lit" }, state), paused && badge("paused", "warn")),
+    );
+    keyed(buttons, [{ paused: loaded.paused }], () => "", () => actions(loaded.paused));
+    now.replaceChildren(factsOf(loaded));
+    keyed(allowed, loaded.allowed, (event) => event, (event) => h("li", { class: "chip" }, event));
+    if (loaded.allowed.length === 0) {
+      allowed.replaceChildren(h("li", { class: "nothing" }, "None: nothing happens to it any more."));
+    }
+    keyed(context, [loaded.context], () => "", (value) => valueTree(value));
+    keyed(
+      reminders,
+      loaded.reminders.length ? loaded.reminders : [undefined],
+      (one) => one?.name ?? "",
+      (one) => one === undefined ? h("li", { class: "nothing" }, "None.") : reminderRow(one),
+    );
+    keyed(
+      effects,
+      loaded.effects.length ? loaded.effects : [undefined],
+      (one) => String(one?.n ?? ""),
+      (one) => one === undefined ? h("li", { class: "nothing" }, "None.") : effectRow(one),
+    );
+  };
+
+  /** @param {boolean} paused */
+  const actions = (paused) =>
+    h(
+      "div",
+      { class: "buttons" },
+      paused
+        ? button("Resume", "resume", {
+          title: `Resume this ${kind}?`,
+          text: "It takes commands again and reads the chain log on from where it stopped.",
+        })
+        : button("Pause", "pause", {
+          title: `Pause this ${kind}?`,
+          text: "Its commands are refused and the chain log waits until it is resumed. Reads go on.",
+        }),
+      button("Passivate", "passivate", {
+        title: `Take this ${kind} out of memory?`,
+        text: "Its worker forgets it and reads its row anew with the next event.",
+      }),
+    );
+  /** @param {string} name @param {"pause" | "resume" | "passivate"} action @param {{ title: string, text: string }} words */
+  const button = (name, action, words) =>
+    h("button", {
+      type: "button",
+      "data-key": action === "passivate" ? action : "pause",
+      click: async () => {
+        const done = await question({
+          ...words,
+          verb: name,
+          run: async () => {
+            const answer = /** @type {{ passivated?: boolean }} */ (await change("POST", `${at}/${action}`));
+            if (answer.passivated === false) return "It was not in memory, or is in the middle of a turn.";
+          },
+        });
+        if (done) said(`${name}d.`);
+        await load();
+      },
+    }, name);
+
+  /** @param {Actor["reminders"][number]} reminder */
+  const reminderRow = (reminder) =>
+    h(
+      "li",
+      {},
+      h("span", { class: "mono" }, reminder.name),
+      h("span", { class: "note" }, reminder.event, " ", ago(reminder.at)),
+      h("button", {
+        type: "button",
+        class: "small",
+        "data-key": `fire ${reminder.name}`,
+        "aria-label": `Fire the reminder ${reminder.name}`,
+        click: async () => {
+          const done = await question({
+            title: "Fire this reminder now?",
+            text: `${kind} gets ${reminder.event} at once instead of at its time.`,
+            verb: "Fire",
+            run: async () => {
+              const answer = await change("POST", `${at}/reminders${pathOf(reminder.name)}/fire`);
+              if (!(/** @type {{ fired: boolean }} */ (answer).fired)) return "There is no such reminder any more.";
+            },
+          });
+          if (done) said("Fired.");
+          await load();
+        },
+      }, "Fire"),
+    );
+
+  const soon = atMostEvery(() => void load(), 400, signal);
+  every(load, 5_000, signal);
+  void history.start();
+  void watch({
+    filter: { kind, id },
+    signal,
+    onState: link,
+    onOpen: () => {
+      soon();
+      void history.start();
+    },
+    onEvents: (told) => {
+      for (const one of told) {
+        const { version, from, to } = one.data;
+        if (version <= shown) continue;
+        shown = version;
+        moves.add(from, to, one.type.slice(one.type.lastIndexOf(".") + 1));
+      }
+      history.add(told);
+      soon();
+    },
+  });
+
+  const element = h(
+    "div",
+    { class: "actor" },
+    h(
+      "header",
+      { class: "actor-head" },
+      h("p", { class: "above" }, h("a", { href: `/ui/actors${queryOf({ kind })}` }, kind)),
+      h("h1", { class: "mono" }, id),
+      badges,
+      buttons,
+    ),
+    alert.element,
+    h("div", { class: "column" }, panel("Statechart", drawing), panel("Context", context)),
+    h(
+      "div",
+      { class: "column" },
+      panel("Now", now),
+      panel("Next events it takes", allowed),
+      panel("Reminders", reminders),
+      panel("Open effects", effects),
+      history.element,
+    ),
+  );
+  return { title: `${kind} ${id}`, element };
+}
+
+/** @param {Machine} machine */
+function legend(machine) {
+  const any = machine.edges.some((edge) => edge.from === "*");
+  const stays = machine.edges.some((edge) => edge.from === edge.to);
+  return h(
+    "p",
+    { class: "legend" },
+    stays && h("span", {}, "↻ stays here"),
+    any && h("span", {}, "⇥ comes here from any state"),
+  );
+}
+
+/** @param {Actor} actor */
+function factsOf(actor) {
+  const { mailbox } = actor;
+  return facts([
+    ["Version", count(actor.version)],
+    ["Changed", ago(actor.changed)],
+    ["Owner", actor.owner ?? badge("nobody", "warn")],
+    ["Partition", `${actor.partition}, epoch ${actor.epoch}`],
+    [
+      "Mailbox",
+      mailbox === null
+        ? badge("its worker does not answer", "warn")
+        : `${count(mailbox.depth)} waiting, ${
+          mailbox.inTurn ? "in a turn" : mailbox.resident ? "in memory" : "not in memory"
+        }`,
+    ],
+    [
+      "Chain log",
+      actor.unreadInputs > 0
+        ? badge(`${count(actor.unreadInputs)} unread`, "warn")
+        : `read to ${count(actor.inputSeq)}`,
+    ],
+    ["Machine", `version ${actor.machineVersion}`],
+  ]);
+}
+
+/** @param {Actor["effects"][number]} effect */
+const effectRow = (effect) =>
+  h(
+    "li",
+    {},
+    h("span", { class: "mono" }, `${effect.name} #${effect.n}`),
+    h(
+      "span",
+      { class: "note" },
+      effect.attempts > 0 ? [`failed ${count(effect.attempts)} times, next `].join("") : "next ",
+      ago(effect.nextAttempt),
+    ),
+    effect.error !== null && h("p", { class: "error" }, effect.error),
+  );
+
+/** Shows transitions one after the other, at a pace that an eye can follow. @param {() => import("./chart.js").Chart | undefined} chart @param {AbortSignal} signal */
+function createMoves(chart, signal) {
+  /** @type {[from: string, to: string, transition: string][]} */
+  let queue = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waiting;
+  signal.addEventListener("abort", () => clearTimeout(waiting));
+  const move = () => {
+    waiting = undefined;
+    if (queue.length > BURST) queue = queue.slice(-1);
+    const next = queue.shift();
+    if (!next) return;
+    chart()?.take(...next);
+    waiting = setTimeout(move, MOVE_MS);
+  };
+  return {
+    /** @param {string} from @param {string} to @param {string} transition */
+    add: (from, to, transition) => {
+      queue.push([from, to, transition]);
+      if (waiting === undefined) move();
+    },
+    /** The state as loaded, where the way there was not seen. @param {string} state */
+    set: (state) => {
+      queue = [];
+      chart()?.light(state);
+    },
+  };
+}
+
+/** @typedef {Pick<Transition, "version" | "from" | "to" | "event" | "cause" | "at">} Entry */
+
+/** The history as a timeline, newest first; grows at its top as transitions come. @param {string} at @param {AbortSignal} signal */
+function createHistory(at, signal) {
+  const list = h("ol", { class: "timeline" });
+  const note = h("p", { class: "nothing" }, "Loading");
+  const alert = alertBox();
+  /** @type {Entry[]} */
+  let entries = [];
+  /** Whether the oldest were let go, so that there is no reading on behind them. */
+  let cut = false;
+  /** @type {string | null} */
+  let next = null;
+  /** @type {Map<string, string>} */
+  let names = new Map();
+  const more = h("button", {
+    type: "button",
+    class: "more",
+    hidden: true,
+    click: () => {
+      if (!cut) return void older();
+      entries = [];
+      void start();
+    },
+  });
+
+  const draw = () => {
+    note.hidden = entries.length > 0;
+    setText(note, "Nothing has happened to it so far.");
+    keyed(list, entries, (entry) => String(entry.version), entryRow);
+    more.hidden = next === null;
+    setText(more, cut ? "Show the newest again" : "Load more");
+  };
+  /** @param {Entry[]} some */
+  const merge = (some) => {
+    const by = new Map([...entries, ...some].map((entry) => [entry.version, entry]));
+    entries = [...by.values()].sort((a, b) => b.version - a.version);
+  };
+  const trim = () => {
+    if (entries.length <= ROWS) return;
+    entries = entries.slice(0, ROWS);
+    cut = true;
+  };
+  /** @param {string | null} before */
+  const read = async (before) => {
+    const answer = await get(`${at}/history${queryOf({ limit: String(PAGE), before: before ?? undefined })}`, signal);
+    return /** @type {History} */ (answer);
+  };
+  const older = async () => {
+    try {
+      const page = await read(next);
+      alert.show(undefined);
+      merge(page.transitions);
+      next = page.next;
+      trim();
+      draw();
+    } catch (error) {
+      if (!signal.aborted) alert.show(error);
+    }
+  };
+  const start = async () => {
+    try {
+      const page = await read(null);
+      alert.show(undefined);
+      const newest = page.transitions[0]?.version ?? 0;
+      const oldest = page.transitions.at(-1)?.version ?? 0;
+      // What was loaded before is kept where the new page reaches it; else there would be a gap.
+      if (!entries.some((entry) => entry.version <= newest && entry.version >= oldest - 1)) {
+        entries = entries.filter((entry) => entry.version > newest);
+        next = page.next;
+        cut = false;
+      }
+      merge(page.transitions);
+      trim();
+      draw();
+    } catch {
+      if (signal.aborted) return;
+      note.hidden = entries.length > 0;
+      setText(note, "Nothing has happened to it so far.");
+    }
+  };
+  return {
+    element: panel("History", alert.element, note, list, more),
+    /** @param {Machine} machine */
+    know: (machine) => {
+      names = new Map(machine.edges.map(({ event }) => [kebab(event), event]));
+    },
+    start,
+    /** @param {Told[]} told */
+    add: (told) => {
+      merge(told.map(({ type, time, data }) => {
+        const event = type.slice(type.lastIndexOf(".") + 1);
+        return { ...data, event: names.get(event) ?? event, at: time };
+      }));
+      trim();
+      draw();
+    },
+  };
+}
+
+/** @param {Entry} entry */
+function entryRow({ version, from, to, event, cause, at }) {
+  const caused = /^effect:([a-z0-9-]+)\/(.+):(\d+)$/.exec(cause);
+  return h(
+    "li",
+    { class: from === to ? "stays" : "" },
+    h(
+      "div",
+      { class: "line" },
+      h("span", { class: "event" }, event),
+      step(from, to),
+      h("span", { class: "version" }, `v${version}`),
+    ),
+    h(
+      "div",
+      { class: "note" },
+      h(
+        "span",
+        { class: "when" },
+        new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short" }),
+        " ",
+        clock(at),
+      ),
+      h("span", { class: "cause mono", title: cause }, caused ? `effect #${caused[3]}` : cause),
+    ),
+  );
+}

@@ -1,0 +1,137 @@
+// @ts-check
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+/** Which page an address shows, and moving between them without loading anew. */
+import { actorPage } from "./actor.js";
+import { actorsPage } from "./actors.js";
+import { hasToken, keepToken, onUnauthorized } from "./api.js";
+import { h, setText } from "./dom.js";
+import { lettersPage } from "./letters.js";
+import { overviewPage } from "./overview.js";
+import { alertBox, tick } from "./parts.js";
+import { webhooksPage } from "./webhooks.js";
+import { workersPage } from "./workers.js";
+
+/** @typedef {import("./parts.js").Place} Place */
+/** @typedef {import("./parts.js").View} View */
+
+/** @type {readonly [RegExp, (place: Place) => View][]} */
+const ROUTES = [
+  [/^\/(?:ui\/?)?$/, overviewPage],
+  [/^\/ui\/actors\/?$/, actorsPage],
+  [/^\/ui\/actors\/([^/]+)\/([^/]+)$/, actorPage],
+  [/^\/ui\/workers$/, workersPage],
+  [/^\/ui\/dead-letters$/, lettersPage],
+  [/^\/ui\/webhooks$/, webhooksPage],
+];
+const WORDS = { connecting: "Connecting", live: "Live", stale: "Stale, reconnecting", paused: "Paused" };
+
+const main = /** @type {HTMLElement} */ (document.getElementById("main"));
+const status = /** @type {HTMLElement} */ (document.getElementById("link"));
+const links = [.../** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"))];
+let left = new AbortController();
+
+/** @param {import("./live.js").LinkState} state */
+function link(state) {
+  if (status.dataset.state === state) return;
+  status.dataset.state = state;
+  setText(status, WORDS[state]);
+}
+
+/** Shows what the address names. @param {boolean} moved whether the reader came here by a link, so that the heading is to be read out */
+function show(moved) {
+  left.abort();
+  left = new AbortController();
+  const { pathname, search } = location;
+  link("connecting");
+  for (const one of links) {
+    const path = one.pathname;
+    const here = path === "/" ? /^\/(ui\/?)?$/.test(pathname) : pathname.startsWith(path);
+    if (here) one.setAttribute("aria-current", pathname === path ? "page" : "true");
+    else one.removeAttribute("aria-current");
+  }
+  const view = find(pathname, new URLSearchParams(search));
+  document.title = `${view.title} · Arbor`;
+  main.replaceChildren(view.element);
+  if (moved) {
+    const heading = main.querySelector("h1");
+    heading?.setAttribute("tabindex", "-1");
+    heading?.focus({ preventScroll: true });
+  }
+}
+
+/** @param {string} pathname @param {URLSearchParams} query @returns {View} */
+function find(pathname, query) {
+  for (const [pattern, page] of ROUTES) {
+    const found = pattern.exec(pathname);
+    if (!found) continue;
+    try {
+      const params = found.slice(1).map((part) => decodeURIComponent(part));
+      return page({ params, query, signal: left.signal, link, go });
+    } catch (error) {
+      if (!(error instanceof URIError)) throw error;
+    }
+  }
+  return {
+    title: "No such page",
+    element: h("div", {}, h("h1", {}, "No such page"), h("p", {}, h("a", { href: "/" }, "To the overview"))),
+  };
+}
+
+/** @param {string} address @param {boolean} [replace] */
+function go(address, replace = false) {
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  if (!replace) scrollTo(0, 0);
+  show(!replace);
+}
+
+function login() {
+  left.abort();
+  const alert = alertBox();
+  if (hasToken()) alert.element.textContent = "This token was refused.";
+  alert.element.hidden = !hasToken();
+  keepToken("");
+  link("paused");
+  document.title = "Token · Arbor";
+  const field = h("input", {
+    id: "token",
+    type: "password",
+    autocomplete: "off",
+    required: true,
+    spellcheck: "false",
+    autocapitalize: "off",
+  });
+  main.replaceChildren(h(
+    "form",
+    {
+      class: "login panel",
+      submit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        keepToken(field.value.trim());
+        show(true);
+      },
+    },
+    h("h1", {}, "Operator token"),
+    h("p", {}, "This service wants the token it was started with (ARBOR_OPERATOR_TOKEN). It stays in this tab."),
+    h("label", { for: "token" }, "Token"),
+    field,
+    alert.element,
+    h("button", { type: "submit", class: "primary" }, "Go on"),
+  ));
+  field.focus();
+}
+
+document.addEventListener("click", (event) => {
+  const anchor = event.target instanceof Element ? event.target.closest("a") : null;
+  if (!anchor || event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const { origin, pathname, search, hash } = anchor;
+  if (origin !== location.origin || hash !== "" || !/^\/(ui(\/|$)|$)/.test(pathname)) return;
+  event.preventDefault();
+  go(pathname + search);
+});
+addEventListener("popstate", () => show(true));
+onUnauthorized(login);
+setInterval(tick, 1_000);
+document.body.append(h("p", { id: "said", role: "status" }));
+show(false);

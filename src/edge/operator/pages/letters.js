@@ -1,0 +1,109 @@
+// @ts-check
+/// <reference lib="dom" />
+/** Dead letters: events that failed each time they were applied. They wait here until somebody tries them again or drops them. */
+import { change, get, queryOf } from "./api.js";
+import { every, h, keyed, setText } from "./dom.js";
+import { actorLink, ago, alertBox, badge, nothing, question, said, valueTree } from "./parts.js";
+
+/** @typedef {import("./types.ts").DeadLetter} DeadLetter */
+/** @typedef {import("./types.ts").DeadLetters} DeadLetters */
+
+/** @param {import("./parts.js").Place} place @returns {import("./parts.js").View} */
+export function lettersPage({ query, signal, link }) {
+  const alert = alertBox();
+  const list = h("ul", { class: "letters" });
+  const empty = nothing("Loading");
+  const pages = h("nav", { class: "pages", "aria-label": "Pages" });
+  const after = query.get("after") ?? undefined;
+
+  const load = async () => {
+    try {
+      const { deadLetters, next } =
+        /** @type {DeadLetters} */ (await get(`/dead-letters${queryOf({ after })}`, signal));
+      alert.show(undefined);
+      link("live");
+      keyed(list, deadLetters, (letter) => String(letter.n), letterRow);
+      empty.hidden = deadLetters.length > 0;
+      setText(
+        empty,
+        "None. What fails each time it is applied to an actor is kept here, and the actor goes on without it.",
+      );
+      keyed(
+        pages,
+        [
+          ...after ? [["Newest", "/ui/dead-letters"]] : [],
+          ...next ? [["Older", `/ui/dead-letters${queryOf({ after: next })}`]] : [],
+        ],
+        ([name]) => name ?? "",
+        ([name, href]) => h("a", { class: "button", href, "data-key": name }, name),
+      );
+    } catch (error) {
+      if (signal.aborted) return;
+      link("stale");
+      alert.show(error);
+    }
+  };
+
+  /** @param {DeadLetter} letter */
+  const letterRow = (letter) =>
+    h(
+      "li",
+      { class: "letter panel" },
+      h(
+        "h2",
+        {},
+        h("span", { class: "event" }, letter.event.type),
+        actorLink(letter.kind, letter.id),
+        badge(letter.source, "quiet"),
+      ),
+      h("p", { class: "error" }, letter.error),
+      h("p", { class: "note" }, ago(letter.at), " · ", h("span", { class: "mono cause" }, letter.cause)),
+      h("details", {}, h("summary", {}, "The event"), valueTree(letter.event)),
+      h(
+        "div",
+        { class: "buttons" },
+        h("button", {
+          type: "button",
+          "data-key": `retry ${letter.n}`,
+          "aria-label": `Retry ${letter.event.type} of ${letter.kind} ${letter.id}`,
+          click: async () => {
+            const done = await question({
+              title: "Try this event again?",
+              text:
+                `${letter.event.type} is applied to the ${letter.kind} as it is now. If it fails again, it comes back here.`,
+              verb: "Retry",
+              run: async () => {
+                const { retried } =
+                  /** @type {{ retried: boolean }} */ (await change("POST", `/dead-letters/${letter.n}/retry`));
+                if (!retried) return "It failed again.";
+              },
+            });
+            if (done) said("Applied.");
+            await load();
+          },
+        }, "Retry"),
+        h("button", {
+          type: "button",
+          "data-key": `drop ${letter.n}`,
+          "aria-label": `Drop ${letter.event.type} of ${letter.kind} ${letter.id}`,
+          click: async () => {
+            const done = await question({
+              title: "Drop this event?",
+              text: "It is deleted and cannot be tried again.",
+              verb: "Drop",
+              danger: true,
+              run: async () => void (await change("DELETE", `/dead-letters/${letter.n}`)),
+            });
+            if (done) said("Dropped.");
+            await load();
+          },
+        }, "Drop"),
+      ),
+    );
+
+  every(load, 5_000, signal);
+  return {
+    title: "Dead letters",
+    element: h("div", { class: "letters-page" }, h("h1", {}, "Dead letters"), alert.element, empty, list, pages),
+  };
+}

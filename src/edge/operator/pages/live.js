@@ -1,0 +1,180 @@
+// @ts-check
+/// <reference lib="dom" />
+/**
+ * The stream of transitions, by fetch rather than EventSource, so that a token can go along.
+ *
+ * A stream that ended or fell silent is opened again behind the last event that came, and what it missed comes first. A page that
+ * nobody sees closes its stream after a while (a browser allows six connections to a service) and opens it again when it is
+ * seen; after a long while it starts from now instead of catching up, and whoever listens loads anew what it shows.
+ */
+import { openStream, queryOf } from "./api.js";
+
+/** The service sends a comment every 15 s: after this long without one the stream counts as stale, */
+const STALE_MS = 20_000;
+/** and after this long it is opened anew. */
+const DEAD_MS = 40_000;
+const HIDDEN_MS = 30_000;
+/** Hidden for longer than this, a page starts from now. */
+const LONG_MS = 300_000;
+const LONGEST_LINE = 1_000_000;
+
+/** @typedef {"connecting" | "live" | "stale" | "paused"} LinkState */
+/** @typedef {import("./types.ts").Told} Told */
+
+/**
+ * Watches transitions until `signal` aborts.
+ * @param {object} options
+ * @param {Record<string, string>} [options.filter] `kind`, `id`, `transition`
+ * @param {(told: Told[]) => void} options.onEvents in order, what came at once together
+ * @param {() => void} options.onOpen the stream stands and what came before is not told: load what you show
+ * @param {(state: LinkState) => void} options.onState
+ * @param {AbortSignal} options.signal
+ */
+export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) {
+  /** @type {string | undefined} */
+  let lastId;
+  let failures = 0;
+  while (!signal.aborted) {
+    if (document.hidden) {
+      onState("paused");
+      const since = Date.now();
+      await seen(signal);
+      if (Date.now() - since > LONG_MS) lastId = undefined;
+      continue;
+    }
+    const attempt = new AbortController();
+    const end = () => attempt.abort();
+    signal.addEventListener("abort", end, { once: true });
+    const stopWatching = whenHidden(HIDDEN_MS, end);
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let stale;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let dead;
+    const alive = () => {
+      clearTimeout(stale);
+      clearTimeout(dead);
+      stale = setTimeout(() => onState("stale"), STALE_MS);
+      dead = setTimeout(end, DEAD_MS);
+    };
+    try {
+      alive();
+      const path = `/events${queryOf({ ...filter, ...(lastId === undefined ? { from: "now" } : {}) })}`;
+      const body = await openStream(path, lastId, attempt.signal);
+      onState("live");
+      let begins = lastId === undefined;
+      const parse = createParser();
+      const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        failures = 0;
+        alive();
+        onState("live");
+        /** @type {Told[]} */
+        const told = [];
+        let reset = false;
+        for (const message of parse(value)) {
+          if (message.id !== undefined) lastId = message.id;
+          if (message.event === "reset" || begins) reset = true;
+          begins = false;
+          if (message.event === "transition") told.push(JSON.parse(message.data));
+        }
+        if (reset) onOpen();
+        if (told.length > 0) onEvents(told);
+      }
+    } catch {
+      // Whatever ended it, it is opened again; a refused token asks for another on its own.
+    } finally {
+      clearTimeout(stale);
+      clearTimeout(dead);
+      stopWatching();
+      signal.removeEventListener("abort", end);
+      attempt.abort();
+    }
+    if (signal.aborted || document.hidden) continue;
+    onState("stale");
+    failures++;
+    await pause(Math.min(10_000, 250 * 2 ** failures) * (0.75 + Math.random() / 2), signal);
+  }
+}
+
+/** @typedef {{ event: string, data: string, id: string | undefined }} Message */
+
+/**
+ * Reads text of a stream as it comes (HTML Living Standard, 9.2.6); gives the messages that each piece completes.
+ * @returns {(piece: string) => Message[]}
+ */
+export function createParser() {
+  let rest = "";
+  let event = "";
+  let id = /** @type {string | undefined} */ (undefined);
+  /** @type {string[]} */
+  let data = [];
+  return (piece) => {
+    rest += piece;
+    if (rest.length > LONGEST_LINE) throw new Error("a line without end");
+    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? "";
+    /** @type {Message[]} */
+    const messages = [];
+    for (const line of lines) {
+      if (line === "") {
+        if (data.length > 0 || id !== undefined) {
+          messages.push({ event: event || "message", data: data.join("\n"), id });
+        }
+        event = "";
+        id = undefined;
+        data = [];
+        continue;
+      }
+      const colon = line.indexOf(":");
+      const field = colon < 0 ? line : line.slice(0, colon);
+      const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+      if (field === "event") event = value;
+      else if (field === "data") data.push(value);
+      else if (field === "id" && !value.includes("\0")) id = value;
+    }
+    return messages;
+  };
+}
+
+/** Resolves when the page is seen, or at the end. @param {AbortSignal} signal */
+function seen(signal) {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener("visibilitychange", look);
+      signal.removeEventListener("abort", look);
+      resolve(undefined);
+    };
+    document.addEventListener("visibilitychange", look);
+    signal.addEventListener("abort", look);
+    look();
+  });
+}
+
+/** Calls when the page was hidden for `ms`; gives what ends that. @param {number} ms @param {() => void} call */
+function whenHidden(ms, call) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waiting;
+  const look = () => {
+    clearTimeout(waiting);
+    if (document.hidden) waiting = setTimeout(call, ms);
+  };
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    clearTimeout(waiting);
+    document.removeEventListener("visibilitychange", look);
+  };
+}
+
+/** @param {number} ms @param {AbortSignal} signal */
+function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const waiting = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(waiting);
+      resolve(undefined);
+    }, { once: true });
+  });
+}

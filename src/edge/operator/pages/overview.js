@@ -1,0 +1,321 @@
+// @ts-check
+/// <reference lib="dom" />
+/** The overview: how many actors are where, how fast they move, who runs them, what lags, and each transition as it happens. */
+import { get } from "./api.js";
+import { atMostEvery, every, h, keyed, setText, svg } from "./dom.js";
+import { watch } from "./live.js";
+import { actorLink, alertBox, clock, count, panel, span, step } from "./parts.js";
+
+/** @typedef {import("./types.ts").Overview} Overview */
+/** @typedef {import("./types.ts").KindCounts} KindCounts */
+/** @typedef {import("./types.ts").Told} Told */
+
+/** Rows of the feed that are kept. */
+const ROWS = 80;
+/** Seconds of the drawing of rates. */
+const SECONDS = 120;
+/** Above this many transitions in a second they are no longer read out one by one. */
+const SPOKEN = 3;
+
+/** @param {import("./parts.js").Place} place @returns {import("./parts.js").View} */
+export function overviewPage({ signal, link }) {
+  const alert = alertBox();
+  const rate = vital("Transitions a second", "over the last minute");
+  const actors = vital("Actors", "");
+  const workers = vital("Workers", "alive");
+  const letters = vital("Dead letters", "", "/ui/dead-letters");
+  const bars = rateBars();
+  rate.element.append(bars.element);
+  const kinds = h("div", { class: "kinds" });
+  const lags = h("ul", { class: "lags" });
+  const feed = createFeed();
+
+  const load = async () => {
+    try {
+      const overview = await get("/overview", signal);
+      alert.show(undefined);
+      show(/** @type {Overview} */ (overview));
+    } catch (error) {
+      if (!signal.aborted) alert.show(error);
+    }
+  };
+  /** @param {Overview} overview */
+  const show = (overview) => {
+    const perSecond = overview.rates.transitionsPerSecond;
+    rate.set(perSecond >= 100 ? count(Math.round(perSecond)) : perSecond.toFixed(1));
+    const paused = overview.kinds.reduce((sum, kind) => sum + kind.paused, 0);
+    actors.set(
+      count(overview.kinds.reduce((sum, kind) => sum + kind.actors, 0)),
+      paused ? `${count(paused)} paused` : "none paused",
+    );
+    workers.set(
+      count(overview.workers),
+      overview.workers === 0 ? "nobody works" : "alive",
+      overview.workers === 0 ? "bad" : "",
+    );
+    letters.set(
+      count(overview.deadLetters),
+      overview.deadLetters ? "wait for you" : "none",
+      overview.deadLetters ? "bad" : "",
+    );
+    keyed(kinds, overview.kinds, (kind) => kind.kind, kindRow);
+    keyed(lags, lagsOf(overview.lags), (lag) => lag.name, lagRow);
+  };
+
+  const soon = atMostEvery(() => void load(), 1_500, signal);
+  every(load, 5_000, signal);
+  const second = setInterval(() => bars.next(), 1_000);
+  signal.addEventListener("abort", () => {
+    clearInterval(second);
+    feed.stop();
+  });
+  void watch({
+    signal,
+    onState: link,
+    onOpen: soon,
+    onEvents: (told) => {
+      bars.add(told.length);
+      feed.add(told);
+      soon();
+    },
+  });
+  const element = h(
+    "div",
+    { class: "overview" },
+    h("h1", {}, "Overview"),
+    alert.element,
+    h("div", { class: "vitals" }, rate.element, actors.element, workers.element, letters.element),
+    h("div", { class: "column" }, panel("Kinds and states", kinds), panel("Lags", lags)),
+    feed.element,
+  );
+  return { title: "Overview", element };
+}
+
+/** One large number. @param {string} name @param {string} below @param {string} [href] */
+function vital(name, below, href) {
+  const number = h("span", { class: "number" }, "–");
+  const note = h("span", { class: "note" }, below);
+  const element = h(
+    "div",
+    { class: "vital" },
+    h("span", { class: "what" }, href ? h("a", { href }, name) : name),
+    number,
+    note,
+  );
+  return {
+    element,
+    /** @param {string} text @param {string} [under] @param {string} [tone] */
+    set: (text, under = below, tone = "") => {
+      setText(number, text);
+      setText(note, under);
+      element.className = `vital ${tone}`;
+    },
+  };
+}
+
+/** @param {KindCounts} kind */
+function kindRow(kind) {
+  const states = [...kind.states].sort((a, b) => b.actors - a.actors);
+  const search = new URLSearchParams({ kind: kind.kind });
+  const bar = h("div", { class: "share", "aria-hidden": "true" });
+  states.forEach((state, i) => {
+    const part = h("span", { class: `s${i % 6}` });
+    part.style.flexGrow = String(state.actors);
+    bar.append(part);
+  });
+  return h(
+    "div",
+    { class: "kind-row" },
+    h(
+      "div",
+      { class: "head" },
+      h("a", { href: `/ui/actors?${search}`, "data-key": kind.kind }, kind.kind),
+      h("span", { class: "total" }, count(kind.actors)),
+      kind.paused > 0 &&
+        h("a", { class: "badge warn", href: `/ui/actors?${search}&paused=true` }, `${count(kind.paused)} paused`),
+    ),
+    kind.actors > 0 && bar,
+    h(
+      "ul",
+      { class: "states" },
+      ...states.map((state, i) =>
+        h(
+          "li",
+          {},
+          h(
+            "a",
+            {
+              href: `/ui/actors?${new URLSearchParams({ kind: kind.kind, state: state.state })}`,
+              "data-key": `${kind.kind} ${state.state}`,
+            },
+            h("i", { class: `s${i % 6}`, "aria-hidden": "true" }),
+            state.state,
+            h("b", {}, count(state.actors)),
+          ),
+        )
+      ),
+      kind.actors === 0 && h("li", { class: "nothing" }, "None so far."),
+    ),
+  );
+}
+
+/** @typedef {{ name: string, value: string, note: string, tone: "good" | "warn" | "bad" }} Lag */
+
+/** What waits, and whether that is bad. @param {Overview["lags"]} lags @returns {Lag[]} */
+function lagsOf({ outbox, inputs, effects, reminders, follower }) {
+  /** @param {number | null} ms */
+  const oldest = (ms) => ms === null ? "" : `oldest ${span(ms)}`;
+  /** @param {number | null} ms */
+  const tone = (ms) => ms === null || ms < 2_000 ? "good" : ms < 30_000 ? "warn" : "bad";
+  const slots = follower.tipSlot - follower.slot;
+  const blocks = follower.tipHeight - follower.height;
+  return [
+    {
+      name: "Events to publish",
+      value: count(outbox.unpublished),
+      note: oldest(outbox.oldestMs),
+      tone: tone(outbox.oldestMs),
+    },
+    {
+      name: "Chain log to read",
+      value: count(inputs.unread),
+      note: oldest(inputs.oldestMs),
+      tone: tone(inputs.oldestMs),
+    },
+    {
+      name: "Open effects",
+      value: count(effects.open),
+      note: effects.failing ? `${count(effects.failing)} failing` : "",
+      tone: effects.failing ? "bad" : "good",
+    },
+    {
+      name: "Reminders",
+      value: count(reminders.pending),
+      note: reminders.overdue ? `${count(reminders.overdue)} overdue` : "",
+      tone: reminders.overdue ? "warn" : "good",
+    },
+    {
+      name: "Follower",
+      value: slots <= 0 ? "at the tip" : `${count(slots)} slots behind`,
+      note: `block ${count(follower.height)}${blocks > 0 ? ` of ${count(follower.tipHeight)}` : ""}`,
+      tone: blocks <= 2 ? "good" : blocks < 20 ? "warn" : "bad",
+    },
+  ];
+}
+
+/** @param {Lag} lag */
+const lagRow = (lag) =>
+  h(
+    "li",
+    { class: lag.tone },
+    h("span", { class: "what" }, lag.name),
+    h("span", { class: "number" }, lag.value),
+    h(
+      "span",
+      { class: "note" },
+      lag.note,
+      lag.tone !== "good" && h("span", { class: "sr" }, lag.tone === "bad" ? " bad" : " watch"),
+    ),
+  );
+
+/** Transitions of each second as bars, the newest at the right. */
+function rateBars() {
+  const counts = new Array(SECONDS).fill(0);
+  const path = svg("path", { d: "" });
+  const element = svg("svg", {
+    class: "bars",
+    viewBox: `0 0 ${SECONDS} 30`,
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  }, path);
+  const draw = () => {
+    const most = Math.max(5, ...counts);
+    path.setAttribute(
+      "d",
+      counts.map((n, i) => n === 0 ? "" : `M${i + .1} 30V${(30 - 29 * n / most).toFixed(1)}h.8V30Z`).join(""),
+    );
+  };
+  return {
+    element,
+    /** @param {number} n */
+    add: (n) => {
+      counts[SECONDS - 1] += n;
+    },
+    next: () => {
+      if (!document.hidden) draw();
+      counts.shift();
+      counts.push(0);
+    },
+  };
+}
+
+/** The transitions as they come, at most four redraws a second, whatever comes. */
+function createFeed() {
+  const list = h("ol", {
+    class: "feed",
+    role: "log",
+    "aria-live": "polite",
+    "aria-label": "Transitions as they happen",
+  });
+  const note = h("p", { class: "note" }, "Waiting for the first transition.");
+  const hold = h("button", { type: "button", "aria-pressed": "false" }, "Hold");
+  /** @type {Told[]} */
+  let waiting = [];
+  let skipped = 0;
+  let held = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let drawing;
+  let last = 0;
+  const draw = () => {
+    drawing = undefined;
+    const now = Date.now();
+    const each = waiting.length / Math.max(0.25, (now - last) / 1000);
+    last = now;
+    // A flood is not for reading out.
+    list.setAttribute("aria-live", each > SPOKEN ? "off" : "polite");
+    list.prepend(...waiting.map(feedRow).reverse());
+    waiting = [];
+    while (list.childElementCount > ROWS) list.lastElementChild?.remove();
+    setText(note, skipped > 0 ? `${count(skipped)} more went by.` : "");
+    note.hidden = skipped === 0;
+    skipped = 0;
+  };
+  hold.addEventListener("click", () => {
+    held = !held;
+    hold.setAttribute("aria-pressed", String(held));
+    setText(hold, held ? "Go on" : "Hold");
+    if (!held && waiting.length > 0) draw();
+  });
+  const section = panel("Transitions", hold, note, list);
+  section.classList.add("feed-panel");
+  return {
+    element: section,
+    /** @param {Told[]} told */
+    add: (told) => {
+      waiting.push(...told);
+      if (waiting.length > ROWS) {
+        skipped += waiting.length - ROWS;
+        waiting = waiting.slice(-ROWS);
+      }
+      if (held) {
+        setText(note, `Held: ${count(waiting.length + skipped)} came meanwhile.`);
+        note.hidden = false;
+      } else drawing ??= setTimeout(draw, Math.max(0, last + 250 - Date.now()));
+    },
+    stop: () => clearTimeout(drawing),
+  };
+}
+
+/** @param {Told} told */
+function feedRow(told) {
+  const { entity, from, to, version } = told.data;
+  return h(
+    "li",
+    {},
+    clock(told.time),
+    h("span", { class: "event" }, told.type.slice(told.type.lastIndexOf(".") + 1)),
+    actorLink(entity.kind, entity.id),
+    step(from, to),
+    h("span", { class: "version", title: "version" }, `v${version}`),
+  );
+}
