@@ -2,7 +2,7 @@
  * NATS behind one file: requests, messages and subscriptions with JSON bodies. Core NATS only: a message may be lost or come
  * twice, and nothing here depends on it being kept.
  */
-import { connect, createInbox, headers, type NatsConnection } from "nats";
+import { connect, createInbox, headers, type MsgHdrs, type NatsConnection } from "nats";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { disconnects, reconnects } from "#src/runtime/metrics.ts";
@@ -19,7 +19,7 @@ export type Respond = (body: Json) => void;
 
 export interface Bus {
   /** Asks and waits. Rejects with a `BusError`. */
-  request(subject: string, body: Json, timeoutMs: number): Promise<Json>;
+  request(subject: string, body: Json, timeoutMs: number, headers?: Record<string, string>): Promise<Json>;
   /** Sends, as far as the connection takes it; `flush` tells that the server has it. */
   publish(subject: string, body: Json, headers?: Record<string, string>): void;
   /** Hands over every message until the function that it gives is called. A body that is no JSON is dropped with a warning. */
@@ -28,6 +28,10 @@ export interface Bus {
   flush(timeoutMs?: number): Promise<void>;
   /** Largest body that the server takes, in bytes. */
   maxPayload(): number;
+  /** Whether the server is one of several. */
+  clustered(): boolean;
+  /** Has a function called after each reconnection, until the function that it gives is called. */
+  onReconnect(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -51,6 +55,14 @@ function decode(bytes: Uint8Array): Json {
   return /\d{16}/.test(text) ? parseJson(text) : JSON.parse(text);
 }
 
+/** Options of a message with headers. */
+function headed(members: Record<string, string> | undefined): { headers: MsgHdrs } | undefined {
+  if (members === undefined) return undefined;
+  const head = headers();
+  for (const [name, value] of Object.entries(members)) head.set(name, value);
+  return { headers: head };
+}
+
 /** Connects, waiting for the server as long as it takes, and reconnects for ever. */
 export async function connectBus(
   options: { url: string; token?: string; name?: string; log?: Log },
@@ -67,10 +79,14 @@ export async function connectBus(
     pingInterval: 5_000,
     maxPingOut: 3,
   });
+  const listeners = new Set<() => void>();
   (async () => {
     for await (const status of nats.status()) {
       if (status.type === "disconnect") disconnects.of().inc();
-      else if (status.type === "reconnect") reconnects.of().inc();
+      else if (status.type === "reconnect") {
+        reconnects.of().inc();
+        for (const listener of listeners) listener();
+      }
       log.debug("bus", { status: status.type, data: String(status.data) });
     }
   })().catch(() => {});
@@ -84,14 +100,8 @@ export async function connectBus(
   };
   const request = requests(nats);
   return {
-    request: (subject, body, timeoutMs) => request(subject, bytesOf, body, timeoutMs),
-    publish: (subject, body, more) => {
-      const bytes = bytesOf(body);
-      if (more === undefined) return nats.publish(subject, bytes);
-      const head = headers();
-      for (const [name, value] of Object.entries(more)) head.set(name, value);
-      nats.publish(subject, bytes, { headers: head });
-    },
+    request: async (subject, body, timeoutMs, more) => await request(subject, bytesOf(body), timeoutMs, headed(more)),
+    publish: (subject, body, more) => nats.publish(subject, bytesOf(body), headed(more)),
     subscribe: (subject, handle) => {
       const subscription = nats.subscribe(subject, {
         callback: (error, message) => {
@@ -124,6 +134,11 @@ export async function connectBus(
       }
     },
     maxPayload,
+    clustered: () => (nats.info as { cluster?: string } | undefined)?.cluster !== undefined,
+    onReconnect: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     close: async () => {
       if (nats.isClosed()) return;
       await nats.close();
@@ -157,8 +172,12 @@ function requests(nats: NatsConnection) {
       }
     },
   });
-  return async (subject: string, bytesOf: (body: Json) => Uint8Array, body: Json, timeoutMs: number): Promise<Json> => {
-    const bytes = bytesOf(body);
+  return async (
+    subject: string,
+    bytes: Uint8Array,
+    timeoutMs: number,
+    options?: { headers: MsgHdrs },
+  ): Promise<Json> => {
     const reply = `${inbox}.${++number}`;
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
@@ -167,7 +186,7 @@ function requests(nats: NatsConnection) {
         const late = () => reject(new BusError("timeout", `no answer on ${subject} in time`));
         timer = setTimeout(late, Math.max(1, timeoutMs));
         try {
-          nats.publish(subject, bytes, { reply });
+          nats.publish(subject, bytes, { reply, ...options });
         } catch (error) {
           reject(new BusError("closed", reason(error)));
         }

@@ -1,6 +1,7 @@
 /**
- * Tells subscribers of transitions, in the order of each entity's versions. What the server has confirmed is marked; what is
- * not marked is found again by the sweeper, here or at the next owner, so that each one is told at least once.
+ * Tells subscribers of transitions, in the order of each entity's versions: through the JetStream stream where there is one,
+ * else over core NATS. What the server has confirmed is marked; what is not marked is found again by the sweeper, here or at
+ * the next owner, so that each one is told at least once.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -9,6 +10,7 @@ import type { Bus } from "#src/runtime/bus.ts";
 import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events.ts";
 import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
+import { createEventStream } from "#src/runtime/stream.ts";
 import type { Store } from "#src/store/store.ts";
 
 const BATCH = 512;
@@ -16,6 +18,8 @@ const BATCH = 512;
 const MOST = 20_000;
 /** How long a transition may be told and not marked, in milliseconds. */
 const MARK_MS = 200;
+/** How long a stream keeps transitions unless said otherwise, in milliseconds. */
+const KEPT_MS = 30 * 86_400_000;
 
 export interface Publisher {
   /** Tells of the transitions of a turn, after those handed over before; `trace` is the turn's span. */
@@ -26,12 +30,21 @@ export interface Publisher {
   stop(ms: number): Promise<void>;
 }
 
-/** A publisher. `owned` names the partitions to look through after the queue had grown too long. */
-export function createPublisher(
-  options: { store: Store; bus: Bus; log: Log; owned: () => readonly number[] },
-): Publisher {
+export interface PublisherOptions {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly log: Log;
+  /** The partitions to look through after the queue had grown too long. */
+  readonly owned: () => readonly number[];
+  /** How long a JetStream stream keeps transitions, in milliseconds. */
+  readonly keptMs?: number | undefined;
+}
+
+export function createPublisher(options: PublisherOptions): Publisher {
   const { store, bus, log } = options;
   const stopped = new AbortController();
+  const stream = createEventStream({ bus, log, maxAgeMs: options.keptMs ?? KEPT_MS });
+  let troubled = false;
   let queue: Transition[] = [];
   let overflown = false;
   let working: Promise<void> | undefined;
@@ -42,25 +55,38 @@ export function createPublisher(
   /** Publishes until the server confirms, so that a later version is never told before an earlier one. */
   const tell = async (transitions: readonly Transition[]) => {
     const span = publishSpan(transitions.length, () => transitions.map((one) => traces.get(one)));
+    let left = transitions;
     for (;;) {
+      let why: string;
       try {
-        for (const transition of transitions) {
-          bus.publish(eventSubject(transition), cloudEvent(transition), { "Nats-Msg-Id": eventId(transition) });
+        if (await stream.ready()) {
+          const stored = await stream.store(left);
+          left = stored.left;
+          if (stored.reason === undefined) break;
+          why = stored.reason;
+        } else {
+          for (const transition of left) {
+            bus.publish(eventSubject(transition), cloudEvent(transition), { "Nats-Msg-Id": eventId(transition) });
+          }
+          await bus.flush();
+          break;
         }
-        await bus.flush();
-        published.of().inc(transitions.length);
-        endSpan(span);
-        break;
       } catch (error) {
-        publishFailures.of().inc();
-        if (stopped.signal.aborted) {
-          endSpan(span, "stopped");
-          throw error;
-        }
-        log.warn("events not published yet", { count: transitions.length, reason: reason(error) });
-        await sleep(250, stopped.signal);
+        why = reason(error);
       }
+      publishFailures.of().inc();
+      if (stopped.signal.aborted) {
+        endSpan(span, "stopped");
+        throw new Error(why);
+      }
+      if (!troubled) log.warn("events not published yet", { count: left.length, reason: why });
+      troubled = true;
+      await sleep(250, stopped.signal);
     }
+    if (troubled) log.info("events are published again");
+    troubled = false;
+    published.of().inc(transitions.length);
+    endSpan(span);
   };
 
   const mark = (transitions: readonly Transition[]) =>
@@ -152,6 +178,7 @@ export function createPublisher(
     stop: async (ms) => {
       if (working) await Promise.race([working, sleep(ms)]);
       stopped.abort();
+      stream.stop();
       await marking;
     },
   };

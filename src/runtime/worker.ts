@@ -48,6 +48,8 @@ export interface WorkerOptions {
   readonly effectMs?: number;
   /** Most commands that wait for one entity, and for all. */
   readonly waiting?: { readonly entity: number; readonly all: number };
+  /** How long a JetStream stream keeps transitions, in milliseconds. */
+  readonly eventsKeptMs?: number;
   /** Called between any two steps of the work, and awaited. */
   readonly onStep?: (step: Step) => void | Promise<void>;
 }
@@ -95,7 +97,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const hot = turnStore(store);
   const load = createLoader(hot);
   const epochOf = (partition: number): number | undefined => placement.epochOf(partition);
-  const publisher = createPublisher({ store: hot, bus, log, owned: () => placement.owned() });
+  const publisher = createPublisher({
+    store: hot,
+    bus,
+    log,
+    owned: () => placement.owned(),
+    keptMs: options.eventsKeptMs,
+  });
 
   const mailboxes = new Mailboxes({
     partitions,
