@@ -1,16 +1,77 @@
-/** Parts of the operator service by themselves, on a free port. */
-import { OpenAPIHono } from "@hono/zod-openapi";
+/** The operator service before a cluster of worker processes, and a client that knows its manners. */
+import { request } from "node:http";
+import { expect } from "vitest";
+import type { ZodType } from "zod";
+import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
-import { handleErrors } from "#src/edge/errors.ts";
-import type { OperatorPart } from "#src/edge/operator/app.ts";
-import { type Listener, serve } from "#src/edge/serve.ts";
+import { operatorApi } from "#src/edge/operator/api.ts";
+import { operatorApp, type OperatorOptions } from "#src/edge/operator/app.ts";
+import { serve } from "#src/edge/serve.ts";
+import type { Ask } from "#src/runtime/ask.ts";
+import type { Bus } from "#src/runtime/bus.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
 
-/** Serves some parts without the guard; the OpenAPI document is at /openapi.json. */
-export async function serveParts(...parts: readonly OperatorPart[]): Promise<Listener & { readonly url: string }> {
-  const app = new OpenAPIHono();
-  handleErrors(app, silentLog);
-  for (const part of parts) part(app);
-  app.doc31("/openapi.json", { openapi: "3.1.0", info: { title: "parts", version: "1" } });
-  const listener = await serve(app, { host: "127.0.0.1", port: 0 });
-  return { ...listener, url: `http://127.0.0.1:${listener.port}` };
+/** An answer of the service. */
+export interface Said {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+  readonly body: unknown;
+}
+
+type Headers = { readonly [name: string]: string | undefined };
+
+export interface OperatorClient {
+  readonly url: string;
+  /** Asks; the header that changes need is sent unless `headers` says otherwise. */
+  call(method: string, path: string, body?: unknown, headers?: Headers): Promise<Said>;
+  get(path: string): Promise<Said>;
+  post(path: string, body?: unknown): Promise<Said>;
+  /** The body of a 200 answer, which is what its schema says and nothing else. */
+  read<T>(path: string, schema: ZodType<T>): Promise<T>;
+  stop(): Promise<void>;
+}
+
+/** A client; with Node's own HTTP, which sends whatever headers it is told. */
+export function operatorClient(url: string, stop: () => Promise<void> = async () => {}): OperatorClient {
+  const call: OperatorClient["call"] = (method, path, body, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const given = Object.entries({ "arbor-operator": "1", ...headers });
+      const sent = request(url + path, {
+        method,
+        headers: Object.fromEntries(given.filter((pair): pair is [string, string] => pair[1] !== undefined)),
+      }, (response) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (part: string) => text += part);
+        response.on("error", reject);
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers,
+            body: text === "" ? undefined : parseJson(text),
+          }));
+      });
+      sent.on("error", reject);
+      sent.end(body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body));
+    });
+  const read: OperatorClient["read"] = async (path, schema) => {
+    const { status, body } = await call("GET", path);
+    expect({ status, body }).toMatchObject({ status: 200 });
+    const parsed = schema.parse(body);
+    expect(parsed).toEqual(body);
+    return parsed;
+  };
+  return { url, call, read, get: (path) => call("GET", path), post: (path, body) => call("POST", path, body), stop };
+}
+
+/** Serves the operator's endpoints for what runs on a database and a bus. */
+export async function startOperator(
+  { store, bus, ask }: { store: Store; bus: Bus; ask: Ask },
+  kinds: readonly ActorKind[],
+  guard: OperatorOptions["guard"] = { loopback: true },
+): Promise<OperatorClient> {
+  const parts = [operatorApi({ store, bus, ask: ask.ask, kinds, aliveMs: 1_500, log: silentLog })];
+  const listener = await serve(operatorApp({ guard, parts, log: silentLog }), { host: "127.0.0.1", port: 0 });
+  return operatorClient(`http://127.0.0.1:${listener.port}`, listener.stop);
 }
