@@ -21,5 +21,10 @@ export function parseJson(text: string): Json {
 
 /** JSON text of a value; members that are `undefined` are left out. */
 export function toJson(value: unknown): string {
-  return stringify(value) ?? "null";
+  try {
+    // The engine's own writer is exact too, and many times faster; it refuses a `bigint`.
+    return JSON.stringify(value) ?? "null";
+  } catch {
+    return stringify(value) ?? "null";
+  }
 }

@@ -2,7 +2,7 @@
  * NATS behind one file: requests, messages and subscriptions with JSON bodies. Core NATS only: a message may be lost or come
  * twice, and nothing here depends on it being kept.
  */
-import { connect, createInbox, headers, type MsgHdrs, type NatsConnection } from "nats";
+import { connect, createInbox, type MsgHdrs, type NatsConnection } from "nats";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { disconnects, reconnects } from "#src/runtime/metrics.ts";
@@ -38,15 +38,9 @@ export interface Bus {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Exact JSON as bytes: the engine's own writer serves where there is no `bigint`. */
+/** Exact JSON as bytes. */
 function encode(body: Json): Uint8Array {
-  let text: string;
-  try {
-    text = JSON.stringify(body);
-  } catch {
-    text = toJson(body);
-  }
-  return encoder.encode(text);
+  return encoder.encode(toJson(body));
 }
 
 /** Exact JSON of bytes: only a text with 16 digits in a row can hold an integer that the engine's own reader would round. */
@@ -55,12 +49,21 @@ function decode(bytes: Uint8Array): Json {
   return /\d{16}/.test(text) ? parseJson(text) : JSON.parse(text);
 }
 
+/** Headers of a message on its way out. The client's own are built for reading and changing, which takes ten times as long. */
+class Head {
+  constructor(private readonly fields: Readonly<Record<string, string>>) {}
+
+  /** What the client sends. */
+  encode(): Uint8Array {
+    let text = "NATS/1.0\r\n";
+    for (const name in this.fields) text += `${name}: ${this.fields[name]!.replace(/[\r\n]+/g, " ")}\r\n`;
+    return encoder.encode(text + "\r\n");
+  }
+}
+
 /** Options of a message with headers. */
 function headed(members: Record<string, string> | undefined): { headers: MsgHdrs } | undefined {
-  if (members === undefined) return undefined;
-  const head = headers();
-  for (const [name, value] of Object.entries(members)) head.set(name, value);
-  return { headers: head };
+  return members === undefined ? undefined : { headers: new Head(members) as unknown as MsgHdrs };
 }
 
 /** Connects, waiting for the server as long as it takes, and reconnects for ever. */

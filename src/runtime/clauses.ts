@@ -9,7 +9,7 @@ export class Clauses {
 
   /** Rows out of one array parameter a column, as the relation `x`. */
   rows(...columns: readonly Column[]): string {
-    const arrays = columns.map(([, type, values]) => `$${this.parameters.push(values)}::${type}[]`);
+    const arrays = columns.map(([, type, values]) => `$${this.parameters.push(arrayText(type, values))}::${type}[]`);
     return `unnest(${arrays.join(", ")}) as x(${columns.map(([name]) => name).join(", ")})`;
   }
 
@@ -28,3 +28,19 @@ export class Clauses {
     return `with ${this.clauses.join(",\n")}\nselect ${columns.join(",\n  ")}`;
   }
 }
+
+/** An array as PostgreSQL reads it. The client's own writer takes several times as long, which a turn feels. */
+function arrayText(type: Column[1], values: readonly unknown[]): string {
+  if (type !== "text") return `{${values.join(",")}}`;
+  let text = "{";
+  for (let i = 0; i < values.length; i++) {
+    if (i > 0) text += ",";
+    const value = values[i] as string | null;
+    if (value === null) text += "NULL";
+    else text += `"${QUOTED.test(value) ? value.replace(QUOTE, "\\$&") : value}"`;
+  }
+  return text + "}";
+}
+
+const QUOTED = /["\\]/;
+const QUOTE = /["\\]/g;

@@ -17,7 +17,11 @@ const BATCH = 512;
 /** Beyond this many waiting transitions the rows serve as the queue. */
 const MOST = 20_000;
 /** How long a transition may be told and not marked, in milliseconds. */
-const MARK_MS = 200;
+const MARK_MS = 400;
+/** How long transitions gather after a round of telling, in milliseconds. */
+const GATHER_MS = 3;
+/** Most transitions marked by one statement. */
+const MARKED = 2_048;
 /** How long a stream keeps transitions unless said otherwise, in milliseconds. */
 const KEPT_MS = 30 * 86_400_000;
 
@@ -97,19 +101,20 @@ export function createPublisher(options: PublisherOptions): Publisher {
         as x(kind, id, version)
       where o.kind = x.kind and o.id = x.id and o.version = x.version`;
 
+  const markSome = async () => {
+    const some = told;
+    told = [];
+    for (let i = 0; i < some.length; i += MARKED) await mark(some.slice(i, i + MARKED));
+  };
+
   /** Marks what was told, gathered for a moment: a mark that is lost costs a repetition, and one each would cost a commit. */
   const markTold = () => {
-    marking ??= (async () => {
-      await sleep(MARK_MS, stopped.signal);
-      while (told.length > 0) {
-        const some = told.slice(0, 2 * BATCH);
-        told = told.slice(2 * BATCH);
-        await mark(some);
-      }
-    })().catch((error) => log.warn("events not marked as told", { reason: reason(error) })).finally(() => {
-      marking = undefined;
-      if (told.length > 0 && !stopped.signal.aborted) markTold();
-    });
+    marking ??= sleep(MARK_MS, stopped.signal).then(markSome)
+      .catch((error) => log.warn("events not marked as told", { reason: reason(error) }))
+      .finally(() => {
+        marking = undefined;
+        if (told.length > 0 && !stopped.signal.aborted) markTold();
+      });
   };
 
   const sweep = async (partitions: readonly number[], olderMs: number) => {
@@ -132,6 +137,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 
   const work = async () => {
+    // The turns of one statement end together.
+    await Promise.resolve();
     while (queue.length > 0 || overflown) {
       if (overflown) {
         // What comes from now on is queued again, behind what the rows still hold.
@@ -148,6 +155,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
         await tell(batch);
         told.push(...batch);
         markTold();
+        // Each round costs a question to the server.
+        await sleep(GATHER_MS, stopped.signal);
       } catch (error) {
         log.warn("events not told", { count: batch.length, reason: reason(error) });
       }
@@ -180,6 +189,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       stopped.abort();
       stream.stop();
       await marking;
+      await markSome().catch((error) => log.warn("events not marked as told", { reason: reason(error) }));
     },
   };
 }

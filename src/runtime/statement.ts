@@ -45,8 +45,13 @@ type Spread = <T>(pick: (folded: Folded) => Iterable<T>) => Placed<T>[];
 /** The statement for some turns: its text, which repeats for turns of the same make, and its parameters. */
 export function turnStatement(turns: readonly TurnWrite[]): { text: string; parameters: unknown[] } {
   const sql = new Clauses();
-  const spread: Spread = (pick) =>
-    turns.flatMap((turn, i) => Array.from(pick(turn.folded), (row) => [i + 1, row, turn] as const));
+  const spread: Spread = <T>(pick: (folded: Folded) => Iterable<T>) => {
+    const placed: Placed<T>[] = [];
+    turns.forEach((turn, i) => {
+      for (const row of pick(turn.folded)) placed.push([i + 1, row, turn]);
+    });
+    return placed;
+  };
   ownership(sql, turns);
   const spared = [...knownCommands(sql, spread), ...usedUp(sql, spread)];
   actors(sql, spared);

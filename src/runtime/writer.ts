@@ -28,7 +28,7 @@ export type Verdict =
   /** The database refuses these rows. */
   | { readonly is: "failed"; readonly reason: string };
 
-/** Writes turns, at most `most` a statement and two statements at a time. */
+/** Writes turns, at most `most` a statement; a second statement beside one under way when it has enough to carry. */
 export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
   const run = async (turns: readonly TurnWrite[]): Promise<Verdict[]> => {
     const { text, parameters } = turnStatement(turns);
@@ -57,7 +57,7 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
       return [{ is: "failed", reason: reason(error) }];
     }
   };
-  return batched(run, { most, inFlight: 2 });
+  return batched(run, { most, inFlight: 2, worth: most / 4 });
 }
 
 const OURS = new Set(["actor_pkey", "command_result_pkey", "effect_pkey", "outbox_pkey", "reminder_pkey"]);
