@@ -39,7 +39,7 @@ export function readPages(folder: URL = new URL("./pages/", import.meta.url)): R
 
 /** A text without the comments that have lines of their own, and without indentation; no text in the pages spans lines. */
 export function lean(text: string): string {
-  return text.replace(/^[ \t]*\/\*[^]*?\*\/[ \t]*\n/gm, "").replace(/^[ \t]*\/\/.*\n/gm, "").replace(
+  return text.replace(/^[ \t]*\/\*(?:(?!\*\/)[^])*\*\/[ \t]*\n/gm, "").replace(/^[ \t]*\/\/.*\n/gm, "").replace(
     /^[ \t]+|^\n/gm,
     "",
   );
