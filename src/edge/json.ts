@@ -45,7 +45,14 @@ export async function readJson(request: Request, limits: BodyLimits = {}): Promi
 /** The body's bytes. Throws `HttpFailure` 413 as soon as there are more than `limit`. */
 export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const tooLarge = () => new HttpFailure(413, "body_too_large", `The body is over ${limit} bytes.`, { limit });
-  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge();
+  const announced = request.headers.get("content-length");
+  if (Number(announced ?? 0) > limit) throw tooLarge();
+  // The server reads no more than was announced; a stream costs ten times as much.
+  if (announced !== null && !request.headers.has("transfer-encoding")) {
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    if (bytes.length > limit) throw tooLarge();
+    return bytes;
+  }
   const parts: Uint8Array[] = [];
   let length = 0;
   // The reader rather than `for await`: a stream that is left early must not wait for the client.

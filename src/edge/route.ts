@@ -40,28 +40,36 @@ export function endpoint<
   B extends ZodType | undefined = undefined,
 >(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: Asked<P, Q, B>) => Promise<unknown>): void {
   describe(app, spec);
+  // A schema compiles itself at its first use: once, and not for every request.
+  const inPath = spec.params && z.object(spec.params);
+  const inQuery = spec.query && z.object(spec.query);
+  const several = new Set(
+    Object.entries<ZodType>(spec.query ?? {}).flatMap(([name, schema]) => takesMany(schema) ? [name] : []),
+  );
+  const limits = { optional: spec.body !== undefined && mayMiss(spec.body) };
   app[spec.method](spec.path, async (c) => {
-    const params = check(spec.params && z.object(spec.params), c.req.param(), "path");
-    const query = check(spec.query && z.object(spec.query), queryOf(c, spec.query), "query");
-    const body = spec.body
-      ? check(spec.body, await readJson(c.req.raw, { optional: mayMiss(spec.body) }), "body")
-      : undefined;
+    const params = check(inPath, c.req.param(), "path");
+    const query = check(inQuery, queryOf(c, spec.query, several), "query");
+    const body = spec.body ? check(spec.body, await readJson(c.req.raw, limits), "body") : undefined;
     const answer = await handler({ params, query, body, context: c } as Asked<P, Q, B>);
     return answer instanceof Response ? answer : respond(c, 200, answer);
   });
 }
 
 /** Query values: an array where the schema takes several, else the first. */
-function queryOf(c: Context, shape: Shape | undefined): Record<string, unknown> {
+function queryOf(c: Context, shape: Shape | undefined, several: ReadonlySet<string>): Record<string, unknown> {
+  if (shape === undefined) return {};
   const all = c.req.queries();
   return Object.fromEntries(
-    Object.entries(shape ?? {}).flatMap(([name, schema]) => {
+    Object.keys(shape).flatMap((name) => {
       const given = all[name];
-      if (given === undefined) return [];
-      const takesMany = schema.safeParse([]).success || schema instanceof z.ZodArray;
-      return [[name, takesMany ? given : given[0]]];
+      return given === undefined ? [] : [[name, several.has(name) ? given : given[0]]];
     }),
   );
+}
+
+function takesMany(schema: ZodType): boolean {
+  return schema.safeParse([]).success || schema instanceof z.ZodArray;
 }
 
 /** Whether a body may be left out. */
