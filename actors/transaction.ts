@@ -63,19 +63,23 @@ async function submit(
   return { type: "REFUSED", attempt, failures: named(answer.value) };
 }
 
-function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
+/** A refusal's failures as the actor's event has them. Scripts may say anything: what rows cannot hold is replaced. */
+export function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
   return submission.failures.slice(0, MOST_FAILURES).map((failure) => ({
     ...(plain(failure) as Record<string, Json>),
-    message: describeFailure(failure),
+    message: plain(describeFailure(failure)),
   }));
 }
 
 /** Failures that are told; a transaction can have more. */
 const MOST_FAILURES = 20;
+/** Longest text in a failure, in UTF-16 units. */
+const LONGEST_TEXT = 4_000;
 
 /** A value as plain JSON, as actors keep it: amounts as decimal strings, maps as objects, what is absent left out. */
 function plain(value: unknown): Json {
   if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string") return value.slice(0, LONGEST_TEXT).replaceAll("\0", "\ufffd").toWellFormed();
   if (value instanceof Map) return plain(Object.fromEntries(value));
   if (Array.isArray(value)) return value.slice(0, MOST_FAILURES).map(plain);
   if (typeof value !== "object" || value === null) return value as Json;

@@ -17,7 +17,11 @@ import { type InTurn, turnActions } from "#src/base/turn.ts";
 
 /** How long a pending transaction is left alone before it is looked for, in ms. */
 export const CHECK_AFTER_MS = 20_000;
+/** Most commands that wait for an answer, and most UTF-16 units of their ids together: a snapshot holds 16 kB. */
 const WAITING_LIMIT = 64;
+const WAITING_UNITS = 2_400;
+/** Most UTF-16 units of failures in a snapshot; the reply has them whole. */
+const FAILURE_UNITS = 2_000;
 
 const slot = z.number().int();
 const hex = z.string().regex(/^([0-9a-f]{2})+$/);
@@ -69,6 +73,24 @@ export interface TransactionContext {
   readonly valid: boolean | null;
 }
 
+/** Names and messages of the first failures, as far as there is room. */
+function summary(failures: TransactionContext["failures"]): TransactionContext["failures"] {
+  let room = FAILURE_UNITS;
+  return failures.flatMap(({ name, message }) => {
+    if (room <= 0) return [];
+    const kept = { name: cut(name, room), message: cut(message, Math.max(0, room - name.length)) };
+    // The quotes and names around them.
+    room -= kept.name.length + kept.message.length + 20;
+    return [kept];
+  });
+}
+
+/** The first `units` UTF-16 units of a text, no character halved. */
+function cut(text: string, units: number): string {
+  const end = text.codePointAt(units - 1) ?? 0;
+  return text.slice(0, end > 0xffff ? units - 1 : units);
+}
+
 const notInLedger = { slot: null, block: null, height: null, valid: null } as const;
 
 export const transactionMachine = setup({
@@ -79,7 +101,10 @@ export const transactionMachine = setup({
   },
   guards: {
     ofThisAttempt: ({ context, event }) => "attempt" in event && event.attempt === context.attempt,
-    hasRoom: ({ context }) => context.waiting.length < WAITING_LIMIT,
+    hasRoom: ({ context, event }) => {
+      const ids = [...context.waiting, event.turn.command ?? ""];
+      return ids.length <= WAITING_LIMIT && ids.reduce((sum, id) => sum + id.length, 0) <= WAITING_UNITS;
+    },
   },
   actions: {
     ...turnActions,
@@ -120,7 +145,7 @@ export const transactionMachine = setup({
     }),
     refuse: enqueueActions(({ enqueue, context, event }) => {
       if (event.type !== "REFUSED") return;
-      enqueue.assign({ failures: event.failures, waiting: [] });
+      enqueue.assign({ failures: summary(event.failures), waiting: [] });
       for (const to of context.waiting) {
         enqueue({
           type: "reply",

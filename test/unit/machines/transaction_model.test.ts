@@ -1,0 +1,368 @@
+/**
+ * The transaction's machine, driven through the runtime's fold by random commands, outcomes, inputs and reminders, against a plain
+ * model: states, context, replies, effects, reminders and rows.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isWellFormed } from "#src/base/bytes.ts";
+import { transactionActor, type TransactionActorOptions } from "#actors/transaction.ts";
+import { CHECK_AFTER_MS } from "#machines/transaction.ts";
+import { type Ended, fold, type Held, type Item } from "#src/runtime/fold.ts";
+import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/machine.ts";
+import type { Event } from "#src/runtime/types.ts";
+
+// Effects are handed out and never run here.
+const kind = transactionActor({} as TransactionActorOptions);
+const entity = { kind: "transaction", id: "ab".repeat(32) };
+const RUNS = 2_000;
+
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** What may happen next; numbers pick among what is there. */
+type Step =
+  | { readonly is: "submit"; readonly id: string; readonly validTo: number | null }
+  | { readonly is: "answer"; readonly pick: number; readonly failures: readonly Failure[] | undefined }
+  | { readonly is: "no outcome"; readonly pick: number }
+  | { readonly is: "late answer"; readonly attempt: number; readonly failures: readonly Failure[] | undefined }
+  | { readonly is: "in ledger"; readonly slot: number; readonly valid: boolean }
+  | { readonly is: "expired"; readonly slot: number }
+  | { readonly is: "rolled back"; readonly slot: number }
+  | { readonly is: "reminder" };
+
+/** The life of a transaction as its description has it, without a statechart. */
+class Model {
+  state: "created" | "submitting" | "pending" | "in_ledger" | "expired" | "refused" = "created";
+  version = 0;
+  attempt = 0;
+  validTo: number | null = null;
+  waiting: string[] = [];
+  failures: readonly Failure[] = [];
+  place: { slot: number; block: string; height: number; valid: boolean } | undefined;
+  /** What was asked of the network and not yet answered, by attempt. */
+  asked: number[] = [];
+  checkAt: number | undefined;
+  /** Raised whenever the reminder is set, taken back or used up. */
+  checks = 0;
+  openUntil: number | null | undefined;
+  kept = false;
+  /** Replies by command, each at most once. */
+  readonly replies = new Map<string, "taken" | "refused" | "not possible">();
+  /** Whether somebody noticed the transaction in the ledger, so that the log will tell. */
+  noticed = false;
+
+  submit(id: string, validTo: number | null, hasRoom: boolean): void {
+    if (this.state === "submitting") {
+      if (!hasRoom) return void this.replies.set(id, "not possible");
+      this.waiting.push(id);
+    } else if (this.state === "pending" || this.state === "in_ledger") this.replies.set(id, "taken");
+    else {
+      this.state = "submitting";
+      this.validTo = validTo;
+      this.failures = [];
+      this.waiting.push(id);
+      this.openUntil = validTo;
+      this.kept = true;
+      this.ask();
+    }
+    this.version++;
+  }
+
+  answer(attempt: number, failures: readonly Failure[] | undefined, at: number): void {
+    if (attempt !== this.attempt || (this.state !== "submitting" && this.state !== "pending")) return;
+    this.version++;
+    if (failures === undefined) {
+      this.state = "pending";
+      this.reply("taken");
+      this.checkAt = at + CHECK_AFTER_MS;
+      this.checks++;
+    } else {
+      this.state = "refused";
+      this.failures = failures;
+      this.reply("refused");
+      this.settle();
+    }
+  }
+
+  inLedger(slot: number, block: string, height: number, valid: boolean): void {
+    this.version++;
+    this.state = "in_ledger";
+    this.place = { slot, block, height, valid };
+    this.reply("taken");
+    this.settle();
+  }
+
+  expired(): void {
+    if (this.state !== "pending") return;
+    this.version++;
+    this.state = "expired";
+    this.settle();
+  }
+
+  rolledBack(): void {
+    if (this.state !== "in_ledger") return;
+    this.version++;
+    this.state = "pending";
+    this.place = undefined;
+    this.openUntil = this.validTo;
+    this.ask();
+  }
+
+  check(): void {
+    this.checkAt = undefined;
+    this.checks++;
+    if (this.state !== "pending") return;
+    this.version++;
+    this.ask();
+  }
+
+  private ask(): void {
+    this.noticed = false;
+    this.asked.push(++this.attempt);
+  }
+
+  private reply(how: "taken" | "refused"): void {
+    for (const id of this.waiting) this.replies.set(id, how);
+    this.waiting = [];
+  }
+
+  private settle(): void {
+    this.openUntil = undefined;
+    this.checkAt = undefined;
+    this.checks++;
+  }
+}
+
+/** What the runtime keeps for an entity beside its snapshot, as the turns' rows leave it. */
+class World {
+  held: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+  seq = 0;
+  now = 1_000_000;
+  readonly effects = new Map<number, number>();
+  readonly effectNumbers = new Set<number>();
+  readonly reminders = new Map<string, { n: number; at: number; event: Event }>();
+  readonly rows = new Map<string, { readonly [column: string]: unknown }>();
+  readonly replies = new Map<string, unknown>();
+  readonly open = new Set<string>();
+
+  turn(items: readonly (Item | Ended)[]): void {
+    const folded = fold(kind, entity, this.held, items, this.now);
+    expect(folded.dead).toEqual([]);
+    for (const n of folded.ended) expect(this.effects.delete(n)).toBe(true);
+    for (const { n, name, input } of folded.effects) {
+      expect(name).toBe("submit");
+      expect(this.effectNumbers.has(n)).toBe(false);
+      this.effectNumbers.add(n);
+      this.effects.set(n, (input as { attempt: number }).attempt);
+      expect(input).toEqual({ hash: entity.id, attempt: expect.any(Number) });
+    }
+    for (const { name } of folded.fired) this.reminders.delete(name);
+    for (const [name, reminder] of folded.reminders) {
+      if (reminder === undefined) this.reminders.delete(name);
+      else this.reminders.set(name, reminder);
+    }
+    for (const { table, key, values, remove } of folded.rows) {
+      const place = `${table} ${key.map((column) => values[column]).join(" ")}`;
+      if (remove) this.rows.delete(place);
+      else this.rows.set(place, values);
+    }
+    for (const [id, result] of folded.results) {
+      expect(this.replies.has(id) || this.open.has(id)).toBe(false);
+      if (result === undefined) this.open.add(id);
+      else this.replies.set(id, result);
+    }
+    for (const [id, result] of folded.answers) {
+      expect(this.open.delete(id)).toBe(true);
+      this.replies.set(id, result);
+    }
+    if (folded.text === undefined) {
+      this.held = { ...folded.next };
+      return;
+    }
+    expect(new TextEncoder().encode(folded.text).length).toBeLessThanOrEqual(SNAPSHOT_BYTES);
+    // As a worker that took the entity over would have it.
+    this.held = { ...folded.next, snapshot: hydrate(kind, JSON.parse(folded.text), kind.version) };
+  }
+}
+
+/** Long texts that shrink by their length. */
+const long = (least: number, most: number) =>
+  fc.tuple(fc.constantFrom("x", "\u0001", "語", "😀"), fc.integer({ min: least, max: most })).map(([unit, length]) =>
+    unit.repeat(length)
+  );
+const text = fc.oneof(
+  { weight: 6, arbitrary: fc.string({ maxLength: 20 }) },
+  { weight: 1, arbitrary: long(300, 3_000) },
+);
+const failures = fc.option(fc.array(fc.record({ name: text, message: text }), { maxLength: 20, size: "max" }), {
+  nil: undefined,
+});
+const slot = fc.nat(1_000);
+const idText = fc.oneof(
+  { weight: 2, arbitrary: fc.uuid() },
+  { weight: 2, arbitrary: fc.constant("c") },
+  { weight: 1, arbitrary: long(80, 95) },
+);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ is: fc.constant("submit" as const), id: idText, validTo: fc.option(slot) }),
+  },
+  { weight: 5, arbitrary: fc.record({ is: fc.constant("answer" as const), pick: fc.nat(9), failures }) },
+  { weight: 1, arbitrary: fc.record({ is: fc.constant("no outcome" as const), pick: fc.nat(9) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      is: fc.constant("late answer" as const),
+      attempt: fc.integer({ min: 1, max: 9 }),
+      failures,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ is: fc.constant("in ledger" as const), slot, valid: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ is: fc.constant("expired" as const), slot }) },
+  { weight: 2, arbitrary: fc.record({ is: fc.constant("rolled back" as const), slot }) },
+  { weight: 4, arbitrary: fc.constant({ is: "reminder" as const }) },
+);
+
+/** Turns of one to several steps; long runs of submissions try the limits. */
+const turns = fc.array(
+  fc.oneof(
+    { weight: 14, arbitrary: fc.array(step, { minLength: 1, maxLength: 5 }) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(idText, fc.integer({ min: 10, max: 80 })).map(([id, count]) =>
+        Array.from({ length: count }, () => ({ is: "submit" as const, id, validTo: null }))
+      ),
+    },
+  ),
+  { maxLength: 12 },
+);
+
+/** Applies a turn's steps to both; what is picked was there before the turn. */
+function play(world: World, model: Model, steps: readonly Step[], unique: () => string): void {
+  world.now += 1_000;
+  const items: (Item | Ended)[] = [];
+  const ended = new Set<number>();
+  const reminder = world.reminders.get("check");
+  const { checks } = model;
+  const effects = [...world.effects.keys()];
+  const input = (event: Event): Item => ({ from: "input", seq: ++world.seq, event });
+  for (const one of steps) {
+    if (one.is === "submit") {
+      const id = one.id + unique();
+      items.push({
+        from: "command",
+        id,
+        event: { type: "SUBMIT", cbor: "80", inputs: ["i#0"], addresses: ["aa"], validTo: one.validTo },
+      });
+      const units = model.waiting.reduce((sum, other) => sum + other.length, id.length);
+      model.submit(id, one.validTo, model.waiting.length < 64 && units <= 2_400);
+    } else if (one.is === "answer" || one.is === "late answer" || one.is === "no outcome") {
+      const n = effects[("pick" in one ? one.pick : 0) % Math.max(1, effects.length)];
+      if (n === undefined || ended.has(n)) continue;
+      ended.add(n);
+      const attempt = one.is === "late answer" ? one.attempt : world.effects.get(n)!;
+      model.asked = model.asked.filter((other) => other !== world.effects.get(n)!);
+      if (one.is === "no outcome") {
+        // The effect found it in the ledger, and had the log say so.
+        items.push({ from: "ended", n });
+        model.noticed = true;
+        continue;
+      }
+      items.push({
+        from: "outcome",
+        n,
+        event: one.failures === undefined
+          ? { type: "ACCEPTED", attempt }
+          : { type: "REFUSED", attempt, failures: one.failures },
+      });
+      model.answer(attempt, one.failures, world.now);
+      // No actor answers for another attempt than it was asked for: the question is gone, and not the machine's fault.
+      if (one.is === "late answer") model.noticed = true;
+    } else if (one.is === "in ledger") {
+      items.push(input({ type: "IN_LEDGER", slot: one.slot, block: "cc", height: one.slot, valid: one.valid }));
+      model.inLedger(one.slot, "cc", one.slot, one.valid);
+    } else if (one.is === "expired") {
+      items.push(input({ type: "EXPIRED", slot: one.slot }));
+      model.expired();
+    } else if (one.is === "rolled back") {
+      items.push(input({ type: "ROLLED_BACK", slot: one.slot }));
+      model.rolledBack();
+    } else {
+      if (reminder === undefined) continue;
+      items.push({ from: "reminder", name: "check", n: reminder.n, event: reminder.event });
+      // One that an earlier step of the turn set anew, took back or used up is no more.
+      if (model.checks === checks) model.check();
+    }
+  }
+  if (items.length > 0) world.turn(items);
+}
+
+function compare(world: World, model: Model): void {
+  const { snapshot, version } = world.held;
+  expect(version).toBe(model.version);
+  if (snapshot === undefined) return;
+  expect(stateName(snapshot.value)).toBe(model.state);
+  const { failures: kept, ...context } = snapshot.context as { failures: Failure[] };
+  const place = model.place;
+  expect(context).toEqual({
+    hash: entity.id,
+    validTo: model.validTo,
+    attempt: model.attempt,
+    waiting: model.waiting,
+    slot: place?.slot ?? null,
+    block: place?.block ?? null,
+    height: place?.height ?? null,
+    valid: place?.valid ?? null,
+  });
+  // Failures are kept as far as there is room: the first ones, the last of them maybe cut.
+  kept.forEach((one, i) => {
+    expect(model.failures[i]!.name.startsWith(one.name)).toBe(true);
+    expect(model.failures[i]!.message.startsWith(one.message)).toBe(true);
+    expect(isWellFormed(one.name) && isWellFormed(one.message)).toBe(true);
+  });
+  const units = model.failures.reduce((sum, { name, message }) => sum + name.length + message.length, 0);
+  if (units + 20 * model.failures.length <= 1_500) expect(kept).toEqual(model.failures);
+  else expect(kept.length).toBeGreaterThan(0);
+
+  expect([...world.effects.values()].sort((a, b) => a - b)).toEqual([...model.asked].sort((a, b) => a - b));
+  expect(world.reminders.get("check")?.at).toBe(model.checkAt);
+  expect([...world.open].sort()).toEqual([...model.waiting].sort());
+  expect([...world.replies.keys()].sort()).toEqual([...model.replies.keys()].sort());
+  for (const [id, how] of model.replies) {
+    const reply = world.replies.get(id);
+    if (how === "taken") expect(reply).toEqual({ ok: true, value: { txHash: entity.id } });
+    else {
+      const code = how === "refused" ? "refused_by_ledger" : "not_possible";
+      expect(reply).toMatchObject({ ok: false, error: { code } });
+    }
+  }
+  expect(world.rows.has(`submission ${entity.id}`)).toBe(model.kept);
+  expect(world.rows.get(`submission_open ${entity.id}`)?.open_until).toBe(model.openUntil);
+  // Nobody waits for nothing: an answer of the network, a look at it or a line of the log is still to come.
+  if (model.state === "submitting" || model.state === "pending") {
+    expect(model.noticed || model.asked.includes(model.attempt) || model.checkAt !== undefined).toBe(true);
+  }
+}
+
+describe("a transaction", () => {
+  it(`follows the model through ${RUNS} random lives`, () => {
+    const states = new Set<string>();
+    fc.assert(
+      fc.property(turns, (life) => {
+        const world = new World();
+        const model = new Model();
+        let ids = 0;
+        for (const steps of life) {
+          play(world, model, steps, () => `-${++ids}`);
+          compare(world, model);
+          states.add(model.state);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect([...states].sort()).toEqual(["created", "expired", "in_ledger", "pending", "refused", "submitting"]);
+  });
+});
