@@ -1,0 +1,68 @@
+/** Requests and answers about webhooks; safe in a browser. */
+import { z } from "zod";
+import { eventFilter, position } from "#src/api/events.ts";
+
+const time = z.string().meta({ description: "ISO 8601, UTC.", format: "date-time" });
+const id = z.string().regex(/^wh_[A-Za-z0-9]{4,40}$/, "no id of a webhook").meta({ example: "wh_3kTq0aVx9sBd" });
+
+export const webhookPath = { id };
+
+export const webhookBody = z.object({
+  url: z.string().min(1).max(2_000).meta({
+    description:
+      "Where to send, over https; neither this machine nor a private network unless the service was started so.",
+    example: "https://example.com/hooks/arbor",
+  }),
+  ...eventFilter,
+  from: position.optional().meta({ description: "`now` (the usual), `start`, or a position of GET /events." }),
+}).strict().meta({ id: "WebhookRequest" });
+
+export const webhook = z.object({
+  id,
+  url: z.string(),
+  filter: z.object({ kind: z.string().nullable(), id: z.string().nullable(), transition: z.string().nullable() }),
+  status: z.enum(["active", "failing", "disabled"]).meta({
+    description:
+      "`failing`: the last attempt failed and another follows. `disabled`: no more attempts until it is resumed.",
+  }),
+  reason: z.string().nullable().meta({ description: "Why it is failing or disabled." }),
+  position: z.string().meta({ description: "How far its transitions have been made deliveries." }),
+  pending: z.int().meta({ description: "Deliveries that have not arrived." }),
+  created: time,
+}).meta({ id: "Webhook" });
+export const webhooks = z.object({ webhooks: z.array(webhook) }).meta({ id: "Webhooks" });
+export const webhookMade = webhook.extend({
+  secret: z.string().meta({
+    description: "Key of the signatures, `whsec_` and base64, as Standard Webhooks has it. It is never shown again.",
+  }),
+}).meta({ id: "WebhookMade" });
+export const webhookRemoved = z.object({ removed: z.boolean() }).meta({ id: "WebhookRemoved" });
+
+export const deliveriesQuery = {
+  status: z.enum(["pending", "delivered"]).optional(),
+  limit: z.string().regex(/^\d{1,3}$/, "a whole number").transform(Number).pipe(z.int().min(1).max(500)).default(50)
+    .meta({ type: "integer", minimum: 1, maximum: 500, default: 50, description: "Most rows of a page." }),
+  after: z.string().regex(/^\d{1,15}$/).optional().meta({ description: "`next` of the page before." }),
+};
+export const delivery = z.object({
+  n: z.int().meta({ description: "Counts the webhook's deliveries; `webhook-id` of the message is `<webhook>_<n>`." }),
+  event: z.string().meta({ description: "Id of the CloudEvent, `<kind>/<id>:<version>`." }),
+  status: z.enum(["pending", "delivered"]),
+  attempts: z.int(),
+  nextAttempt: time.nullable(),
+  code: z.int().nullable().meta({ description: "Status of the last answer." }),
+  error: z.string().nullable(),
+  answer: z.string().nullable().meta({ description: "The first 1,024 bytes of the last answer that was no success." }),
+  created: time,
+  delivered: time.nullable(),
+}).meta({ id: "Delivery" });
+export const deliveries = z.object({ deliveries: z.array(delivery), next: z.string().nullable() }).meta({
+  id: "Deliveries",
+});
+
+export const webhookTested = z.object({
+  delivered: z.boolean(),
+  code: z.int().nullable(),
+  error: z.string().nullable(),
+  answer: z.string().nullable(),
+}).meta({ id: "WebhookTested" });

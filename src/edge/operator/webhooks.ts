@@ -1,0 +1,172 @@
+/** Webhooks over HTTP: made, listed, tried, resumed, removed. The sending is the business of whoever holds its lease. */
+import { randomBytes } from "node:crypto";
+import * as api from "#src/api/webhooks.ts";
+import type { Json } from "#src/base/json.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import type { OperatorPart } from "#src/edge/operator/app.ts";
+import { endpoint } from "#src/edge/route.ts";
+import type { Bus } from "#src/runtime/bus.ts";
+import { parsePosition, type Position, positionText, START } from "#src/runtime/position.ts";
+import { edgePosition } from "#src/runtime/replay.ts";
+import { faultOfUrl, resolveTarget } from "#src/runtime/webhooks/address.ts";
+import { WEBHOOKS } from "#src/runtime/webhooks/deliverer.ts";
+import { sendEvent } from "#src/runtime/webhooks/endpoint.ts";
+import * as rows from "#src/runtime/webhooks/rows.ts";
+import { newSecret, secretText } from "#src/runtime/webhooks/sign.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface WebhookRouteOptions {
+  readonly store: Store;
+  readonly bus: Bus;
+  /** Whether webhooks may lead to this machine and to private networks, and over http. */
+  readonly allowPrivate: boolean;
+  /** Certificates to trust instead of the usual ones, PEM. */
+  readonly ca?: string;
+}
+
+/** The part of the operator service about webhooks. */
+export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
+  const { store, bus, allowPrivate } = options;
+  const ring = () => bus.publish(WEBHOOKS, null);
+  const known = async (id: string): Promise<rows.Webhook> => {
+    const found = await rows.findWebhook(store, id);
+    if (found === undefined) throw unknown(id);
+    return found;
+  };
+  return (app) => {
+    endpoint(app, { method: "get", path: "/webhooks", summary: "All webhooks", answer: api.webhooks }, async () => ({
+      webhooks: (await rows.listWebhooks(store)).map(view),
+    }));
+    endpoint(app, {
+      method: "post",
+      path: "/webhooks",
+      summary: "Have transitions sent to a URL",
+      body: api.webhookBody,
+      answer: api.webhookMade,
+      refusals: { 409: "`too_many_webhooks`", 422: "`bad_url`: where it leads may not be sent to" },
+    }, async ({ body: { url, from, ...filter } }) => {
+      await mayBeSentTo(url, allowPrivate);
+      const position = await beginning(store, from);
+      const secret = newSecret();
+      const made = await rows.addWebhook(store, { url: new URL(url).href, filter, position, secret });
+      if (made === undefined) {
+        throw new HttpFailure(409, "too_many_webhooks", `There are ${rows.MOST_WEBHOOKS} webhooks already.`);
+      }
+      ring();
+      return { ...view(made), secret: secretText(secret) };
+    });
+    const one = { params: api.webhookPath, refusals: { 404: "`webhook_unknown`" } };
+    endpoint(app, {
+      ...one,
+      method: "get",
+      path: "/webhooks/:id",
+      summary: "One webhook",
+      answer: api.webhook,
+    }, async ({ params }) => view(await known(params.id)));
+    endpoint(app, {
+      ...one,
+      method: "delete",
+      path: "/webhooks/:id",
+      summary: "Remove a webhook, with what waits for it",
+      answer: api.webhookRemoved,
+    }, async ({ params }) => {
+      if (!(await rows.removeWebhook(store, params.id))) throw unknown(params.id);
+      ring();
+      return { removed: true };
+    });
+    endpoint(app, {
+      ...one,
+      method: "post",
+      path: "/webhooks/:id/resume",
+      summary: "Try what waits for a webhook at once, a disabled one included",
+      answer: api.webhook,
+    }, async ({ params }) => {
+      if (!(await rows.resumeWebhook(store, params.id))) throw unknown(params.id);
+      ring();
+      return view(await known(params.id));
+    });
+    endpoint(app, {
+      ...one,
+      method: "get",
+      path: "/webhooks/:id/deliveries",
+      summary: "Deliveries of a webhook, newest first",
+      query: api.deliveriesQuery,
+      answer: api.deliveries,
+    }, async ({ params, query: { status, limit, after } }) => {
+      await known(params.id);
+      const before = after === undefined ? undefined : Number(after);
+      const found = await rows.listDeliveries(store, params.id, { status, before, limit });
+      return {
+        deliveries: found.map(({ nextAttempt, created, delivered, ...rest }) => ({
+          ...rest,
+          nextAttempt: nextAttempt?.toISOString() ?? null,
+          created: created.toISOString(),
+          delivered: delivered?.toISOString() ?? null,
+        })),
+        next: found.length < limit ? null : String(found.at(-1)!.n),
+      };
+    });
+    endpoint(app, {
+      ...one,
+      method: "post",
+      path: "/webhooks/:id/test",
+      summary: "Send a test event now, once",
+      answer: api.webhookTested,
+    }, async ({ params: { id } }) => {
+      const webhook = await known(id);
+      const secret = await rows.webhookSecret(store, id);
+      if (secret === undefined) throw unknown(id);
+      const messageId = `test_${randomBytes(12).toString("hex")}`;
+      const { ok, code, error, answer } = await sendEvent(
+        options,
+        webhook,
+        secret,
+        messageId,
+        testEvent(id, messageId),
+      );
+      return { delivered: ok, code, error, answer };
+    });
+  };
+}
+
+function testEvent(webhook: string, id: string): Json {
+  return {
+    specversion: "1.0",
+    id,
+    source: `/arbor/webhooks/${webhook}`,
+    type: "arbor.webhook.test",
+    time: new Date().toISOString(),
+    datacontenttype: "application/json",
+    data: { webhook },
+  };
+}
+
+async function mayBeSentTo(url: string, allowPrivate: boolean): Promise<void> {
+  const fault = faultOfUrl(url, allowPrivate);
+  if (fault !== undefined) throw new HttpFailure(422, "bad_url", fault);
+  const target = await resolveTarget(new URL(url), allowPrivate);
+  // A name that does not resolve today may do so tomorrow; where it leads is looked at before each message.
+  if (!target.ok && target.error.code === "refused") throw new HttpFailure(422, "bad_url", target.error.message);
+}
+
+async function beginning(store: Store, from = "now"): Promise<Position> {
+  if (from === "now") return await edgePosition(store);
+  if (from === "start") return START;
+  const position = parsePosition(from);
+  if (position === undefined) throw new HttpFailure(400, "bad_position", "No position that this service has given.");
+  return position;
+}
+
+function view({ filter, position, created, ...rest }: rows.Webhook) {
+  const { kind = null, id = null, transition = null } = filter;
+  return {
+    ...rest,
+    filter: { kind, id, transition },
+    position: positionText(position),
+    created: created.toISOString(),
+  };
+}
+
+function unknown(id: string): HttpFailure {
+  return new HttpFailure(404, "webhook_unknown", `There is no webhook ${id}.`);
+}

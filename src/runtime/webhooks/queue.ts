@@ -1,0 +1,85 @@
+/** What the holder of the lease writes; every statement counts only under the lease's epoch. */
+import type { Posted } from "#src/runtime/webhooks/post.ts";
+import type { WebhookStatus } from "#src/runtime/webhooks/rows.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** Name of the lease, in the form of its row. */
+const LEASE = "webhooks";
+/** Deliveries that arrived and are kept for lists. */
+const KEPT = 1_000;
+
+/** Makes deliveries of transitions and moves the webhook on, together. False when it is not there at `from`, or the lease is lost. */
+export async function queueEvents(
+  store: Store,
+  { id, epoch, from, to, reset, events }: {
+    id: string;
+    epoch: number;
+    from: string;
+    to: string;
+    /** Whether transitions before these were lost. */
+    reset: boolean;
+    /** CloudEvents as JSON, in the order of commits. */
+    events: readonly { readonly entity: EntityRef; readonly event: string }[];
+  },
+): Promise<boolean> {
+  const [row] = await store.sql<{ moved: number }[]>`
+    with held as (select 1 from lease where name = ${LEASE} and epoch = ${epoch} for key share),
+      moved as (
+        update webhook w set position = ${to}, last = w.last + ${events.length},
+          reason = case when ${reset} then 'Transitions were deleted before they were delivered.' else w.reason end
+        from held where w.id = ${id} and w.position = ${from} returning w.last),
+      queued as (
+        insert into webhook_delivery (webhook, n, kind, id, event)
+        select ${id}, moved.last - ${events.length} + x.place, x.kind, x.id, x.event::jsonb
+        from moved, unnest(${events.map(({ entity }) => entity.kind)}::text[], ${
+    events.map(({ entity }) => entity.id)
+  }::text[], ${events.map(({ event }) => event)}::text[]) with ordinality as x(kind, id, event, place))
+    select count(*)::int as moved from moved`;
+  return row!.moved === 1;
+}
+
+/** What became of one attempt. */
+export interface Outcome {
+  readonly n: number;
+  readonly posted: Posted;
+  readonly attempts: number;
+  /** Until the next one, in milliseconds, where it failed. */
+  readonly waitMs: number;
+}
+
+/** Notes outcomes and what they make of the webhook. False when it was removed, or the lease is lost. */
+export async function noteOutcomes(
+  store: Store,
+  { id, epoch, outcomes, status, reason }: {
+    id: string;
+    epoch: number;
+    outcomes: readonly Outcome[];
+    status: WebhookStatus;
+    reason: string | null;
+  },
+): Promise<boolean> {
+  const rows = outcomes.map(({ n, posted, attempts, waitMs }) => ({ n, attempts, wait: waitMs, ...posted }));
+  const [row] = await store.sql<{ noted: number }[]>`
+    with held as (select 1 from lease where name = ${LEASE} and epoch = ${epoch} for key share),
+      noted as (
+        update webhook w set status = ${status}, reason = ${reason} from held where w.id = ${id} returning w.id),
+      outcomes as (
+        update webhook_delivery d set status = case when x.ok then 'delivered' else 'pending' end, attempts = x.attempts,
+          next_attempt = now() + x.wait * interval '1 ms', code = x.code, error = x.error, answer = x.answer,
+          delivered = case when x.ok then now() end
+        from noted, unnest(${rows.map(({ n }) => n)}::bigint[], ${rows.map(({ ok }) => ok)}::boolean[],
+          ${rows.map(({ attempts }) => attempts)}::int[], ${rows.map(({ wait }) => wait)}::float8[],
+          ${rows.map(({ code }) => code)}::int[], ${rows.map(({ error }) => error)}::text[],
+          ${rows.map(({ answer }) => answer)}::text[]) as x(n, ok, attempts, wait, code, error, answer)
+        where d.webhook = noted.id and d.n = x.n and d.status = 'pending')
+    select count(*)::int as noted from noted`;
+  return row!.noted === 1;
+}
+
+/** Deletes all but the last deliveries that arrived. */
+export async function trimDeliveries(store: Store, id: string): Promise<void> {
+  await store.sql`
+    delete from webhook_delivery d using webhook w
+    where w.id = ${id} and d.webhook = w.id and d.status = 'delivered' and d.n <= w.last - ${KEPT}`;
+}

@@ -1,0 +1,173 @@
+/**
+ * Webhooks and their deliveries as rows.
+ *
+ * A secret is kept as it is, since it must sign: whoever reads the database reads it. It is shown once, in the answer to the call
+ * that made it; nothing else that is read here carries it.
+ */
+import { randomBytes } from "node:crypto";
+import type { Json } from "#src/base/json.ts";
+import { parsePosition, type Position, positionText } from "#src/runtime/position.ts";
+import type { EventFilter } from "#src/runtime/replay.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** `failing`: the last try failed, another follows. `disabled`: no more tries until somebody resumes it. */
+export type WebhookStatus = "active" | "failing" | "disabled";
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly filter: EventFilter;
+  readonly status: WebhookStatus;
+  /** Why it is failing or disabled. */
+  readonly reason: string | null;
+  /** Behind the last transition that has a delivery, or that the filter leaves out. */
+  readonly position: Position;
+  readonly created: Date;
+  /** Deliveries that have not arrived. */
+  readonly pending: number;
+}
+
+export interface Delivery {
+  /** Counts the deliveries of a webhook, in the order of commits. */
+  readonly n: number;
+  /** Id of the CloudEvent. */
+  readonly event: string;
+  readonly status: "pending" | "delivered";
+  readonly attempts: number;
+  /** Null once delivered. */
+  readonly nextAttempt: Date | null;
+  /** Status of the last answer, where there was one. */
+  readonly code: number | null;
+  readonly error: string | null;
+  /** The beginning of the last answer that was no success. */
+  readonly answer: string | null;
+  readonly created: Date;
+  readonly delivered: Date | null;
+}
+
+/** Most webhooks of a house. */
+export const MOST_WEBHOOKS = 100;
+
+/** Adds a webhook; undefined when there are `MOST_WEBHOOKS`. */
+export async function addWebhook(
+  store: Store,
+  { url, filter, position, secret }: { url: string; filter: EventFilter; position: Position; secret: Uint8Array },
+): Promise<Webhook | undefined> {
+  const id = `wh_${randomBytes(9).toString("base64url").replace(/[-_]/g, "x")}`;
+  await store.sql`
+    insert into webhook (id, url, kind, entity, transition, secret, position)
+    select ${id}, ${url}, ${filter.kind ?? null}, ${filter.id ?? null}, ${filter.transition ?? null}, ${secret},
+      ${positionText(position)} where (select count(*) from webhook) < ${MOST_WEBHOOKS}`;
+  return await findWebhook(store, id);
+}
+
+export async function findWebhook(store: Store, id: string): Promise<Webhook | undefined> {
+  return (await select(store, id))[0];
+}
+
+/** All webhooks, oldest first. */
+export async function listWebhooks(store: Store): Promise<Webhook[]> {
+  return await select(store, null);
+}
+
+async function select(store: Store, id: string | null): Promise<Webhook[]> {
+  const rows = await store.sql<WebhookRow[]>`
+    select w.id, w.url, w.kind, w.entity, w.transition, w.status, w.reason, w.position, w.created,
+      (select count(*)::int from webhook_delivery d where d.webhook = w.id and d.status = 'pending') as pending
+    from webhook w where ${id}::text is null or w.id = ${id} order by w.created, w.id`;
+  return rows.map(({ kind, entity, transition, position, ...row }) => ({
+    ...row,
+    filter: { kind: kind ?? undefined, id: entity ?? undefined, transition: transition ?? undefined },
+    position: parsePosition(position)!,
+  }));
+}
+
+/** The secret, for whoever signs. */
+export async function webhookSecret(store: Store, id: string): Promise<Uint8Array | undefined> {
+  return (await store.sql<{ secret: Uint8Array }[]>`select secret from webhook where id = ${id}`)[0]?.secret;
+}
+
+/** Whether there was one to remove; its deliveries go with it. */
+export async function removeWebhook(store: Store, id: string): Promise<boolean> {
+  return (await store.sql`delete from webhook where id = ${id} returning 1`).length === 1;
+}
+
+/** Tries what waits again, at once and as often as at first. */
+export async function resumeWebhook(store: Store, id: string): Promise<boolean> {
+  const rows = await store.sql`
+    with resumed as (update webhook set status = 'active', reason = null where id = ${id} returning id),
+      again as (update webhook_delivery d set attempts = 0, next_attempt = now() from resumed
+        where d.webhook = resumed.id and d.status = 'pending')
+    select 1 from resumed`;
+  return rows.length === 1;
+}
+
+/** Deliveries of a webhook, newest first, before `before`. */
+export async function listDeliveries(
+  store: Store,
+  id: string,
+  { status, before, limit }: { status?: Delivery["status"] | undefined; before?: number | undefined; limit: number },
+): Promise<Delivery[]> {
+  const rows = await store.sql<DeliveryRow[]>`
+    select n, event->>'id' as event, status, attempts, next_attempt, code, error, answer, created, delivered
+    from webhook_delivery where webhook = ${id} and (${status ?? null}::text is null or status = ${status ?? null})
+      and n < ${before ?? 2 ** 52}::bigint order by n desc limit ${limit}`;
+  return rows.map(({ n, next_attempt, ...row }) => ({
+    ...row,
+    n: Number(n),
+    nextAttempt: row.status === "pending" ? next_attempt : null,
+  }));
+}
+
+/** A delivery on its way. */
+export interface Due {
+  readonly n: number;
+  readonly event: Json;
+  readonly attempts: number;
+}
+
+/** For each entity the first delivery that has not arrived, of those that are due; and when the next one is, in milliseconds from now. */
+export async function dueDeliveries(
+  store: Store,
+  id: string,
+  limit: number,
+): Promise<{ due: Due[]; nextMs: number | null }> {
+  const rows = await store.sql<{ n: bigint; event: string; attempts: number; wait: number }[]>`
+    select n, event::text as event, attempts, wait from (
+      select distinct on (kind, id) n, event, attempts,
+        (extract(epoch from next_attempt - now()) * 1000)::float8 as wait
+      from webhook_delivery where webhook = ${id} and status = 'pending' order by kind, id, n) heads
+    order by greatest(wait, 0), n limit ${limit}`;
+  const due = rows.filter(({ wait }) => wait <= 0);
+  const later = rows.find(({ wait }) => wait > 0);
+  return {
+    due: due.map(({ n, event, attempts }) => ({ n: Number(n), event: JSON.parse(event) as Json, attempts })),
+    nextMs: later === undefined ? null : Math.ceil(later.wait),
+  };
+}
+
+interface WebhookRow {
+  id: string;
+  url: string;
+  kind: string | null;
+  entity: string | null;
+  transition: string | null;
+  status: WebhookStatus;
+  reason: string | null;
+  position: string;
+  created: Date;
+  pending: number;
+}
+
+interface DeliveryRow {
+  n: bigint;
+  event: string;
+  status: Delivery["status"];
+  attempts: number;
+  next_attempt: Date;
+  code: number | null;
+  error: string | null;
+  answer: string | null;
+  created: Date;
+  delivered: Date | null;
+}
