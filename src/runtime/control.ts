@@ -93,7 +93,7 @@ export interface Control {
 
 /** How long one worker is given, and how long an owner is looked for, in milliseconds. */
 const PATIENCE_MS = 1_000;
-const LOOK_MS = 2_500;
+const LOOK_MS = 1_500;
 
 /** An asker's side. */
 export function createControl({ store, bus, log = silentLog }: { store: Store; bus: Bus; log?: Log }): Control {
