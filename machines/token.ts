@@ -82,7 +82,13 @@ export const tokenMachine = setup({
     unlock: assign({ quarantine: null }),
     restore: assign(({ event }) =>
       event.type === "ROLLED_BACK"
-        ? { owner: event.owner, root: event.root, ref: event.ref, slot: event.slot, quarantine: event.reason }
+        ? {
+          owner: event.owner,
+          root: event.root,
+          ref: event.ref,
+          slot: event.slot,
+          quarantine: event.to === "quarantined" ? event.reason : null,
+        }
         : {}
     ),
   },

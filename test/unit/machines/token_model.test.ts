@@ -1,0 +1,195 @@
+/**
+ * The token's machine, driven through the runtime's fold by random rows of the chain log, against a plain model: once by rows in
+ * any order, and once by the story of a chain that goes forward and back.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { tokenActor, type TokenBuildOptions } from "#actors/token.ts";
+import { tokenInputs } from "#machines/token.ts";
+import { fold, type Held, type Item } from "#src/runtime/fold.ts";
+import { hydrate, stateName, viewOf } from "#src/runtime/machine.ts";
+import type { Event } from "#src/runtime/types.ts";
+
+// Builds are asked about and never run here.
+const kind = tokenActor({} as TokenBuildOptions);
+const entity = { kind: "token", id: "cd".repeat(32) };
+const RUNS = 3_000;
+
+type State = "absent" | "live" | "quarantined" | "ended";
+type Input = ReturnType<typeof tokenInputs.parse>;
+
+interface View {
+  readonly state: State;
+  readonly owner: string | null;
+  readonly root: string | null;
+  readonly ref: string | null;
+  readonly slot: number | null;
+  readonly quarantine: string | null;
+}
+const absent: View = { state: "absent", owner: null, root: null, ref: null, slot: null, quarantine: null };
+
+/** What a row of the log makes of a token; `undefined` where it does not fit. */
+function after(view: View, input: Input): View | undefined {
+  const { state } = view;
+  if (input.type === "ROLLED_BACK") {
+    const { to, owner, root, ref, slot, reason } = input;
+    return { state: to, owner, root, ref, slot, quarantine: to === "quarantined" ? reason : null };
+  }
+  const { slot } = input;
+  const caged = state === "live" || state === "quarantined";
+  if (input.type === "BOOTED") {
+    const { owner, root, ref } = input;
+    return state === "absent" ? { ...view, state: "live", owner, root, ref, slot } : undefined;
+  }
+  if (input.type === "UPDATED") {
+    const { owner, root, ref } = input;
+    return caged ? { ...view, owner, root, ref, slot } : undefined;
+  }
+  if (input.type === "REQUESTED" || input.type === "RETRACTED") {
+    return state === "absent" ? undefined : { ...view, slot };
+  }
+  if (input.type === "ENDED") return caged ? { ...view, state: "ended", slot, quarantine: null } : undefined;
+  if (input.type === "QUARANTINED") {
+    return state === "live" ? { ...view, state: "quarantined", slot, quarantine: input.reason } : undefined;
+  }
+  return state === "quarantined" ? { ...view, state: "live", slot, quarantine: null } : undefined;
+}
+
+/** Which builds make sense in a state: asking, applying, ending. */
+const POSSIBLE: Record<State, Record<"REQUEST" | "UPDATE" | "END", boolean>> = {
+  absent: { REQUEST: false, UPDATE: false, END: false },
+  live: { REQUEST: true, UPDATE: true, END: true },
+  quarantined: { REQUEST: false, UPDATE: false, END: true },
+  ended: { REQUEST: false, UPDATE: false, END: false },
+};
+
+const slot = fc.nat(10_000);
+const word = fc.stringMatching(/^[0-9a-f]{1,8}$/);
+const caged = { slot, owner: word, root: word, ref: word };
+const reason = fc.string({ maxLength: 40 });
+const anyInput: fc.Arbitrary<Input> = fc.oneof(
+  fc.record({ type: fc.constant("BOOTED" as const), ...caged }),
+  fc.record({ type: fc.constant("UPDATED" as const), ...caged, applied: fc.nat(9) }),
+  fc.record({ type: fc.constant("REQUESTED" as const), slot, request: word }),
+  fc.record({ type: fc.constant("RETRACTED" as const), slot, request: word }),
+  fc.record({ type: fc.constant("ENDED" as const), slot }),
+  fc.record({ type: fc.constant("QUARANTINED" as const), slot, reason }),
+  fc.record({ type: fc.constant("RELEASED" as const), slot }),
+  fc.record({
+    type: fc.constant("ROLLED_BACK" as const),
+    slot,
+    to: fc.constantFrom("absent" as const, "live" as const, "ended" as const, "quarantined" as const),
+    owner: fc.option(word),
+    root: fc.option(word),
+    ref: fc.option(word),
+    reason: fc.option(reason),
+  }),
+);
+
+/** One entity as its worker has it, taken out of its stored form after every turn. */
+class Token {
+  held: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+  private seq = 0;
+
+  /** A turn over some rows; gives what became of each. */
+  turn(inputs: readonly Input[]): readonly string[] {
+    const items = inputs.map((event): Item => ({
+      from: "input",
+      seq: ++this.seq,
+      event: tokenInputs.parse(event) as Event,
+    }));
+    const folded = fold(kind, entity, this.held, items, 1_000);
+    expect(folded.dead).toEqual([]);
+    expect([folded.effects, folded.ended, folded.rows, [...folded.reminders], [...folded.results]]).toEqual([
+      [],
+      [],
+      [],
+      [],
+      [],
+    ]);
+    expect(folded.next.inputSeq).toBe(this.seq);
+    const snapshot = folded.text === undefined
+      ? folded.next.snapshot
+      : hydrate(kind, JSON.parse(folded.text), kind.version);
+    this.held = { ...folded.next, snapshot };
+    return folded.inputs.map(({ outcome }) => outcome);
+  }
+
+  expectToBe(view: View): void {
+    const { snapshot, version } = this.held;
+    if (snapshot === undefined) return expect(view).toEqual(absent);
+    const { state, ...context } = view;
+    expect(stateName(snapshot.value)).toBe(state);
+    expect(snapshot.context).toEqual(context);
+    const { can } = viewOf(entity, snapshot, version);
+    for (const intent of ["REQUEST", "UPDATE", "END"] as const) {
+      expect(can({ type: intent })).toBe(POSSIBLE[state][intent]);
+    }
+  }
+}
+
+describe("a token", () => {
+  it(`follows the model through ${RUNS} random logs`, () => {
+    const states = new Set<State>();
+    fc.assert(
+      fc.property(fc.array(fc.array(anyInput, { minLength: 1, maxLength: 6 }), { maxLength: 10 }), (turns) => {
+        const token = new Token();
+        let view = absent;
+        let version = 0;
+        for (const inputs of turns) {
+          const expected = inputs.map((input) => {
+            const next = after(view, input);
+            if (next !== undefined) version++;
+            view = next ?? view;
+            states.add(view.state);
+            return next === undefined ? "skipped" : "applied";
+          });
+          expect(token.turn(inputs)).toEqual(expected);
+          expect(token.held.version).toBe(version);
+          token.expectToBe(view);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect([...states].sort()).toEqual(["absent", "ended", "live", "quarantined"]);
+  });
+
+  it(`stands where the chain stands, forward and back, in ${RUNS} random stories`, () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ is: fc.constant("block" as const), input: anyInput }) },
+      { weight: 1, arbitrary: fc.record({ is: fc.constant("back" as const), blocks: fc.integer({ min: 1, max: 6 }) }) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (story, atOnce) => {
+        const token = new Token();
+        // What was true after each block, the oldest first; block i is at slot i.
+        const chain: View[] = [absent];
+        const log: Input[] = [];
+        for (const one of story) {
+          const tip = chain.at(-1)!;
+          if (one.is === "back") {
+            const cut = chain.splice(Math.max(1, chain.length - one.blocks));
+            if (cut.length === 0) continue;
+            const { state: to, owner, root, ref, quarantine } = chain.at(-1)!;
+            log.push({ type: "ROLLED_BACK", slot: chain.length - 1, to, owner, root, ref, reason: quarantine });
+            continue;
+          }
+          if (one.input.type === "ROLLED_BACK") continue;
+          const input = { ...one.input, slot: chain.length };
+          const next = after(tip, input);
+          // The ledger has no such block.
+          if (next === undefined) continue;
+          chain.push(next);
+          log.push(input);
+        }
+        for (let i = 0; i < log.length; i += atOnce) {
+          const rows = log.slice(i, i + atOnce);
+          expect(token.turn(rows)).toEqual(rows.map(() => "applied"));
+        }
+        // A rollback leaves its own slot behind, which is that of the block it went back to.
+        if (log.length > 0) token.expectToBe({ ...chain.at(-1)!, slot: chain.length - 1 });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
