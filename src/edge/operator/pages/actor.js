@@ -38,6 +38,7 @@ export function actorPage({ params, signal, link }) {
   const context = h("div", { class: "context" });
   const reminders = h("ul", { class: "rows" });
   const effects = h("ul", { class: "rows" });
+  const none = nothing("None.");
   const history = createHistory(at, signal);
 
   /** @type {import("./chart.js").Chart | undefined} */
@@ -93,18 +94,9 @@ export function actorPage({ params, signal, link }) {
       allowed.replaceChildren(h("li", { class: "nothing" }, "None: nothing happens to it any more."));
     }
     keyed(context, [loaded.context], () => "", (value) => valueTree(value));
-    keyed(
-      reminders,
-      loaded.reminders.length ? loaded.reminders : [undefined],
-      (one) => one?.name ?? "",
-      (one) => one === undefined ? h("li", { class: "nothing" }, "None.") : reminderRow(one),
-    );
-    keyed(
-      effects,
-      loaded.effects.length ? loaded.effects : [undefined],
-      (one) => String(one?.n ?? ""),
-      (one) => one === undefined ? h("li", { class: "nothing" }, "None.") : effectRow(one),
-    );
+    keyed(reminders, loaded.reminders, (one) => one.name, reminderRow);
+    keyed(effects, loaded.effects, (one) => String(one.n), effectRow);
+    none.hidden = loaded.reminders.length + loaded.effects.length > 0;
   };
 
   /** @param {boolean} paused */
@@ -214,8 +206,7 @@ export function actorPage({ params, signal, link }) {
       { class: "column" },
       panel("Now", now),
       panel("Next events it takes", allowed),
-      panel("Reminders", reminders),
-      panel("Open effects", effects),
+      panel("Reminders and open effects", none, reminders, effects),
       history.element,
     ),
   );
@@ -423,11 +414,17 @@ function entryRow({ version, from, to, event, cause, at }) {
       h(
         "span",
         { class: "when" },
-        new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short" }),
-        " ",
+        dayOf(at),
         clock(at),
       ),
       h("span", { class: "cause mono", title: cause }, caused ? `effect #${caused[3]}` : cause),
     ),
   );
+}
+
+/** The day, where it is not today. @param {string} iso */
+function dayOf(iso) {
+  const at = new Date(iso);
+  if (at.toDateString() === new Date().toDateString()) return "";
+  return `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" })} `;
 }

@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 /** A statechart drawn as SVG, with the current state lit and the arrow of each transition run along as it is taken. */
 import { h, svg } from "./dom.js";
-import { eventName, labelTexts, layout, leavesOf, LINE, placeOf, rowText, treeOf } from "./layout.js";
+import { eventName, HEAD, labelTexts, layout, leavesOf, LINE, placeOf, rowText, treeOf } from "./layout.js";
 
 /** @typedef {import("./types.ts").Machine} Machine */
 
@@ -35,6 +35,8 @@ export function drawChart(machine) {
     height: height + 2 * EDGE,
     viewBox: `${-EDGE} ${-EDGE} ${width + 2 * EDGE} ${height + 2 * EDGE}`,
   }, name);
+  // Smaller than this it is not shrunk but scrolled.
+  picture.style.minWidth = `${Math.round(0.82 * width)}px`;
   const head = svg("marker", {
     id: "head",
     viewBox: "0 0 8 8",
@@ -60,11 +62,11 @@ export function drawChart(machine) {
     state.append(svg("text", {
       class: "name",
       x: compound ? 14 : box.w / 2,
-      y: 21,
+      y: 23,
       "text-anchor": compound ? "start" : "middle",
     }, box.label));
     box.rows.forEach((row, i) => {
-      const text = svg("text", { class: "row", x: 14, y: 32 + 11 + i * LINE }, rowText(row));
+      const text = svg("text", { class: "row", x: 14, y: HEAD + 11 + i * LINE }, rowText(row));
       if (row.guard !== null) text.append(svg("title", {}, `if ${row.guard}`));
       drawn.set(JSON.stringify([row.sort, box.id, row.event]), text);
       state.append(text);
@@ -94,7 +96,7 @@ export function drawChart(machine) {
         height: arrow.h,
       }),
     );
-    let y = arrow.y - arrow.h / 2 + 12;
+    let y = arrow.y - arrow.h / 2 + 13;
     for (const line of arrow.lines) {
       const texts = labelTexts(line);
       const label = svg("g", { class: "label" });

@@ -76,7 +76,7 @@ export function keyed(parent, items, keyOf, render) {
     const key = keyOf(item);
     const text = JSON.stringify(item, (_name, value) => typeof value === "bigint" ? String(value) : value);
     const before = held.get(key);
-    now.set(key, before?.text === text ? before : { text, element: render(item) });
+    now.set(key, before && before.text === text ? before : { text, element: render(item) });
   }
   const wanted = [...now.values()].map(({ element }) => element);
   const stays = new Set(wanted);

@@ -39,17 +39,17 @@
  */
 /** @typedef {{ width: number, height: number, boxes: Box[], arrows: Arrow[] }} Layout */
 
-export const TITLE = 14;
-export const SMALL = 11.5;
-export const LINE = 16;
+export const TITLE = 15;
+export const SMALL = 12.5;
+export const LINE = 18;
 /** Width of a character of a monospaced font, in parts of its size. */
 const CHARACTER = 0.605;
-const HEAD = 32;
+export const HEAD = 35;
 const PAD = 14;
 const DOT_ROOM = 24;
-const NODE_GAP = 26;
-const RANK_GAP = 13;
-const NARROWEST = 92;
+const NODE_GAP = 30;
+const RANK_GAP = 20;
+const NARROWEST = 112;
 const ROW_LENGTH = 30;
 
 /** @param {string} text @param {number} size */
@@ -483,14 +483,14 @@ function spread(ranks) {
     });
     for (const seat of rank) seat.x -= x / 2;
   }
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < 60; round++) {
     const sweep = round % 2 === 0 ? ranks : [...ranks].reverse();
     for (const rank of sweep) {
       const wanted = rank.map((seat) => {
         let sum = 0;
         let weight = 0;
         for (const other of [...seat.up, ...seat.down]) {
-          const pull = seat.box && other.box ? 1 : seat.box || other.box ? 2 : 8;
+          const pull = seat.box || other.box ? 1 : 20;
           sum += pull * other.x;
           weight += pull;
         }
