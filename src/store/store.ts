@@ -6,6 +6,7 @@
  */
 import postgres from "postgres";
 import { parseJson, toJson } from "#src/base/json.ts";
+import { arrayTypes } from "#src/store/arrays.ts";
 import { replaceable } from "#src/store/lost.ts";
 
 /** The pool, and templates bound to it: `store.sql` is postgres.js with `bigint` for int8 and exact JSON. */
@@ -27,6 +28,7 @@ const types = {
     serialize: (x: unknown) => toJson(x),
     parse: (x: string) => parseJson(x),
   },
+  ...arrayTypes,
 };
 
 export type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;

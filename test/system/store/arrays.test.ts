@@ -1,0 +1,21 @@
+/** Arrays to PostgreSQL and back, as the very first statement of a pool. */
+import { expect, test } from "vitest";
+import { openStore } from "#src/store/store.ts";
+import { sharedInfra } from "../../support/infra.ts";
+
+test("integers and texts, on connections that have just been opened", async () => {
+  const infra = await sharedInfra();
+  const texts = ["a", "", 'say "b"', "back\\slash", "NULL", "c,d", "{x}", "ü", " "];
+  for (let i = 0; i < 20; i++) {
+    const store = openStore(infra.databaseUrl, { max: 2 });
+    const ask = () =>
+      store.sql`select ${[1, -2]}::int[] as ints, ${[String(2n ** 60n)]}::bigint[] as bigints, ${texts}::text[] as texts,
+        ${[]}::int[] as none, ${[null, "x"]}::text[] as some, 2 = any(${[1, 2]}) as found`;
+    for (const [row] of await Promise.all([ask(), ask()])) {
+      const expected = { ints: [1, -2], bigints: [2n ** 60n], texts, none: [], some: [null, "x"], found: true };
+      expect(row).toEqual(expected);
+    }
+    await store.close();
+  }
+  await infra.stop();
+});
