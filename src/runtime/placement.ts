@@ -74,6 +74,8 @@ interface ViewRow {
 
 /** How long turns in flight may take to end before the leases are given back all the same, in milliseconds: who writes later is fenced. */
 const DRAIN_MS = 3_000;
+/** When to look again after something failed, in milliseconds. */
+const RETRY_MS = 250;
 /** News of other workers come in bursts. */
 const BURST_MS = 10;
 
@@ -190,8 +192,14 @@ export function startPlacement(options: PlacementOptions): Placement {
       tell();
     }, async (error) => {
       log.warn("partitions not served", { reason: reason(error) });
+      await sleep(RETRY_MS, stopped.signal);
       await giveBack(still().map(([id]) => id));
-    }).catch((error) => log.warn("partitions not given back", { reason: reason(error) }));
+      wake.abort();
+    }).catch(notGivenBack);
+  };
+  const notGivenBack = (error: unknown) => {
+    log.warn("partitions not given back", { reason: reason(error) });
+    return sleep(RETRY_MS, stopped.signal).then(() => wake.abort());
   };
 
   const giveBack = async (partitions: readonly number[]) => {
@@ -206,14 +214,17 @@ export function startPlacement(options: PlacementOptions): Placement {
     tell();
   };
 
-  /** What is wanted elsewhere, and what is too much: first what nobody wants here, of that what came last. */
+  /**
+   * What is wanted elsewhere, and what is too much: first what nobody wants here, of that what came last; then what was wanted
+   * here for the longest.
+   */
   const surplus = ({ share, others }: View): number[] => {
-    const elsewhere = [...leases].filter(([, { wanted }]) => wanted !== undefined && others.includes(wanted));
-    const rest = [...leases].filter(([, { wanted }]) => wanted === undefined || !others.includes(wanted)).reverse();
-    const extra = Math.max(0, rest.length - share);
-    const first = rest.filter(([, { wanted }]) => wanted !== worker);
-    const last = rest.filter(([, { wanted }]) => wanted === worker);
-    return [...elsewhere, ...[...first, ...last].slice(0, extra)].map(([id]) => id);
+    const held = [...leases];
+    const elsewhere = held.filter(([, { wanted }]) => wanted !== undefined && others.includes(wanted));
+    const here = held.filter(([, { wanted }]) => wanted === worker);
+    const rest = held.filter((lease) => !elsewhere.includes(lease) && !here.includes(lease)).reverse();
+    const extra = Math.max(0, here.length + rest.length - share);
+    return [...elsewhere, ...[...rest, ...here].slice(0, extra)].map(([id]) => id);
   };
 
   /** Resolves to how long it may take until the next look, in milliseconds. */
@@ -223,7 +234,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     const extra = surplus(view);
     if (extra.length > 0) {
       log.info("partitions given back", { partitions: extra });
-      giveBack(extra).catch((error) => log.warn("partitions not given back", { reason: reason(error) }));
+      giveBack(extra).catch(notGivenBack);
       return Infinity;
     }
     if (view.called > 0) await take(view.called, "wanted", view);
@@ -253,6 +264,7 @@ export function startPlacement(options: PlacementOptions): Placement {
         known = true;
       } catch (error) {
         log.warn("leases not renewed", { reason: reason(error) });
+        next = RETRY_MS;
       }
       const rest = Math.max(0, Math.min(next, leaseMs / 4 - (performance.now() - last)));
       await Promise.race([sleep(rest, stopped.signal), sleep(rest, wake.signal)]);

@@ -8,7 +8,7 @@ import { createLog } from "#src/base/log.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { load } from "../support/load.ts";
-import { settled, startCluster } from "../support/runtime.ts";
+import { startCluster } from "../support/runtime.ts";
 
 /** Prints turns a second and latencies for 1, 64 and 256 clients on a thousand entities, and for one hot entity. */
 export async function benchRuntime(print: (line: string) => void = console.log): Promise<void> {
@@ -18,9 +18,9 @@ export async function benchRuntime(print: (line: string) => void = console.log):
   const token = randomBytes(16).toString("hex");
   const nats = await startNatsEndpoint({ port: 0, token, log });
   const infra = { databaseUrl: server.url, natsUrl: nats.url, natsToken: token, stop: async () => {} };
-  const cluster = await startCluster(infra, true);
+  const cluster = await startCluster(infra, { plain: true });
   try {
-    await settled(await Promise.all([cluster.start("one"), cluster.start("two")]));
+    await cluster.settled(await Promise.all([cluster.start("one"), cluster.start("two")]));
     const [set] = await cluster.store.sql<{ fsync: string; sync: string; version: string }[]>`
       select current_setting('fsync') as fsync, current_setting('synchronous_commit') as sync,
         current_setting('server_version') as version`;

@@ -8,7 +8,7 @@ import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.
 
 const command = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ADD"), amount: z.number() }),
-  z.object({ type: z.literal("PAY"), amount: z.number() }),
+  z.object({ type: z.literal("PAY"), amount: z.number(), slowly: z.boolean().optional() }),
   z.object({ type: z.literal("REMEMBER"), at: z.number() }),
   z.object({ type: z.literal("FORGET") }),
   z.object({ type: z.literal("CLOSE") }),
@@ -77,7 +77,13 @@ export const accountMachine = setup({
               balance: ({ context, event }) => context.balance - event.amount,
               asked: ({ event }) => event.turn.command ?? "",
             }),
-            { type: "effect", params: ({ event }) => ({ name: "wire", input: { amount: event.amount } }) },
+            {
+              type: "effect",
+              params: ({ event }) => ({
+                name: "wire",
+                input: { amount: event.amount, ...(event.slowly === undefined ? {} : { slowly: event.slowly }) },
+              }),
+            },
           ],
         },
         NOTE: {
@@ -147,12 +153,16 @@ export const accountMigrations: readonly Migration[] = [{
     create table test_outside (n bigint generated always as identity primary key, effect text not null, amount bigint not null)`,
 }];
 
-/** Pays by adding a row to the world outside; gives the row's number. */
+/** Pays by adding a row to the world outside; gives the row's number. The first attempt of a slow payment ends only when it is told to. */
 export function wire(store: Store): EffectRun {
-  return async (input, { id }) => {
-    const { amount } = input as { amount: number };
-    const [row] = await store.sql<{ n: bigint }[]>`
-      insert into test_outside (effect, amount) values (${id}, ${amount}) returning n`;
+  return async (input, { id, signal }) => {
+    const { amount, slowly } = input as { amount: number; slowly?: boolean };
+    const [row] = await store.sql<{ n: bigint; attempts: number }[]>`
+      insert into test_outside (effect, amount) values (${id}, ${amount})
+      returning n, (select count(*)::int from test_outside where effect = ${id}) as attempts`;
+    if (slowly && row!.attempts === 0) {
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+    }
     return { type: "PAID", n: Number(row!.n) };
   };
 }

@@ -33,7 +33,7 @@ const worker = await startWorker({
   log: createLog(settings.level ?? "error"),
   leaseMs: settings.leaseMs,
   sweepMs: settings.sweepMs,
-  partitions: 16,
+  partitions: settings.partitions,
   ...(settings.plain ? {} : { onStep: struck }),
 });
 bus.subscribe(`test.arm.${settings.id}`, (body, respond) => {

@@ -30,6 +30,7 @@ export interface WorkerSettings {
   readonly leaseMs: number;
   readonly sweepMs: number;
   readonly plain: boolean;
+  readonly partitions: number;
   readonly level?: "debug" | "info" | "warn" | "error";
 }
 
@@ -48,8 +49,10 @@ export interface Cluster {
   readonly bus: Bus;
   readonly ask: Ask;
   readonly natsUrl: string;
-  /** Starts a worker process; resolves when it serves partitions. */
-  start(id: string): Promise<WorkerProcess>;
+  /** Starts a worker process; resolves when it serves partitions. Its way to the bus may lead elsewhere. */
+  start(id: string, natsUrl?: string): Promise<WorkerProcess>;
+  /** Waits until each of some workers serves its share of the partitions, and nobody else any. */
+  settled(workers: readonly WorkerProcess[]): Promise<void>;
   /** Waits for a fault to strike. */
   struck(cause: string): Promise<void>;
   /** An entity of a partition that a worker serves, different each time. */
@@ -59,11 +62,21 @@ export interface Cluster {
 
 export const LEASE_MS = 1_000;
 
-/** A cluster on a database and an endpoint; `plain` workers cannot be armed and cost nothing for it. */
-export async function startCluster(infra: Infra, plain = false): Promise<Cluster> {
+export interface ClusterOptions {
+  /** Workers that cannot be armed, and cost nothing for it. */
+  readonly plain?: boolean;
+  /** 16 unless said otherwise. */
+  readonly partitions?: number;
+  /** `LEASE_MS` unless said otherwise. */
+  readonly leaseMs?: number;
+}
+
+/** A cluster on a database and an endpoint. */
+export async function startCluster(infra: Infra, options: ClusterOptions = {}): Promise<Cluster> {
+  const { plain = false, partitions = 16, leaseMs = LEASE_MS } = options;
   const store = openStore(infra.databaseUrl, { max: 6, application: "test" });
   await migrate(store, [...runtimeMigrations, ...accountMigrations]);
-  await createPartitions(store, 16);
+  await createPartitions(store, partitions);
   const bus = await connectBus({
     url: infra.natsUrl,
     ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }),
@@ -73,15 +86,16 @@ export async function startCluster(infra: Infra, plain = false): Promise<Cluster
   const struck = new Set<string>();
   bus.subscribe("test.struck", (body) => void struck.add((body as { cause: string }).cause));
   let counter = 0;
-  const start = async (id: string): Promise<WorkerProcess> => {
+  const start = async (id: string, natsUrl = infra.natsUrl): Promise<WorkerProcess> => {
     const settings: WorkerSettings = {
       id,
       databaseUrl: infra.databaseUrl,
-      natsUrl: infra.natsUrl,
+      natsUrl,
       natsToken: infra.natsToken,
-      leaseMs: LEASE_MS,
+      leaseMs,
       sweepMs: 300,
       plain,
+      partitions,
       level: (process.env.ARBOR_TEST_LOG as WorkerSettings["level"]) ?? "error",
     };
     const script = fileURLToPath(new URL("./runtime-worker.ts", import.meta.url));
@@ -103,6 +117,13 @@ export async function startCluster(infra: Infra, plain = false): Promise<Cluster
     ask,
     natsUrl: infra.natsUrl,
     start,
+    settled: async (workers) => {
+      await until("all partitions are served", async () => {
+        const states = await Promise.all(workers.map((worker) => worker.state().catch(() => undefined)));
+        const counts = states.map((state) => state?.owned.length ?? 0);
+        return counts.reduce((sum, n) => sum + n, 0) === partitions && Math.max(...counts) - Math.min(...counts) <= 1;
+      });
+    },
     struck: async (cause) => {
       await until(`a fault at ${cause}`, async () => struck.has(cause));
     },
@@ -110,7 +131,7 @@ export async function startCluster(infra: Infra, plain = false): Promise<Cluster
       const { owned } = await worker.state();
       for (;;) {
         const entity = { kind: "account", id: `acc${++counter}` };
-        if (owned.includes(partitionOf(entity, 16))) return entity;
+        if (owned.includes(partitionOf(entity, partitions))) return entity;
       }
     },
     stop: async () => {
@@ -132,13 +153,4 @@ export async function until(what: string, holds: () => Promise<unknown>, ms = 20
     if (Date.now() > end) throw new Error(`waited ${ms} ms in vain: ${what}`);
     await sleep(25);
   }
-}
-
-/** Waits until each of some workers serves its share of the 16 partitions. */
-export async function settled(workers: readonly WorkerProcess[]): Promise<void> {
-  await until("all partitions are served", async () => {
-    const states = await Promise.all(workers.map((worker) => worker.state().catch(() => undefined)));
-    const counts = states.map((state) => state?.owned.length ?? 0);
-    return counts.reduce((sum, n) => sum + n, 0) === 16 && Math.max(...counts) <= Math.ceil(16 / workers.length);
-  });
 }

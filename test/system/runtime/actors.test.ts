@@ -5,7 +5,7 @@ import { connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
 import { readActor } from "#src/runtime/read.ts";
 import { sharedInfra } from "../../support/infra.ts";
-import { type Cluster, settled, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
+import { type Cluster, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
 
 let cluster: Cluster;
 let workers: WorkerProcess[];
@@ -14,7 +14,7 @@ const account = (id: string) => ({ kind: "account", id });
 beforeAll(async () => {
   cluster = await startCluster(await sharedInfra());
   workers = await Promise.all([cluster.start("one"), cluster.start("two")]);
-  await settled(workers);
+  await cluster.settled(workers);
 });
 afterAll(() => cluster?.stop());
 

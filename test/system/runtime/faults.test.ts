@@ -6,7 +6,7 @@ import { appendInputs, ring } from "#src/runtime/inputs.ts";
 import { readActor } from "#src/runtime/read.ts";
 import type { EntityRef, Step } from "#src/runtime/types.ts";
 import { sharedInfra } from "../../support/infra.ts";
-import { type Cluster, LEASE_MS, settled, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
+import { type Cluster, LEASE_MS, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
 
 let cluster: Cluster;
 let steady: WorkerProcess;
@@ -35,7 +35,7 @@ afterAll(async () => {
 /** Another worker, which shares the partitions with the steady one. */
 async function joined(): Promise<WorkerProcess> {
   const worker = await cluster.start(`shaky${++number}`);
-  await settled([steady, worker]);
+  await cluster.settled([steady, worker]);
   return worker;
 }
 
@@ -104,7 +104,7 @@ describe("SIGSTOP longer than the lease", () => {
     console.log(`stale writes fenced: ${(await shaky.state()).fenced}`);
     expect(await readActor(cluster.store, entity)).toMatchObject({ version: 3, context: { balance: 111 } });
     // It is a worker again, under new epochs.
-    await settled([steady, shaky]);
+    await cluster.settled([steady, shaky]);
     const other = await cluster.ownedBy(shaky);
     expect(await ask(other, { type: "ADD", amount: 1 })).toMatchObject({ ok: true });
     await expectWhole(entity, 3);

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";
-import { type Cluster, settled, startCluster } from "../../support/runtime.ts";
+import { type Cluster, startCluster } from "../../support/runtime.ts";
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startCluster(await sharedInfra(), true);
-  await settled(await Promise.all([cluster.start("one"), cluster.start("two")]));
+  cluster = await startCluster(await sharedInfra(), { plain: true });
+  await cluster.settled(await Promise.all([cluster.start("one"), cluster.start("two")]));
 });
 afterAll(() => cluster?.stop());
 

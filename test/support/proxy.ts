@@ -1,0 +1,46 @@
+/** A way to a TCP server that can be cut and mended, for tests of what loses its connection and lives on. */
+import { connect, createServer, type Server, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+
+export interface Proxy {
+  readonly port: number;
+  /** Ends all connections and takes no more. */
+  cut(): Promise<void>;
+  /** Takes connections again, on the same port. */
+  mend(): Promise<void>;
+}
+
+/** A proxy on a free loopback port. */
+export async function startProxy(to: { readonly host: string; readonly port: number }): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  let server: Server | undefined;
+  const listen = (port: number) =>
+    new Promise<number>((resolve, reject) => {
+      const next = createServer((inside) => {
+        const outside = connect(to.port, to.host);
+        for (const [from, into] of [[inside, outside], [outside, inside]] as const) {
+          sockets.add(from);
+          from.pipe(into);
+          from.on("error", () => {});
+          from.on("close", () => {
+            sockets.delete(from);
+            into.destroy();
+          });
+        }
+      });
+      next.once("error", reject);
+      next.listen(port, "127.0.0.1", () => resolve((next.address() as AddressInfo).port));
+      server = next;
+    });
+  const port = await listen(0);
+  return {
+    port,
+    cut: async () => {
+      const closed = new Promise<void>((resolve) => server === undefined ? resolve() : server.close(() => resolve()));
+      server = undefined;
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+    mend: async () => void await listen(port),
+  };
+}
