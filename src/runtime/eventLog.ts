@@ -72,6 +72,8 @@ export function createEventLog(options: EventLogOptions): EventLog {
           if (edge === undefined) return;
           // Further than the server's edge where something stays open elsewhere.
           position = comparePositions(shared.position(), edge) > 0 ? shared.position() : edge;
+          // So that a reader knows where it began, and from when on nothing escapes it.
+          yield { events: [], position, reset: false };
         }
         while (!ended.aborted) {
           const held: LoggedEvent[] | undefined = shared.after(position);

@@ -2,8 +2,8 @@
  * `GET /events`: transitions as server-sent events, from any kept position on.
  *
  * A connection holds one batch at a time and asks for the next when the client has taken it: a client that reads slowly reads
- * later, from the rows. The stream's `id` is a position in commit order, sent with each transition and with each keep-alive, so
- * that a client that filters does not fall behind what is kept.
+ * later, from the rows. The stream's `id` is a position in commit order, sent at the beginning, with each transition and with each
+ * keep-alive, so that a client that filters does not fall behind what is kept.
  */
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
@@ -81,8 +81,10 @@ function stream(
         }
         next = undefined;
         if (result.done) return controller.close();
+        const first = position === undefined;
         position = positionText(result.value.position);
-        const text = written(result.value);
+        // An id by itself tells the client that the stream stands, and where to go on if it ends before anything comes.
+        const text = written(result.value) || (first ? `id: ${position}\n\n` : "");
         if (text !== "") return controller.enqueue(utf8(text));
       }
     },
