@@ -1,4 +1,4 @@
-/** `deno task bench [name…]`: figures as tables, with the machine they were measured on. */
+/** `deno task bench [name…] [--quick]`: figures as tables, with the machine they were measured on. */
 import process from "node:process";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
@@ -19,7 +19,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   runtime: benchRuntime,
 };
 
-const names = process.argv.slice(2);
+const names = process.argv.slice(2).filter((name) => name !== "--quick");
 const unknown = names.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   process.stderr.write(`There is no ${unknown.join(", ")}; there are ${Object.keys(BENCHES).join(", ")}.\n`);

@@ -1,61 +1,226 @@
-/** Durable commands a second through two worker processes: fence, dedupe, snapshot, own table, outbox, publishing. */
-import { randomBytes } from "node:crypto";
+/**
+ * What the runtime does a second, beside its peers, in one run on one machine: durable turns over NATS and over HTTP, transitions
+ * told to a subscriber, what clients see of a worker that goes, memory, and starting anew.
+ *
+ * Everything that is measured runs in processes of its own: a bus, an edge, a worker unless said otherwise, the clients. Over
+ * HTTP all are asked by the same clients for a counter each, and none answers before its answer is durable.
+ */
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { sleep } from "#src/base/clock.ts";
 import { createLog } from "#src/base/log.ts";
-import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
-import { load } from "../support/load.ts";
-import { startCluster } from "../support/runtime.ts";
+import { connectBus } from "#src/runtime/bus.ts";
+import { openStore } from "#src/store/store.ts";
+import { table } from "./machine.ts";
+import { endChildren } from "./runtime-child.ts";
+import type { Loaded } from "./runtime-clients.ts";
+import { type Cluster, startCluster } from "./runtime-cluster.ts";
+import { cpuOf } from "./runtime-cpu.ts";
+import { measureFaults } from "./runtime-faults.ts";
+import { type Peer, startPeers } from "./runtime-peers.ts";
+import { measureSizes } from "./runtime-size.ts";
 
-/** Prints turns a second and latencies for 1, 64 and 256 clients on a thousand entities, and for one hot entity. */
-export async function benchRuntime(print: (line: string) => void = console.log): Promise<void> {
+type Print = (line: string) => void;
+
+/** `--quick`, or a share of the usual time in ARBOR_BENCH_SCALE, makes it shorter and its figures rougher. */
+const scale = Number(process.env.ARBOR_BENCH_SCALE ?? (process.argv.includes("--quick") ? 0.3 : 1));
+const workers = Number(process.env.ARBOR_BENCH_WORKERS ?? 1);
+/** How often each figure is measured; the best counts, for everyone, because others use the machine too. */
+const ROUNDS = scale < 1 ? 1 : 3;
+const ROUND_MS = 2_500 * Math.min(1, 2 * scale);
+
+/** Prints the figures as tables. */
+export async function benchRuntime(print: Print = console.log): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
-  const log = createLog("warn");
-  const server = await startPostgres({ folder, log });
-  const token = randomBytes(16).toString("hex");
-  const nats = await startNatsEndpoint({ port: 0, token, log });
-  const infra = { databaseUrl: server.url, natsUrl: nats.url, natsToken: token, stop: async () => {} };
-  const cluster = await startCluster(infra, { plain: true });
+  const server = await startPostgres({ folder, log: createLog("warn") });
+  const postmaster = Number(readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n")[0]);
+  const peers: Peer[] = [];
   try {
-    await cluster.settled(await Promise.all([cluster.start("one"), cluster.start("two")]));
-    const [set] = await cluster.store.sql<{ fsync: string; sync: string; version: string }[]>`
+    const admin = openStore(server.url, { max: 1 });
+    const [set] = await admin.sql<{ fsync: string; sync: string; version: string }[]>`
       select current_setting('fsync') as fsync, current_setting('synchronous_commit') as sync,
         current_setting('server_version') as version`;
+    await admin.close();
     print(
-      `runtime: 2 workers, embedded NATS, PostgreSQL ${set!.version}, fsync ${set!.fsync}, ` +
-        `synchronous_commit ${set!.sync}, ${cpus().length} × ${cpus()[0]?.model.trim()}`,
+      `${workers} worker(s), one edge, an embedded bus, PostgreSQL ${set!.version} with fsync ${set!.fsync} and ` +
+        `synchronous_commit ${set!.sync}; best of ${ROUNDS} rounds of ${ROUND_MS / 1_000} s`,
     );
-    print("clients  entities  turns/s    p50 ms    p99 ms  failed");
-    const scale = Number(process.env.ARBOR_BENCH_SCALE ?? 1);
-    await load(cluster.ask, { prefix: "warm", count: 2_000 * scale, clients: 32, entities: 1_000 });
-    const rows: [clients: number, entities: number, count: number][] = [
-      [1, 1_000, 1_000],
-      [64, 1_000, 20_000],
-      [256, 1_000, 30_000],
-      [64, 1, 10_000],
-      [256, 1, 20_000],
-    ];
-    for (const [clients, entities, count] of rows) {
-      const r = await load(cluster.ask, {
-        prefix: `c${clients}e${entities}-`,
-        count: count * scale,
-        clients,
-        entities,
-      });
-      const cells = [clients, entities, r.turnsPerSecond.toFixed(0), r.p50.toFixed(2), r.p99.toFixed(2), r.failed];
-      print([7, 10, 9, 10, 10, 8].map((width, i) => String(cells[i]).padStart(width)).join(""));
+    peers.push(...await startPeers(server.url, print));
+    const cluster = await startCluster(server.url, "bench_turns", workers);
+    try {
+      await throughput(cluster, peers, postmaster, print);
+      for (const peer of peers.splice(0)) await peer.stop();
+      await transitions(cluster, print);
+    } finally {
+      await cluster.stop();
     }
-    const [check] = await cluster.store.sql<{ versions: bigint; results: bigint; events: bigint }[]>`
-      select (select sum(version)::bigint from actor) as versions, (select count(*) from command_result) as results,
-        (select count(*) from outbox) as events`;
-    print(`applied ${check!.versions}, results ${check!.results}, events ${check!.events}`);
+    await faults(server.url, print);
+    await sizes(server.url, print);
   } finally {
-    await cluster.stop();
-    await nats.stop();
+    for (const peer of peers) await peer.stop();
+    endChildren();
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Something that can be asked, and the processes that answer. */
+interface Asked {
+  readonly name: string;
+  readonly url?: string;
+  readonly processes: Readonly<Record<string, readonly number[]>>;
+}
+
+/** A figure of one of them, with the CPU that each part used for a turn, in microseconds. */
+interface Figure {
+  readonly loaded: Loaded;
+  readonly rate: number;
+  readonly cpu: Readonly<Record<string, number>>;
+  readonly load: number;
+}
+
+async function throughput(
+  cluster: Cluster,
+  peers: readonly Peer[],
+  postmaster: number,
+  print: Print,
+): Promise<void> {
+  const shared = { client: [cluster.clients.pid], PostgreSQL: [postmaster] };
+  const house = { ...shared, bus: [cluster.bus.pid], worker: cluster.workers.map(({ pid }) => pid) };
+  const asked: Asked[] = [
+    { name: "Arbor, NATS", processes: house },
+    { name: "Arbor, HTTP", url: cluster.url, processes: { ...house, edge: [cluster.edge.pid] } },
+    ...peers.map(({ name, url, pids }) => ({ name: `${name}, HTTP`, url, processes: { ...shared, [name]: pids } })),
+  ];
+  const measure = async ({ url, processes }: Asked, clients: number, entities: number, ms: number): Promise<Figure> => {
+    const before = cpuOf(processes);
+    const http = url === undefined ? {} : { url, body: '{"amount":1}' };
+    const loaded = await cluster.clients.ask({ ...http, prefix: `e${entities}-`, entities, clients, ms });
+    const after = cpuOf(processes);
+    const cpu = Object.fromEntries(
+      Object.keys(processes).map((name) => [name, 1e6 * (after[name]! - before[name]!) / loaded.answered]),
+    );
+    return { loaded, rate: loaded.answered / loaded.seconds, cpu, load: loadavg()[0]! };
+  };
+  for (const one of asked) await measure(one, 64, 1_000, ROUND_MS);
+  const rows: (string | number)[][] = [];
+  const spent: (string | number)[][] = [];
+  const at64 = new Map<string, { spread: number; hot: number }>();
+  for (const [clients, entities] of [[1, 1_000], [64, 1_000], [256, 1_000], [64, 1], [256, 1]] as const) {
+    const best = new Map<Asked, Figure>();
+    // In turn, so that what else the machine does meets all of them.
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const one of asked) {
+        const figure = await measure(one, clients, entities, ROUND_MS);
+        if (figure.rate > (best.get(one)?.rate ?? 0)) best.set(one, figure);
+      }
+    }
+    for (const [{ name }, { loaded, rate, cpu, load }] of best) {
+      rows.push([
+        name,
+        clients,
+        entities,
+        rate.toFixed(0),
+        loaded.p50.toFixed(2),
+        loaded.p99.toFixed(1),
+        loaded.failed,
+        load.toFixed(1),
+      ]);
+      if (clients !== 64) continue;
+      const before = at64.get(name) ?? { spread: 0, hot: 0 };
+      at64.set(name, { ...before, [entities === 1 ? "hot" : "spread"]: rate });
+      if (entities === 1) continue;
+      const parts = Object.entries(cpu);
+      spent.push([
+        name,
+        parts.map(([part, us]) => `${part} ${us.toFixed(0)}`).join(", "),
+        parts.reduce((sum, [, us]) => sum + us, 0).toFixed(0),
+      ]);
+    }
+  }
+  print("");
+  table(["asked", "clients", "entities", "turns/s", "p50 ms", "p99 ms", "failed", "load"], rows).forEach((line) =>
+    print(line)
+  );
+  print("");
+  table(["64 clients, 1,000 entities", "CPU µs a turn", "together"], spent).forEach((line) => print(line));
+  print("");
+  const peer = Math.max(...peers.map(({ name }) => at64.get(`${name}, HTTP`)?.spread ?? 0));
+  for (const name of ["Arbor, NATS", "Arbor, HTTP"]) {
+    const { spread, hot } = at64.get(name)!;
+    const times = peer > 0 ? `${(spread / peer).toFixed(1)} times the better peer; ` : "";
+    print(`${name}, 64 clients: ${times}one hot entity ${(hot / spread).toFixed(2)} of the spread case`);
+  }
+}
+
+/** Transitions a second at a subscriber without a token, while 64 clients ask. */
+async function transitions(cluster: Cluster, print: Print): Promise<void> {
+  const bus = await connectBus({ url: cluster.natsUrl });
+  const heard = new Set<string>();
+  let repeated = 0;
+  let last = 0;
+  bus.subscribe("arbor.event.counter.>", (body) => {
+    const { id } = body as unknown as { id: string };
+    if (!id.startsWith("counter/told-")) return;
+    if (heard.has(id)) repeated++;
+    heard.add(id);
+    last = performance.now();
+  });
+  await bus.flush();
+  const begun = performance.now();
+  const { answered } = await cluster.clients.ask({ prefix: "told-", entities: 1_000, clients: 64, ms: 2 * ROUND_MS });
+  const ended = performance.now();
+  for (let tries = 0; tries < 100 && heard.size < answered; tries++) await sleep(50);
+  await bus.close();
+  print("");
+  print(
+    `Transitions: ${(heard.size / ((last - begun) / 1_000)).toFixed(0)}/s to a subscriber, ${heard.size} heard of ` +
+      `${answered} answered, ${repeated} repeated, the last ${
+        Math.max(0, last - ended).toFixed(0)
+      } ms after the last answer`,
+  );
+}
+
+async function faults(serverUrl: string, print: Print): Promise<void> {
+  const rows = await measureFaults(serverUrl, 3_000 * Math.min(1, 2 * scale));
+  print("");
+  table(
+    [
+      "one of two workers, 32 clients over HTTP",
+      "longest wait ms",
+      "p99 ms",
+      "drain ms",
+      "answered",
+      "failed",
+      "counted",
+    ],
+    rows.map(({ what, stall, usual, drain, answered, failed, counted }) => [
+      what,
+      stall.toFixed(0),
+      usual.toFixed(1),
+      drain?.toFixed(0) ?? "",
+      answered,
+      failed,
+      counted,
+    ]),
+  ).forEach((line) => print(line));
+}
+
+async function sizes(serverUrl: string, print: Print): Promise<void> {
+  const few = scale < 1 ? 2_000 : 10_000;
+  const { sizes, restarts } = await measureSizes(serverUrl, few, 10 * few);
+  print("");
+  table(
+    ["entities known", "active in the worker", "its resident memory MB"],
+    sizes.map(({ known, active, memory }) => [known, active, memory]),
+  ).forEach((line) => print(line));
+  print("");
+  table(
+    ["all workers start anew, entities known", "they went by", "first answer ms", "1,000 entities answered ms"],
+    restarts.map(({ known, after, first, thousand }) => [known, after, first.toFixed(0), thousand.toFixed(0)]),
+  ).forEach((line) => print(line));
 }

@@ -1,0 +1,132 @@
+/**
+ * The clients of the benchmark, in a process of their own: each asks, waits for the answer and asks again. Over HTTP they all
+ * speak to their server in the same way, whoever it is: one kept connection a client, one request at a time.
+ */
+import { connect, type Socket } from "node:net";
+import { createAsk } from "#src/runtime/ask.ts";
+import { connectBus } from "#src/runtime/bus.ts";
+import { openStore } from "#src/store/store.ts";
+import { serve, settings } from "./runtime-child.ts";
+
+export interface ClientSettings {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly natsToken: string;
+}
+
+export interface Load {
+  /** Where to send requests; over NATS unless given. `ID` in it becomes the entity's. */
+  readonly url?: string;
+  readonly body?: string;
+  readonly prefix: string;
+  readonly entities: number;
+  readonly clients: number;
+  /** How long to go on, in milliseconds. */
+  readonly ms: number;
+  /** Answered in the end, however long it takes: each entity once instead of `ms`. */
+  readonly once?: boolean;
+}
+
+export interface Loaded {
+  readonly answered: number;
+  readonly failed: number;
+  readonly seconds: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly longest: number;
+  /** When the first answer came, in milliseconds after the start. */
+  readonly first: number;
+}
+
+const { databaseUrl, natsUrl, natsToken } = settings<ClientSettings>();
+const bus = await connectBus({ url: natsUrl, token: natsToken });
+const ask = createAsk({ bus, store: openStore(databaseUrl, { max: 1, application: "clients" }) });
+
+async function overNats(): Promise<(id: string) => Promise<boolean>> {
+  return async (id) => (await ask.ask({ kind: "counter", id }, { type: "ADD", amount: 1 }, { deadlineMs: 30_000 })).ok;
+}
+
+/** One client of HTTP/1.1 on one kept connection; it gives whether the answer was a 200. */
+async function overHttp(url: string, body: string): Promise<(id: string) => Promise<boolean>> {
+  const { hostname, port, host } = new URL(url);
+  const path = url.slice(url.indexOf("/", 8));
+  let socket: Socket | undefined;
+  let settle: { resolve(ok: boolean): void; reject(error: Error): void } | undefined;
+  let text = "";
+  const open = async () => {
+    text = "";
+    const fresh = connect(Number(port), hostname);
+    fresh.setNoDelay(true);
+    fresh.setEncoding("latin1");
+    await new Promise<void>((resolve, reject) => fresh.once("connect", resolve).once("error", reject));
+    fresh.on("data", (chunk: string) => {
+      text += chunk;
+      const end = endOf(text);
+      if (end === undefined) return;
+      const ok = text.startsWith("HTTP/1.1 200");
+      text = text.slice(end);
+      settle?.resolve(ok);
+    });
+    fresh.on("error", () => fresh.destroy());
+    fresh.on("close", () => {
+      socket = undefined;
+      settle?.reject(new Error("closed"));
+    });
+    return fresh;
+  };
+  socket = await open();
+  return async (id) => {
+    socket ??= await open();
+    const answer = new Promise<boolean>((resolve, reject) => settle = { resolve, reject });
+    socket.write(
+      `POST ${path.replace("ID", id)} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
+        `content-length: ${body.length}\r\n\r\n${body}`,
+    );
+    return await answer;
+  };
+}
+
+/** Where an answer ends, with a length or in chunks. */
+function endOf(text: string): number | undefined {
+  const head = text.indexOf("\r\n\r\n");
+  if (head < 0) return undefined;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head));
+  if (length !== null) {
+    const end = head + 4 + Number(length[1]);
+    return text.length >= end ? end : undefined;
+  }
+  const last = text.indexOf("0\r\n\r\n", head + 4);
+  return last < 0 ? undefined : last + 5;
+}
+
+async function run({ url, body, prefix, entities, clients, ms, once }: Load): Promise<Loaded> {
+  const times: number[] = [];
+  const askers = await Promise.all(
+    Array.from({ length: clients }, () => url === undefined ? overNats() : overHttp(url, body ?? "")),
+  );
+  let next = 0;
+  let failed = 0;
+  let first = NaN;
+  const begun = performance.now();
+  await Promise.all(askers.map(async (put) => {
+    while (once ? next < entities : performance.now() - begun < ms) {
+      const id = `${prefix}${once ? next++ : (next++ * 7_919) % entities}`;
+      const asked = performance.now();
+      const ok = await put(id).catch(() => false);
+      const now = performance.now();
+      if (ok) times.push(now - asked);
+      else {
+        failed++;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      if (ok && Number.isNaN(first)) first = now - begun;
+    }
+  }));
+  const seconds = (performance.now() - begun) / 1_000;
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN;
+  return { answered: times.length, failed, seconds, p50: at(0.5), p99: at(0.99), longest: times.at(-1) ?? NaN, first };
+}
+
+serve(null, run);

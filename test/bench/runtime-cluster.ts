@@ -1,0 +1,87 @@
+/** The benchmarked system as processes: a bus, workers, an edge, and the clients, on a database of its own. */
+import { randomBytes } from "node:crypto";
+import { sleep } from "#src/base/clock.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { type Child, startChild } from "./runtime-child.ts";
+import type { ClientSettings, Load, Loaded } from "./runtime-clients.ts";
+import type { HostReady, HostSettings } from "./runtime-host.ts";
+
+export type Host = Child<HostReady, never, never>;
+
+export interface Cluster {
+  readonly store: Store;
+  readonly bus: Host;
+  readonly edge: Host;
+  readonly workers: Host[];
+  readonly clients: Child<null, Load, Loaded>;
+  readonly natsUrl: string;
+  readonly natsToken: string;
+  /** Where counters are asked over HTTP; `ID` stands for a counter's id. */
+  readonly url: string;
+  /** Starts one more worker. */
+  addWorker(): Promise<Host>;
+  /** Waits until as many workers as given share all partitions. */
+  settled(workers: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const PARTITIONS = 64;
+
+/** Starts everything on a new database of a server; resolves when it answers. */
+export async function startCluster(serverUrl: string, name: string, workers: number): Promise<Cluster> {
+  const admin = openStore(serverUrl, { max: 1 });
+  await admin.sql.unsafe(`create database ${name}`);
+  await admin.close();
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  const databaseUrl = url.href;
+  const store = openStore(databaseUrl, { max: 2, application: "bench" });
+  await migrate(store, runtimeMigrations);
+  const natsToken = randomBytes(16).toString("hex");
+  const host = (settings: Omit<HostSettings, "databaseUrl" | "natsToken">) =>
+    startChild<HostReady>("./runtime-host.ts", { databaseUrl, natsToken, ...settings } satisfies HostSettings);
+  const bus = await host({ roles: ["nats"], id: "bus" });
+  const { natsUrl } = bus.ready;
+  let count = 0;
+  const running: Host[] = [];
+  const addWorker = async () => {
+    const worker = await host({ roles: ["worker"], id: `w${++count}`, natsUrl });
+    running.push(worker);
+    return worker;
+  };
+  for (let i = 0; i < workers; i++) await addWorker();
+  const edge = await host({ roles: ["edge"], id: "edge", natsUrl });
+  const clients = await startChild<null, Load, Loaded>(
+    "./runtime-clients.ts",
+    { databaseUrl, natsUrl, natsToken } satisfies ClientSettings,
+  );
+  const settled = async (share: number) => {
+    for (let tries = 0; tries < 600; tries++) {
+      const rows = await store.sql<{ n: number }[]>`
+        select count(*)::int as n from partition where owner is not null and expires > now() group by owner`;
+      const counts = rows.map(({ n }) => n);
+      if (counts.length === share && counts.reduce((sum, n) => sum + n, 0) === PARTITIONS) return;
+      await sleep(50);
+    }
+    throw new Error("the workers do not share the partitions");
+  };
+  await settled(workers);
+  return {
+    store,
+    bus,
+    edge,
+    workers: running,
+    clients,
+    natsUrl,
+    natsToken,
+    url: `${edge.ready.edgeUrl}/counter/ID/add`,
+    addWorker,
+    settled,
+    stop: async () => {
+      await store.close();
+      for (const child of [clients, edge, ...running, bus]) child.signal("SIGKILL");
+    },
+  };
+}
