@@ -1,0 +1,190 @@
+/** What is old enough goes, and nothing that is still open, however old. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { silentLog } from "#src/base/log.ts";
+import { type Ask, createAsk } from "#src/runtime/ask.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { appendInputs, ring } from "#src/runtime/inputs.ts";
+import type { Lease } from "#src/runtime/leases.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { readActor } from "#src/runtime/read.ts";
+import { type Keep, prune, startHousekeeper } from "#src/runtime/retention.ts";
+import { startWorker, type Worker } from "#src/runtime/worker.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { accountKind, accountMigrations, wire } from "../../support/account.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { until } from "../../support/runtime.ts";
+
+let infra: Infra;
+let store: Store;
+let bus: Bus;
+let ask: Ask;
+let worker: Worker;
+const keepers: Lease[] = [];
+
+const KEEP: Keep = { results: 24, history: 720, effects: 24, deadLetters: 720 };
+const account = (id: string) => ({ kind: "account", id });
+const ADD = { type: "ADD", amount: 1 };
+const count = async (table: string, id?: string) =>
+  (await store.sql.unsafe(
+    `select 1 from ${table}${id === undefined ? "" : ` where id = '${id}'`}`,
+  )).length;
+/** Makes everything older. */
+const age = async (hours: number) => {
+  const by = store.sql`${hours} * interval '1 hour'`;
+  await store.sql`update command_result set created = created - ${by}`;
+  await store.sql`update outbox set created = created - ${by}, at = at - ${by}`;
+  await store.sql`update effect set next_attempt = next_attempt - ${by}`;
+  await store.sql`update input_log set created = created - ${by}`;
+  await store.sql`update dead_letter set created = created - ${by}`;
+};
+
+beforeAll(async () => {
+  infra = await sharedInfra();
+  store = openStore(infra.databaseUrl, { max: 8 });
+  await migrate(store, [...runtimeMigrations, ...accountMigrations]);
+  bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }) });
+  ask = createAsk({ bus, store });
+  worker = await startWorker({
+    id: "keeper",
+    store,
+    bus,
+    kinds: [accountKind(wire(store))],
+    log: silentLog,
+    partitions: 4,
+    leaseMs: 1_000,
+    sweepMs: 50,
+  });
+  await until("it serves", async () => worker.state().owned.length === 4);
+});
+afterEach(async () => {
+  await Promise.all(keepers.splice(0).map((keeper) => keeper.stop()));
+});
+afterAll(async () => {
+  await worker?.stop();
+  ask?.close();
+  await bus?.close();
+  await store?.close();
+  await infra?.stop();
+});
+
+/** Has an account do a bit of everything: five results, an effect, two inputs, a dead letter. */
+async function live(id: string): Promise<void> {
+  await ask.ask(account(id), { type: "ADD", amount: 10 }, { commandId: `${id}-add` });
+  await ask.ask(account(id), { type: "PAY", amount: 4 }, { commandId: `${id}-pay` });
+  await ask.ask(account(id), { type: "NOTE", text: "x".repeat(20_000) }, { commandId: `${id}-note` });
+  const entity = account(id);
+  await store.sql.begin((sql) =>
+    appendInputs(sql, [{ entity, event: { type: "SEEN", n: 1 } }, { entity, event: { type: "SEEN", n: 2 } }])
+  );
+  ring(bus, [entity]);
+  await until("it has done everything", async () => (await readActor(store, entity))?.version === 5);
+  await until(
+    "everything is told",
+    async () => (await store.sql`select 1 from outbox where not published`).length === 0,
+  );
+}
+
+test("answers, history, effects, inputs and dead letters go when their time is over, and not before", async () => {
+  await live("a");
+  expect(await prune(store, KEEP)).toEqual({ results: 0, history: 0, effects: 0, inputs: 0, deadLetters: 0 });
+  await age(25);
+  expect(await prune(store, KEEP)).toEqual({ results: 3, history: 0, effects: 1, inputs: 2, deadLetters: 0 });
+  // An id whose answer went is a new command.
+  expect(await ask.ask(account("a"), { type: "ADD", amount: 10 }, { commandId: "a-add" })).toMatchObject({
+    ok: true,
+    value: { balance: 16, adds: 2 },
+  });
+  await until(
+    "everything is told",
+    async () => (await store.sql`select 1 from outbox where not published`).length === 0,
+  );
+  await age(720);
+  expect(await prune(store, KEEP)).toEqual({ results: 1, history: 6, effects: 0, inputs: 0, deadLetters: 1 });
+  expect(await ask.ask(account("a"), ADD)).toMatchObject({ ok: true, value: { adds: 3 } });
+  expect(await readActor(store, account("a"))).toMatchObject({ version: 7, context: { seen: [1, 2] } });
+});
+
+test("what is open stays: replies, effects, unread input, transitions that were not told", async () => {
+  await store.sql`truncate outbox, command_result, effect, input_log, dead_letter`;
+  await ask.ask(account("b"), { type: "ADD", amount: 10 }, { commandId: "b-add" });
+  const paying = ask.ask(account("b"), { type: "PAY", amount: 4, slowly: true }, { commandId: "b-pay" });
+  await until("it pays", async () => (await readActor(store, account("b")))?.state === "paying");
+  await until(
+    "everything is told",
+    async () => (await store.sql`select 1 from outbox where not published`).length === 0,
+  );
+  await ask.ask(account("c"), ADD);
+  await store.sql`update actor set paused = true where id = 'c'`;
+  await store.sql.begin((sql) => appendInputs(sql, [{ entity: account("c"), event: { type: "SEEN", n: 1 } }]));
+  await store.sql`
+    insert into outbox (kind, id, version, partition, from_state, to_state, type, cause, body, at)
+    values ('account', 'untold', 1, 99, 'open', 'open', 'ADD', 'x', '{}', now())`;
+  await age(24 * 365);
+  const pruned = await prune(store, KEEP);
+  expect(pruned).toMatchObject({ effects: 0, inputs: 0 });
+  expect(await store.sql`select command from command_result where id = 'b'`).toEqual([{ command: "b-pay" }]);
+  expect(await count("effect", "b")).toBe(1);
+  expect(await count("input_log", "c")).toBe(1);
+  expect(await count("outbox", "untold")).toBe(1);
+  void paying;
+});
+
+test("many rows go in batches, and a signal stops it between two", async () => {
+  await store.sql`truncate command_result`;
+  await store.sql`
+    insert into command_result (kind, id, command, result, created)
+    select 'account', 'many', i::text, '{}', now() - interval '2 days' from generate_series(1, 10000) i`;
+  await store.sql`
+    insert into command_result (kind, id, command, result) select 'account', 'many', 'new' || i, '{}'
+    from generate_series(1, 500) i`;
+  const stop = new AbortController();
+  const stopped = prune(store, KEEP, stop.signal);
+  await until("some went", async () => await count("command_result") < 10_500);
+  stop.abort();
+  const some = (await stopped).results;
+  expect(some).toBeGreaterThan(0);
+  expect(some % 1_000).toBe(0);
+  const begun = performance.now();
+  expect((await prune(store, KEEP)).results).toBe(10_000 - some);
+  console.log(`${10_000 - some} answers went in ${Math.round(performance.now() - begun)} ms`);
+  expect(await count("command_result")).toBe(500);
+  const plan = await store.sql.begin(async (sql) => {
+    await sql`set local enable_seqscan = off`;
+    return await sql`explain
+      select kind from command_result where result is not null and created < now() - interval '1 day'
+      order by created limit 1000`;
+  });
+  expect(JSON.stringify(plan)).toContain("command_result_old");
+});
+
+test("one process at a time keeps house, and another one goes on when it ends", async () => {
+  await store.sql`truncate command_result`;
+  const spend = (n: number) =>
+    store.sql`
+      insert into command_result (kind, id, command, result, created)
+      values ('account', 'house', ${String(n)}, '{}', now() - interval '2 days')`;
+  const start = (owner: string) => {
+    const keeper = startHousekeeper({ store, owner, keep: KEEP, everyMs: 50, ttlMs: 600 });
+    keepers.push(keeper);
+    return keeper;
+  };
+  const one = start("one");
+  const two = start("two");
+  await until("one of them does it", async () => (one.epoch() === undefined) !== (two.epoch() === undefined));
+  await spend(1);
+  await until("the old row went", async () => await count("command_result") === 0);
+  const [holder, other] = one.epoch() === undefined ? [two, one] : [one, two];
+  await holder.stop();
+  await spend(2);
+  await until("the other one does it", async () => await count("command_result") === 0);
+  expect(other.epoch()).toBeDefined();
+});
+
+test("workers that said no goodbye are forgotten once they hold nothing", async () => {
+  await store
+    .sql`insert into worker (id, seen) values ('gone', now() - interval '2 hours'), ('late', now() - interval '1 minute')`;
+  await prune(store, KEEP);
+  const rows = await store.sql<{ id: string }[]>`select id from worker order by id`;
+  expect(rows.map(({ id }) => id)).toEqual(["keeper", "late"]);
+});
