@@ -65,11 +65,11 @@ export async function noteOutcomes(
       noted as (
         update webhook w set status = ${status}, reason = ${reason} from held where w.id = ${id} returning w.id),
       outcomes as (
-        update webhook_delivery d set status = case when x.ok then 'delivered' else 'pending' end, attempts = x.attempts,
+        update webhook_delivery d set status = case when x.ok = 1 then 'delivered' else 'pending' end, attempts = x.attempts,
           next_attempt = now() + x.wait * interval '1 ms', code = x.code, error = x.error, answer = x.answer,
-          delivered = case when x.ok then now() end
-        from noted, unnest(${rows.map(({ n }) => n)}::bigint[], ${rows.map(({ ok }) => ok)}::boolean[],
-          ${rows.map(({ attempts }) => attempts)}::int[], ${rows.map(({ wait }) => wait)}::float8[],
+          delivered = case when x.ok = 1 then now() end
+        from noted, unnest(${rows.map(({ n }) => n)}::bigint[], ${rows.map(({ ok }) => Number(ok))}::int[],
+          ${rows.map(({ attempts }) => attempts)}::int[], ${rows.map(({ wait }) => wait)}::int[],
           ${rows.map(({ code }) => code)}::int[], ${rows.map(({ error }) => error)}::text[],
           ${rows.map(({ answer }) => answer)}::text[]) as x(n, ok, attempts, wait, code, error, answer)
         where d.webhook = noted.id and d.n = x.n and d.status = 'pending')

@@ -9,7 +9,7 @@ import { openStore } from "#src/store/store.ts";
 import { expectHeardAll, expectInOrder, hearSse, readSse, type Sent } from "../../support/events.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";
-import { serveParts } from "../../support/operator.ts";
+import { serveParts } from "../../support/parts.ts";
 import { type Cluster, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
 
 let infra: Infra;
