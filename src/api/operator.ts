@@ -60,7 +60,9 @@ export const machineEdge = z.object({
 export const machine = z.object({
   kind,
   machineVersion: z.int(),
-  initial: z.string().meta({ description: "Name of the state in which an actor begins." }),
+  initial: z.string().meta({
+    description: "Name of the state in which an actor begins; `*` where in several at once.",
+  }),
   nodes: z.array(machineNode),
   edges: z.array(machineEdge),
 }).meta({ id: "Machine" });

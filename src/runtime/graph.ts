@@ -60,13 +60,18 @@ export function graphOf(machine: AnyStateMachine): Graph {
     for (const child of Object.values(node.states)) visit(child);
   };
   visit(machine.root);
-  const { initial } = machine.root;
   // A machine without states is always in the same one.
   if (nodes.length === 0) {
     nodes.push({ id: stateName({}), parent: null, label: machine.root.key, type: "atomic", initial: true });
   }
-  const first = machine.root.type === "parallel" ? WHOLE : initial?.target[0];
-  return { initial: typeof first === "object" ? nameOf(first) : nodes[0]!.id, nodes, edges };
+  return { initial: firstOf(machine.root) ?? nodes[0]!.id, nodes, edges };
+}
+
+/** Where a machine begins: `*` where in several states at once. */
+function firstOf(root: AnyStateNode): string | undefined {
+  if (root.type === "parallel") return WHOLE;
+  const first = root.initial?.target[0];
+  return first && nameOf(first);
 }
 
 function nameOf(node: AnyStateNode): string {

@@ -1,0 +1,134 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { readOptions } from "#src/app/options.ts";
+import { silentLog } from "#src/base/log.ts";
+import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
+import { page, readCursor, writeCursor } from "#src/edge/operator/cursor.ts";
+import { memo } from "#src/edge/operator/memo.ts";
+import { endpoint } from "#src/edge/route.ts";
+
+describe("a cursor", () => {
+  const place = z.object({ kind: z.string(), id: z.string() });
+
+  it("is text without anything that an address would change", () => {
+    const text = writeCursor({ kind: "token", id: "ü/?&=+#% 🌳" });
+    expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(readCursor(text, place)).toEqual({ kind: "token", id: "ü/?&=+#% 🌳" });
+  });
+
+  it.each(["", "!", "e30", "eyJ", writeCursor(12), writeCursor(null), writeCursor({ kind: 1, id: "x" })])(
+    "is not %j",
+    (text) => {
+      expect(() => readCursor(text, place)).toThrow(expect.objectContaining({ status: 400, code: "bad_cursor" }));
+    },
+  );
+
+  it("is missing after the last page", () => {
+    expect(readCursor(undefined, place)).toBeUndefined();
+    expect(page([1, 2], 3, (last) => last)).toBeNull();
+    expect(page([], 3, (last) => last)).toBeNull();
+    expect(page([1, 2, 3], 3, (last) => last)).toBe(writeCursor(3));
+  });
+});
+
+describe("memo", () => {
+  it("finds once for all who ask at once, and again when it is old", async () => {
+    let found = 0;
+    const get = memo(20, async () => ++found);
+    expect(await Promise.all([get(), get(), get()])).toEqual([1, 1, 1]);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(await get()).toBe(2);
+  });
+
+  it("keeps no failure", async () => {
+    let tries = 0;
+    const get = memo(60_000, async () => {
+      if (++tries === 1) throw new Error("away");
+      return tries;
+    });
+    await expect(get()).rejects.toThrow("away");
+    expect(await get()).toBe(2);
+  });
+});
+
+describe("an answer of 503", () => {
+  it("says when to ask again, and no other answer does", async () => {
+    const app = new OpenAPIHono();
+    handleErrors(app, silentLog);
+    endpoint(app, {
+      method: "get",
+      path: "/fail/:status",
+      summary: "Fails",
+      params: { status: z.coerce.number() },
+      answer: z.object({}),
+    }, async ({ params }) => {
+      throw new HttpFailure(params.status as 503, "busy", "Busy.");
+    });
+    const busy = await app.request("/fail/503");
+    expect(busy.status).toBe(503);
+    expect(busy.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    expect((await app.request("/fail/409")).headers.get("retry-after")).toBeNull();
+  });
+});
+
+describe("a body that may be left out", () => {
+  const app = new OpenAPIHono();
+  handleErrors(app, silentLog);
+  const answer = z.object({ got: z.unknown() });
+  const body = z.object({ to: z.string().optional() });
+  endpoint(app, { method: "post", path: "/may", summary: "May", body: body.optional(), answer }, async ({ body }) => ({
+    got: body ?? null,
+  }));
+  endpoint(app, { method: "post", path: "/must", summary: "Must", body, answer }, async ({ body }) => ({ got: body }));
+
+  it("is nothing, an object, and no nonsense", async () => {
+    const post = async (path: string, text?: string) => {
+      const response = await app.request(path, { method: "POST", ...(text === undefined ? {} : { body: text }) });
+      return [response.status, await response.json()];
+    };
+    expect(await post("/may")).toEqual([200, { got: null }]);
+    expect(await post("/may", " ")).toEqual([200, { got: null }]);
+    expect(await post("/may", '{"to":"x"}')).toEqual([200, { got: { to: "x" } }]);
+    expect(await post("/may", "{")).toMatchObject([400, { code: "malformed_json" }]);
+    expect(await post("/may", "[]")).toMatchObject([400, { code: "bad_request" }]);
+    expect(await post("/must")).toMatchObject([400, { code: "malformed_json" }]);
+  });
+});
+
+describe("a start", () => {
+  const read = (args: string[], env: Record<string, string> = {}) => readOptions(args, env);
+
+  it("has the operator service on loopback and on its port", () => {
+    expect(read([])).toMatchObject({ ok: true, value: { operatorHost: "127.0.0.1", operatorPort: 8091 } });
+    expect(read([], { ARBOR_OPERATOR_PORT: "1234" })).toMatchObject({ ok: true, value: { operatorPort: 1234 } });
+  });
+
+  it("beyond loopback is refused without a token, in a sentence", () => {
+    const refused = read(["--host", "0.0.0.0"]);
+    expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining("--operator-token") } });
+    expect(read(["--operator-host", "192.168.1.2"])).toMatchObject({ ok: false });
+    expect(read(["--host", "0.0.0.0", "--operator-token", "0123456789abcdef"])).toMatchObject({
+      ok: true,
+      value: { operatorHost: "0.0.0.0", operatorToken: "0123456789abcdef" },
+    });
+    expect(read(["--host", "0.0.0.0", "--operator-host", "127.0.0.1"])).toMatchObject({ ok: true });
+    // Who has no edge serves no operators.
+    expect(read(["--host", "0.0.0.0", "--roles", "worker"])).toMatchObject({ ok: true });
+  });
+
+  it("refuses a token that is short or has a space", () => {
+    expect(read(["--operator-token", "0123456789abcde"])).toMatchObject({ ok: false });
+    expect(read(["--operator-token", "0123456789 abcdef"])).toMatchObject({ ok: false });
+  });
+
+  it("is told how long things are kept", () => {
+    expect(read([])).toMatchObject({
+      value: { keep: { results: 24, history: 720, effects: 24, deadLetters: 720 } },
+    });
+    expect(read(["--keep-results-hours", "48"], { ARBOR_KEEP_HISTORY_HOURS: "8760" })).toMatchObject({
+      value: { keep: { results: 48, history: 8_760 } },
+    });
+    expect(read(["--keep-results-hours", "0"])).toMatchObject({ ok: false });
+  });
+});
