@@ -81,5 +81,3 @@ export const parameters = z.looseObject({
   source: z.string(),
   protocolVersion: z.object({ major: z.int(), minor: z.int() }),
 }).meta({ id: "Parameters" });
-
-export const health = z.object({ status: z.literal("ok"), tip }).meta({ id: "Health" });

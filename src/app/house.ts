@@ -17,6 +17,7 @@ import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { serveRollbacks } from "#src/devnet/rollback.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
+import { healthRoutes } from "#src/edge/health.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
@@ -30,6 +31,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { claimNetwork, networkMigrations } from "#src/store/network.ts";
 import { openStore } from "#src/store/store.ts";
 import { edgeRole } from "#src/app/edge.ts";
+import { busCheck, databaseCheck, devnetCheck, followerCheck, healthPort, workerCheck } from "#src/app/health.ts";
 import type { Options } from "#src/app/options.ts";
 import {
   actorKinds,
@@ -39,6 +41,7 @@ import {
   NETWORK_ID,
   type Place,
   type Rooms,
+  type RoomsHealth,
   StartError,
   type Stop,
   urlOf,
@@ -67,13 +70,16 @@ export async function openHouse(
   hooks: Hooks = {},
 ): Promise<House> {
   const stops: Stop[] = [];
+  const health = { name: options.worker, roles: [...options.roles], since: Date.now(), checks: new Map() };
+  health.checks.set("process", async () => ({ ready: false, why: "it starts" }));
   const stop = async () => {
+    health.checks.set("process", async () => ({ ready: false, why: "it ends" }));
     for (const end of stops.splice(0).reverse()) await end();
   };
   try {
     let tell: (sentence: string) => void = () => {};
     const lost = new Promise<string>((resolve) => tell = resolve);
-    return { places: await open(options, log, progress, hooks, stops, tell), lost, stop };
+    return { places: await open(options, log, progress, hooks, health, stops, tell), lost, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -85,6 +91,7 @@ async function open(
   log: Log,
   progress: (line: string) => void,
   hooks: Hooks,
+  health: RoomsHealth,
   stops: Stop[],
   lost: (sentence: string) => void,
 ): Promise<Place[]> {
@@ -120,13 +127,21 @@ async function open(
     bus,
     builders,
     port: devnetPort({ store, bus, log }),
+    health,
     stops,
   };
+  health.checks.set("database", () => databaseCheck(store));
+  health.checks.set("nats", () => busCheck(bus));
+  // Before the roles, some of which wait for others.
+  places.push(...await healthPort(rooms));
   if (roles.has("devnet")) places.push(...await devnetRole(rooms, progress));
   if (roles.has("follower")) followerRole(rooms);
   if (roles.has("worker")) await workerRole(rooms);
   if (roles.has("edge")) places.push(...await edgeRole(rooms));
-  builders.warm();
+  let warm = false;
+  health.checks.set("builders", async () => warm ? { ready: true } : { ready: false, why: "the threads are not warm" });
+  void builders.warm().then(() => warm = true);
+  health.checks.delete("process");
   return places;
 }
 
@@ -181,10 +196,12 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
   });
   if (!started.ok) throw new StartError(started.error.message);
   const devnet: Devnet = started.value;
+  rooms.health.checks.set("devnet", () => devnetCheck(devnet));
   stops.push(() => devnet.stop());
   const unsubscribe = serveRollbacks(bus, devnet.rollback, log);
   stops.push(async () => unsubscribe());
-  const listener = await listen(rooms, devnetApp({ devnet, port: rooms.port, log }), {
+  const health = healthRoutes({ health: rooms.health, more: () => ({ tip: { ...devnet.tip() } }) });
+  const listener = await listen(rooms, devnetApp({ devnet, port: rooms.port, health, log }), {
     service: "the devnet",
     port: options.devnetPort,
     option: "--devnet-port",
@@ -192,7 +209,7 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
   return [{ name: "devnet and faucet", at: urlOf(listener) }];
 }
 
-function followerRole({ store, bus, port, options, log, hooks, stops }: Rooms): void {
+function followerRole({ store, bus, port, options, log, hooks, health, stops }: Rooms): void {
   const lease = holdLease({
     store,
     bus,
@@ -225,6 +242,7 @@ function followerRole({ store, bus, port, options, log, hooks, stops }: Rooms): 
       }
     },
   });
+  health.checks.set("follower", () => followerCheck(lease, store));
   stops.push(() => lease.stop());
 }
 
@@ -242,6 +260,7 @@ async function workerRole(rooms: Rooms): Promise<void> {
     leaseMs: options.leaseMs,
     ...(hooks.worker ? { onStep: hooks.worker } : {}),
   });
+  rooms.health.checks.set("worker", () => workerCheck(worker));
   stops.push(() => worker.stop());
   const housekeeper = startHousekeeper({
     store,

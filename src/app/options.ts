@@ -23,6 +23,8 @@ export interface Options {
   /** Where the operator service listens; beyond loopback it needs a token. */
   readonly operatorHost: string;
   readonly operatorToken?: string;
+  /** Port of every process for its health and its numbers; there is none where undefined. */
+  readonly healthPort?: number;
   readonly roles: ReadonlySet<Role>;
   /** PostgreSQL server; embedded where undefined. */
   readonly databaseUrl?: string;
@@ -52,6 +54,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
   --operator-host HOST where that listens (as --host)                   ARBOR_OPERATOR_HOST
   --operator-token T   its token, 16 characters or more; needed where it listens beyond 127.0.0.1  ARBOR_OPERATOR_TOKEN
+  --health-port N      /health, /ready and /metrics of a process, whatever its roles (off)  ARBOR_HEALTH_PORT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
   --nats-url URL       a NATS server instead of the endpoint            NATS_URL, NATS_TOKEN
@@ -74,6 +77,7 @@ const NAMES = [
   "operator-port",
   "operator-host",
   "operator-token",
+  "health-port",
   "folder",
   "database-url",
   "nats-url",
@@ -153,6 +157,7 @@ export function readOptions(
     operatorPort: number("operator-port", 8091, 0, 65_535),
     operatorHost,
     ...(operatorToken === undefined ? {} : { operatorToken }),
+    ...(text("health-port") === undefined ? {} : { healthPort: number("health-port", 0, 0, 65_535) }),
     roles: roles as Set<Role>,
     ...(databaseUrl ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),

@@ -6,6 +6,7 @@ import type { Builders } from "#src/builders/builders.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import type { FollowerOptions } from "#src/chain/follower.ts";
 import type { ChainPort } from "#src/chain/port.ts";
+import type { Check, Health } from "#src/edge/health.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
 import { explainListenError } from "#src/embedded/ports.ts";
 import type { Bus } from "#src/runtime/bus.ts";
@@ -36,6 +37,11 @@ export interface Hooks {
   readonly follower?: FollowerOptions["onStep"];
 }
 
+/** What the process says of itself; each role adds what it stands on. */
+export interface RoomsHealth extends Health {
+  readonly checks: Map<string, () => Promise<Check>>;
+}
+
 export type Stop = () => Promise<void>;
 
 /** What a role is made of, and where it leaves how to end it. */
@@ -48,6 +54,7 @@ export interface Rooms {
   readonly bus: Bus;
   readonly builders: Builders;
   readonly port: ChainPort;
+  readonly health: RoomsHealth;
   readonly stops: Stop[];
 }
 

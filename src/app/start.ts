@@ -5,6 +5,9 @@ import { EmbeddedError } from "#src/embedded/errors.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 import { openHouse, StartError } from "#src/app/house.ts";
 
+/** How long an orderly end may take, in milliseconds. */
+const STOP_MS = 15_000;
+
 async function start(): Promise<void> {
   const read = readOptions(process.argv.slice(2));
   if (!read.ok) {
@@ -33,6 +36,10 @@ async function start(): Promise<void> {
   const stop = (code = 0) => {
     if (stopping) process.exit(1); // asked twice: at once
     process.stdout.write("\nStopping\n");
+    setTimeout(() => {
+      process.stderr.write(`Not everything ended within ${STOP_MS / 1_000} s; what is left is cut off.\n`);
+      process.exit(1);
+    }, STOP_MS);
     stopping = house.stop().then(() => process.exit(code), (error) => {
       process.stderr.write(`${reason(error)}\n`);
       process.exit(1);

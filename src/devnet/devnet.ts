@@ -83,6 +83,8 @@ export interface Devnet {
   /** Milliseconds between blocks; 0: on demand. */
   readonly blockMs: number;
   tip(): Tip;
+  /** Whether it runs here: it does not while another process holds the lease. */
+  runs(): boolean;
   /** The slot now; there need not be a block in it. */
   slot(): number;
   /** What waits for a block, in order. */
@@ -227,6 +229,7 @@ export async function startDevnet(
     parametersSource: genesis.parametersSource,
     blockMs,
     tip: () => lastTip = running?.chain.tip ?? lastTip,
+    runs: () => running !== undefined,
     slot: () => slotOf(genesis),
     mempool: () => [...running?.chain.mempool.entries() ?? []],
     submit: async (transaction) => await running?.chain.submit(transaction) ?? notRunning(),

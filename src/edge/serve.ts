@@ -1,13 +1,18 @@
 /** A listener for a Hono app: the runtime's own on Deno, Node's HTTP server elsewhere. */
 import { serve as serveNode } from "@hono/node-server";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { sleep } from "#src/base/clock.ts";
 
 export interface Listener {
   readonly host: string;
   readonly port: number;
-  /** Takes no more requests, lets those under way end. */
+  /** Takes no more requests, lets those under way end, for a few seconds at most: what goes on for longer ends with the process. */
   stop(): Promise<void>;
 }
+
+/** How long requests under way may take when the service ends, in milliseconds. */
+const GRACE_MS = 3_000;
 
 /** Serves an app. Rejects with code `EADDRINUSE` when the port is taken; port 0 takes a free one. */
 export async function serve(
@@ -22,7 +27,10 @@ export async function serve(
         resolve({
           host: options.host,
           port: (info as AddressInfo).port,
-          stop: () => new Promise((done) => void server.close(() => done())),
+          stop: async () => {
+            await Promise.race([new Promise<void>((done) => void server.close(() => done())), sleep(GRACE_MS)]);
+            (server as Server).closeAllConnections?.();
+          },
         }),
     );
     server.on("error", reject);
@@ -38,7 +46,11 @@ function serveDeno(
       { hostname: options.host, port: options.port, onListen: () => {} },
       (request) => app.fetch(request),
     );
-    return { host: options.host, port: server.addr.port, stop: () => server.shutdown() };
+    return {
+      host: options.host,
+      port: server.addr.port,
+      stop: () => Promise.race([server.shutdown(), sleep(GRACE_MS)]),
+    };
   } catch (error) {
     if (!(error instanceof Deno.errors.AddrInUse)) throw error;
     throw Object.assign(new Error(`port ${options.port} is taken`), { code: "EADDRINUSE" });

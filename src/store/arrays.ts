@@ -2,7 +2,8 @@
  * Arrays of integers and texts on the way to PostgreSQL and back.
  *
  * postgres.js learns of array types by asking on each new connection, and was seen to bind the first statement of a connection
- * before it had the answer, which PostgreSQL refuses as a malformed array. The ones in use here are therefore known from the start.
+ * before it had the answer, which PostgreSQL refuses as a malformed array. The ones in use here are therefore known from the start,
+ * and nothing is asked.
  */
 
 /** An array as PostgreSQL writes it: `{1,2}`, `{"a","say \"b\"",NULL}`. One dimension. One that is written already stays as it is. */
@@ -43,3 +44,6 @@ export const arrayTypes = {
   bigintArray: { to: 1016, from: [1016], serialize, parse: (text: string) => readArray(text, BigInt) },
   textArray: { to: 1009, from: [1009], serialize, parse: (text: string) => readArray(text, String) },
 };
+
+/** The array type of an element type, for `sql.array`. */
+export const arraysOf = { 20: 1016, 23: 1007, 25: 1009 };

@@ -6,8 +6,9 @@
  */
 import postgres from "postgres";
 import { parseJson, toJson } from "#src/base/json.ts";
-import { arrayTypes } from "#src/store/arrays.ts";
+import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
 import { replaceable } from "#src/store/lost.ts";
+import { traced } from "#src/store/traced.ts";
 
 /** The pool, and templates bound to it: `store.sql` is postgres.js with `bigint` for int8 and exact JSON. */
 export interface Store {
@@ -42,12 +43,8 @@ export function openStore(
 ): Store {
   const application = options.application ?? "arbor";
   const pool = replaceable((onclose, before) => {
-    if (before) {
-      const typesKnown =
-        Object.keys((before as unknown as { shared: { typeArrayMap: object } }).shared.typeArrayMap).length > 0;
-      return postgres({ ...before, onclose, fetch_types: !typesKnown } as never) as unknown as Sql;
-    }
-    return postgres(url, {
+    if (before) return postgres({ ...before, onclose } as never) as unknown as Sql;
+    const made = postgres(url, {
       max: options.max ?? 10,
       // Connections stay until they are lost: `replaceable` takes each one that closes for that.
       idle_timeout: undefined,
@@ -56,12 +53,15 @@ export function openStore(
       onnotice: () => {},
       onclose,
       types,
+      fetch_types: false,
       connection: { application_name: application, ...options.settings },
     }) as unknown as Sql;
+    Object.assign((made.options as unknown as { shared: { typeArrayMap: object } }).shared.typeArrayMap, arraysOf);
+    return made;
   });
   const besides: Store[] = [];
   return {
-    sql: pool.sql,
+    sql: traced(pool.sql),
     beside: (other) => {
       const store = openStore(url, { application, ...other });
       besides.push(store);

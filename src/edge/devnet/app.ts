@@ -21,6 +21,8 @@ export interface DevnetEdgeOptions {
   readonly devnet: Devnet;
   /** The port to the same devnet, for queries. */
   readonly port: Pick<ChainPort, "utxosByAddress" | "inMempool">;
+  /** Adds what says whether this process lives and is ready. */
+  readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
   /** How long a top-up waits for its block, in ms; Yaci DevKit waits as long. */
   readonly topupMs?: number;
@@ -42,7 +44,7 @@ function refusal(failure: Failure): HttpFailure {
 }
 
 /** The app; `/openapi.json` describes it. */
-export function devnetApp({ devnet, port, log, topupMs = 10_000 }: DevnetEdgeOptions): OpenAPIHono {
+export function devnetApp({ devnet, port, health, log, topupMs = 10_000 }: DevnetEdgeOptions): OpenAPIHono {
   const app = new OpenAPIHono();
   handleErrors(app, log);
   app.use(observe("devnet", log));
@@ -180,12 +182,7 @@ export function devnetApp({ devnet, port, log, topupMs = 10_000 }: DevnetEdgeOpt
     return utxosView(params.address, found.value);
   });
 
-  endpoint(app, {
-    method: "get",
-    path: "/health",
-    summary: "Whether the devnet lives",
-    answer: api.health,
-  }, async () => ({ status: "ok", tip: devnet.tip() }));
+  health(app);
 
   app.doc31("/openapi.json", {
     openapi: "3.1.0",

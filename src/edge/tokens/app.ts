@@ -43,6 +43,8 @@ export interface TokenEdgeOptions {
   ): Promise<Result<Json, Failure>>;
   /** Builds what has no entity yet. `address` is bytes in hexadecimal. */
   boot(address: string, deadline: number): Promise<Result<Json, Failure>>;
+  /** Adds what says whether this process lives and is ready. */
+  readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
   /** How long a wait for blocks may take, in ms. */
   readonly longestWaitMs?: number;
@@ -255,7 +257,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     refusals: waiting,
   }, ({ params }) => waitBlocks(options, params.n));
 
-  app.get("/health", (c) => c.json({ status: "alive" }));
+  options.health(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: {

@@ -6,6 +6,7 @@ import { addressText, enterpriseAddress, readAddressHex, rewardAddress } from "#
 import { encode } from "#src/cardano/cbor.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
+import { healthRoutes } from "#src/edge/health.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import type { Store } from "#src/store/store.ts";
@@ -43,7 +44,11 @@ beforeAll(async () => {
   });
   if (!started.ok) throw new Error(started.error.message);
   devnet = started.value;
-  app = devnetApp({ devnet, port: devnetPort({ store, bus, log: silentLog }), log: silentLog });
+  const health = healthRoutes({
+    health: { name: "test", roles: ["devnet"], since: Date.now(), checks: new Map() },
+    more: () => ({ tip: { ...devnet.tip() } }),
+  });
+  app = devnetApp({ devnet, port: devnetPort({ store, bus, log: silentLog }), health, log: silentLog });
 });
 afterAll(async () => {
   await devnet?.stop();
@@ -152,7 +157,11 @@ test("GET /tip and /health", async () => {
   const { body } = await get("/tip");
   expect(body).toMatchObject({ magic: 42, slotLength: 50, securityParameter: 20 });
   expect(body.currentSlot).toBeGreaterThanOrEqual(body.slot as number);
-  expect(await get("/health")).toMatchObject({ status: 200, body: { status: "ok" } });
+  expect(await get("/health")).toMatchObject({
+    status: 200,
+    body: { status: "alive", tip: { height: expect.any(Number) } },
+  });
+  expect(await get("/ready")).toMatchObject({ status: 200, body: { ready: true } });
 });
 
 test("GET /parameters names its source", async () => {
@@ -211,6 +220,7 @@ test("the OpenAPI document has every path", async () => {
     "/local-cluster/api/addresses/topup",
     "/mempool",
     "/parameters",
+    "/ready",
     "/rollback",
     "/tip",
     "/utxos/{address}",

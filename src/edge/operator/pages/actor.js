@@ -260,7 +260,7 @@ const effectRow = (effect) =>
     h(
       "span",
       { class: "note" },
-      effect.attempts > 0 ? [`failed ${count(effect.attempts)} times, next `].join("") : "next ",
+      effect.attempts > 0 ? `failed ${count(effect.attempts)}×, next ` : "next ",
       ago(effect.nextAttempt),
     ),
     effect.error !== null && h("p", { class: "error" }, effect.error),

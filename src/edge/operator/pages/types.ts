@@ -1,6 +1,7 @@
 /** The service's answers as the pages read them: types alone, for the checks of the scripts beside this file; not served. */
 import type { z } from "zod";
 import type * as api from "#src/api/operator.ts";
+import type * as hooks from "#src/api/webhooks.ts";
 
 export type Machine = z.output<typeof api.machine>;
 export type KindCounts = z.output<typeof api.kindCounts>;
@@ -18,6 +19,9 @@ export type Partitions = z.output<typeof api.partitions>;
 export type Leases = z.output<typeof api.leases>;
 export type DeadLetter = z.output<typeof api.deadLetter>;
 export type DeadLetters = z.output<typeof api.deadLetters>;
+export type Webhook = z.output<typeof hooks.webhook>;
+export type Webhooks = z.output<typeof hooks.webhooks>;
+export type Deliveries = z.output<typeof hooks.deliveries>;
 
 /** The body of a transition's message. */
 export interface Told {

@@ -1,0 +1,104 @@
+/**
+ * Whether a process lives, and whether it can do its work: `GET /health` and `GET /ready`, the same on every port.
+ *
+ * Alive is whoever answers. Ready is who has what its roles stand on; a follower that stands by has that too, and says so.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import { sleep } from "#src/base/clock.ts";
+import type { Json } from "#src/base/json.ts";
+import { reason } from "#src/base/log.ts";
+import { respond } from "#src/edge/json.ts";
+import { endpoint } from "#src/edge/route.ts";
+
+/** What one look found: why not, or something worth saying. */
+export type Check = { readonly ready: true; readonly says?: Json } | { readonly ready: false; readonly why: string };
+
+/** What a process says of itself. */
+export interface Health {
+  readonly roles: readonly string[];
+  /** Name of the process among workers, followers and devnets. */
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  /** What is looked at, by name; each has a second to answer. */
+  readonly checks: ReadonlyMap<string, () => Promise<Check>>;
+}
+
+/** What is yet to come when a process starts, and what else it says while it lives. */
+export interface HealthOptions {
+  readonly health: Health;
+  /** Members of the answer of `/health` besides. */
+  readonly more?: () => Readonly<Record<string, Json>>;
+}
+
+const CHECK_MS = 1_000;
+/** For how long an answer holds, in milliseconds. */
+const FRESH_MS = 200;
+
+const alive = z.looseObject({
+  status: z.literal("alive"),
+  name: z.string(),
+  roles: z.array(z.string()),
+  uptimeSeconds: z.number(),
+}).meta({ id: "Health" });
+
+const ready = z.object({
+  ready: z.boolean(),
+  roles: z.array(z.string()),
+  /** Why not, a sentence each. */
+  reasons: z.array(z.string()),
+  checks: z.record(z.string(), z.object({ ready: z.boolean(), why: z.string().optional(), says: z.unknown() })),
+}).meta({ id: "Readiness" });
+
+/** Looks at everything, once for all who ask in the same moment. */
+function looker(health: Health): () => Promise<z.infer<typeof ready>> {
+  const one = async (check: () => Promise<Check>): Promise<Check> => {
+    try {
+      const late = sleep(CHECK_MS).then((): Check => ({ ready: false, why: "there was no answer in time" }));
+      return await Promise.race([check(), late]);
+    } catch (error) {
+      return { ready: false, why: reason(error) };
+    }
+  };
+  const look = async () => {
+    const found = await Promise.all([...health.checks].map(async ([name, check]) => [name, await one(check)] as const));
+    const reasons = found.flatMap(([name, result]) => result.ready ? [] : [`${name}: ${result.why}`]);
+    const checks = Object.fromEntries(found.map(([name, result]) => [name, { says: undefined, ...result }]));
+    return { ready: reasons.length === 0, roles: [...health.roles], reasons, checks };
+  };
+  let last: { at: number; found: ReturnType<typeof look> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last === undefined || now - last.at > FRESH_MS) last = { at: now, found: look() };
+    return last.found;
+  };
+}
+
+/** Adds both endpoints to an app. */
+export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app: OpenAPIHono) => void {
+  const look = looker(health);
+  return (app) => {
+    endpoint(app, {
+      method: "get",
+      path: "/health",
+      summary: "Whether this process lives",
+      answer: alive,
+    }, async () => ({
+      status: "alive",
+      name: health.name,
+      roles: health.roles,
+      uptimeSeconds: Math.round((Date.now() - health.since) / 1_000),
+      ...more(),
+    }));
+    endpoint(app, {
+      method: "get",
+      path: "/ready",
+      summary: "Whether this process can do its work, and why not; 503 while it cannot",
+      answer: ready,
+    }, async ({ context }) => {
+      const found = await look();
+      return respond(context, found.ready ? 200 : 503, found);
+    });
+  };
+}

@@ -1,0 +1,341 @@
+/** The operator pages in a browser, on the whole house: what happens over HTTP appears on the open page. */
+/// <reference lib="dom" />
+import CSL from "@emurgo/cardano-serialization-lib-nodejs";
+import axe from "axe-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { openStore } from "#src/store/store.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { findBrowser, startBrowser } from "../../support/browser.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { fund, http, land, until, User } from "../../support/user.ts";
+
+const executable = findBrowser();
+const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true };
+
+describe.skipIf(executable === undefined)("the operator pages", () => {
+  let infra: Infra;
+  let arbor: Arbor;
+  let browser: Browser;
+  const user = new User();
+  const contexts: BrowserContext[] = [];
+  /** What the pages asked for, and what went wrong in them. */
+  const asked: string[] = [];
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    infra = await sharedInfra();
+    arbor = await Arbor.start({ infra });
+    browser = await startBrowser(executable!);
+    await fund(arbor.devnet, arbor.tokens, user);
+  });
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+    expect(faults.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await arbor?.end();
+    await infra?.stop();
+  });
+
+  const open = async (path: string, options: BrowserContextOptions = {}, base = arbor.operator): Promise<Page> => {
+    const context = await browser.newContext(options);
+    contexts.push(context);
+    context.on("request", (request) => asked.push(request.url()));
+    const page = await context.newPage();
+    page.on("pageerror", (error) => faults.push(String(error.stack)));
+    page.on("console", (message) => {
+      // A browser reports each answer that is an error; the pages show those.
+      if (message.type() === "error" && !/^Failed to load resource/.test(message.text())) faults.push(message.text());
+    });
+    await page.goto(base + path);
+    // Gone if the page was loaded anew.
+    await page.evaluate(() => Object.assign(globalThis, { here: true }));
+    return page;
+  };
+  const isTheSame = (page: Page) => page.evaluate(() => "here" in globalThis);
+  const live = (page: Page) => page.locator("#link[data-state=live]").waitFor();
+
+  /** The transaction that boots a token, ready to be sent. */
+  const bootToken = async () => {
+    const built = await http(arbor.tokens, "GET", `/transaction/${user.address}/boot-token`);
+    expect(built.status).toBe(200);
+    const signed = user.sign(built.body.unsignedTransaction);
+    return {
+      token: built.body.value as string,
+      signed,
+      hash: CSL.FixedTransaction.from_hex(signed).transaction_hash().to_hex(),
+    };
+  };
+  const booted = async () => {
+    const { token, signed } = await bootToken();
+    await land(arbor.tokens, signed);
+    await until("the token's actor", async () => (await actor("token", token)).status === 200);
+    return token;
+  };
+  const actor = (kind: string, id: string) => http(arbor.operator, "GET", `/actors/${kind}/${encodeURIComponent(id)}`);
+
+  it("shows a transition on the overview as it happens", async () => {
+    const page = await open("/");
+    await live(page);
+    await page.locator(".feed-panel .note", { hasText: "Waiting for the first transition" }).waitFor();
+    const { token, signed } = await bootToken();
+    await land(arbor.tokens, signed);
+    const row = page.locator(".feed li", { hasText: "booted" }).filter({
+      has: page.locator(`a[href="/ui/actors/token/${token}"]`),
+    });
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/absent\s*→\s*live/);
+    await page.locator(".states a", { hasText: /^live\s*1$/ }).waitFor();
+    expect(await isTheSame(page)).toBe(true);
+  });
+
+  it("moves the statechart of an actor that is watched, from before its birth on", async () => {
+    const { token, signed, hash } = await bootToken();
+    const [watched, sent] = await Promise.all([
+      open(`/ui/actors/token/${token}`),
+      open(`/ui/actors/transaction/${hash}`),
+    ]);
+    await Promise.all([live(watched), live(sent)]);
+    await watched.locator(".chart .state").first().waitFor();
+    expect(await watched.locator(".chart .lit").count()).toBe(0);
+
+    await land(arbor.tokens, signed);
+    await watched.locator('.chart .lit[data-lit="live"]').waitFor();
+    await sent.locator('.chart .lit[data-lit="in_ledger"]').waitFor();
+    // The arrow that was taken last: the machine says of every state that a block leads to in_ledger, so it is a line there.
+    await sent.locator(".chart text.row.taken", { hasText: "IN_LEDGER" }).waitFor();
+    await watched.locator(".timeline li", { hasText: "BOOTED" }).waitFor();
+    expect(await watched.locator(".badges .chip").innerText()).toBe("live");
+
+    const built = await http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, {
+      key: "a",
+      value: "b",
+    });
+    expect(built.status).toBe(200);
+    await land(arbor.tokens, user.sign(built.body.unsignedTransaction));
+    await watched.locator(".chart text.row.taken", { hasText: "REQUESTED" }).waitFor();
+    await watched.locator(".timeline li", { hasText: "REQUESTED" }).waitFor();
+    const { body } = await actor("token", token);
+    await watched.locator(".context li", { hasText: `slot: ${body.context.slot}` }).waitFor();
+    expect([await isTheSame(watched), await isTheSame(sent)]).toEqual([true, true]);
+  });
+
+  it("pauses and resumes by keyboard alone, and gives the focus back", async () => {
+    const token = await booted();
+    const page = await open(`/ui/actors/token/${token}`);
+    const focusOn = async (name: string) => {
+      for (let i = 0; i < 60; i++) {
+        await page.keyboard.press("Tab");
+        if (await page.evaluate((text) => document.activeElement?.textContent === text, name)) return;
+      }
+      throw new Error(`no way to ${name} with the tabulator`);
+    };
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    await focusOn("Pause");
+    await page.keyboard.press("Enter");
+    await page.locator("dialog[open]").waitFor();
+    // Away and nothing done; then in earnest.
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    expect((await actor("token", token)).body.paused).toBe(false);
+    await page.keyboard.press("Enter");
+    await page.locator("dialog[open]").waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator(".badges", { hasText: "paused" }).waitFor();
+    expect((await actor("token", token)).body.paused).toBe(true);
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    await until("the focus", () => page.evaluate(() => document.activeElement?.textContent === "Resume"), 5_000);
+    await page.keyboard.press("Enter");
+    await page.locator("dialog[open]").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    expect((await actor("token", token)).body.paused).toBe(false);
+  });
+
+  it("shows why something was not possible, where it was asked for", async () => {
+    const token = await booted();
+    const page = await open(`/ui/actors/token/${token}`);
+    await page.getByRole("button", { name: "Passivate" }).waitFor();
+    await page.route(
+      "**/passivate",
+      (route) => route.fulfill({ status: 503, json: { code: "unavailable", error: "Nobody answers." } }),
+    );
+    await page.getByRole("button", { name: "Passivate" }).click();
+    await page.locator("dialog button[type=submit]").click();
+    await page.locator("dialog [role=alert]", { hasText: "Nobody answers." }).waitFor();
+    await page.keyboard.press("Escape");
+  });
+
+  it("follows links, filters and the way back without loading anew", async () => {
+    const token = await booted();
+    const page = await open("/");
+    await page.getByRole("link", { name: "Actors" }).click();
+    await page.getByLabel("Kind").selectOption("token");
+    await page.waitForURL(/\/ui\/actors\?kind=token$/);
+    await page.getByLabel("Id begins with").fill(token.slice(0, 12));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`q=${token.slice(0, 12)}`));
+    const rows = page.locator("tbody tr");
+    await until("one row", async () => await rows.count() === 1);
+    await rows.getByRole("link").click();
+    await page.locator("h1", { hasText: token }).waitFor();
+    expect(await page.title()).toContain(token);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+    await page.goBack();
+    await page.waitForURL(/q=/);
+    await until("one row again", async () => await rows.count() === 1);
+    expect(await page.getByLabel("Id begins with").inputValue()).toBe(token.slice(0, 12));
+    await page.goBack();
+    await page.goBack();
+    await page.goBack();
+    await page.locator("h1", { hasText: "Overview" }).waitFor();
+    expect(await isTheSame(page)).toBe(true);
+  });
+
+  it("fits a phone", async () => {
+    const token = await booted();
+    for (
+      const path of ["/", "/ui/actors", `/ui/actors/token/${token}`, "/ui/workers", "/ui/dead-letters", "/ui/webhooks"]
+    ) {
+      const page = await open(path, PHONE);
+      await live(page);
+      await page.locator("h1").waitFor();
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect([path, width]).toEqual([path, 360]);
+      await page.context().close();
+    }
+  });
+
+  it("is what axe asks of a page, in the light and in the dark", async () => {
+    const token = await booted();
+    for (const colorScheme of ["light", "dark"] as const) {
+      for (
+        const path of [
+          "/",
+          "/ui/actors",
+          `/ui/actors/token/${token}`,
+          "/ui/workers",
+          "/ui/dead-letters",
+          "/ui/webhooks",
+        ]
+      ) {
+        // Without motion, so that no colour is measured in the middle of a change.
+        const page = await open(path, { colorScheme, reducedMotion: "reduce" });
+        await live(page);
+        if (path.includes(token)) await page.locator(".chart .lit").waitFor();
+        await page.evaluate(axe.source);
+        const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+        const named = violations.map((
+          { id, nodes },
+        ) => [id, nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`)]);
+        expect([path, colorScheme, named]).toEqual([path, colorScheme, []]);
+        await page.context().close();
+      }
+    }
+  });
+
+  it("runs nothing that ids, contexts, causes and errors say", async () => {
+    const evil = `"><img src=x onerror="globalThis.taken=1"><script>globalThis.taken=1</script>'\${taken=1}`;
+    const store = openStore(infra.databaseUrl, { max: 1 });
+    try {
+      const snapshot = {
+        status: "active",
+        value: "live",
+        historyValue: {},
+        children: {},
+        context: { [evil]: evil, deep: [{ [evil]: evil }] },
+      };
+      await store.sql`insert into actor (kind, id, partition, version, input_seq, snapshot, machine_version, state)
+        values ('token', ${evil}, 0, 1, 0, ${store.sql.json(snapshot as never)}, 1, ${evil})`;
+      await store.sql`insert into outbox (kind, id, version, partition, from_state, to_state, type, cause, body, at)
+        values ('token', ${evil}, 1, 0, ${evil}, 'live', ${evil}, ${evil}, '{}', now())`;
+      await store.sql`insert into dead_letter (kind, id, cause, event, error)
+        values ('token', ${evil}, ${evil}, ${JSON.stringify({ type: evil, [evil]: evil })}, ${evil})`;
+    } finally {
+      await store.close();
+    }
+    const unharmed = async (page: Page) => {
+      expect(await page.evaluate(() => "taken" in globalThis)).toBe(false);
+      expect(await page.locator("img, main script").count()).toBe(0);
+    };
+    const page = await open(`/ui/actors/token/${encodeURIComponent(evil)}`);
+    await page.locator("h1", { hasText: evil }).waitFor();
+    await page.locator(".context li", { hasText: evil }).first().waitFor();
+    await page.locator(".timeline .cause", { hasText: evil }).waitFor();
+    await unharmed(page);
+    const list = await open("/ui/actors?kind=token");
+    await list.locator(".chip", { hasText: evil }).waitFor();
+    await unharmed(list);
+    await list.locator("tr", { hasText: "onerror" }).getByRole("link").click();
+    await list.locator("h1", { hasText: evil }).waitFor();
+    const letters = await open("/ui/dead-letters");
+    await letters.locator(".letter .error", { hasText: evil }).waitFor();
+    await letters.locator("summary").click();
+    await unharmed(letters);
+    await letters.getByRole("button", { name: /^Drop/ }).click();
+    await letters.locator("dialog button[type=submit]").click();
+    await letters.locator(".nothing", { hasText: "None." }).waitFor();
+    const feed = await open("/");
+    await feed.locator(".kind-row a", { hasText: evil }).waitFor();
+    await unharmed(feed);
+  });
+
+  it("asks for the token where the service wants one, moves a partition, says when it is stale and catches up", async () => {
+    const token = "a-token-of-the-operator";
+    const env = { ARBOR_OPERATOR_TOKEN: token };
+    const start = (port: string) =>
+      Arbor.start({ infra, roles: "edge,worker", env: { ...env, ARBOR_OPERATOR_PORT: port } });
+    let second = await start("0");
+    try {
+      const page = await open("/ui/workers", {}, second.operator);
+      const field = page.getByLabel("Token");
+      await field.fill("not-the-right-token");
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").filter({ hasText: "refused" }).waitFor();
+      await field.fill(token);
+      await page.keyboard.press("Enter");
+      await live(page);
+      expect(await page.evaluate(() => document.cookie + localStorage.length)).toBe("0");
+
+      // A partition to the other worker, by keyboard.
+      await until("two workers", async () => await page.locator(".worker .badge.good").count() === 2);
+      await until("an owner each", async () => await page.locator(".cell.free").count() === 0);
+      const first = page.locator('.cell[data-id="0"]');
+      await first.focus();
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("ArrowDown");
+      const cell = page.locator('.cell[data-id="17"]');
+      expect(await cell.evaluate((element) => element === document.activeElement)).toBe(true);
+      const before = await cell.locator("span").innerText();
+      await page.keyboard.press("Enter");
+      await page.locator("dialog[open]").waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.locator("dialog button[type=submit]").press("Enter").catch(() => {});
+      await until("another owner", async () => await cell.locator("span").innerText() !== before);
+
+      // The service ends and comes back: what happened meanwhile is there, without a reload.
+      await page.getByRole("link", { name: "Overview" }).click();
+      await live(page);
+      await page.locator(".kind-row").first().waitFor();
+      await second.end();
+      await page.locator("#link[data-state=stale]").waitFor();
+      const missed = await booted();
+      second = await start(new URL(second.operator).port);
+      await live(page);
+      await page.locator(`.feed a[href="/ui/actors/token/${missed}"]`).first().waitFor();
+      expect(await isTheSame(page)).toBe(true);
+    } finally {
+      await second.end();
+    }
+  });
+
+  it("asked nobody but its own service", () => {
+    expect(asked.length).toBeGreaterThan(50);
+    const origins = new Set(asked.map((url) => new URL(url).origin));
+    for (const origin of origins) expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(origins.size).toBe(2);
+  });
+});
