@@ -137,6 +137,8 @@ describe("GET /events", () => {
 
   test("a transaction that stays open elsewhere holds nothing up; one that writes transitions holds them up, and is named", async () => {
     const other = openStore(infra.databaseUrl, { max: 1, application: "patient" });
+    // postgres.js reserves nothing on a connection that has not been used yet.
+    await other.sql`select 1`;
     const reserved = await other.sql.reserve();
     try {
       await reserved`begin`;
