@@ -2,6 +2,7 @@
  * Asks entities, wherever they are. A question goes to the worker that owns the entity's partition; when it does not answer,
  * or owns it no more, the same question with the same id goes to the next owner, until the deadline.
  */
+import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, silentLog } from "#src/base/log.ts";
 import { requestId } from "#src/base/request.ts";
@@ -42,6 +43,9 @@ export interface Ask {
 /** How long one worker is given before the question is put again (to it, or to who owns the entity by then), in milliseconds. */
 const PATIENCE_MS = 1_500;
 
+/** Between two questions to a worker whose mailbox is full while an earlier one may have the command, in milliseconds. */
+const BUSY_MS = 100;
+
 export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: Store; log?: Log }): Ask {
   const owners = createOwners({ store, bus, log });
   const suspicion = createSuspicion({ store, bus, log });
@@ -69,6 +73,8 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
     if (!entitySchema.safeParse(entity).success || !commandId.safeParse(question.id).success) {
       return fail("invalid", "The entity or the command has no proper id.");
     }
+    // Whether a worker may have the command although it has not answered.
+    let taken = false;
     for (;;) {
       const rest = deadline - Date.now();
       if (rest <= 0) break;
@@ -83,12 +89,21 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       try {
         const body = { ...question, until: Date.now() + patience } as unknown as Json;
         const told = await putTo(owner, partition, body, patience);
-        if (told === undefined) continue;
+        if (told === undefined) {
+          taken = true;
+          continue;
+        }
+        if (taken && !("again" in told) && !told.ok && told.error.code === "overloaded") {
+          // No answer yet: whoever reads "overloaded" takes it that nothing was taken.
+          await sleep(Math.min(BUSY_MS, rest));
+          continue;
+        }
         if (!("again" in told)) return told;
         askedAgain.of("not_owner").inc();
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
         if (error.code === "too_large") return fail("too_large", error.message);
+        taken ||= error.code !== "no_responders";
         askedAgain.of(error.code).inc();
         log.debug("asked again", { entity: entityKey(entity), id: question.id, worker: owner, reason: error.message });
       }

@@ -93,9 +93,9 @@ export class Cell {
     return this.epoch === this.options.epochOf(this.partition) && !this.outdated ? this.held : undefined;
   }
 
-  /** Lets an asker wait with those who asked the same command before, if its reply is open. */
-  join(id: string, asker: Asker): boolean {
-    return this.waiting.join(id, asker);
+  /** Lets an asker wait with those who asked the same command before, if it waits here or its reply is open. */
+  join(id: string, asker: Asker, deadline: number): boolean {
+    return this.waiting.join(id, asker, deadline);
   }
 
   enqueue(entry: Entry): void {

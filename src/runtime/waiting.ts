@@ -21,7 +21,7 @@ export interface Asker {
 export interface Entry {
   readonly item: Item | Ended;
   /** When nobody waits for it any more, in milliseconds since 1970. */
-  readonly deadline: number;
+  deadline: number;
   readonly askers: Asker[];
   /** Told whether the item is used up (`true`) or was dropped unread. */
   readonly settle?: (used: boolean) => void;
@@ -38,6 +38,8 @@ export class Waiting {
   private queue: Entry[] = [];
   /** Commands whose reply is open, with those who wait for it. */
   private readonly open = new Map<string, Asker[]>();
+  /** Commands that wait for a turn or are in one, by id. */
+  private readonly taken = new Map<string, Entry>();
 
   constructor(private readonly total: Total) {}
 
@@ -55,25 +57,31 @@ export class Waiting {
     return this.open.size === 0 && this.queue.length === 0;
   }
 
-  /** Lets an asker wait with those who asked the same command before, if its reply is open. */
-  join(id: string, asker: Asker): boolean {
-    const open = this.open.get(id);
-    if (open === undefined) return false;
+  /**
+   * Lets an asker wait with those who asked the same command before, if it is here or its reply is open: who asks again takes no
+   * room, and is not refused for want of it.
+   */
+  join(id: string, asker: Asker, deadline: number): boolean {
+    const entry = this.taken.get(id);
+    const askers = entry?.askers ?? this.open.get(id);
+    if (askers === undefined) return false;
+    if (entry !== undefined) entry.deadline = Math.max(entry.deadline, deadline);
     const now = Date.now();
-    this.open.set(id, [...open.filter(({ until }) => until > now), asker]);
+    const waiting = askers.filter(({ until }) => until > now);
+    askers.splice(0, askers.length, ...waiting, asker);
     return true;
   }
 
   push(entry: Entry): void {
     this.queue.push(entry);
     this.total.waiting++;
+    if (entry.item.from === "command") this.taken.set(entry.item.id, entry);
   }
 
-  /** Up to `most` entries: those that nobody waits for any more are dropped, a command that is there twice counts once. */
+  /** Up to `most` entries: those that nobody waits for any more are dropped. */
   take(most: number): Entry[] {
     const now = Date.now();
     const entries: Entry[] = [];
-    const ids = new Map<string, Entry>();
     let looked = 0;
     while (entries.length < most && looked < this.queue.length) {
       const entry = this.queue[looked++]!;
@@ -81,15 +89,16 @@ export class Waiting {
         const { id } = entry.item;
         if (entry.deadline <= now) {
           const late = fail("unavailable", "The command's time was up before its turn; it was not applied.");
+          this.taken.delete(id);
           for (const asker of entry.askers) asker.respond(late);
           continue;
         }
-        const others = ids.get(id)?.askers ?? this.open.get(id);
+        const others = this.open.get(id);
         if (others !== undefined) {
+          this.taken.delete(id);
           others.push(...entry.askers);
           continue;
         }
-        ids.set(id, entry);
       }
       entries.push(entry);
     }
@@ -109,6 +118,7 @@ export class Waiting {
     for (const { item, askers, settle } of entries) {
       settle?.(true);
       if (item.from !== "command") continue;
+      this.taken.delete(item.id);
       const result = folded.results.get(item.id);
       if (result === undefined) this.open.set(item.id, askers);
       else for (const asker of askers) asker.respond(result);
@@ -125,6 +135,7 @@ export class Waiting {
     for (const entry of entries) {
       const { item, askers, settle } = entry;
       if (item.from === "command" && known.results.has(item.id)) {
+        this.taken.delete(item.id);
         const result = known.results.get(item.id);
         if (result === undefined) this.open.set(item.id, askers);
         else for (const asker of askers) asker.respond(result);
@@ -142,13 +153,17 @@ export class Waiting {
     if (late.length === 0) return;
     this.queue = this.queue.filter(({ deadline }) => deadline > now);
     this.total.waiting -= late.length;
-    for (const { askers } of late) for (const asker of askers) asker.respond(answer);
+    for (const { item, askers } of late) {
+      if (item.from === "command") this.taken.delete(item.id);
+      for (const asker of askers) asker.respond(answer);
+    }
   }
 
   /** Answers everyone who waits, and drops the rest. */
   clear(answer: Answer): void {
     const { queue } = this;
     this.queue = [];
+    for (const { item } of queue) if (item.from === "command") this.taken.delete(item.id);
     this.total.waiting -= queue.length;
     for (const { askers, settle } of queue) {
       for (const asker of askers) asker.respond(answer);

@@ -74,6 +74,32 @@ test("a full mailbox refuses, and what it took is done", async () => {
   expect((await readActor(store, account("full")))!.version).toBe(6);
 });
 
+test("a command that is asked again while it waits takes no more room, and is not refused as one too many", async () => {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => open = resolve);
+  let reached = false;
+  const worker = await start([accountKind(wire(store))], {
+    waiting: { entity: 5, all: 100 },
+    onStep: ({ at, causes }) => {
+      if (at !== "before-commit" || !causes.includes("again-1")) return;
+      reached = true;
+      return gate;
+    },
+  });
+  const add = (commandId: string) => ask.ask(account("again"), { type: "ADD", amount: 1 }, { commandId });
+  const taken = [add("again-1")];
+  await until("the first is being written", async () => reached);
+  for (let i = 2; i <= 6; i++) taken.push(add(`again-${i}`));
+  await until("five wait", async () => worker.state().waiting === 5);
+  // Longer than an asker waits before it puts its question again.
+  await sleep(2_000);
+  expect(worker.state().waiting).toBe(5);
+  expect(await add("again-7")).toMatchObject({ error: { code: "overloaded" } });
+  open();
+  expect((await Promise.all(taken)).map((answer) => answer.ok)).toEqual(Array(6).fill(true));
+  expect((await readActor(store, account("again")))!.version).toBe(6);
+});
+
 test("a command whose time is up before its turn is not applied", async () => {
   await start([accountKind(wire(store))], {
     onStep: ({ at, causes }) => at === "before-commit" && causes.includes("late-1") ? sleep(500) : undefined,
