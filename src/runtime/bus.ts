@@ -67,13 +67,13 @@ function headed(members: Record<string, string> | undefined): { headers: MsgHdrs
   return members === undefined ? undefined : { headers: new Head(members) as unknown as MsgHdrs };
 }
 
-/** Connects, waiting for the server as long as it takes, and reconnects for ever. */
+/** Connects, waiting for the server (any of several URLs with commas between them) as long as it takes, and reconnects for ever. */
 export async function connectBus(
   options: { url: string; token?: string; name?: string; log?: Log },
 ): Promise<Bus> {
   const log = options.log ?? silentLog;
   const nats: NatsConnection = await connect({
-    servers: options.url,
+    servers: options.url.split(",").map((url) => url.trim()),
     ...(options.token === undefined ? {} : { token: options.token }),
     name: options.name ?? "arbor",
     maxReconnectAttempts: -1,

@@ -199,6 +199,20 @@ test("a bus that goes away and comes back loses no command and no transition", a
   await endpoint.stop();
 });
 
+test("a bus of several servers is reached through any of them", async () => {
+  const token = "t".repeat(16);
+  const [one, two] = [
+    await startNatsEndpoint({ port: 0, token, log: silentLog }),
+    await startNatsEndpoint({ port: 0, token, log: silentLog }),
+  ];
+  const urls = `${one.url}, ${two.url}`;
+  await one.stop();
+  const bus = await connectBus({ url: urls, token });
+  await bus.flush();
+  await bus.close();
+  await two.stop();
+});
+
 test("reminders go by the worker's clock", async () => {
   const clock = new VirtualClock(1_000_000);
   await start([accountKind(wire(store))], { clock, sweepMs: 50 });
