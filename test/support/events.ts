@@ -131,7 +131,7 @@ export async function hearCore(natsUrl: string, token?: string): Promise<Ear> {
 export async function hearStream(natsUrl: string, token?: string, stream = "ARBOR_EVENTS"): Promise<Ear> {
   const ear = notebook();
   const connection = await connect({
-    servers: natsUrl,
+    servers: natsUrl.split(","),
     ...(token === undefined ? {} : { token }),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
@@ -169,22 +169,31 @@ export async function hearStream(natsUrl: string, token?: string, stream = "ARBO
   });
 }
 
-/** Waits until an ear has heard everything of the outbox, and holds what it heard against the rows. */
-export async function expectHeardAll(store: Store, ear: Ear, ms = 30_000): Promise<number> {
+/**
+ * Waits until an ear has heard everything of the outbox (or of the entities whose `kind/id` begins so), and holds what it heard
+ * against the rows; gives how many they are.
+ */
+export async function expectHeardAll(
+  store: Store,
+  ear: Ear,
+  { ms = 30_000, prefix = "" }: { ms?: number; prefix?: string } = {},
+): Promise<number> {
   const end = Date.now() + ms;
-  const rows = async () =>
-    (await store.sql<{ key: string }[]>`
-    select kind || '/' || id || ':' || version as key from outbox order by tx, kind, id, version`).map(({ key }) =>
-      key
-    );
+  const rows = async () => {
+    const keys = await store.sql<{ key: string }[]>`
+      select kind || '/' || id || ':' || version as key from outbox
+      where starts_with(kind || '/' || id, ${prefix}) order by tx, kind, id, version`;
+    return keys.map(({ key }) => key);
+  };
+  const first = () => ear.first.filter((key) => key.startsWith(prefix));
   let all = await rows();
-  while (ear.first.length < all.length && Date.now() < end) {
+  while (first().length < all.length && Date.now() < end) {
     await sleep(50);
     all = await rows();
   }
-  const heard = new Set(ear.first);
+  const heard = new Set(first());
   expect(all.filter((key) => !heard.has(key))).toEqual([]);
-  expectInOrder(ear.first);
+  expectInOrder(first());
   return all.length;
 }
 

@@ -1,26 +1,34 @@
-/** A real nats-server, where one is installed: with JetStream, ended and started again at the same place. */
-import { spawn, spawnSync } from "node:child_process";
+/** NATS servers that are ended and started again at the same place: real ones, where they are installed, and the embedded endpoint. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { connect } from "nats";
 import { sleep } from "#src/base/clock.ts";
+import { freePort } from "#src/embedded/ports.ts";
+
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
 /** Whether there is a nats-server to start; says aloud when there is none. */
 export function hasNatsServer(): boolean {
-  const found = [...(process.env.PATH ?? "").split(":"), "/usr/sbin"].some((folder) =>
-    spawnSync(join(folder, "nats-server"), ["--version"]).status === 0
-  );
-  if (!found) console.warn("SKIPPED: no nats-server is installed; what needs JetStream is not tested");
+  const found = spawnSync("nats-server", ["--version"], { env }).status === 0;
+  if (!found) {
+    console.warn(
+      "SKIPPED: no nats-server is installed, what needs JetStream is not tested. On Debian: apt-get install nats-server.",
+    );
+  }
   return found;
 }
 
 export interface NatsServer {
   readonly url: string;
-  /** Starts it again after `kill` or `end`; with JetStream unless said otherwise. */
+  /** Whoever connects with it may do everything; undefined where none is wanted. */
+  readonly token: string | undefined;
+  /** Starts it again after `kill` or `end`; with JetStream, where it has that, unless said otherwise. */
   start(jetstream?: boolean): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
@@ -30,33 +38,25 @@ export interface NatsServer {
   stop(): Promise<void>;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-/** Starts a nats-server on a free port of loopback. */
-export async function startNatsServer(jetstream = true): Promise<NatsServer> {
-  const folder = await mkdtemp(join(tmpdir(), "arbor-nats-"));
-  const port = await freePort();
+/** A server that is started by a function, on a port that stays. */
+async function serverOf(
+  port: number,
+  token: string | undefined,
+  spawned: (jetstream: boolean) => ChildProcess,
+  jetstream: boolean,
+): Promise<NatsServer> {
   const url = `nats://127.0.0.1:${port}`;
-  let child: ReturnType<typeof spawn> | undefined;
+  let child: ChildProcess | undefined;
   const start = async (withStream = true) => {
-    child = spawn(
-      "nats-server",
-      ["-a", "127.0.0.1", "-p", String(port), ...(withStream ? ["-js", "-sd", folder] : [])],
-      {
-        stdio: ["ignore", "ignore", process.env.ARBOR_TEST_OUTPUT ? "inherit" : "ignore"],
-        env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
-      },
-    );
+    child = spawned(withStream);
     for (let tries = 0;; tries++) {
       try {
-        const connection = await connect({ servers: url, reconnect: false, timeout: 1_000 });
+        const connection = await connect({
+          servers: url,
+          reconnect: false,
+          timeout: 1_000,
+          ...(token === undefined ? {} : { token }),
+        });
         await connection.close();
         return;
       } catch (error) {
@@ -77,12 +77,55 @@ export async function startNatsServer(jetstream = true): Promise<NatsServer> {
   await start(jetstream);
   return {
     url,
+    token,
     start,
     kill: () => leave("SIGKILL"),
     end: () => leave("SIGTERM"),
+    stop: () => leave("SIGKILL"),
+  };
+}
+
+const output = process.env.ARBOR_TEST_OUTPUT ? "inherit" : "ignore";
+
+/** Starts a nats-server on a free port of loopback. */
+export async function startNatsServer(jetstream = true, more: readonly string[] = []): Promise<NatsServer> {
+  const folder = await mkdtemp(join(tmpdir(), "arbor-nats-"));
+  const port = await freePort();
+  const server = await serverOf(port, undefined, (withStream) => {
+    const stream = withStream ? ["-js", "-sd", folder] : [];
+    const args = ["-a", "127.0.0.1", "-p", String(port), ...stream, ...more];
+    return spawn("nats-server", args, { stdio: ["ignore", "ignore", output], env });
+  }, jetstream);
+  return {
+    ...server,
     stop: async () => {
-      await leave("SIGKILL");
+      await server.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts a cluster of nats-servers with JetStream. */
+export async function startNatsCluster(size: number): Promise<readonly NatsServer[]> {
+  const routes: number[] = [];
+  while (routes.length < size) routes.push(await freePort());
+  const urls = routes.map((port) => `nats://127.0.0.1:${port}`);
+  return await Promise.all(urls.map((url, i) =>
+    startNatsServer(true, [
+      ...["-n", `nats${i + 1}`, "--cluster_name", "arbor-test"],
+      ...["--cluster", url, "--routes", urls.join(",")],
+    ])
+  ));
+}
+
+/** Starts the endpoint that the product carries with it, as a process. */
+export async function startEndpointProcess(): Promise<NatsServer> {
+  const script = fileURLToPath(new URL("./nats-process.ts", import.meta.url));
+  const port = await freePort();
+  const token = randomBytes(16).toString("hex");
+  return await serverOf(port, token, () =>
+    spawn(process.execPath, ["run", "-A", script], {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, ARBOR_TEST_NATS: JSON.stringify({ port, token }) },
+    }), true);
 }

@@ -111,7 +111,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await sleep(500);
     over = true;
     await writing;
-    await expectHeardAll(cluster.store, stream, 60_000);
+    await expectHeardAll(cluster.store, stream, { ms: 60_000 });
     await marked();
     const info = await streamInfo();
     const [row] = await cluster.store.sql<{ n: bigint }[]>`select count(*) as n from outbox`;

@@ -1,0 +1,230 @@
+/**
+ * Three workers on 64 partitions, 200 accounts, 32 clients, and one fault after the other: whatever dies, every acknowledged command
+ * was applied exactly once, versions have no gaps, and every transition is heard. (A follower that is killed in the middle of a
+ * block has tests of its own beside the tokens.)
+ */
+import { connect } from "nats";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sleep } from "#src/base/clock.ts";
+import { silentLog } from "#src/base/log.ts";
+import { eventRoutes } from "#src/edge/operator/events.ts";
+import { createEventLog, type EventLog } from "#src/runtime/eventLog.ts";
+import { STREAM } from "#src/runtime/stream.ts";
+import { type Clients, expectExactlyOnce, startClients } from "./clients.ts";
+import { type Ear, expectHeardAll, hearCore, hearSse, hearStream } from "./events.ts";
+import { serveParts } from "./parts.ts";
+import { type Cluster, startCluster, until, type WorkerProcess } from "./runtime.ts";
+
+/** What the workers stand on. */
+export interface Ground {
+  /** What it is, for the lines of output. */
+  readonly name: string;
+  readonly databaseUrl: string;
+  /** One URL, or several with commas between them. */
+  readonly natsUrl: string;
+  readonly natsToken?: string;
+  /** Whether a JetStream stream keeps the transitions, which is then heard as well. */
+  readonly jetstream: boolean;
+  /** On how many servers that stream is to be. */
+  readonly replicas?: number;
+  stop(): Promise<void>;
+}
+
+/** A fault of the ground. */
+export interface GroundFault {
+  readonly name: string;
+  /** Whether messages may be lost by it, so that somebody who hears core NATS alone may miss some. */
+  readonly deafens: boolean;
+  /** Brings the fault about, and its end. */
+  strike(): Promise<void>;
+}
+
+export interface MatrixOptions {
+  /** Between an answer and the next question of a client, in milliseconds. */
+  readonly pauseMs: number;
+  /** How long clients are at work before a fault and after it, in milliseconds. */
+  readonly aroundMs: number;
+  readonly ground: () => Promise<Ground>;
+  /** Faults of what the workers stand on; they strike what `ground` has started. */
+  readonly faults: readonly GroundFault[];
+}
+
+const WORKERS = 3;
+const ENTITIES = 200;
+const CLIENTS = 32;
+const LEASE_MS = 2_000;
+const STOPPED_MS = 6_000;
+
+/** How many servers keep the stream of transitions; undefined where there is none yet. */
+async function replicasOf(natsUrl: string): Promise<number | undefined> {
+  const connection = await connect({ servers: natsUrl.split(",") });
+  try {
+    const manager = await connection.jetstreamManager();
+    return (await manager.streams.info(STREAM)).config.num_replicas;
+  } catch {
+    return undefined;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Declares the tests. */
+export function faultMatrix(options: MatrixOptions): void {
+  let ground: Ground;
+  let cluster: Cluster;
+  let events: EventLog;
+  let service: Awaited<ReturnType<typeof serveParts>>;
+  let sse: Ear;
+  let stream: Ear | undefined;
+  let workers: WorkerProcess[] = [];
+  let born = 0;
+  let number = 0;
+
+  const join = async () => void workers.push(await cluster.start(`worker${++born}`));
+  const gone = (worker: WorkerProcess) => workers = workers.filter((one) => one !== worker);
+
+  beforeAll(async () => {
+    ground = await options.ground();
+    const { databaseUrl, natsUrl, natsToken } = ground;
+    cluster = await startCluster({ databaseUrl, natsUrl, natsToken, stop: ground.stop }, {
+      partitions: 64,
+      leaseMs: LEASE_MS,
+    });
+    events = createEventLog({ store: cluster.store, bus: cluster.bus, log: silentLog });
+    const log = { store: cluster.store, events };
+    service = await serveParts(eventRoutes(log));
+    sse = hearSse(service.url);
+    await Promise.all(Array.from({ length: WORKERS }, join));
+    await cluster.settled(workers);
+    if (!ground.jetstream) return;
+    // The first transition makes it.
+    await cluster.ask.ask({ kind: "account", id: "first" }, { type: "ADD", amount: 1 }, { deadlineMs: 20_000 });
+    await until("the stream", async () => await replicasOf(natsUrl) === (ground.replicas ?? 1));
+    stream = await hearStream(natsUrl, natsToken);
+  });
+  afterAll(async () => {
+    await sse?.stop();
+    await stream?.stop();
+    events?.close();
+    await service?.stop();
+    await (cluster ?? ground)?.stop();
+  });
+
+  /** Has clients at work before, during and after a fault; then looks at everything. */
+  async function under(
+    name: string,
+    deafens: boolean,
+    fault: (clients: Clients, prefix: string) => Promise<string | void>,
+  ) {
+    while (workers.length < WORKERS) await join();
+    await cluster.settled(workers);
+    const prefix = `m${++number}x`;
+    const core = deafens ? undefined : await hearCore(cluster.natsUrl, ground.natsToken);
+    const { pauseMs, aroundMs } = options;
+    const clients = startClients(cluster.ask, {
+      prefix,
+      clients: CLIENTS,
+      entities: ENTITIES,
+      pauseMs,
+      deadlineMs: 1_000,
+    });
+    await sleep(aroundMs);
+    const before = clients.told.size;
+    const began = performance.now();
+    const said = await fault(clients, prefix);
+    await cluster.settled(workers);
+    const settledMs = Math.round(performance.now() - began);
+    await sleep(aroundMs);
+    // Everybody is answered again.
+    const now = clients.told.size;
+    await until("answers come again", async () => clients.told.size > now + CLIENTS);
+    await clients.stop();
+    expect(before).toBeGreaterThan(CLIENTS);
+    const counts = await expectExactlyOnce(cluster.store, cluster.ask, clients, prefix);
+    const heard = {
+      sse: await expectHeardAll(cluster.store, sse, { prefix: `account/${prefix}` }),
+      ...(core === undefined
+        ? {}
+        : { core: await expectHeardAll(cluster.store, core, { prefix: `account/${prefix}` }) }),
+      ...(stream === undefined
+        ? {}
+        : { stream: await expectHeardAll(cluster.store, stream, { prefix: `account/${prefix}` }) }),
+    };
+    for (const n of Object.values(heard)) expect(n).toBe(counts.applied);
+    await core?.stop();
+    const states = await Promise.all(workers.map((worker) => worker.state()));
+    const fenced = states.reduce((sum, state) => sum + state.fenced, 0);
+    const words = { ...counts, heard, fenced, worstMs: clients.worstMs(), settledMs };
+    console.log(`${ground.name}: ${name}:`, JSON.stringify(words), said ?? "");
+  }
+
+  test("kill -9 of a worker", () =>
+    under("kill -9 of a worker", false, async () => {
+      const [victim] = workers;
+      victim!.signal("SIGKILL");
+      await victim!.exited;
+      gone(victim!);
+    }));
+
+  test("a worker is stopped for 6 s in the middle of a turn: what it writes then is fenced", () =>
+    under("SIGSTOP 6 s, SIGCONT", false, async (_, prefix) => {
+      const [victim] = workers;
+      const before = (await victim!.state()).fenced;
+      await victim!.arm({ at: "before-commit", cause: `${prefix}-`, signal: "SIGSTOP" });
+      await cluster.struck(`${prefix}-`);
+      await sleep(STOPPED_MS);
+      victim!.signal("SIGCONT");
+      await until(
+        "a stale write is fenced",
+        async () => ((await victim!.state().catch(() => undefined))?.fenced ?? 0) > before,
+      );
+      return `stale writes fenced: ${(await victim!.state()).fenced - before}`;
+    }));
+
+  test("a worker joins", () => under("a join", false, join));
+
+  test("SIGTERM of a worker", () =>
+    under("SIGTERM", false, async () => {
+      const [victim] = workers;
+      const began = performance.now();
+      victim!.signal("SIGTERM");
+      await victim!.exited;
+      gone(victim!);
+      return `ended after ${Math.round(performance.now() - began)} ms`;
+    }));
+
+  test("connections to PostgreSQL end in the middle of statements", () =>
+    under("connections of workers are ended", false, async () => {
+      let ended = 0;
+      for (let i = 0; i < 8; i++) {
+        const rows = await cluster.store.sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name like 'worker%'`;
+        ended += rows.length;
+        await sleep(60);
+      }
+      expect(ended).toBeGreaterThan(8);
+      return `ended: ${ended}`;
+    }));
+
+  for (const { name, deafens, strike } of options.faults) {
+    test(name, () => under(name, deafens, strike));
+  }
+
+  test("everything that happened is told again, from its start, once and in order", async () => {
+    const replay = hearSse(service.url);
+    const total = await expectHeardAll(cluster.store, replay);
+    expect(replay.first.length).toBe(total);
+    expect(replay.again).toBe(0);
+    await replay.stop();
+    expect(await expectHeardAll(cluster.store, sse)).toBe(total);
+    if (stream !== undefined) expect(await expectHeardAll(cluster.store, stream)).toBe(total);
+    // No worker changed anything after it was looked at.
+    const [rows] = await cluster.store.sql<{ versions: bigint; results: bigint }[]>`
+      select (select sum(version) from actor)::bigint as versions,
+        (select count(*) from command_result where result is not null) as results`;
+    expect([Number(rows!.versions), Number(rows!.results)]).toEqual([total, total]);
+    const came = { sse: sse.again, reconnections: sse.connections - 1, stream: stream?.again };
+    console.log(`${ground.name}: ${total} transitions replayed; came again:`, JSON.stringify(came));
+  });
+}

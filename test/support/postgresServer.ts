@@ -1,0 +1,119 @@
+/** A PostgreSQL server of a test's own, which can be killed and started again on its port with its data. */
+import { type ChildProcess, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createLog } from "#src/base/log.ts";
+import { sleep } from "#src/base/clock.ts";
+import { serverAccount } from "#src/embedded/account.ts";
+import { createCluster, DATABASE_USER, readPassword } from "#src/embedded/cluster.ts";
+import { launch } from "#src/embedded/launch.ts";
+import { freePort } from "#src/embedded/ports.ts";
+import { readPidFile } from "#src/embedded/postmaster.ts";
+import { startPostgres } from "#src/embedded/postgres.ts";
+
+export interface PostgresServer {
+  /** What it is, for a line of output. */
+  readonly name: string;
+  /** Of the database `postgres`. */
+  readonly url: string;
+  /** Ends it as a crash would (SIGQUIT: an immediate shutdown; SIGKILL: no shutdown at all) and starts it again at once. */
+  restart(signal: "SIGQUIT" | "SIGKILL"): Promise<void>;
+  /** Ends it and deletes its data. */
+  stop(): Promise<void>;
+}
+
+/** The server that the product carries with it. */
+export async function startEmbeddedServer(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
+  const log = createLog("error", {}, () => {});
+  let server = await startPostgres({ folder, log });
+  const { url, port } = server;
+  return {
+    name: "embedded PostgreSQL",
+    url,
+    restart: async (signal) => {
+      process.kill(readPidFile(join(folder, "data"))!.pid, signal);
+      await server.lost;
+      server = await startPostgres({ folder, log, port });
+    },
+    stop: async () => {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The folder above `bin` with the newest `initdb` and `postgres` of this machine; undefined, and said, where there is none. */
+export function findPostgres(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version)),
+    ...(process.env.PATH ?? "").split(":").filter((folder) => folder.endsWith("/bin")).map((folder) =>
+      folder.slice(0, -4)
+    ),
+  ];
+  const found = folders.find((folder) =>
+    ["initdb", "postgres"].every((name) => existsSync(join(folder, "bin", name))) &&
+    spawnSync(join(folder, "bin", "postgres"), ["--version"]).status === 0
+  );
+  if (found === undefined) {
+    console.warn(
+      "SKIPPED: no PostgreSQL server is installed. On Debian: apt-get install postgresql (or name one in DATABASE_URL, " +
+        "which is then not killed).",
+    );
+  }
+  return found;
+}
+
+/** A server that is installed on this machine, with its own usual settings. */
+export async function startInstalledServer(native: string): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
+  await chmod(folder, 0o755);
+  const data = join(folder, "data");
+  const account = serverAccount(data);
+  const place = { native, account };
+  await createCluster(folder, place);
+  const sockets = join(folder, "sockets");
+  mkdirSync(sockets);
+  if (account) chownSync(sockets, account.uid, account.gid);
+  const port = await freePort();
+  const start = async (): Promise<ChildProcess> => {
+    const output = openSync(join(folder, "server.log"), "a");
+    const settings = [`port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${sockets}`];
+    const child = launch(place, "postgres", data, settings.flatMap((one) => ["-c", one]), { output });
+    closeSync(output);
+    let gone = false;
+    child.once("exit", () => gone = true);
+    for (;;) {
+      const file = readPidFile(data);
+      if (file?.ready && file.pid === child.pid) return child;
+      // Processes of a server whose head was killed may still be about.
+      if (gone) return await sleep(200).then(start);
+      await sleep(20);
+    }
+  };
+  let child = await start();
+  const end = async (signal: "SIGQUIT" | "SIGKILL" | "SIGINT") => {
+    const exited = once(child, "exit");
+    process.kill(child.pid!, signal);
+    await exited;
+  };
+  const version = spawnSync(join(native, "bin", "postgres"), ["--version"]).stdout.toString().trim();
+  return {
+    name: version,
+    url: `postgres://${DATABASE_USER}:${readPassword(folder)}@127.0.0.1:${port}/postgres`,
+    restart: async (signal) => {
+      await end(signal);
+      child = await start();
+    },
+    stop: async () => {
+      await end("SIGINT");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** Faults under load on what the product carries with it: each part is killed in its turn. */
+import { startEmbeddedServer } from "../../support/postgresServer.ts";
+import type { PostgresServer } from "../../support/postgresServer.ts";
+import { faultMatrix } from "../../support/matrix.ts";
+import { type NatsServer, startEndpointProcess } from "../../support/natsServer.ts";
+
+let nats: NatsServer;
+let postgres: PostgresServer;
+
+faultMatrix({
+  pauseMs: 50,
+  aroundMs: 800,
+  ground: async () => {
+    [nats, postgres] = await Promise.all([startEndpointProcess(), startEmbeddedServer()]);
+    return {
+      name: "embedded parts",
+      databaseUrl: postgres.url,
+      natsUrl: nats.url,
+      natsToken: nats.token!,
+      jetstream: false,
+      stop: async () => {
+        await nats.stop();
+        await postgres.stop();
+      },
+    };
+  },
+  faults: [
+    {
+      name: "the NATS endpoint is killed and comes back",
+      deafens: true,
+      strike: async () => {
+        await nats.kill();
+        await nats.start();
+      },
+    },
+    {
+      name: "PostgreSQL is ended at once and comes back",
+      deafens: false,
+      strike: () => postgres.restart("SIGQUIT"),
+    },
+  ],
+});
