@@ -19,6 +19,8 @@ export interface ArborOptions {
 export class Arbor {
   private constructor(
     readonly child: ChildProcess,
+    /** As they were given; all where none were. */
+    readonly roles: string,
     /** URL by name, as printed at the start. */
     readonly places: ReadonlyMap<string, string>,
     private readonly output: () => string,
@@ -57,7 +59,7 @@ export class Arbor {
       child.once("exit", (code) => reject(new Error(`the process ended with ${code}:\n${text}`)));
     });
     for (const match of text.matchAll(/^(\S.*?) {2,}(\S+:\d+)$/gm)) places.set(match[1]!, match[2]!);
-    return new Arbor(child, places, () => text);
+    return new Arbor(child, options.roles ?? "all", places, () => text);
   }
 
   get tokens(): string {
@@ -70,6 +72,11 @@ export class Arbor {
 
   get operator(): string {
     return this.places.get("operator service")!;
+  }
+
+  /** The port of ARBOR_HEALTH_PORT. */
+  get health(): string {
+    return this.places.get("health")!;
   }
 
   /** All that the process has printed. */
