@@ -32,6 +32,7 @@ export interface Loaded {
   readonly failed: number;
   readonly seconds: number;
   /** Milliseconds. */
+  readonly mean: number;
   readonly p50: number;
   readonly p99: number;
   readonly longest: number;
@@ -126,7 +127,17 @@ async function run({ url, body, prefix, entities, clients, ms, once }: Load): Pr
   const seconds = (performance.now() - begun) / 1_000;
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN;
-  return { answered: times.length, failed, seconds, p50: at(0.5), p99: at(0.99), longest: times.at(-1) ?? NaN, first };
+  const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
+  return {
+    answered: times.length,
+    failed,
+    seconds,
+    mean,
+    p50: at(0.5),
+    p99: at(0.99),
+    longest: times.at(-1) ?? NaN,
+    first,
+  };
 }
 
 serve(null, run);

@@ -6,9 +6,9 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Child, startChild } from "./runtime-child.ts";
 import type { ClientSettings, Load, Loaded } from "./runtime-clients.ts";
-import type { HostReady, HostSettings } from "./runtime-host.ts";
+import type { HostReady, HostSettings, Stages } from "./runtime-host.ts";
 
-export type Host = Child<HostReady, never, never>;
+export type Host = Child<HostReady, null, Stages>;
 
 export interface Cluster {
   readonly store: Store;
@@ -29,7 +29,10 @@ export interface Cluster {
 
 const PARTITIONS = 64;
 
-/** Starts everything on a new database of a server; resolves when it answers. */
+/**
+ * Starts everything on a new database of a server; resolves when it answers. Bus, edge and worker are processes of their own,
+ * or with 0 workers one process that is all of them.
+ */
 export async function startCluster(serverUrl: string, name: string, workers: number): Promise<Cluster> {
   const admin = openStore(serverUrl, { max: 1 });
   await admin.sql.unsafe(`create database ${name}`);
@@ -41,18 +44,23 @@ export async function startCluster(serverUrl: string, name: string, workers: num
   await migrate(store, runtimeMigrations);
   const natsToken = randomBytes(16).toString("hex");
   const host = (settings: Omit<HostSettings, "databaseUrl" | "natsToken">) =>
-    startChild<HostReady>("./runtime-host.ts", { databaseUrl, natsToken, ...settings } satisfies HostSettings);
-  const bus = await host({ roles: ["nats"], id: "bus" });
+    startChild<HostReady, null, Stages>(
+      "./runtime-host.ts",
+      { databaseUrl, natsToken, ...settings } satisfies HostSettings,
+    );
+  const bus = await host(
+    workers > 0 ? { roles: ["nats"], id: "bus" } : { roles: ["nats", "worker", "edge"], id: "all" },
+  );
   const { natsUrl } = bus.ready;
   let count = 0;
-  const running: Host[] = [];
+  const running: Host[] = workers > 0 ? [] : [bus];
   const addWorker = async () => {
     const worker = await host({ roles: ["worker"], id: `w${++count}`, natsUrl });
     running.push(worker);
     return worker;
   };
   for (let i = 0; i < workers; i++) await addWorker();
-  const edge = await host({ roles: ["edge"], id: "edge", natsUrl });
+  const edge = workers > 0 ? await host({ roles: ["edge"], id: "edge", natsUrl }) : bus;
   const clients = await startChild<null, Load, Loaded>(
     "./runtime-clients.ts",
     { databaseUrl, natsUrl, natsToken } satisfies ClientSettings,
@@ -67,7 +75,7 @@ export async function startCluster(serverUrl: string, name: string, workers: num
     }
     throw new Error("the workers do not share the partitions");
   };
-  await settled(workers);
+  await settled(running.length);
   return {
     store,
     bus,
@@ -81,7 +89,7 @@ export async function startCluster(serverUrl: string, name: string, workers: num
     settled,
     stop: async () => {
       await store.close();
-      for (const child of [clients, edge, ...running, bus]) child.signal("SIGKILL");
+      for (const child of new Set([clients, edge, ...running, bus])) child.signal("SIGKILL");
     },
   };
 }

@@ -18,7 +18,8 @@ export function cpuOf<Name extends string>(groups: Readonly<Record<Name, readonl
     for (const pid of parents.keys()) {
       if (!within(pid, roots)) continue;
       const fields = statOf(pid);
-      if (fields !== undefined) ticks += Number(fields[11]) + Number(fields[12]);
+      // Its own, and what those used that it started and that have ended.
+      if (fields !== undefined) ticks += [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0);
     }
     seconds[name] = ticks / 100;
   }

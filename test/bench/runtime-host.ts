@@ -3,12 +3,15 @@ import process from "node:process";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { createLog } from "#src/base/log.ts";
+import type { Family, Histogram } from "#src/base/metrics.ts";
 import { serve as listen } from "#src/edge/serve.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
+import { observe } from "#src/edge/observe.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { createAsk } from "#src/runtime/ask.ts";
 import { connectBus } from "#src/runtime/bus.ts";
+import { askSeconds, commandSeconds, statementSeconds, turnSeconds } from "#src/runtime/metrics.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
 import { serve, settings } from "./runtime-child.ts";
@@ -29,9 +32,27 @@ export interface HostReady {
   readonly edgeUrl: string | undefined;
 }
 
+/** How often each stage of a turn was gone through in this process, and for how many seconds in all. */
+export type Stages = Readonly<Record<"ask" | "command" | "turn" | "statement", { count: number; seconds: number }>>;
+
+const total = (family: Family<Histogram>) =>
+  family.series().reduce((sum, { series }) => ({
+    count: sum.count + series.counts.reduce((a, b) => a + b, 0),
+    seconds: sum.seconds + series.sum,
+  }), { count: 0, seconds: 0 });
+/** What this process measures of itself, as Prometheus would read it. */
+const stages = (): Promise<Stages> =>
+  Promise.resolve({
+    ask: total(askSeconds),
+    command: total(commandSeconds),
+    turn: total(turnSeconds),
+    statement: total(statementSeconds),
+  });
+
 const { roles, id, databaseUrl, natsToken, leaseMs, ...given } = settings<HostSettings>();
 const log = createLog("warn");
 const stops: (() => Promise<unknown>)[] = [];
+let edgeUrl: string | undefined;
 
 const nats = roles.includes("nats") ? await startNatsEndpoint({ port: 0, token: natsToken, log }) : undefined;
 const natsUrl = nats?.url ?? given.natsUrl!;
@@ -57,6 +78,7 @@ if (roles.includes("worker") || roles.includes("edge")) {
   if (roles.includes("edge")) {
     const ask = createAsk({ bus, store, log });
     const app = new OpenAPIHono();
+    app.use(observe("bench", log));
     handleErrors(app, log);
     endpoint(app, {
       method: "post",
@@ -73,9 +95,10 @@ if (roles.includes("worker") || roles.includes("edge")) {
     });
     const listener = await listen(app, { host: "127.0.0.1", port: 0 });
     stops.unshift(() => listener.stop());
-    serve({ natsUrl, edgeUrl: `http://127.0.0.1:${listener.port}` } satisfies HostReady);
-  } else serve({ natsUrl, edgeUrl: undefined } satisfies HostReady);
-} else serve({ natsUrl, edgeUrl: undefined } satisfies HostReady);
+    edgeUrl = `http://127.0.0.1:${listener.port}`;
+  }
+}
+serve({ natsUrl, edgeUrl } satisfies HostReady, stages);
 
 process.on("SIGTERM", async () => {
   for (const stop of stops) await stop();

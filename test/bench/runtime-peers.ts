@@ -60,7 +60,9 @@ async function startRestate(): Promise<Peer> {
   const cwd = await install("restate");
   const data = await mkdtemp(join(tmpdir(), "arbor-restate-"));
   const [ingress, admin, node] = await freePorts(3) as [number, number, number];
-  const server = spawn(join(cwd, "node_modules/.bin/restate-server"), ["--no-logo", "--listen-mode", "tcp"], {
+  // The package's own script would leave the server running when it is killed.
+  const binary = `node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`;
+  const server = spawn(join(cwd, binary), ["--no-logo", "--listen-mode", "tcp"], {
     stdio: "ignore",
     env: {
       ...process.env,

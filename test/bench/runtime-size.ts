@@ -7,6 +7,8 @@ export interface Sizes {
   readonly active: number;
   /** Resident memory of the worker, in MB. */
   readonly memory: number;
+  /** The rows of the entities and their indexes, in MB. */
+  readonly rows: number;
 }
 
 export interface Restart {
@@ -28,8 +30,11 @@ export async function measureSizes(
   const restarts: Restart[] = [];
   const ask = (prefix: string, entities: number) =>
     cluster.clients.ask({ prefix, entities, clients: 64, ms: 0, once: true });
-  const memory = (known: number, active: number) =>
-    sizes.push({ known, active, memory: residentMb(cluster.workers[0]!.pid) });
+  const memory = async (known: number, active: number) => {
+    const [row] = await cluster.store.sql<{ mb: number }[]>`
+      select pg_total_relation_size('actor') / 1048576.0::float8 as mb`;
+    sizes.push({ known, active, memory: residentMb(cluster.workers[0]!.pid), rows: row!.mb });
+  };
   const restart = async (known: number, after: "SIGTERM" | "SIGKILL") => {
     const [old] = cluster.workers.splice(0);
     old!.signal(after);
@@ -44,9 +49,9 @@ export async function measureSizes(
   };
   try {
     await ask("warm", 500);
-    memory(500, 500);
+    await memory(500, 500);
     await ask("e", active);
-    memory(active + 500, active + 500);
+    await memory(active + 500, active + 500);
     await restart(active, "SIGTERM");
     await restart(active, "SIGKILL");
     // The rows that as many commands would have left, without waiting for them.
@@ -55,7 +60,7 @@ export async function measureSizes(
       select kind, 'x' || n, n % 64, version, input_seq, snapshot, machine_version, state
       from (select * from actor where id = 'e0') a, generate_series(1, ${known - active}::int) n`;
     await restart(known, "SIGTERM");
-    memory(known, 1_000);
+    await memory(known, 1_000);
     await restart(known, "SIGKILL");
     return { sizes, restarts };
   } finally {

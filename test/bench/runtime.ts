@@ -2,8 +2,9 @@
  * What the runtime does a second, beside its peers, in one run on one machine: durable turns over NATS and over HTTP, transitions
  * told to a subscriber, what clients see of a worker that goes, memory, and starting anew.
  *
- * Everything that is measured runs in processes of its own: a bus, an edge, a worker unless said otherwise, the clients. Over
- * HTTP all are asked by the same clients for a counter each, and none answers before its answer is durable.
+ * Everything that is measured runs in processes of its own: a bus, an edge, a worker unless said otherwise, the clients; and
+ * once more with bus, edge and worker in one process, as `deno task start` has them. Over HTTP all are asked by the same clients
+ * for a counter each, and none answers before its answer is durable.
  */
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,6 +24,7 @@ import { cpuOf } from "./runtime-cpu.ts";
 import { measureFaults } from "./runtime-faults.ts";
 import { type Peer, startPeers } from "./runtime-peers.ts";
 import { measureSizes } from "./runtime-size.ts";
+import { measureStages, STAGES, timeFlushes } from "./runtime-stages.ts";
 
 type Print = (line: string) => void;
 
@@ -44,6 +46,7 @@ export async function benchRuntime(print: Print = console.log): Promise<void> {
     const [set] = await admin.sql<{ fsync: string; sync: string; version: string }[]>`
       select current_setting('fsync') as fsync, current_setting('synchronous_commit') as sync,
         current_setting('server_version') as version`;
+    await timeFlushes(admin);
     await admin.close();
     print(
       `${workers} worker(s), one edge, an embedded bus, PostgreSQL ${set!.version} with fsync ${set!.fsync} and ` +
@@ -52,8 +55,11 @@ export async function benchRuntime(print: Print = console.log): Promise<void> {
     peers.push(...await startPeers(server.url, print));
     const cluster = await startCluster(server.url, "bench_turns", workers);
     try {
-      await throughput(cluster, peers, postmaster, print);
+      const single = await startCluster(server.url, "bench_single", 0);
+      await throughput(cluster, single, peers, postmaster, print);
+      await single.stop();
       for (const peer of peers.splice(0)) await peer.stop();
+      await stages(cluster, print);
       await transitions(cluster, print);
     } finally {
       await cluster.stop();
@@ -67,6 +73,8 @@ export async function benchRuntime(print: Print = console.log): Promise<void> {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+const SINGLE = "Arbor in one process, HTTP";
 
 /** Something that can be asked, and the processes that answer. */
 interface Asked {
@@ -85,6 +93,7 @@ interface Figure {
 
 async function throughput(
   cluster: Cluster,
+  single: Cluster,
   peers: readonly Peer[],
   postmaster: number,
   print: Print,
@@ -94,6 +103,7 @@ async function throughput(
   const asked: Asked[] = [
     { name: "Arbor, NATS", processes: house },
     { name: "Arbor, HTTP", url: cluster.url, processes: { ...house, edge: [cluster.edge.pid] } },
+    { name: SINGLE, url: single.url, processes: { ...shared, [SINGLE]: [single.edge.pid] } },
     ...peers.map(({ name, url, pids }) => ({ name: `${name}, HTTP`, url, processes: { ...shared, [name]: pids } })),
   ];
   const measure = async ({ url, processes }: Asked, clients: number, entities: number, ms: number): Promise<Figure> => {
@@ -134,12 +144,10 @@ async function throughput(
       const before = at64.get(name) ?? { spread: 0, hot: 0 };
       at64.set(name, { ...before, [entities === 1 ? "hot" : "spread"]: rate });
       if (entities === 1) continue;
-      const parts = Object.entries(cpu);
-      spent.push([
-        name,
-        parts.map(([part, us]) => `${part} ${us.toFixed(0)}`).join(", "),
-        parts.reduce((sum, [, us]) => sum + us, 0).toFixed(0),
-      ]);
+      const together = Object.values(cpu).reduce((sum, us) => sum + us, 0);
+      const parts = ["client", "edge", "bus", "worker", "PostgreSQL"].map((part) => cpu[part]?.toFixed(0) ?? "");
+      const own = Object.entries(cpu).find(([part]) => name.startsWith(part));
+      spent.push([name, ...parts, own?.[1].toFixed(0) ?? "", together.toFixed(0), (together * rate / 1e6).toFixed(2)]);
     }
   }
   print("");
@@ -147,14 +155,51 @@ async function throughput(
     print(line)
   );
   print("");
-  table(["64 clients, 1,000 entities", "CPU µs a turn", "together"], spent).forEach((line) => print(line));
+  table(
+    [
+      "CPU µs a turn, 64 clients",
+      "client",
+      "edge",
+      "bus",
+      "worker",
+      "PostgreSQL",
+      "one process, peer",
+      "together",
+      "cores used",
+    ],
+    spent,
+  ).forEach((line) => print(line));
   print("");
   const peer = Math.max(...peers.map(({ name }) => at64.get(`${name}, HTTP`)?.spread ?? 0));
-  for (const name of ["Arbor, NATS", "Arbor, HTTP"]) {
+  for (const name of ["Arbor, NATS", "Arbor, HTTP", SINGLE]) {
     const { spread, hot } = at64.get(name)!;
     const times = peer > 0 ? `${(spread / peer).toFixed(1)} times the better peer; ` : "";
     print(`${name}, 64 clients: ${times}one hot entity ${(hot / spread).toFixed(2)} of the spread case`);
   }
+}
+
+/** What a turn waits for, stage by stage. */
+async function stages(cluster: Cluster, print: Print): Promise<void> {
+  const columns: { name: string; spent: Awaited<ReturnType<typeof measureStages>> }[] = [];
+  for (const clients of [1, 64]) {
+    for (const [name, http] of [["NATS", {}], ["HTTP", { url: cluster.url, body: '{"amount":1}' }]] as const) {
+      const load = () => cluster.clients.ask({ ...http, prefix: "e1000-", entities: 1_000, clients, ms: 2 * ROUND_MS });
+      await load();
+      const spent = await measureStages(cluster, load, name === "HTTP");
+      columns.push({ name: `${clients} client${clients === 1 ? "" : "s"}, ${name}`, spent });
+    }
+  }
+  const row = (what: string, value: (spent: (typeof columns)[number]["spent"]) => string) => [
+    what,
+    ...columns.map(({ spent }) => value(spent)),
+  ];
+  print("");
+  table(["mean µs of a command's way", ...columns.map(({ name }) => name)], [
+    ...STAGES.map((stage, i) => row(stage, (spent) => spent.stages[i]!.toFixed(0))),
+    row("together", (spent) => spent.stages.reduce((a, b) => a + b).toFixed(0)),
+    row("turns a statement", (spent) => spent.turnsPerStatement.toFixed(1)),
+    row("flushes a turn", (spent) => spent.flushesPerTurn.toFixed(2)),
+  ]).forEach((line) => print(line));
 }
 
 /** Transitions a second at a subscriber without a token, while 64 clients ask. */
@@ -215,8 +260,8 @@ async function sizes(serverUrl: string, print: Print): Promise<void> {
   const { sizes, restarts } = await measureSizes(serverUrl, few, 10 * few);
   print("");
   table(
-    ["entities known", "active in the worker", "its resident memory MB"],
-    sizes.map(({ known, active, memory }) => [known, active, memory]),
+    ["entities known", "active in the worker", "its resident memory MB", "their rows and indexes MB"],
+    sizes.map(({ known, active, memory, rows }) => [known, active, memory, rows.toFixed(1)]),
   ).forEach((line) => print(line));
   print("");
   table(
