@@ -1,8 +1,9 @@
 /** What subscribers are told of transitions, and how they ask for it; safe in a browser. */
 import { z } from "zod";
+import { plainText } from "#src/api/text.ts";
 
 const kind = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "lower-case letters, digits and dashes");
-const id = z.string().min(1).max(200);
+const id = plainText(200);
 const transition = z.string().regex(/^[a-z0-9-]{1,200}$/, "an event in kebab case");
 
 /** Which transitions are wanted. */
@@ -46,9 +47,32 @@ export const transitionEvent = z.object({
     }),
   }),
 }).meta({ id: "TransitionEvent", description: "A transition as a CloudEvent." });
+/** The body of the events of one kind: what a machine with these states and transitions can tell. */
+export function transitionEventOf(
+  kind: string,
+  machine: { readonly states: readonly string[] | undefined; readonly transitions: readonly string[] },
+) {
+  const { shape } = transitionEvent;
+  const { from, to } = shape.data.shape;
+  const state = (schema: typeof from) => {
+    const { description } = schema.meta()!;
+    return machine.states === undefined ? schema : z.enum(machine.states).meta({ description });
+  };
+  const types = machine.transitions.map((one) => `arbor.${kind}.${one}`);
+  return transitionEvent.extend({
+    id: shape.id.regex(new RegExp(`^${kind}/[\\s\\S]+:[1-9][0-9]*$`)).meta({ example: `${kind}/…:7` }),
+    source: shape.source.regex(new RegExp(`^/arbor/${kind}/[A-Za-z0-9_%-]+$`)),
+    type: z.enum(types).meta({ description: shape.type.meta()!.description }),
+    data: shape.data.extend({
+      entity: z.object({ kind: z.literal(kind), id }),
+      from: state(from),
+      to: state(to),
+    }),
+  }).meta({ description: `A transition of a ${kind} as a CloudEvent.` });
+}
 export type TransitionEvent = z.infer<typeof transitionEvent>;
 
 /** What a reader is told whose position is older than what is kept. */
 export const resetEvent = z.object({
   position: z.string().meta({ description: "Where the stream goes on." }),
-}).meta({ id: "ResetEvent" });
+});

@@ -1,10 +1,6 @@
 /** Requests and answers of the operator service; safe in a browser, shared by edge, pages and client. */
 import { z } from "zod";
-import { isWellFormed } from "#src/base/bytes.ts";
-
-/** Text that a database takes. */
-const text = (most: number) =>
-  z.string().min(1).max(most).refine((value) => !value.includes("\0") && isWellFormed(value), "no plain text");
+import { plainText as text } from "#src/api/text.ts";
 
 const kind = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "lower-case letters, digits and dashes").meta({
   description: "Kind of an actor.",

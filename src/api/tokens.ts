@@ -14,6 +14,13 @@ export const addressText = z.string().min(1).max(300).meta({
   description: "Address of a payment key on this network, base or enterprise.",
   example: "addr_test1vz…",
 });
+export const timeLimit = z.string().regex(/^[1-9]\d{0,8}$/, "milliseconds, a whole number").transform(Number).meta({
+  type: "integer",
+  description:
+    "How long the client waits, in milliseconds; 30000 at the most. A command whose time is up before its turn " +
+    "is not applied, a build ends.",
+  example: 5000,
+});
 export const outputRef = z.string().regex(/^[0-9a-fA-F]{64}[-#]\d{1,5}$/, "<transaction hash>-<output index>")
   .transform((value) => value.toLowerCase().replace("#", "-")).meta({
     description: "An output, `<transaction hash>-<output index>`.",

@@ -66,3 +66,32 @@ export const webhookTested = z.object({
   error: z.string().nullable(),
   answer: z.string().nullable(),
 }).meta({ id: "WebhookTested" });
+
+/** The headers of every message to a webhook. */
+export const webhookHeaders = z.object({
+  "content-type": z.literal("application/cloudevents+json; charset=utf-8"),
+  "webhook-id": z.string().meta({
+    description: "`<webhook>_<n>`, the same however often the message is tried: what came before is known by it.",
+  }),
+  "webhook-timestamp": z.string().regex(/^[0-9]+$/).meta({
+    description: "When this attempt was made, in seconds since 1970. Refuse what is older than a few minutes.",
+  }),
+  "webhook-signature": z.string().regex(/^v1,[A-Za-z0-9+/]{43}=$/).meta({
+    description:
+      "`v1,` and in base64 the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the bytes of " +
+      "the webhook's secret, as Standard Webhooks 1.0 has it.",
+  }),
+  "user-agent": z.literal("arbor-webhooks"),
+});
+
+/** What POST /webhooks/{id}/test sends. */
+export const testEvent = z.object({
+  specversion: z.literal("1.0"),
+  id: z.string(),
+  source: z.string().meta({ description: "`/arbor/webhooks/<id>`.", format: "uri-reference" }),
+  type: z.literal("arbor.webhook.test"),
+  time,
+  datacontenttype: z.literal("application/json"),
+  data: z.object({ webhook: id }),
+}).meta({ description: "Sent once when somebody tries a webhook." });
+export type TestEvent = z.infer<typeof testEvent>;

@@ -2,14 +2,17 @@
 import { tokenBoot } from "#actors/token.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
+import { asyncApi } from "#src/edge/operator/asyncapi.ts";
 import { operatorApp, type OperatorPart } from "#src/edge/operator/app.ts";
 import { eventRoutes } from "#src/edge/operator/events.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import { mountPages } from "#src/edge/operator/pages.ts";
+import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { createEventLog, type EventLog } from "#src/runtime/eventLog.ts";
+import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { servedCheck } from "#src/app/health.ts";
 import { actorKinds, buildOptions, listen, NETWORK_ID, type Place, type Rooms, urlOf } from "#src/app/rooms.ts";
 
@@ -36,6 +39,16 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
   });
   // Before the listener, which waits for the streams to end.
   stops.push(() => Promise.resolve(events.close()));
+  const webhooks = startWebhooks({
+    store,
+    bus,
+    events,
+    owner: options.worker,
+    ttlMs: options.leaseMs,
+    log,
+    allowPrivate: options.webhooksPrivate,
+  });
+  stops.push(() => webhooks.stop());
   return [
     { name: "token service", at: urlOf(tokens) },
     { name: "operator service", at: urlOf(operator) },
@@ -49,6 +62,8 @@ function operatorService(rooms: Rooms, { ask }: Ask, events: EventLog) {
     metricsRoutes({ store, log }),
     operatorApi({ store, bus, ask, kinds: actorKinds(rooms), aliveMs: options.leaseMs, log }),
     eventRoutes({ events }),
+    asyncApi({ kinds: actorKinds(rooms), withToken: options.operatorToken !== undefined }),
+    webhookRoutes({ store, bus, allowPrivate: options.webhooksPrivate }),
     (app) => mountPages(app),
   ];
   return operatorApp({

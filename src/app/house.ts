@@ -258,6 +258,8 @@ async function workerRole(rooms: Rooms): Promise<void> {
     kinds: actorKinds(rooms),
     log,
     leaseMs: options.leaseMs,
+    waiting: options.mailbox,
+    eventsKeptMs: options.keep.history * 3_600_000,
     ...(hooks.worker ? { onStep: hooks.worker } : {}),
   });
   rooms.health.checks.set("worker", () => workerCheck(worker));

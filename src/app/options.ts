@@ -6,6 +6,8 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { KEEP, type Keep } from "#src/runtime/retention.ts";
 
+/** Most commands that wait for one actor. */
+const MAILBOX = 1_024;
 /** A hundred years. */
 const MOST_HOURS = 876_000;
 
@@ -23,12 +25,16 @@ export interface Options {
   /** Where the operator service listens; beyond loopback it needs a token. */
   readonly operatorHost: string;
   readonly operatorToken?: string;
+  /** Whether webhooks may lead to this machine and to private networks, and over http. */
+  readonly webhooksPrivate: boolean;
+  /** Most commands that wait for one actor, and for all actors of a worker together. */
+  readonly mailbox: { readonly entity: number; readonly all: number };
   /** Port of every process for its health and its numbers; there is none where undefined. */
   readonly healthPort?: number;
   readonly roles: ReadonlySet<Role>;
   /** PostgreSQL server; embedded where undefined. */
   readonly databaseUrl?: string;
-  /** NATS server; an endpoint in this process where undefined. */
+  /** NATS server, or several of a cluster with commas between them; an endpoint in this process where undefined. */
   readonly natsUrl?: string;
   readonly natsToken?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
@@ -54,10 +60,11 @@ export const HELP = `arbor: authenticated facts on Cardano
   --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
   --operator-host HOST where that listens (as --host)                   ARBOR_OPERATOR_HOST
   --operator-token T   its token, 16 characters or more; needed where it listens beyond 127.0.0.1  ARBOR_OPERATOR_TOKEN
+  --webhooks-private B true: webhooks may lead to private addresses and over http (false)  ARBOR_WEBHOOKS_PRIVATE
   --health-port N      /health, /ready and /metrics of a process, whatever its roles (off)  ARBOR_HEALTH_PORT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
-  --nats-url URL       a NATS server instead of the endpoint            NATS_URL, NATS_TOKEN
+  --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN
   --block-ms N         ms between devnet blocks, 0 for on demand (1000) ARBOR_BLOCK_MS
   --slot-ms N          ms of a devnet slot (1000)                       ARBOR_SLOT_MS
   --builders N         threads for what costs CPU (cores - 1)           ARBOR_BUILDERS
@@ -66,6 +73,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --keep-history-hours N       transitions, for history and replay (720)                ARBOR_KEEP_HISTORY_HOURS
   --keep-effects-hours N       effects that ended, chain events that were read (24)     ARBOR_KEEP_EFFECTS_HOURS
   --keep-dead-letters-hours N  events that failed (720)                                 ARBOR_KEEP_DEAD_LETTERS_HOURS
+  --mailbox N          commands that wait for one actor; one more is answered 503 (1024)  ARBOR_MAILBOX
   --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL`;
 
 const NAMES = [
@@ -77,6 +85,7 @@ const NAMES = [
   "operator-port",
   "operator-host",
   "operator-token",
+  "webhooks-private",
   "health-port",
   "folder",
   "database-url",
@@ -89,6 +98,7 @@ const NAMES = [
   "keep-history-hours",
   "keep-effects-hours",
   "keep-dead-letters-hours",
+  "mailbox",
   "log-level",
 ] as const;
 type Name = (typeof NAMES)[number];
@@ -147,6 +157,9 @@ export function readOptions(
         `${TOKEN_LENGTH} characters, or --operator-host 127.0.0.1`,
     );
   }
+  const webhooksPrivate = text("webhooks-private") ?? "false";
+  if (!["true", "false"].includes(webhooksPrivate)) problems.push("--webhooks-private is true or false");
+  const mailbox = number("mailbox", MAILBOX, 1, 100_000);
   const builders = text("builders") === undefined ? undefined : number("builders", 1, 1, 64);
   const options: Options = {
     folder: text("folder") ?? ".arbor",
@@ -157,6 +170,8 @@ export function readOptions(
     operatorPort: number("operator-port", 8091, 0, 65_535),
     operatorHost,
     ...(operatorToken === undefined ? {} : { operatorToken }),
+    webhooksPrivate: webhooksPrivate === "true",
+    mailbox: { entity: mailbox, all: mailbox * 16 },
     ...(text("health-port") === undefined ? {} : { healthPort: number("health-port", 0, 0, 65_535) }),
     roles: roles as Set<Role>,
     ...(databaseUrl ? { databaseUrl } : {}),

@@ -46,8 +46,22 @@ export function toHttpFailure(error: unknown): HttpFailure {
   return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
 }
 
-/** When what is busy or away may be asked again, in seconds: what moves or restarts is back about then. */
-const RETRY_AFTER = "1";
+/** When what is busy or away may be asked again, in seconds; for what is not named here, `RETRY_AFTER`: what moves or restarts is back about then. */
+const RETRY_AFTER_BY_CODE: Readonly<Record<string, number>> = {
+  // As long as the longest build takes.
+  deadline: 5,
+  // Room comes with a block.
+  mempool_full: 5,
+  too_many_readers: 5,
+  // Somebody must send something back first.
+  faucet_empty: 60,
+};
+const RETRY_AFTER = 1;
+
+/** The value of `Retry-After` for an answer of 503. */
+export function retryAfter(code?: string): string {
+  return String((code === undefined ? undefined : RETRY_AFTER_BY_CODE[code]) ?? RETRY_AFTER);
+}
 
 /** Answers every error thrown by a handler, and every path that nobody serves. */
 export function handleErrors(
@@ -60,7 +74,7 @@ export function handleErrors(
       const { method, path } = c.req;
       log.error("a request failed", { request: requestId(), method, path, reason: reason(error) });
     }
-    if (failure.status === 503) c.header("retry-after", RETRY_AFTER);
+    if (failure.status === 503) c.header("retry-after", retryAfter(failure.code));
     return respond(c, failure.status, { ...errorBody(failure), ...failure.members });
   };
   const notFound: NotFoundHandler = (c: Context) =>

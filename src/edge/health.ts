@@ -8,6 +8,7 @@ import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
+import { retryAfter } from "#src/edge/errors.ts";
 import { respond } from "#src/edge/json.ts";
 import { endpoint } from "#src/edge/route.ts";
 
@@ -96,8 +97,10 @@ export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app
       path: "/ready",
       summary: "Whether this process can do its work, and why not; 503 while it cannot",
       answer: ready,
+      refusals: { 503: { description: "It cannot, and why.", schema: ready } },
     }, async ({ context }) => {
       const found = await look();
+      if (!found.ready) context.header("retry-after", retryAfter());
       return respond(context, found.ready ? 200 : 503, found);
     });
   };

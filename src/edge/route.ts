@@ -9,8 +9,15 @@ import { errorBody } from "#src/api/errors.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { readJson, respond } from "#src/edge/json.ts";
 
+/** What every answer of 503 carries. */
+export const RETRY_LATER = {
+  "Retry-After": { description: "Seconds after which asking again may help.", schema: { type: "integer" as const } },
+};
+
 type Shape = Record<string, ZodType>;
 type Out<S extends Shape | undefined> = S extends Shape ? { [K in keyof S]: z.output<S[K]> } : Record<string, never>;
+
+type Refusals = Readonly<Record<number, string | { readonly description: string; readonly schema: ZodType }>>;
 
 /** What an endpoint takes and gives; `path` in Hono's form (`/token/:tokenId`). */
 export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefined, B extends ZodType | undefined> {
@@ -22,8 +29,10 @@ export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefin
   readonly body?: B;
   /** Schema of the 200 answer. */
   readonly answer: ZodType;
-  /** Refusals by status, each with the codes it may carry. */
-  readonly refusals?: Readonly<Record<number, string>>;
+  /** Refusals by status, each with the codes it may carry; or what else such an answer holds. */
+  readonly refusals?: Refusals;
+  /** Headers that the handler reads. */
+  readonly headers?: Shape;
 }
 
 export interface Asked<P extends Shape | undefined, Q extends Shape | undefined, B extends ZodType | undefined> {
@@ -101,6 +110,7 @@ function describe(app: OpenAPIHono, spec: Endpoint<Shape | undefined, Shape | un
     summary: spec.summary,
     request: {
       ...(spec.params ? { params: z.object(spec.params) } : {}),
+      ...(spec.headers ? { headers: z.object(spec.headers) } : {}),
       ...(spec.query ? { query: z.object(spec.query) } : {}),
       ...(spec.body
         ? { body: { required: !mayMiss(spec.body), content: { "application/json": { schema: spec.body } } } }
@@ -109,9 +119,16 @@ function describe(app: OpenAPIHono, spec: Endpoint<Shape | undefined, Shape | un
     responses: {
       200: json(spec.answer, "Done."),
       ...Object.fromEntries(
-        Object.entries({ 400: "`bad_request`, `malformed_json`", ...spec.refusals }).map(([status, description]) => [
+        Object.entries<Refusals[number]>({ 400: "`bad_request`, `malformed_json`", ...spec.refusals }).map((
+          [status, description],
+        ) => [
           status,
-          json(errorBody, description),
+          {
+            ...(typeof description === "string"
+              ? json(errorBody, description)
+              : json(description.schema, description.description)),
+            ...(status === "503" ? { headers: RETRY_LATER } : {}),
+          },
         ]),
       ),
     },

@@ -9,7 +9,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { comparePositions, type Position, START } from "#src/runtime/position.ts";
-import { edgePosition, type EventFilter, type LoggedEvent, passes, readPage } from "#src/runtime/replay.ts";
+import { edgePosition, type EventFilter, isReached, type LoggedEvent, passes, readPage } from "#src/runtime/replay.ts";
 import { startTail, type Tail } from "#src/runtime/tail.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -25,6 +25,8 @@ export interface EventBatch {
 export interface EventLog {
   /** Batches from a position on, one at a time as they are asked for, until the signal aborts or the log is closed. */
   follow(from: Position | "now" | "start", filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventBatch, void>;
+  /** Whether a position can have been given by this database: one that is ahead of it never was. */
+  reached(position: Position): Promise<boolean>;
   /** How many read now. */
   readers(): number;
   /** Ends every reader. */
@@ -105,6 +107,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
         leave();
       }
     },
+    reached: (position) => isReached(store, position),
     readers: () => count,
     close: () => closed.abort(),
   };

@@ -99,3 +99,17 @@ export function allowedIn(machine: AnyStateMachine, value: unknown): string[] {
   visit(machine.root, value);
   return [...types].sort();
 }
+
+/** Names of the states that an actor can be in; undefined where it is in several at once. */
+export function statesOf(machine: AnyStateMachine): string[] | undefined {
+  const { nodes } = graphOf(machine);
+  if (machine.root.type === "parallel" || nodes.some(({ type }) => type === "parallel")) return undefined;
+  return nodes.filter(({ type }) => type === "atomic" || type === "final").map(({ id }) => id);
+}
+
+/** Types of the events that a machine knows, sorted. */
+export function eventsOf(machine: AnyStateMachine): string[] {
+  return [...new Set(graphOf(machine).edges.map(({ event }) => event))].filter((type) =>
+    type !== "" && !type.startsWith("xstate.")
+  ).sort();
+}

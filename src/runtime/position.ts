@@ -31,7 +31,10 @@ export function parsePosition(text: string): Position | undefined {
   if (tx >= 2n ** 64n) return undefined;
   if (match[2] === undefined) return { tx };
   try {
-    return { tx, entity: { kind: match[2], id: decodeURIComponent(match[4]!) }, version: Number(match[3]) };
+    const id = decodeURIComponent(match[4]!);
+    // No id has it, and no database takes it.
+    if (id.includes("\0")) return undefined;
+    return { tx, entity: { kind: match[2], id }, version: Number(match[3]) };
   } catch {
     return undefined;
   }

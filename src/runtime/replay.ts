@@ -49,6 +49,12 @@ export async function edgePosition(store: Store): Promise<Position> {
   return { tx: BigInt(row!.edge) };
 }
 
+/** Whether the database has come as far as a position: one that is ahead was given by another database, or by this one before it was set back. */
+export async function isReached(store: Store, { tx }: Position): Promise<boolean> {
+  const [row] = await store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`;
+  return tx <= BigInt(row!.next);
+}
+
 /**
  * The next transitions behind a position, at most `limit`. `edge` is a transaction id below which the caller knows that all have
  * ended; without it the page goes as far as no transaction of the whole server is open.

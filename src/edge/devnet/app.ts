@@ -48,7 +48,12 @@ export function devnetApp({ devnet, port, health, log, topupMs = 10_000 }: Devne
   const app = new OpenAPIHono();
   handleErrors(app, log);
   app.use(observe("devnet", log));
-  app.use(cors({ origin: "*", allowMethods: ["GET", "POST", "OPTIONS"], maxAge: 86_400 }));
+  app.use(cors({
+    origin: "*",
+    allowMethods: ["GET", "POST", "OPTIONS"],
+    exposeHeaders: ["Retry-After", "X-Request-Id"],
+    maxAge: 86_400,
+  }));
 
   /** The bytes of an address that outputs can be sent to on this network. */
   const payable = (text: string): string => {

@@ -17,7 +17,7 @@ export interface ActorEndpoints {
   readonly control: Control;
 }
 
-const entityPlace = z.object({ kind: z.string(), id: z.string() });
+const entityPlace = z.object(api.actorPath);
 const versionPlace = z.int().min(0);
 const UNKNOWN = { 404: "`actor_unknown`: no event was ever applied to it" };
 

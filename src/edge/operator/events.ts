@@ -13,6 +13,7 @@ import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import { check } from "#src/edge/json.ts";
+import { RETRY_LATER } from "#src/edge/route.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import type { EventBatch, EventLog } from "#src/runtime/eventLog.ts";
@@ -31,15 +32,15 @@ export interface EventRouteOptions {
 export function eventRoutes({ events, keepAliveMs = 15_000, most = 1_000 }: EventRouteOptions): OperatorPart {
   return (app: OpenAPIHono) => {
     describe(app);
-    app.get("/events", (c) => {
+    app.get("/events", async (c) => {
       const query = check(z.object(eventsQuery), c.req.query());
       if (events.readers() >= most) {
-        c.header("Retry-After", "5");
         throw new HttpFailure(503, "too_many_readers", `There are ${most} readers of events already.`);
       }
       const { from: asked, ...filter } = query;
+      const from = await beginning(c, asked, events);
       const ended = new AbortController();
-      const batches = events.follow(beginning(c, asked), filter, ended.signal);
+      const batches = events.follow(from, filter, ended.signal);
       return new Response(stream(batches, ended, keepAliveMs), {
         headers: {
           ...Object.fromEntries(c.res.headers),
@@ -52,12 +53,19 @@ export function eventRoutes({ events, keepAliveMs = 15_000, most = 1_000 }: Even
   };
 }
 
-function beginning(c: Context, asked: string | undefined): Position | "now" | "start" {
+async function beginning(
+  c: Context,
+  asked: string | undefined,
+  events: EventLog,
+): Promise<Position | "now" | "start"> {
   const last = c.req.header("last-event-id");
   const text = last === undefined || last === "" ? asked ?? "now" : last;
   if (text === "now" || text === "start") return text;
   const position = parsePosition(text);
-  if (position === undefined) throw new HttpFailure(400, "bad_position", "No position that this service has given.");
+  // Where the database does not answer, the stream stands all the same and waits for it.
+  if (position === undefined || !(await events.reached(position).catch(() => true))) {
+    throw new HttpFailure(400, "bad_position", "No position that this service has given.");
+  }
   return position;
 }
 
@@ -134,7 +142,11 @@ function describe(app: OpenAPIHono): void {
     responses: {
       200: { description: "The stream.", content: { "text/event-stream": { schema: z.string() } } },
       400: { description: "`bad_request`, `bad_position`", content: { "application/json": { schema: errorBody } } },
-      503: { description: "`too_many_readers`", content: { "application/json": { schema: errorBody } } },
+      503: {
+        description: "`too_many_readers`",
+        headers: RETRY_LATER,
+        content: { "application/json": { schema: errorBody } },
+      },
     },
   }));
 }

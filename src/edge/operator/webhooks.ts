@@ -1,13 +1,12 @@
 /** Webhooks over HTTP: made, listed, tried, resumed, removed. The sending is the business of whoever holds its lease. */
 import { randomBytes } from "node:crypto";
 import * as api from "#src/api/webhooks.ts";
-import type { Json } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { parsePosition, type Position, positionText, START } from "#src/runtime/position.ts";
-import { edgePosition } from "#src/runtime/replay.ts";
+import { edgePosition, isReached } from "#src/runtime/replay.ts";
 import { faultOfUrl, resolveTarget } from "#src/runtime/webhooks/address.ts";
 import { WEBHOOKS } from "#src/runtime/webhooks/deliverer.ts";
 import { sendEvent } from "#src/runtime/webhooks/endpoint.ts";
@@ -129,7 +128,7 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
   };
 }
 
-function testEvent(webhook: string, id: string): Json {
+function testEvent(webhook: string, id: string): api.TestEvent {
   return {
     specversion: "1.0",
     id,
@@ -153,7 +152,9 @@ async function beginning(store: Store, from = "now"): Promise<Position> {
   if (from === "now") return await edgePosition(store);
   if (from === "start") return START;
   const position = parsePosition(from);
-  if (position === undefined) throw new HttpFailure(400, "bad_position", "No position that this service has given.");
+  if (position === undefined || !(await isReached(store, position))) {
+    throw new HttpFailure(400, "bad_position", "No position that this service has given.");
+  }
   return position;
 }
 

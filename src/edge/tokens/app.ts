@@ -1,5 +1,6 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
 import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { cors } from "hono/cors";
 import { z } from "zod";
 import { fromHex, toHex } from "#src/base/bytes.ts";
@@ -16,6 +17,7 @@ import { readCursor } from "#src/chain/cursor.ts";
 import { findTransaction } from "#src/chain/transactions.ts";
 import * as api from "#src/api/tokens.ts";
 import { answerFacts } from "#src/edge/tokens/facts.ts";
+import { check } from "#src/edge/json.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { observe } from "#src/edge/observe.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
@@ -50,8 +52,10 @@ export interface TokenEdgeOptions {
   readonly longestWaitMs?: number;
 }
 
-const BUILD_MS = 30_000;
-const SUBMIT_MS = 30_000;
+/** Longest time for a submission or a build. */
+const LONGEST_MS = 30_000;
+/** Header in which a client says how long it waits. */
+const TIMEOUT = "arbor-timeout";
 const WAIT_MS = 120_000;
 const MAX_REQUESTS = 200;
 
@@ -61,7 +65,12 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const app = new OpenAPIHono();
   handleErrors(app, options.log);
   app.use(observe("tokens", options.log));
-  app.use(cors({ origin: "*", allowMethods: ["GET", "POST", "OPTIONS"], maxAge: 86_400 }));
+  app.use(cors({
+    origin: "*",
+    allowMethods: ["GET", "POST", "OPTIONS"],
+    exposeHeaders: ["Retry-After", "X-Request-Id"],
+    maxAge: 86_400,
+  }));
 
   const requester = (text: string): string => {
     const address = parseAddress(text, options.networkId);
@@ -84,13 +93,15 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     if (found.status === "ended") throw new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
     return found.state;
   };
-  const built = async (token: string, name: string, input: Json) => {
-    const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs: BUILD_MS });
+  const built = async (context: Context, token: string, name: string, input: Json) => {
+    const deadlineMs = timeOf(context);
+    const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs });
     if (!answer.ok) throw refusal(answer.error);
     return answer.value;
   };
   const building = { 422: "`not_enough_money`, `too_large`", 503: "`overloaded`, `unavailable`, `index_behind`" };
   const address = { address: api.addressText };
+  const headers = { [TIMEOUT]: api.timeLimit.optional() };
   const ofToken = { ...address, tokenId: api.tokenId };
 
   endpoint(app, {
@@ -115,10 +126,11 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     path: "/transaction",
     summary: "Submit a signed transaction",
     body: api.submitBody,
+    headers,
     answer: api.submitted,
     refusals: { 422: "`refused_by_ledger`, with the ledger's failures", 503: "`unavailable`, `overloaded`" },
-  }, async ({ body }) => {
-    const answer = await submit(options, fromHex(body.signedTransaction));
+  }, async ({ body, context }) => {
+    const answer = await submit(options, fromHex(body.signedTransaction), timeOf(context));
     if (!answer.ok) throw refusal(undecodable(answer.error) ?? answer.error);
     return answer.value;
   });
@@ -161,10 +173,12 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     path: "/transaction/:address/boot-token",
     summary: "Build the transaction that creates a token",
     params: address,
+    headers,
     answer: api.unsignedBoot,
     refusals: building,
-  }, async ({ params }) => {
-    const answer = await options.boot(requester(params.address), Date.now() + BUILD_MS);
+  }, async ({ params, context }) => {
+    const deadline = Date.now() + timeOf(context);
+    const answer = await options.boot(requester(params.address), deadline);
     if (!answer.ok) throw refusal(answer.error);
     return answer.value;
   });
@@ -181,12 +195,13 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       summary,
       params: ofToken,
       body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
+      headers,
       answer: api.unsignedRequest,
       refusals: { ...gone, ...building },
-    }, async ({ params, body }) => {
+    }, async ({ params, body, context }) => {
       const from = requester(params.address);
       await alive(params.tokenId);
-      return await built(params.tokenId, "request", { address: from, type, ...body } as Json);
+      return await built(context, params.tokenId, "request", { address: from, type, ...body } as Json);
     });
   }
 
@@ -195,13 +210,14 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     path: "/transaction/:address/retract-change/:outputRef",
     summary: "Build the transaction that takes a request back",
     params: { ...address, outputRef: api.outputRef },
+    headers,
     answer: api.unsigned,
     refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...building },
-  }, async ({ params }) => {
+  }, async ({ params, context }) => {
     const from = requester(params.address);
     const found = await readRequest(store.sql, refRow(params.outputRef));
     if (!found) throw new HttpFailure(404, "request_unknown", `There is no open request ${params.outputRef}.`);
-    return await built(found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
+    return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
   });
 
   endpoint(app, {
@@ -210,9 +226,10 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     summary: "Build the transaction that applies requests",
     params: ofToken,
     query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]) },
+    headers,
     answer: api.unsignedUpdate,
     refusals: { 403: "`not_owner`", ...gone, 409: "`requests_fail`, with a reason for each", ...building },
-  }, async ({ params, query }) => {
+  }, async ({ params, query, context }) => {
     const from = requester(params.address);
     const wanted = [...new Set(query.request)];
     if (wanted.length === 0) {
@@ -223,7 +240,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       );
     }
     await alive(params.tokenId);
-    return await built(params.tokenId, "update", { address: from, requests: wanted.map(refRow) });
+    return await built(context, params.tokenId, "update", { address: from, requests: wanted.map(refRow) });
   });
 
   endpoint(app, {
@@ -231,12 +248,13 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     path: "/transaction/:address/end-token/:tokenId",
     summary: "Build the transaction that ends a token",
     params: ofToken,
+    headers,
     answer: api.unsigned,
     refusals: { 403: "`not_owner`", ...gone, ...building },
-  }, async ({ params }) => {
+  }, async ({ params, context }) => {
     const from = requester(params.address);
     await alive(params.tokenId);
-    return await built(params.tokenId, "end", { address: from });
+    return await built(context, params.tokenId, "end", { address: from });
   });
 
   const waiting = { 503: "`wait_too_long`" };
@@ -270,7 +288,17 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   return app;
 }
 
-async function submit(options: TokenEdgeOptions, cbor: Uint8Array): Promise<Result<Json, Failure>> {
+/** How long a call may take, in milliseconds: what the client says it waits, at most `LONGEST_MS`. */
+function timeOf(context: Context): number {
+  const given = context.req.header(TIMEOUT);
+  return given === undefined ? LONGEST_MS : Math.min(check(api.timeLimit, given), LONGEST_MS);
+}
+
+async function submit(
+  options: TokenEdgeOptions,
+  cbor: Uint8Array,
+  deadlineMs: number,
+): Promise<Result<Json, Failure>> {
   let transaction;
   try {
     transaction = scanTransaction(cbor);
@@ -285,7 +313,7 @@ async function submit(options: TokenEdgeOptions, cbor: Uint8Array): Promise<Resu
     inputs: transaction.inputs.map(refKey),
     addresses: [...new Set(outputs.map((output) => output.address))],
     validTo: transaction.validTo ?? null,
-  }, { deadlineMs: SUBMIT_MS });
+  }, { deadlineMs });
 }
 
 /** Bytes that look like a transaction but that the ledger's decoder refuses are malformed, and not refused by a rule. */

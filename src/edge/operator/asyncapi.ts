@@ -1,0 +1,185 @@
+/**
+ * `GET /asyncapi.json`: what subscribers are told, over NATS, as server-sent events and to webhooks, as an AsyncAPI 3.0 document.
+ *
+ * It is made of the schemas that events have (`src/api`) and of the machines that this service knows, so that it says of a kind
+ * which states and transitions there are.
+ */
+import type { Context } from "hono";
+import { z, type ZodType } from "zod";
+import { eventsQuery, resetEvent, transitionEventOf } from "#src/api/events.ts";
+import { testEvent, webhookHeaders } from "#src/api/webhooks.ts";
+import type { OperatorPart } from "#src/edge/operator/app.ts";
+import { respond } from "#src/edge/json.ts";
+import { endpoint } from "#src/edge/route.ts";
+import { kebab } from "#src/runtime/events.ts";
+import { eventsOf, statesOf } from "#src/runtime/graph.ts";
+import { STREAM } from "#src/runtime/stream.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
+
+export interface AsyncApiOptions {
+  /** The kinds that workers of this version run. */
+  readonly kinds: readonly Pick<ActorKind, "kind" | "machine">[];
+  /** Whether the service wants its token. */
+  readonly withToken: boolean;
+}
+
+type Part = { readonly [name: string]: unknown };
+
+/** The endpoint. */
+export function asyncApi(options: AsyncApiOptions): OperatorPart {
+  let document: Part | undefined;
+  return (app) =>
+    endpoint(app, {
+      method: "get",
+      path: "/asyncapi.json",
+      summary: "What subscribers are told, as an AsyncAPI 3.0 document",
+      answer: z.looseObject({ asyncapi: z.literal("3.0.0") }),
+    }, async ({ context }: { context: Context }) => respond(context, 200, document ??= asyncApiDocument(options)));
+}
+
+/** The document. */
+export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
+  const known = kinds.map(({ kind, machine }) => ({
+    kind,
+    states: statesOf(machine),
+    transitions: [...new Set(eventsOf(machine).map(kebab))].sort(),
+  }));
+  const of = <T>(value: (one: typeof known[number]) => readonly [string, T]) => Object.fromEntries(known.map(value));
+  const message = (name: string) => ref("components", "messages", name);
+  const security = withToken ? { security: [ref("components", "securitySchemes", "operator")] } : {};
+  return {
+    asyncapi: "3.0.0",
+    info: {
+      title: "Arbor events",
+      version: "1.0.0",
+      description:
+        "Every transition of every actor, told at least once; the versions of an actor in their order. Load an actor " +
+        "after you have subscribed, and drop events that are not newer than its version.",
+    },
+    defaultContentType: "application/json",
+    servers: {
+      nats: {
+        host: "{server}",
+        protocol: "nats",
+        description: "Anybody may subscribe to `arbor.event.>` and publish nothing.",
+        variables: { server: { default: "127.0.0.1:4222", description: "Where the NATS server listens." } },
+      },
+      operator: {
+        host: "{server}",
+        protocol: "http",
+        description: "The operator service.",
+        variables: { server: { default: "127.0.0.1:8091", description: "Where the operator service listens." } },
+        ...security,
+      },
+    },
+    channels: {
+      ...of(({ kind, transitions }) => [kind, {
+        address: `arbor.event.${kind}.{id}.{transition}`,
+        title: `Transitions of every ${kind}`,
+        servers: [ref("servers", "nats")],
+        parameters: {
+          id: {
+            description:
+              "Id of the actor: letters, digits, `_` and `-` as they are, every other byte of its UTF-8 as `%` and two " +
+              "hexadecimal digits; `*` for all.",
+          },
+          transition: { description: "Event of the machine in kebab case; `*` for all.", enum: [...transitions, "*"] },
+        },
+        messages: { [kind]: message(kind) },
+        "x-jetstream": { stream: STREAM, deduplicatedBy: "Nats-Msg-Id" },
+      }]),
+      events: {
+        address: "/events",
+        title: "Transitions as server-sent events",
+        description:
+          "`event` says which message it is; `id` is a position in the order of commits, from which a client that comes " +
+          "back goes on with the header Last-Event-ID.",
+        servers: [ref("servers", "operator")],
+        messages: { ...of(({ kind }) => [kind, message(kind)]), reset: message("reset") },
+      },
+      webhooks: {
+        address: null,
+        title: "Transitions to webhooks",
+        description: "POST to the URL that POST /webhooks was told; an answer of 200 to 299 takes the message.",
+        messages: { ...of(({ kind }) => [kind, message(`webhook-${kind}`)]), test: message("webhook-test") },
+      },
+    },
+    operations: {
+      ...of(({ kind }) => [`publish-${kind}`, {
+        action: "send",
+        channel: ref("channels", kind),
+        summary: `Tells of a transition of a ${kind}, through JetStream where the server has it.`,
+      }]),
+      stream: {
+        action: "send",
+        channel: ref("channels", "events"),
+        summary: "Streams transitions to whoever asked for them.",
+        bindings: { http: { method: "GET", query: schemaOf(z.object(eventsQuery)), bindingVersion: "0.3.0" } },
+      },
+      deliver: {
+        action: "send",
+        channel: ref("channels", "webhooks"),
+        summary: "Delivers transitions to a webhook, tried again for about a day.",
+        bindings: { http: { method: "POST", bindingVersion: "0.3.0" } },
+      },
+    },
+    components: {
+      schemas: {
+        ...of((one) => [`${one.kind}-event`, schemaOf(transitionEventOf(one.kind, one))]),
+        reset: schemaOf(resetEvent),
+        "webhook-test": schemaOf(testEvent),
+        "webhook-headers": schemaOf(webhookHeaders),
+      },
+      messages: {
+        ...of(({ kind }) => [kind, {
+          name: "transition",
+          title: `A transition of a ${kind}`,
+          payload: ref("components", "schemas", `${kind}-event`),
+        }]),
+        reset: {
+          name: "reset",
+          title: "Older transitions than those asked for were deleted",
+          payload: ref("components", "schemas", "reset"),
+        },
+        ...of(({ kind }) => [`webhook-${kind}`, {
+          ...sentToWebhooks,
+          name: "transition",
+          title: `A transition of a ${kind}`,
+          payload: ref("components", "schemas", `${kind}-event`),
+        }]),
+        "webhook-test": {
+          ...sentToWebhooks,
+          name: "test",
+          title: "A try",
+          payload: ref("components", "schemas", "webhook-test"),
+        },
+      },
+      ...(withToken
+        ? { securitySchemes: { operator: { type: "http", scheme: "bearer", description: "The operator's token." } } }
+        : {}),
+    },
+  };
+}
+
+const sentToWebhooks = {
+  contentType: "application/cloudevents+json",
+  headers: { $ref: "#/components/schemas/webhook-headers" },
+};
+
+function ref(...path: readonly string[]): Part {
+  return { $ref: `#/${path.join("/")}` };
+}
+
+/** A schema as AsyncAPI has it: JSON Schema draft 7, to stand inside a document. The schema has no name by which it would be referred to. */
+function schemaOf(schema: ZodType): Part {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    target: "draft-7",
+    override: ({ jsonSchema }) => {
+      const { example } = jsonSchema as { example?: unknown };
+      if (example === undefined) return;
+      delete (jsonSchema as { example?: unknown }).example;
+      jsonSchema.examples = [example as never];
+    },
+  });
+  return rest;
+}

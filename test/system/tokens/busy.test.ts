@@ -1,0 +1,139 @@
+/** A transaction whose mailbox is full, over HTTP: who is refused and when to come back, what was taken is done, deadlines travel. */
+import CSL from "@emurgo/cardano-serialization-lib-nodejs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type House, openHouse } from "#src/app/house.ts";
+import { readOptions } from "#src/app/options.ts";
+import { silentLog } from "#src/base/log.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { fund, http, land, until, User } from "../../support/user.ts";
+
+const ROOM = 4;
+
+describe("a transaction that many submit at once", () => {
+  let infra: Infra;
+  let house: House;
+  let tokens: string;
+  let operator: string;
+  const user = new User();
+  /** Holds the turns of transactions while it is there. */
+  let gate: Promise<void> | undefined;
+  let open = () => {};
+  let held = 0;
+
+  beforeAll(async () => {
+    infra = await sharedInfra();
+    const ports = ["token", "devnet", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
+    const options = readOptions(
+      [...ports, "--mailbox", String(ROOM), "--block-ms", "150", "--slot-ms", "50", "--builders", "1"],
+      { DATABASE_URL: infra.databaseUrl, NATS_URL: infra.natsUrl, NATS_TOKEN: infra.natsToken },
+    );
+    if (!options.ok || options.value === "help") throw new Error("bad options");
+    house = await openHouse(options.value, silentLog, () => {}, {
+      worker: ({ at, entity }) => {
+        if (gate === undefined || at !== "before-commit" || entity.kind !== "transaction") return;
+        held++;
+        return gate;
+      },
+    });
+    const at = (name: string) => house.places.find((place) => place.name === name)!.at;
+    tokens = at("token service");
+    operator = at("operator service");
+    await fund(at("devnet and faucet"), tokens, user);
+  });
+  afterAll(async () => {
+    open();
+    await house?.stop();
+    await infra?.stop();
+  });
+
+  const close = () => {
+    held = 0;
+    gate = new Promise((resolve) =>
+      open = () => {
+        gate = undefined;
+        resolve();
+      }
+    );
+  };
+  const signed = async () => {
+    const built = await http(tokens, "GET", `/transaction/${user.address}/boot-token`);
+    expect(built.status).toBe(200);
+    const transaction = user.sign(built.body.unsignedTransaction);
+    return { transaction, hash: CSL.FixedTransaction.from_hex(transaction).transaction_hash().to_hex() };
+  };
+  const post = async (transaction: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${tokens}/transaction`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ signedTransaction: transaction }),
+    });
+    return { status: response.status, after: response.headers.get("retry-after"), body: await response.json() };
+  };
+  const submits = async (hash: string) => {
+    const { body } = await http(operator, "GET", `/actors/transaction/${hash}/history?limit=500`);
+    return (body.transitions ?? []).filter(({ event }: { event: string }) => event === "SUBMIT");
+  };
+  const depth = async () => (await http(operator, "GET", "/workers")).body.workers[0].waiting as number;
+
+  it("is refused where there is no room, with 503 and Retry-After; all that was taken is applied, once", async () => {
+    const { transaction, hash } = await signed();
+    close();
+    const first = post(transaction);
+    await until("the first is being written", async () => held === 1);
+    // Its client waits no longer than its turn takes to come.
+    const late = await post(transaction, { "arbor-timeout": "300" });
+    expect(late).toMatchObject({
+      status: 503,
+      after: expect.stringMatching(/^[1-9]\d*$/),
+      body: { code: "unavailable" },
+    });
+    const taken = Array.from({ length: ROOM - 1 }, () => post(transaction));
+    await until("the mailbox is full", async () => await depth() === ROOM);
+    for (const refused of await Promise.all([post(transaction), post(transaction)])) {
+      expect(refused).toEqual({
+        status: 503,
+        after: expect.stringMatching(/^[1-9]\d*$/),
+        body: { code: "overloaded", error: expect.any(String) },
+      });
+    }
+    open();
+    for (const answer of await Promise.all([first, ...taken])) {
+      expect(answer).toEqual({ status: 200, after: null, body: { txHash: hash } });
+    }
+    const applied = await submits(hash);
+    expect(applied).toHaveLength(ROOM);
+    expect(new Set(applied.map(({ cause }: { cause: string }) => cause)).size).toBe(ROOM);
+    await until(
+      "it is in the ledger",
+      async () => (await http(tokens, "GET", `/transaction?txHash=${hash}`)).status === 200,
+    );
+    // The network was asked once.
+    const { body } = await http(operator, "GET", `/actors/transaction/${hash}/history?limit=500`);
+    expect(body.transitions.filter(({ event }: { event: string }) => event === "ACCEPTED")).toHaveLength(1);
+  });
+
+  it("submitted again, at once and when it is in the ledger, has the same answer", async () => {
+    const { transaction, hash } = await signed();
+    const answers = await Promise.all([post(transaction), post(transaction), post(transaction)]);
+    await land(tokens, transaction);
+    answers.push(await post(transaction));
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { txHash: hash } });
+  });
+
+  it("refuses a time limit that is none, and takes a longer one than there is", async () => {
+    const { transaction } = await signed();
+    for (const limit of ["0", "-1", "1.5", "soon", ""]) {
+      expect((await post(transaction, { "arbor-timeout": limit })).body.code, limit).toBe("bad_request");
+    }
+    expect((await post(transaction, { "arbor-timeout": "999999999" })).status).toBe(200);
+  });
+
+  it("says in its OpenAPI document when to come back", async () => {
+    const { paths } = (await http(tokens, "GET", "/openapi.json")).body;
+    const operations = Object.values(paths).flatMap((path) => Object.values(path as object));
+    const busy = operations.flatMap(({ responses }) => responses["503"] ?? []);
+    expect(busy.length).toBeGreaterThan(6);
+    for (const response of busy) expect(response.headers["Retry-After"].schema).toEqual({ type: "integer" });
+    expect(paths["/transaction"].post.parameters.map(({ name }: { name: string }) => name)).toContain("arbor-timeout");
+  });
+});

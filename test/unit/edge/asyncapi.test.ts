@@ -1,0 +1,94 @@
+/** The AsyncAPI document: right by AsyncAPI's own schema, and true of the machines. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { Ajv, type AnySchema } from "ajv";
+import { describe, expect, test } from "vitest";
+import { createMachine } from "xstate";
+import { tokenMachine } from "#machines/token.ts";
+import { transactionMachine } from "#machines/transaction.ts";
+import { asyncApiDocument } from "#src/edge/operator/asyncapi.ts";
+import { cloudEvent, type Transition } from "#src/runtime/events.ts";
+import { validatorOf } from "../../support/asyncapi.ts";
+
+const official = JSON.parse(
+  readFileSync(createRequire(import.meta.url).resolve("@asyncapi/specs/schemas/3.0.0-without-$id.json"), "utf8"),
+) as AnySchema;
+const isAsyncApi = new Ajv({ strict: false, validateFormats: false, logger: false }).compile(official);
+
+const kinds = [{ kind: "token", machine: tokenMachine }, { kind: "transaction", machine: transactionMachine }];
+const document = (withToken = false) => JSON.parse(JSON.stringify(asyncApiDocument({ kinds, withToken })));
+const transition: Transition = {
+  entity: { kind: "token", id: "ab.é" },
+  version: 7,
+  from: "live",
+  to: "quarantined",
+  type: "QUARANTINED",
+  cause: "input:12",
+  at: 1_700_000_000_000,
+};
+
+describe("the AsyncAPI document", () => {
+  test.each([false, true])("is one by AsyncAPI's schema (token: %s)", (withToken) => {
+    isAsyncApi(document(withToken));
+    expect(isAsyncApi.errors ?? []).toEqual([]);
+    const broken = document();
+    broken.operations.stream.action = "shout";
+    expect(isAsyncApi(broken)).toBe(false);
+  });
+
+  test("refers to nothing that is not there", () => {
+    const whole = document(true);
+    const refs = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
+    expect(refs.length).toBeGreaterThan(20);
+    for (const path of refs) {
+      expect(path.split("/").reduce((at, name) => at?.[name], whole), path).toBeDefined();
+    }
+  });
+
+  test("names the states and transitions of the machines", () => {
+    const { channels, components } = document();
+    expect(Object.keys(channels)).toEqual(["token", "transaction", "events", "webhooks"]);
+    expect(channels.token.address).toBe("arbor.event.token.{id}.{transition}");
+    expect(channels.transaction.parameters.transition.enum).toEqual(
+      expect.arrayContaining(["submit", "in-ledger", "*"]),
+    );
+    const { from } = components.schemas["transaction-event"].properties.data.properties;
+    expect(from.enum).toEqual(["created", "submitting", "pending", "in_ledger", "expired", "refused"]);
+  });
+
+  test("of a machine that is in several states at once says nothing of states", () => {
+    const machine = createMachine({
+      type: "parallel",
+      states: { a: { initial: "x", states: { x: { on: { GO: "y" } }, y: {} } }, b: {} },
+    });
+    const { components } = asyncApiDocument({ kinds: [{ kind: "both", machine }], withToken: false }) as never as {
+      components: { schemas: Record<string, { properties: { data: { properties: { from: object } } } }> };
+    };
+    expect(components.schemas["both-event"]!.properties.data.properties.from).not.toHaveProperty("enum");
+  });
+
+  test("takes what is told and nothing else", () => {
+    const faults = validatorOf(document());
+    const event = cloudEvent(transition);
+    expect(faults("token", event)).toEqual([]);
+    const data = event.data as Record<string, unknown>;
+    const wrong: Record<string, unknown>[] = [
+      { ...event, specversion: "0.3" },
+      { ...event, type: "arbor.token.sold" },
+      { ...event, type: "arbor.transaction.submit" },
+      { ...event, source: "/arbor/token/ab.é" },
+      { ...event, id: "token/ab.é:0" },
+      { ...event, time: "yesterday" },
+      { ...event, secret: 1 },
+      { ...event, data: { ...data, to: "sold" } },
+      { ...event, data: { ...data, version: 0 } },
+      { ...event, data: { ...data, entity: { kind: "transaction", id: "x" } } },
+      { ...event, data: { ...data, more: 1 } },
+      ...Object.keys(event).map((name) => ({ ...event, [name]: undefined })).map((one) =>
+        JSON.parse(JSON.stringify(one))
+      ),
+    ];
+    for (const one of wrong) expect(faults("token", one), JSON.stringify(one)).not.toEqual([]);
+    expect(faults("transaction", event)).not.toEqual([]);
+  });
+});
