@@ -11,6 +11,8 @@ export interface Receiver {
   readonly taken: readonly TransitionEvent[];
   /** Headers of every message, refused ones included. */
   readonly headers: readonly Record<string, string>[];
+  /** Every message as it came, refused ones included. */
+  readonly messages: readonly { readonly text: string; readonly headers: Record<string, string> }[];
   /** Messages whose signature was not right. */
   readonly forged: number;
   /** The key to check signatures with, as the answer to POST /webhooks shows it. */
@@ -23,8 +25,10 @@ export interface Receiver {
 export async function startReceiver(): Promise<Receiver> {
   const taken: TransitionEvent[] = [];
   const headers: Record<string, string>[] = [];
+  const messages: { text: string; headers: Record<string, string> }[] = [];
   const receiver = {
     taken,
+    messages,
     headers,
     forged: 0,
     secret: undefined as string | undefined,
@@ -35,6 +39,7 @@ export async function startReceiver(): Promise<Receiver> {
     for await (const part of request) body += String(part);
     const given = request.headers as Record<string, string>;
     headers.push(given);
+    messages.push({ text: body, headers: given });
     try {
       if (receiver.secret !== undefined) new Webhook(receiver.secret).verify(body, given);
     } catch {
