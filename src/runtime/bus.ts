@@ -17,6 +17,7 @@ export class BusError extends Error {
 
 /** What a subscriber may do with a message that asks for an answer. Throws a `BusError` when the answer is too large. */
 export type Respond = (body: Json) => void;
+type Handle = (body: Json, respond: Respond | undefined, subject: string) => void;
 
 export interface Bus {
   /** Asks and waits. Rejects with a `BusError`. */
@@ -24,7 +25,9 @@ export interface Bus {
   /** Sends, as far as the connection takes it; `flush` tells that the server has it. */
   publish(subject: string, body: Json, headers?: Record<string, string>): void;
   /** Hands over every message until the function that it gives is called. A body that is no JSON is dropped with a warning. */
-  subscribe(subject: string, handle: (body: Json, respond: Respond | undefined, subject: string) => void): () => void;
+  subscribe(subject: string, handle: Handle): () => void;
+  /** Like `subscribe`, for a subject without wildcards; requests over this same connection are handed over without the server. */
+  serve(subject: string, handle: Handle): () => void;
   /** Resolves when the server has everything sent so far; rejects after `timeoutMs` or when the connection is lost. */
   flush(timeoutMs?: number): Promise<void>;
   /** Largest body that the server takes, in bytes. */
@@ -102,8 +105,9 @@ export async function connectBus(
     }
     return bytes;
   };
-  const request = requests(nats);
-  return {
+  const served = new Map<string, Handle>();
+  const request = requests(nats, served, bytesOf, log);
+  const bus: Bus = {
     request: async (subject, body, timeoutMs, more) => await request(subject, bytesOf(body), timeoutMs, headed(more)),
     publish: (subject, body, more) => nats.publish(subject, bytesOf(body), headed(more)),
     subscribe: (subject, handle) => {
@@ -117,14 +121,18 @@ export async function connectBus(
             return log.warn("message is no JSON", { subject: message.subject });
           }
           const respond = message.reply ? (answer: Json) => void message.respond(bytesOf(answer)) : undefined;
-          try {
-            handle(body, respond, message.subject);
-          } catch (failure) {
-            log.error("message handler threw", { subject: message.subject, reason: reason(failure) });
-          }
+          handOver(handle, body, respond, message.subject, log);
         },
       });
       return () => subscription.unsubscribe();
+    },
+    serve: (subject, handle) => {
+      const end = bus.subscribe(subject, handle);
+      served.set(subject, handle);
+      return () => {
+        if (served.get(subject) === handle) served.delete(subject);
+        end();
+      };
     },
     flush: async (timeoutMs = 5_000) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -148,6 +156,15 @@ export async function connectBus(
       await nats.close();
     },
   };
+  return bus;
+}
+
+function handOver(handle: Handle, body: Json, respond: Respond | undefined, subject: string, log: Log): void {
+  try {
+    handle(body, respond, subject);
+  } catch (failure) {
+    log.error("message handler threw", { subject, reason: reason(failure) });
+  }
 }
 
 /** A request that waits for its answer. */
@@ -165,9 +182,14 @@ const LATE_MS = 20;
 /**
  * Requests over one inbox. The client's own makes an `Error` for each request in advance, stack trace and all: a tenth of an
  * asker's time. Requests of one moment go out in one write, which costs more than all the rest of a request; and one timer
- * serves them all.
+ * serves them all. What is `served` in this process hears of a request at the same moment, in the same bytes.
  */
-function requests(nats: NatsConnection) {
+function requests(
+  nats: NatsConnection,
+  served: ReadonlyMap<string, Handle>,
+  bytesOf: (body: Json) => Uint8Array,
+  log: Log,
+) {
   const inbox = createInbox();
   const waiting = new Map<string, Waiting>();
   let number = 0;
@@ -189,20 +211,22 @@ function requests(nats: NatsConnection) {
     outgoing = [];
     for (const publish of now) publish();
   };
+  const answered = (reply: string, data: Uint8Array, nobody: boolean) => {
+    const asked = waiting.get(reply);
+    if (asked === undefined) return;
+    waiting.delete(reply);
+    if (nobody) return asked.reject(new BusError("no_responders", `nobody listens on ${asked.subject}`));
+    try {
+      asked.resolve(decode(data));
+    } catch (failure) {
+      asked.reject(new BusError("closed", reason(failure)));
+    }
+  };
   nats.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
       if (error) return;
-      const asked = waiting.get(message.subject);
-      if (asked === undefined) return;
-      waiting.delete(message.subject);
-      if (message.data.length === 0 && message.headers?.code === 503) {
-        return asked.reject(new BusError("no_responders", `nobody listens on ${asked.subject}`));
-      }
-      try {
-        asked.resolve(decode(message.data));
-      } catch (failure) {
-        asked.reject(new BusError("closed", reason(failure)));
-      }
+      const { subject, data, headers } = message;
+      answered(subject, data, data.length === 0 && headers?.code === 503);
     },
   });
   return (subject: string, bytes: Uint8Array, timeoutMs: number, options?: { headers: MsgHdrs }): Promise<Json> =>
@@ -212,6 +236,10 @@ function requests(nats: NatsConnection) {
       timer ??= setInterval(giveUp, LATE_MS);
       if (outgoing.length === 0) setImmediate(send);
       outgoing.push(() => {
+        const handle = served.get(subject);
+        if (handle !== undefined) {
+          return handOver(handle, decode(bytes), (body) => answered(reply, bytesOf(body), false), subject, log);
+        }
         try {
           nats.publish(subject, bytes, { reply, ...options });
         } catch (error) {

@@ -262,7 +262,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
   const owns = (entity: EntityRef) => epochOf(partitionOf(entity, partitions)) !== undefined;
   const unsubscribe = [
-    bus.subscribe(workerSubject(options.id), take),
+    bus.serve(workerSubject(options.id), take),
     bus.subscribe(RING, rung),
     serveControl({ id: options.id, store, bus, kinds, mailboxes, owns, state, log }),
   ];
