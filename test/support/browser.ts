@@ -4,14 +4,59 @@ import path from "node:path";
 import process from "node:process";
 import { type Browser, chromium } from "playwright-core";
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "chrome.exe"];
+/** Where packages put it without a name on the path. */
+const PLACES = [
+  "/usr/lib/chromium/chromium",
+  "/snap/bin/chromium",
+  "/opt/google/chrome/chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+];
+const HOW = "On Debian: apt-get install chromium (or name one in ARBOR_BROWSER).";
 
-/** Where Chromium is: `ARBOR_BROWSER`, or one of its usual names on the path; undefined where there is none, which is said. */
-export function findBrowser(): string | undefined {
-  const given = process.env.ARBOR_BROWSER;
-  const folders = (process.env.PATH ?? "").split(path.delimiter);
-  const places = given ? [given] : folders.flatMap((folder) => NAMES.map((name) => path.join(folder, name)));
-  const found = places.find((place) => {
+/**
+ * A browser with an empty profile that goes when it ends, and without what it does on the network by itself; undefined where
+ * there is none or none that starts, which is said.
+ */
+export async function startBrowser(): Promise<Browser | undefined> {
+  const executablePath = findBrowser();
+  if (executablePath === undefined) {
+    skipped(`there is no Chromium here. ${HOW}`);
+    return undefined;
+  }
+  try {
+    return await chromium.launch({
+      executablePath,
+      timeout: 30_000,
+      args: [
+        // Root in a container has no sandbox; the pages are the product's own.
+        "--no-sandbox",
+        // A container's /dev/shm is often too small.
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    skipped(`${executablePath} does not start (${why}). ${HOW}`);
+    return undefined;
+  }
+}
+
+/** Where Chromium is: `ARBOR_BROWSER`, or one of its usual names on the path, or one of its usual places. */
+export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const folders = (env.PATH ?? "").split(path.delimiter).filter((folder) => folder !== "");
+  const places = env.ARBOR_BROWSER
+    ? [env.ARBOR_BROWSER]
+    : [...folders.flatMap((folder) => NAMES.map((name) => path.join(folder, name))), ...PLACES];
+  return places.find((place) => {
     try {
       accessSync(place, constants.X_OK);
       return true;
@@ -19,27 +64,8 @@ export function findBrowser(): string | undefined {
       return false;
     }
   });
-  if (found === undefined) {
-    console.warn(
-      "SKIPPED: the operator pages were not opened, there is no Chromium here. On Debian: apt-get install chromium " +
-        "(or name one in ARBOR_BROWSER).",
-    );
-  }
-  return found;
 }
 
-/** Starts it with an empty profile that goes when it ends, and without what it does on the network by itself. */
-export async function startBrowser(executablePath: string): Promise<Browser> {
-  return await chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+function skipped(why: string): void {
+  console.warn(`SKIPPED: the operator pages were not opened, ${why}`);
 }

@@ -2,21 +2,20 @@
 /// <reference lib="dom" />
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import axe from "axe-core";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
-import { findBrowser, startBrowser } from "../../support/browser.ts";
+import { startBrowser } from "../../support/browser.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { fund, http, land, until, User } from "../../support/user.ts";
 
-const executable = findBrowser();
+const browser = await startBrowser();
 const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true };
 
-describe.skipIf(executable === undefined)("the operator pages", () => {
+describe.skipIf(browser === undefined)("the operator pages", () => {
   let infra: Infra;
   let arbor: Arbor;
-  let browser: Browser;
   const user = new User();
   const contexts: BrowserContext[] = [];
   /** What the pages asked for, and what went wrong in them. */
@@ -26,7 +25,6 @@ describe.skipIf(executable === undefined)("the operator pages", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     arbor = await Arbor.start({ infra });
-    browser = await startBrowser(executable!);
     await fund(arbor.devnet, arbor.tokens, user);
   });
   afterEach(async () => {
@@ -40,7 +38,7 @@ describe.skipIf(executable === undefined)("the operator pages", () => {
   });
 
   const open = async (path: string, options: BrowserContextOptions = {}, base = arbor.operator): Promise<Page> => {
-    const context = await browser.newContext(options);
+    const context = await browser!.newContext(options);
     contexts.push(context);
     context.on("request", (request) => asked.push(request.url()));
     const page = await context.newPage();
@@ -55,6 +53,34 @@ describe.skipIf(executable === undefined)("the operator pages", () => {
     return page;
   };
   const isTheSame = (page: Page) => page.evaluate(() => "here" in globalThis);
+  const everyPage = (token: string) => [
+    "/",
+    "/ui/actors",
+    `/ui/actors/token/${token}`,
+    "/ui/workers",
+    "/ui/dead-letters",
+    "/ui/webhooks",
+  ];
+  /** axe finds nothing, in the light and in the dark. */
+  const asAxeWants = async (page: Page, name: string) => {
+    await page.evaluate(axe.source);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await page.evaluate((first) => {
+        const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
+        return run({ resultTypes: ["violations"], ...(first ? {} : { runOnly: ["color-contrast"] }) });
+      }, colorScheme === "light");
+      const named = violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+      expect([name, colorScheme, named]).toEqual([name, colorScheme, []]);
+    }
+  };
+  /** Nothing is wider than the phone. */
+  const narrow = async (page: Page) => {
+    await page.locator("main h1").waitFor();
+    await page.locator("main .loading").waitFor({ state: "detached" });
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect([page.url(), width]).toEqual([page.url(), PHONE.viewport.width]);
+  };
   const live = (page: Page) => page.locator("#link[data-state=live]").waitFor();
 
   /** The transaction that boots a token, ready to be sent. */
@@ -196,48 +222,66 @@ describe.skipIf(executable === undefined)("the operator pages", () => {
 
   it("fits a phone", async () => {
     const token = await booted();
-    for (
-      const path of ["/", "/ui/actors", `/ui/actors/token/${token}`, "/ui/workers", "/ui/dead-letters", "/ui/webhooks"]
-    ) {
-      const page = await open(path, PHONE);
+    const page = await open("/", PHONE);
+    for (const path of everyPage(token)) {
+      await page.goto(arbor.operator + path);
       await live(page);
-      await page.locator("h1").waitFor();
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect([path, width]).toEqual([path, 360]);
-      await page.context().close();
+      await narrow(page);
     }
   });
 
   it("is what axe asks of a page, in the light and in the dark", async () => {
     const token = await booted();
-    for (const colorScheme of ["light", "dark"] as const) {
-      for (
-        const path of [
-          "/",
-          "/ui/actors",
-          `/ui/actors/token/${token}`,
-          "/ui/workers",
-          "/ui/dead-letters",
-          "/ui/webhooks",
-        ]
-      ) {
-        // Without motion, so that no colour is measured in the middle of a change.
-        const page = await open(path, { colorScheme, reducedMotion: "reduce" });
-        await live(page);
-        if (path.includes(token)) await page.locator(".chart .lit").waitFor();
-        await page.evaluate(axe.source);
-        const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-        const named = violations.map((
-          { id, nodes },
-        ) => [id, nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`)]);
-        expect([path, colorScheme, named]).toEqual([path, colorScheme, []]);
-        await page.context().close();
-      }
+    // Without motion, so that no colour is measured in the middle of a change.
+    const page = await open("/", { reducedMotion: "reduce" });
+    for (const path of [...everyPage(token), "/ui/nowhere"]) {
+      await page.goto(arbor.operator + path);
+      if (!path.endsWith("nowhere")) await live(page);
+      if (path.includes(token)) await page.locator(".chart .lit").waitFor();
+      await asAxeWants(page, path);
     }
+    await page.goto(`${arbor.operator}/ui/webhooks`);
+    await page.getByRole("button", { name: "Add a webhook" }).click();
+    await page.locator("dialog[open]").waitFor();
+    await asAxeWants(page, "a dialog");
+  });
+
+  it("adds a webhook, shows its secret once, keeps open what was opened, and removes it", async () => {
+    const page = await open("/ui/webhooks");
+    await live(page);
+    await page.getByRole("button", { name: "Add a webhook" }).press("Enter");
+    const url = page.getByLabel("URL");
+    expect(await url.evaluate((element) => element === document.activeElement)).toBe(true);
+    await url.fill("https://127.0.0.1/hook");
+    await page.keyboard.press("Enter");
+    await page.locator("dialog [role=alert]", { hasText: "private networks" }).waitFor();
+    // No name of a machine, now or ever (RFC 2606).
+    await url.fill("https://nobody.invalid/hook");
+    await page.getByLabel("Of actors of").selectOption("token");
+    await page.getByLabel("Only this transition").fill("ROLLED_BACK");
+    await url.press("Enter");
+    const secret = page.getByRole("textbox", { name: "Secret" });
+    await secret.waitFor();
+    expect(await secret.inputValue()).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/);
+    const row = page.locator(".hooks li", { hasText: "nobody.invalid" });
+    await row.locator(".note", { hasText: "Told of token, rolled-back" }).waitFor();
+    await page.getByRole("button", { name: "It is kept" }).click();
+    expect(await page.content()).not.toContain("whsec_");
+    await row.locator("summary").click();
+    await row.locator("details .nothing", { hasText: "None." }).waitFor();
+    const again = page.waitForResponse((response) => response.url().endsWith("/webhooks"));
+    await again;
+    expect(await row.locator("details").getAttribute("open")).not.toBeNull();
+    await row.getByRole("button", { name: /^Remove/ }).press("Enter");
+    await page.locator("dialog button[type=submit]").press("Enter");
+    await page.locator(".nothing", { hasText: "None. A webhook" }).waitFor();
+    expect((await http(arbor.operator, "GET", "/webhooks")).body).toEqual({ webhooks: [] });
   });
 
   it("runs nothing that ids, contexts, causes and errors say", async () => {
-    const evil = `"><img src=x onerror="globalThis.taken=1"><script>globalThis.taken=1</script>'\${taken=1}`;
+    // Markup, a template, an override of the writing direction, Arabic, and no place to break a line: 200 characters.
+    const evil = (`"><img src=x onerror="globalThis.taken=1"><script>globalThis.taken=1</script>'\${taken=1}` +
+      `\u202e\u0645\u0631\u062d\u0628\u0627`).padEnd(200, "W");
     const store = openStore(infra.databaseUrl, { max: 1 });
     try {
       const snapshot = {
@@ -251,35 +295,40 @@ describe.skipIf(executable === undefined)("the operator pages", () => {
         values ('token', ${evil}, 0, 1, 0, ${store.sql.json(snapshot as never)}, 1, ${evil})`;
       await store.sql`insert into outbox (kind, id, version, partition, from_state, to_state, type, cause, body, at)
         values ('token', ${evil}, 1, 0, ${evil}, 'live', ${evil}, ${evil}, '{}', now())`;
-      await store.sql`insert into dead_letter (kind, id, cause, event, error)
-        values ('token', ${evil}, ${evil}, ${JSON.stringify({ type: evil, [evil]: evil })}, ${evil})`;
+      await store.sql`insert into dead_letter (kind, id, source, cause, event, error)
+        values ('token', ${evil}, 'command', ${evil}, ${JSON.stringify({ type: evil, [evil]: evil })}, ${evil})`;
     } finally {
       await store.close();
     }
     const unharmed = async (page: Page) => {
       expect(await page.evaluate(() => "taken" in globalThis)).toBe(false);
       expect(await page.locator("img, main script").count()).toBe(0);
+      await narrow(page);
     };
-    const page = await open(`/ui/actors/token/${encodeURIComponent(evil)}`);
+    const page = await open(`/ui/actors/token/${encodeURIComponent(evil)}`, PHONE);
+    const at = (path: string) => page.goto(arbor.operator + path);
     await page.locator("h1", { hasText: evil }).waitFor();
     await page.locator(".context li", { hasText: evil }).first().waitFor();
     await page.locator(".timeline .cause", { hasText: evil }).waitFor();
+    // Its direction ends where it ends: the version stands at the right of the line.
+    const version = await page.locator(".timeline .version").first().boundingBox();
+    expect(version!.x).toBeGreaterThan(PHONE.viewport.width / 2);
     await unharmed(page);
-    const list = await open("/ui/actors?kind=token");
-    await list.locator(".chip", { hasText: evil }).waitFor();
-    await unharmed(list);
-    await list.locator("tr", { hasText: "onerror" }).getByRole("link").click();
-    await list.locator("h1", { hasText: evil }).waitFor();
-    const letters = await open("/ui/dead-letters");
-    await letters.locator(".letter .error", { hasText: evil }).waitFor();
-    await letters.locator("summary").click();
-    await unharmed(letters);
-    await letters.getByRole("button", { name: /^Drop/ }).click();
-    await letters.locator("dialog button[type=submit]").click();
-    await letters.locator(".nothing", { hasText: "None." }).waitFor();
-    const feed = await open("/");
-    await feed.locator(".kind-row a", { hasText: evil }).waitFor();
-    await unharmed(feed);
+    await at("/ui/actors?kind=token");
+    await page.locator(".chip", { hasText: evil }).waitFor();
+    await unharmed(page);
+    await page.locator("tr", { hasText: "onerror" }).getByRole("link").click();
+    await page.locator("h1", { hasText: evil }).waitFor();
+    await at("/ui/dead-letters");
+    await page.locator(".letter .error", { hasText: evil }).waitFor();
+    await page.locator("summary").click();
+    await unharmed(page);
+    await page.getByRole("button", { name: /^Drop/ }).click();
+    await page.locator("dialog button[type=submit]").click();
+    await page.locator(".nothing", { hasText: "None." }).waitFor();
+    await at("/");
+    await page.locator(".kind-row a", { hasText: evil }).waitFor();
+    await unharmed(page);
   });
 
   it("asks for the token where the service wants one, moves a partition, says when it is stale and catches up", async () => {
@@ -291,6 +340,8 @@ describe.skipIf(executable === undefined)("the operator pages", () => {
     try {
       const page = await open("/ui/workers", {}, second.operator);
       const field = page.getByLabel("Token");
+      await field.waitFor();
+      await asAxeWants(page, "the login");
       await field.fill("not-the-right-token");
       await page.keyboard.press("Enter");
       await page.getByRole("alert").filter({ hasText: "refused" }).waitFor();
@@ -308,13 +359,13 @@ describe.skipIf(executable === undefined)("the operator pages", () => {
       await page.keyboard.press("ArrowDown");
       const cell = page.locator('.cell[data-id="17"]');
       expect(await cell.evaluate((element) => element === document.activeElement)).toBe(true);
-      const before = await cell.locator("span").innerText();
+      const before = await cell.locator(".owner").innerText();
       await page.keyboard.press("Enter");
       await page.locator("dialog[open]").waitFor();
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await page.locator("dialog button[type=submit]").press("Enter").catch(() => {});
-      await until("another owner", async () => await cell.locator("span").innerText() !== before);
+      await until("another owner", async () => await cell.locator(".owner").innerText() !== before);
 
       // The service ends and comes back: what happened meanwhile is there, without a reload.
       await page.getByRole("link", { name: "Overview" }).click();

@@ -38,6 +38,8 @@ export function actorPage({ params, signal, link }) {
   const context = h("div", { class: "context" });
   const reminders = h("ul", { class: "rows" });
   const effects = h("ul", { class: "rows" });
+  /** @type {Map<string, boolean>} */
+  const folds = new Map();
   const none = nothing("None.");
   const history = createHistory(at, signal);
 
@@ -93,7 +95,7 @@ export function actorPage({ params, signal, link }) {
     if (loaded.allowed.length === 0) {
       allowed.replaceChildren(h("li", { class: "nothing" }, "None: nothing happens to it any more."));
     }
-    keyed(context, [loaded.context], () => "", (value) => valueTree(value));
+    keyed(context, [loaded.context], () => "", (value) => valueTree(value, folds));
     keyed(reminders, loaded.reminders, (one) => one.name, reminderRow);
     keyed(effects, loaded.effects, (one) => String(one.n), effectRow);
     none.hidden = loaded.reminders.length + loaded.effects.length > 0;
@@ -166,8 +168,7 @@ export function actorPage({ params, signal, link }) {
     );
 
   const soon = atMostEvery(() => void load(), 400, signal);
-  every(load, 5_000, signal);
-  void history.start();
+  const ready = Promise.all([every(load, 5_000, signal), history.start()]);
   void watch({
     filter: { kind, id },
     signal,
@@ -200,17 +201,17 @@ export function actorPage({ params, signal, link }) {
       buttons,
     ),
     alert.element,
-    h("div", { class: "column" }, panel("Statechart", drawing), panel("Context", context)),
     h(
       "div",
       { class: "column" },
-      panel("Now", now),
+      panel("Statechart", drawing),
       panel("Next events it takes", allowed),
       panel("Reminders and open effects", none, reminders, effects),
-      history.element,
+      panel("Context", context),
     ),
+    h("div", { class: "column" }, panel("Now", now), history.element),
   );
-  return { title: `${kind} ${id}`, element };
+  return { title: `${kind} ${id}`, element, ready };
 }
 
 /** @param {Machine} machine */

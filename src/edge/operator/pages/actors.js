@@ -83,7 +83,7 @@ export function actorsPage({ query, signal, link, go }) {
     state.set([["", "all"], ...[...states].sort().map((one) => [one, one])]);
   }).catch(() => {});
 
-  every(
+  const ready = every(
     async () => {
       try {
         const answer = await get(`/actors${queryOf({ ...chosen, limit: LIMIT, after })}`, signal);
@@ -130,7 +130,7 @@ export function actorsPage({ query, signal, link, go }) {
     ),
     pages,
   );
-  return { title: "Actors", element };
+  return { title: "Actors", element, ready };
 }
 
 /** @param {ActorLine} actor */

@@ -53,11 +53,23 @@ function show(moved) {
   const view = find(pathname, new URLSearchParams(search));
   document.title = `${view.title} · Arbor`;
   main.replaceChildren(view.element);
+  appear(view);
   if (moved) {
     const heading = main.querySelector("h1");
     heading?.setAttribute("tabindex", "-1");
     heading?.focus({ preventScroll: true });
   }
+}
+
+/** Shows a page at once rather than piece by piece as its answers come; after a second whatever is there. @param {View} view */
+function appear({ element, ready }) {
+  if (!ready) return;
+  const late = setTimeout(() => element.classList.remove("loading"), 1_000);
+  element.classList.add("loading");
+  void ready.finally(() => {
+    clearTimeout(late);
+    element.classList.remove("loading");
+  });
 }
 
 /** @param {string} pathname @param {URLSearchParams} query @returns {View} */

@@ -11,7 +11,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const HARMLESS =
-  /^(class|id|for|name|type|value|title|href|role|tabindex|placeholder|datetime|colspan|scope|open|hidden|disabled|checked|selected|required|autocomplete|spellcheck|method|min|max|maxlength|rows|inputmode|enterkeyhint|autocapitalize|aria-[a-z]+|data-[a-z]+)$/;
+  /^(class|id|for|name|type|value|title|href|role|tabindex|placeholder|datetime|colspan|scope|open|hidden|disabled|checked|selected|required|readonly|autocomplete|spellcheck|method|min|max|maxlength|rows|inputmode|enterkeyhint|autocapitalize|aria-[a-z]+|data-[a-z]+)$/;
 
 /** @param {Element} element @param {Props} props @param {Child[]} children */
 function fill(element, props, children) {
@@ -114,7 +114,7 @@ export function atMostEvery(call, ms, signal) {
   };
 }
 
-/** Calls again and again while the page is seen, `ms` after the call before has ended, and when it is seen again. @param {() => Promise<unknown>} call @param {number} ms @param {AbortSignal} signal */
+/** Calls again and again while the page is seen, `ms` after the call before has ended, and when it is seen again; resolves after the first. @param {() => Promise<unknown>} call @param {number} ms @param {AbortSignal} signal */
 export function every(call, ms, signal) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waiting;
@@ -132,5 +132,5 @@ export function every(call, ms, signal) {
   };
   signal.addEventListener("abort", () => clearTimeout(waiting));
   document.addEventListener("visibilitychange", () => void (document.hidden || run()), { signal });
-  void run();
+  return run();
 }

@@ -261,7 +261,10 @@ function level(tree, boxes, links, at) {
       box.h += size.h + PAD;
     }
   }
-  return arrange(inside, links.filter((link) => link.level === at));
+  const size = arrange(inside, links.filter((link) => link.level === at));
+  // What a box holds was laid out from its own corner.
+  for (const box of inside) if (box.nested) move(tree, boxes, links, box.id, box.x, box.y);
+  return size;
 }
 
 /**

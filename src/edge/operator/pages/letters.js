@@ -101,9 +101,10 @@ export function lettersPage({ query, signal, link }) {
       ),
     );
 
-  every(load, 5_000, signal);
+  const ready = every(load, 5_000, signal);
   return {
     title: "Dead letters",
+    ready,
     element: h("div", { class: "letters-page" }, h("h1", {}, "Dead letters"), alert.element, empty, list, pages),
   };
 }

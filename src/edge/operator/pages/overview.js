@@ -29,6 +29,15 @@ export function overviewPage({ signal, link }) {
   const kinds = h("div", { class: "kinds" });
   const lags = h("ul", { class: "lags" });
   const feed = createFeed();
+  /** @type {Map<string, string[]>} */
+  const places = new Map();
+  /** The states of a kind in the order in which this page met them, so that none changes its place or colour. @param {KindCounts} kind */
+  const placesOf = ({ kind, states }) => {
+    const known = places.get(kind) ?? [];
+    const sorted = [...states].sort((a, b) => b.actors - a.actors).map((one) => one.state);
+    places.set(kind, [...known, ...sorted.filter((state) => !known.includes(state))]);
+    return places.get(kind) ?? [];
+  };
 
   const load = async () => {
     try {
@@ -58,12 +67,12 @@ export function overviewPage({ signal, link }) {
       overview.deadLetters ? "wait for you" : "none",
       overview.deadLetters ? "bad" : "",
     );
-    keyed(kinds, overview.kinds, (kind) => kind.kind, kindRow);
+    keyed(kinds, overview.kinds, (kind) => kind.kind, (kind) => kindRow(kind, placesOf(kind)));
     keyed(lags, lagsOf(overview.lags), (lag) => lag.name, lagRow);
   };
 
   const soon = atMostEvery(() => void load(), 1_500, signal);
-  every(load, 5_000, signal);
+  const ready = every(load, 5_000, signal);
   const second = setInterval(() => bars.next(), 1_000);
   signal.addEventListener("abort", () => {
     clearInterval(second);
@@ -88,7 +97,7 @@ export function overviewPage({ signal, link }) {
     h("div", { class: "column" }, panel("Kinds and states", kinds), panel("Lags", lags)),
     feed.element,
   );
-  return { title: "Overview", element };
+  return { title: "Overview", element, ready };
 }
 
 /** One large number. @param {string} name @param {string} below @param {string} [href] */
@@ -113,13 +122,13 @@ function vital(name, below, href) {
   };
 }
 
-/** @param {KindCounts} kind */
-function kindRow(kind) {
-  const states = [...kind.states].sort((a, b) => b.actors - a.actors);
+/** @param {KindCounts} kind @param {string[]} places */
+function kindRow(kind, places) {
+  const states = kind.states.map((one) => ({ ...one, i: places.indexOf(one.state) })).sort((a, b) => a.i - b.i);
   const search = new URLSearchParams({ kind: kind.kind });
   const bar = h("div", { class: "share", "aria-hidden": "true" });
-  states.forEach((state, i) => {
-    const part = h("span", { class: `s${i % 6}` });
+  states.forEach((state) => {
+    const part = h("span", { class: `s${state.i % 6}` });
     part.style.flexGrow = String(state.actors);
     bar.append(part);
   });
@@ -138,7 +147,7 @@ function kindRow(kind) {
     h(
       "ul",
       { class: "states" },
-      ...states.map((state, i) =>
+      ...states.map((state) =>
         h(
           "li",
           {},
@@ -148,7 +157,7 @@ function kindRow(kind) {
               href: `/ui/actors?${new URLSearchParams({ kind: kind.kind, state: state.state })}`,
               "data-key": `${kind.kind} ${state.state}`,
             },
-            h("i", { class: `s${i % 6}`, "aria-hidden": "true" }),
+            h("i", { class: `s${state.i % 6}`, "aria-hidden": "true" }),
             state.state,
             h("b", {}, count(state.actors)),
           ),
@@ -251,18 +260,15 @@ function rateBars() {
 
 /** The transitions as they come, at most four redraws a second, whatever comes. */
 function createFeed() {
-  const list = h("ol", {
-    class: "feed",
-    role: "log",
-    "aria-live": "polite",
-    "aria-label": "Transitions as they happen",
-  });
+  const list = h("ol", { class: "feed" });
+  const log = h("div", { role: "log", "aria-live": "polite", "aria-label": "Transitions as they happen" }, list);
   const note = h("p", { class: "note" }, "Waiting for the first transition.");
   const hold = h("button", { type: "button", "aria-pressed": "false" }, "Hold");
   /** @type {Told[]} */
   let waiting = [];
   let skipped = 0;
-  let held = false;
+  /** Held by the button, by a pointer that is about to press something, by the focus in a row. */
+  const held = { button: false, pointer: false, focus: false };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let drawing;
   let last = 0;
@@ -272,21 +278,37 @@ function createFeed() {
     const each = waiting.length / Math.max(0.25, (now - last) / 1000);
     last = now;
     // A flood is not for reading out.
-    list.setAttribute("aria-live", each > SPOKEN ? "off" : "polite");
+    log.setAttribute("aria-live", each > SPOKEN ? "off" : "polite");
     list.prepend(...waiting.map(feedRow).reverse());
     waiting = [];
     while (list.childElementCount > ROWS) list.lastElementChild?.remove();
     setText(note, skipped > 0 ? `${count(skipped)} more went by.` : "");
-    note.hidden = skipped === 0;
     skipped = 0;
   };
+  const isHeld = () => held.button || held.pointer || held.focus;
+  /** @param {"button" | "pointer" | "focus"} by @param {boolean} on */
+  const grip = (by, on) => {
+    held[by] = on;
+    if (isHeld()) {
+      clearTimeout(drawing);
+      drawing = undefined;
+      tell();
+    } else if (drawing === undefined) draw();
+  };
+  const tell = () =>
+    setText(note, waiting.length > 0 ? `Held: ${count(waiting.length + skipped)} came meanwhile.` : "Held.");
   hold.addEventListener("click", () => {
-    held = !held;
-    hold.setAttribute("aria-pressed", String(held));
-    setText(hold, held ? "Go on" : "Hold");
-    if (!held && waiting.length > 0) draw();
+    grip("button", !held.button);
+    hold.setAttribute("aria-pressed", String(held.button));
+    setText(hold, held.button ? "Go on" : "Hold");
   });
-  const section = panel("Transitions", hold, note, list);
+  list.addEventListener("pointerenter", (event) => grip("pointer", event.pointerType === "mouse"));
+  list.addEventListener("pointerleave", () => grip("pointer", false));
+  list.addEventListener("focusin", () => grip("focus", true));
+  list.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Node) || !list.contains(relatedTarget)) grip("focus", false);
+  });
+  const section = panel("Transitions", h("div", { class: "feed-head" }, note, hold), log);
   section.classList.add("feed-panel");
   return {
     element: section,
@@ -297,10 +319,8 @@ function createFeed() {
         skipped += waiting.length - ROWS;
         waiting = waiting.slice(-ROWS);
       }
-      if (held) {
-        setText(note, `Held: ${count(waiting.length + skipped)} came meanwhile.`);
-        note.hidden = false;
-      } else drawing ??= setTimeout(draw, Math.max(0, last + 250 - Date.now()));
+      if (isHeld()) tell();
+      else drawing ??= setTimeout(draw, Math.max(0, last + 250 - Date.now()));
     },
     stop: () => clearTimeout(drawing),
   };

@@ -14,7 +14,7 @@ import { h, setText } from "./dom.js";
  * @property {(state: import("./live.js").LinkState) => void} link says how fresh the page is
  * @property {(address: string, replace?: boolean) => void} go opens another address
  */
-/** @typedef {{ title: string, element: HTMLElement }} View */
+/** @typedef {{ title: string, element: HTMLElement, ready?: Promise<unknown> }} View what it shows, seen when `ready` */
 
 /** @param {string} kind @param {string} id */
 export const actorAddress = (kind, id) => `/ui/actors${pathOf(kind, id)}`;
@@ -83,9 +83,13 @@ export function clock(iso) {
 
 /** `from → to`, or the state alone where it stays. @param {string} from @param {string} to */
 export const step = (from, to) =>
-  from === to
-    ? h("span", { class: "step stays" }, to)
-    : h("span", { class: "step" }, from, h("span", { class: "to", "aria-label": "to" }, "→"), h("b", {}, to));
+  from === to ? h("span", { class: "step stays" }, to) : h(
+    "span",
+    { class: "step" },
+    h("bdi", {}, from),
+    h("span", { class: "to", "aria-label": "to" }, "→"),
+    h("b", {}, to),
+  );
 
 /** What a `dl` holds. @param {[name: string, value: import("./dom.js").Child][]} pairs */
 export const facts = (pairs) =>
@@ -99,6 +103,9 @@ export function panel(title, ...children) {
 
 /** A sentence where there is nothing. @param {string} text */
 export const nothing = (text) => h("p", { class: "nothing" }, text);
+
+/** A field with its label above; the field has an id. @param {string} text @param {HTMLElement} field */
+export const labelled = (text, field) => h("div", { class: "field" }, h("label", { for: field.id }, text), field);
 
 /** @param {unknown} error */
 export const sentenceOf = (error) =>
@@ -119,8 +126,14 @@ export function alertBox() {
 
 const DEEP = 3;
 
-/** A JSON value as a tree that can be folded. @param {unknown} value @param {number} [depth] @returns {HTMLElement} */
-export function valueTree(value, depth = 0) {
+/**
+ * A JSON value as a tree that can be folded.
+ * @param {unknown} value
+ * @param {Map<string, boolean>} [folds] what the reader has opened and closed, by path, so that a newer value is shown alike
+ * @param {string[]} [path]
+ * @returns {HTMLElement}
+ */
+export function valueTree(value, folds = new Map(), path = []) {
   if (typeof value !== "object" || value === null) {
     const text = typeof value === "string" ? JSON.stringify(value) : String(value);
     return h("span", { class: `value ${value === null ? "null" : typeof value}` }, text);
@@ -131,12 +144,20 @@ export function valueTree(value, depth = 0) {
     h(
       "ul",
       { class: "tree" },
-      ...entries.map(([name, one]) => h("li", {}, h("span", { class: "name" }, name), valueTree(one, depth + 1))),
+      ...entries.map(([name, one]) =>
+        h("li", {}, h("span", { class: "name" }, `${name}:`), " ", valueTree(one, folds, [...path, name]))
+      ),
     );
-  if (depth === 0) return list();
+  if (path.length === 0) return list();
   const size = Array.isArray(value) ? `${entries.length} items` : `${entries.length} fields`;
-  const open = depth < DEEP && entries.length <= 12;
-  const details = h("details", { open }, h("summary", {}, entries.length === 1 ? size.slice(0, -1) : size));
+  const key = JSON.stringify(path);
+  const open = folds.get(key) ?? (path.length < DEEP && entries.length <= 12);
+  const summary = h(
+    "summary",
+    { "data-key": `fold ${key}`, click: () => void folds.set(key, !details.open) },
+    entries.length === 1 ? size.slice(0, -1) : size,
+  );
+  const details = h("details", { open }, summary);
   const unfold = () => {
     if (details.open && details.childElementCount === 1) details.append(list());
   };

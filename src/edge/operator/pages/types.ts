@@ -20,6 +20,7 @@ export type Leases = z.output<typeof api.leases>;
 export type DeadLetter = z.output<typeof api.deadLetter>;
 export type DeadLetters = z.output<typeof api.deadLetters>;
 export type Webhook = z.output<typeof hooks.webhook>;
+export type WebhookMade = z.output<typeof hooks.webhookMade>;
 export type Webhooks = z.output<typeof hooks.webhooks>;
 export type Deliveries = z.output<typeof hooks.deliveries>;
 

@@ -1,13 +1,16 @@
 // @ts-check
 /// <reference lib="dom" />
-/** Webhooks: who is told of which transitions, how that goes, and what was sent last. */
+/** Webhooks: who is told of which transitions, how that goes, what was sent last, and adding one. */
 import { change, get, pathOf } from "./api.js";
+import { kebab } from "./chart.js";
 import { every, h, keyed, setText } from "./dom.js";
-import { ago, alertBox, badge, count, nothing, question, said } from "./parts.js";
+import { ago, alertBox, badge, count, labelled, nothing, question, said, sentenceOf } from "./parts.js";
 
 /** @typedef {import("./types.ts").Webhook} Webhook */
+/** @typedef {import("./types.ts").WebhookMade} WebhookMade */
 /** @typedef {import("./types.ts").Webhooks} Webhooks */
 /** @typedef {import("./types.ts").Deliveries} Deliveries */
+/** @typedef {{ element: HTMLElement, show: (hook: Webhook) => void }} HookRow */
 
 const TONES = /** @type {const} */ ({ active: "good", failing: "warn", disabled: "bad" });
 /** Deliveries that are shown. */
@@ -16,97 +19,230 @@ const LIMIT = 20;
 /** @param {import("./parts.js").Place} place @returns {import("./parts.js").View} */
 export function webhooksPage({ signal, link }) {
   const alert = alertBox();
+  const fresh = h("div", {});
   const list = h("ul", { class: "hooks" });
   const empty = nothing("Loading");
+  /** @type {Map<string, HookRow>} */
+  const rows = new Map();
 
   const load = async () => {
     try {
       const { webhooks } = /** @type {Webhooks} */ (await get("/webhooks", signal));
       alert.show(undefined);
       link("live");
-      keyed(list, webhooks, (hook) => hook.id, hookRow);
+      for (const id of rows.keys()) if (!webhooks.some((hook) => hook.id === id)) rows.delete(id);
+      for (const hook of webhooks) {
+        const row = rows.get(hook.id) ?? hookRow(hook, { signal, load });
+        rows.set(hook.id, row);
+        row.show(hook);
+      }
+      keyed(
+        list,
+        webhooks.map(({ id }) => id),
+        (id) => id,
+        (id) => /** @type {HookRow} */ (rows.get(id)).element,
+      );
       empty.hidden = webhooks.length > 0;
-      setText(empty, "None. POST /webhooks has transitions sent to a URL.");
+      setText(empty, "None. A webhook has transitions sent to a URL of yours, signed, as they happen.");
     } catch (error) {
       if (signal.aborted) return;
       link("stale");
       alert.show(error);
     }
   };
+  const add = h("button", {
+    type: "button",
+    class: "primary",
+    "data-key": "add",
+    click: async () => {
+      const made = await addWebhook(signal);
+      if (made) showSecret(fresh, made);
+      await load();
+    },
+  }, "Add a webhook");
 
-  /** @param {Webhook} hook */
-  const hookRow = (hook) => {
-    const at = `/webhooks${pathOf(hook.id)}`;
-    const { kind, id, transition } = hook.filter;
-    const wanted = [kind, id, transition].filter((one) => one !== null);
-    const deliveries = h("ul", { class: "rows" });
-    const open = async () => {
-      if (!details.open) return;
-      try {
-        const answer = /** @type {Deliveries} */ (await get(`${at}/deliveries?limit=${LIMIT}`, signal));
-        keyed(deliveries, answer.deliveries, (one) => String(one.n), deliveryRow);
-        if (answer.deliveries.length === 0) deliveries.replaceChildren(h("li", { class: "nothing" }, "None."));
-      } catch (error) {
-        if (!signal.aborted) alert.show(error);
-      }
-    };
-    const details = h("details", { toggle: open }, h("summary", {}, "Last deliveries"), deliveries);
-    /** @param {string} name @param {{ title: string, text: string, danger?: boolean, run: () => Promise<string | void> }} rest @param {string} done */
-    const button = (name, rest, done) =>
-      h("button", {
-        type: "button",
-        "data-key": `${name} ${hook.id}`,
-        "aria-label": `${name} the webhook ${hook.url}`,
-        click: async () => {
-          if (await question({ ...rest, verb: name })) said(done);
-          await load();
-        },
-      }, name);
-    return h(
-      "li",
-      { class: "panel" },
-      h("h2", {}, h("span", { class: "mono" }, hook.url), badge(hook.status, TONES[hook.status])),
-      h(
-        "p",
-        { class: "note" },
-        wanted.length > 0 ? `Told of ${wanted.join(", ")}` : "Told of everything",
-        ` · ${count(hook.pending)} waiting · since `,
-        ago(hook.created),
-      ),
-      hook.reason !== null && h("p", { class: "error" }, hook.reason),
-      details,
-      h(
-        "div",
-        { class: "buttons" },
-        button("Test", {
-          title: "Send a test event now?",
-          text: `It goes to ${hook.url}, once.`,
-          run: async () => {
-            const answer = await change("POST", `${at}/test`);
-            const { delivered, error, code } =
-              /** @type {{ delivered: boolean, error: string | null, code: number | null }} */ (answer);
-            if (!delivered) return error ?? `It was answered with ${code}.`;
-          },
-        }, "The test arrived."),
-        hook.status !== "active" && button("Resume", {
-          title: "Try what waits at once?",
-          text: "Deliveries go on from where they stopped.",
-          run: async () => void (await change("POST", `${at}/resume`)),
-        }, "Resumed."),
-        button("Remove", {
-          title: "Remove this webhook?",
-          text: "What waits for it is deleted too.",
-          danger: true,
-          run: async () => void (await change("DELETE", at)),
-        }, "Removed."),
-      ),
-    );
-  };
-
-  every(load, 5_000, signal);
+  const ready = every(load, 5_000, signal);
   return {
     title: "Webhooks",
-    element: h("div", { class: "hooks-page" }, h("h1", {}, "Webhooks"), alert.element, empty, list),
+    ready,
+    element: h(
+      "div",
+      { class: "hooks-page" },
+      h("div", { class: "top" }, h("h1", {}, "Webhooks"), add),
+      alert.element,
+      fresh,
+      empty,
+      list,
+    ),
+  };
+}
+
+/** Asks for what a webhook needs and makes it; undefined where nobody wanted it after all. @param {AbortSignal} signal */
+async function addWebhook(signal) {
+  const url = h("input", {
+    id: "url",
+    type: "url",
+    required: true,
+    maxlength: 2_000,
+    placeholder: "https://",
+    spellcheck: "false",
+    autocomplete: "off",
+  });
+  const kind = h("select", { id: "of-kind" }, h("option", { value: "" }, "every kind"));
+  const id = h("input", { id: "of-id", maxlength: 200, spellcheck: "false", autocomplete: "off" });
+  const transition = h("input", { id: "of-transition", maxlength: 200, spellcheck: "false", autocomplete: "off" });
+  const from = h(
+    "select",
+    { id: "from" },
+    h("option", { value: "now" }, "now on"),
+    h("option", { value: "start" }, "the oldest that is kept"),
+  );
+  void get("/kinds", signal).then((answer) => {
+    const { kinds } = /** @type {{ kinds: import("./types.ts").KindCounts[] }} */ (answer);
+    kind.append(...kinds.map((one) => h("option", { value: one.kind }, one.kind)));
+  }).catch(() => {});
+  /** @type {WebhookMade | undefined} */
+  let made;
+  await question({
+    title: "Add a webhook",
+    text: "Each transition is posted there as a signed CloudEvent, in order, and again until it is taken.",
+    verb: "Add",
+    field: h(
+      "div",
+      { class: "fields" },
+      labelled("URL", url),
+      labelled("Of actors of", kind),
+      labelled("Only the actor with this id (optional)", id),
+      labelled("Only this transition (optional)", transition),
+      labelled("From", from),
+    ),
+    run: async () => {
+      const answer = await change("POST", "/webhooks", {
+        url: url.value.trim(),
+        from: from.value,
+        ...(kind.value ? { kind: kind.value } : {}),
+        ...(id.value.trim() ? { id: id.value.trim() } : {}),
+        // As the history of an actor says it, or as subscribers are told.
+        ...(transition.value.trim() ? { transition: kebab(transition.value.trim()) } : {}),
+      });
+      made = /** @type {WebhookMade} */ (answer);
+    },
+  });
+  return made;
+}
+
+/** Shows a new webhook's secret until it is said to be kept. @param {HTMLElement} place @param {WebhookMade} made */
+function showSecret(place, { url, secret }) {
+  const field = h("input", {
+    id: "secret",
+    class: "mono",
+    readonly: true,
+    value: secret,
+    spellcheck: "false",
+    focus: () => field.select(),
+  });
+  const done = h("button", { type: "button", click: () => place.replaceChildren() }, "It is kept");
+  place.replaceChildren(
+    h(
+      "section",
+      { class: "panel fresh", "aria-labelledby": "fresh" },
+      h("h2", { id: "fresh" }, "Keep this secret: it is not shown again"),
+      h("p", { class: "note" }, "The messages to ", h("span", { class: "mono" }, url), " are signed with it."),
+      labelled("Secret", field),
+      h("div", { class: "buttons" }, done),
+    ),
+  );
+  field.focus();
+}
+
+/**
+ * A webhook; made once and changed from then on, so that what a reader has opened stays open.
+ * @param {Webhook} hook @param {{ signal: AbortSignal, load: () => Promise<void> }} page
+ * @returns {HookRow}
+ */
+function hookRow({ id, url, filter, created }, { signal, load }) {
+  const at = `/webhooks${pathOf(id)}`;
+  const wanted = Object.values(filter).filter((one) => one !== null);
+  const status = h("span", {});
+  const pending = h("span", {});
+  const reason = h("p", { class: "error" });
+  const deliveries = h("ul", { class: "rows" });
+  const look = async () => {
+    if (!details.open) return;
+    try {
+      const answer = /** @type {Deliveries} */ (await get(`${at}/deliveries?limit=${LIMIT}`, signal));
+      if (answer.deliveries.length === 0) deliveries.replaceChildren(h("li", { class: "nothing" }, "None."));
+      else keyed(deliveries, answer.deliveries, (one) => String(one.n), deliveryRow);
+    } catch (error) {
+      if (!signal.aborted) deliveries.replaceChildren(h("li", { class: "error" }, sentenceOf(error)));
+    }
+  };
+  const details = h("details", { toggle: look }, h("summary", {}, "Last deliveries"), deliveries);
+  /** @param {string} name @param {{ title: string, text: string, danger?: boolean, run: () => Promise<string | void> }} rest @param {string} done */
+  const button = (name, rest, done) =>
+    h("button", {
+      type: "button",
+      "data-key": `${name} ${id}`,
+      "aria-label": `${name} the webhook ${url}`,
+      click: async () => {
+        if (await question({ ...rest, verb: name })) said(done);
+        await load();
+      },
+    }, name);
+  const resume = button("Resume", {
+    title: "Try what waits at once?",
+    text: "Deliveries go on from where they stopped.",
+    run: async () => void (await change("POST", `${at}/resume`)),
+  }, "Resumed.");
+  const element = h(
+    "li",
+    { class: "panel" },
+    h("h2", {}, h("span", { class: "mono" }, url), status),
+    h(
+      "p",
+      { class: "note" },
+      wanted.length > 0 ? `Told of ${wanted.join(", ")}` : "Told of everything",
+      " · ",
+      pending,
+      " · since ",
+      ago(created),
+    ),
+    reason,
+    details,
+    h(
+      "div",
+      { class: "buttons" },
+      button("Test", {
+        title: "Send a test event now?",
+        text: `It goes to ${url}, once.`,
+        run: async () => {
+          const answer = await change("POST", `${at}/test`);
+          const { delivered, error, code } =
+            /** @type {{ delivered: boolean, error: string | null, code: number | null }} */ (answer);
+          if (!delivered) return error ?? `It was answered with ${code}.`;
+        },
+      }, "The test arrived."),
+      resume,
+      button("Remove", {
+        title: "Remove this webhook?",
+        text: "What waits for it is deleted too.",
+        danger: true,
+        run: async () => void (await change("DELETE", at)),
+      }, "Removed."),
+    ),
+  );
+  return {
+    element,
+    show: (hook) => {
+      keyed(status, [hook.status], (one) => one, (one) => badge(one, TONES[one]));
+      setText(pending, `${count(hook.pending)} waiting`);
+      setText(reason, hook.reason ?? "");
+      reason.hidden = hook.reason === null;
+      // What has the focus and goes hands it on.
+      if (hook.status === "active" && document.activeElement === resume) details.querySelector("summary")?.focus();
+      resume.hidden = hook.status === "active";
+      void look();
+    },
   };
 }
 

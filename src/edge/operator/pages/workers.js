@@ -18,11 +18,11 @@ const COLOURS = 8;
 export function workersPage({ signal, link }) {
   const alert = alertBox();
   const list = h("div", { class: "workers" });
-  const map = h("div", { class: "map", role: "grid", "aria-label": "Partitions by owner" });
+  const map = h("div", { class: "map", role: "group", "aria-label": "Partitions by owner" });
   const about = h(
     "p",
-    { class: "note", "aria-live": "polite" },
-    "Arrow keys move between partitions, Enter moves one to another worker.",
+    { class: "note about" },
+    "Press one to move it to another worker. Arrow keys go from one to the next.",
   );
   const leases = h("ul", { class: "rows" });
   /** @type {Worker[]} */
@@ -92,14 +92,16 @@ export function workersPage({ signal, link }) {
             other.setAttribute("tabindex", other === button ? "0" : "-1");
           }
           current = id;
-          setText(about, button.getAttribute("aria-label") ?? "");
+          setText(about, button.getAttribute("title") ?? "");
         },
       },
+      h("span", { class: "sr" }, "Partition "),
       h("b", {}, id),
-      h("span", {}, number === undefined ? "–" : letter(number)),
+      h("span", { class: "owner" }, number === undefined ? "–" : letter(number)),
+      h("span", { class: "sr more-of-it" }),
       h("i", { "aria-hidden": "true" }),
     );
-    return h("div", { role: "gridcell" }, button);
+    return button;
   };
   /** What changes all the time is set in the cell, which stays. @param {PartitionLine} one @param {number} longest */
   const age = (one, longest) => {
@@ -110,9 +112,10 @@ export function workersPage({ signal, link }) {
     bar.style.width = `${held ? Math.max(4, Math.round(100 * one.expiresInMs / longest)) : 0}%`;
     button.classList.toggle("lapsed", one.owner !== null && !held);
     const who = one.owner === null ? "nobody's" : `of ${one.owner}`;
-    const label = `Partition ${one.id}, ${who}, ${count(one.actors)} actors, epoch ${one.epoch}`;
-    button.setAttribute("aria-label", label);
-    button.setAttribute("title", `${label}, ${held ? `${span(one.expiresInMs)} left` : "no lease"}`);
+    const rest = `, ${who}, ${count(one.actors)} actors, epoch ${one.epoch}`;
+    const more = button.querySelector(".more-of-it");
+    if (more) setText(more, rest);
+    button.setAttribute("title", `Partition ${one.id}${rest}, ${held ? `${span(one.expiresInMs)} left` : "no lease"}`);
   };
 
   map.addEventListener("keydown", (event) => {
@@ -161,7 +164,7 @@ export function workersPage({ signal, link }) {
     if (done) await load();
   };
 
-  every(load, 2_000, signal);
+  const ready = every(load, 2_000, signal);
   const element = h(
     "div",
     { class: "workers-page" },
@@ -171,7 +174,7 @@ export function workersPage({ signal, link }) {
     panel("Partitions", about, map),
     panel("Other leases", leases),
   );
-  return { title: "Workers", element };
+  return { title: "Workers", element, ready };
 }
 
 /** A, B, … Z, A1, B1 … @param {number} number */
