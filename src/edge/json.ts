@@ -49,7 +49,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
   if (Number(announced ?? 0) > limit) throw tooLarge();
   // The server reads no more than was announced; a stream costs ten times as much.
   if (announced !== null && !request.headers.has("transfer-encoding")) {
-    const bytes = new Uint8Array(await request.arrayBuffer());
+    const bytes = new Uint8Array(await request.arrayBuffer().catch(cutOff));
     if (bytes.length > limit) throw tooLarge();
     return bytes;
   }
@@ -58,7 +58,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
   // The reader rather than `for await`: a stream that is left early must not wait for the client.
   const reader = request.body?.getReader();
   while (reader) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(cutOff);
     if (done) break;
     length += value.length;
     if (length > limit) {
@@ -68,6 +68,11 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
     parts.push(value);
   }
   return concat(...parts);
+}
+
+/** A body that its client does not send to the end: nothing went wrong on this side. */
+function cutOff(): never {
+  throw new HttpFailure(400, "body_incomplete", "The body ended before it was whole.");
 }
 
 /** How deep brackets outside of strings are nested; the parser recurses that deep. */

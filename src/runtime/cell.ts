@@ -98,6 +98,11 @@ export class Cell {
     return this.waiting.join(id, asker, deadline);
   }
 
+  /** Drops the commands that nobody waits for any more. */
+  expire(): void {
+    this.waiting.expire(fail("unavailable", "The command's time was up before its turn."));
+  }
+
   enqueue(entry: Entry): void {
     this.waiting.push(entry);
     this.start();

@@ -27,6 +27,7 @@ export class Mailboxes {
     if (cell === undefined) return asker.respond("not_owner");
     if (cell.join(id, asker, deadline)) return;
     const { entity: most, all } = this.options.waiting ?? { entity: 1_024, all: 16_384 };
+    if (cell.depth >= most) cell.expire();
     if (cell.depth >= most || this.total.waiting >= all) {
       return asker.respond(fail("overloaded", `Too many commands wait for this ${entity.kind}; try again later.`));
     }

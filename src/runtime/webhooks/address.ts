@@ -32,6 +32,8 @@ export function faultOfUrl(text: string, allowPrivate: boolean): string | undefi
     return "A URL with a name or a password in it would be shown in lists.";
   }
   if (url.hash !== "") return "A fragment is never sent.";
+  // Such names are this machine by definition (RFC 6761), whatever resolves them.
+  if (!allowPrivate && /(^|\.)localhost\.?$/.test(url.hostname)) return REFUSED;
   const literal = literalOf(url);
   if (!allowPrivate && literal !== undefined && !isPublic(literal)) return REFUSED;
   return undefined;

@@ -89,6 +89,11 @@ test("a command that is asked again while it waits takes no more room, and is no
   const add = (commandId: string) => ask.ask(account("again"), { type: "ADD", amount: 1 }, { commandId });
   const taken = [add("again-1")];
   await until("the first is being written", async () => reached);
+  // Whoever does not wait any more takes no room either.
+  for (let i = 0; i < 3; i++) {
+    const late = await ask.ask(account("again"), { type: "ADD", amount: 1 }, { deadlineMs: 50 });
+    expect(late).toMatchObject({ error: { code: "unavailable" } });
+  }
   for (let i = 2; i <= 6; i++) taken.push(add(`again-${i}`));
   await until("five wait", async () => worker.state().waiting === 5);
   // Longer than an asker waits before it puts its question again.

@@ -90,3 +90,16 @@ test("failures become answers, and the inside stays inside", async () => {
   const missing = await app.request("/missing");
   expect([missing.status, (await missing.json() as { code: string }).code]).toEqual([404, "not_found"]);
 });
+
+test("a client that goes away in the middle of its body is no error of this side", async () => {
+  for (const headers of [{}, { "content-length": "12" }]) {
+    const before = lines.length;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"n":')),
+      pull: (controller) => controller.error(new Error("the connection was closed")),
+    });
+    const answer = await app.request("/echo", { method: "POST", headers, body, duplex: "half" } as RequestInit);
+    expect([answer.status, (await answer.json()).code]).toEqual([400, "body_incomplete"]);
+    expect(lines.slice(before)).toEqual([]);
+  }
+});

@@ -58,6 +58,13 @@ describe("addresses", () => {
     "https://0177.0.0.1/",
     "https://[::ffff:127.0.0.1]/",
     "https://[::1]:8443/",
+    "https://localhost/",
+    "https://LOCALHOST.:8443/",
+    "https://hook.localhost/",
+    "https://127。0。0。1/",
+    "https://①②⑦.1/",
+    "https:127.0.0.1",
+    "https://[64:ff9b::7f00:1]/",
     "nonsense",
   ])("%s may not be sent to", (url) => expect(faultOfUrl(url, false)).toMatch(/\.$/));
 
