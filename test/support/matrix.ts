@@ -224,7 +224,15 @@ export function faultMatrix(options: MatrixOptions): void {
       select (select sum(version) from actor)::bigint as versions,
         (select count(*) from command_result where result is not null) as results`;
     expect([Number(rows!.versions), Number(rows!.results)]).toEqual([total, total]);
-    const came = { sse: sse.again, reconnections: sse.connections - 1, stream: stream?.again };
-    console.log(`${ground.name}: ${total} transitions replayed; came again:`, JSON.stringify(came));
+    const came = {
+      sse: sse.again,
+      stream: stream?.again,
+      sseAnew: sse.connections - 1,
+      streamAnew: stream && stream.connections - 1,
+    };
+    console.log(
+      `${ground.name}: ${total} transitions replayed; came again, and connections made anew:`,
+      JSON.stringify(came),
+    );
   });
 }
