@@ -43,6 +43,8 @@ export interface Ask {
 /** How long one worker is given before the question is put again (to it, or to who owns the entity by then), in milliseconds. */
 const PATIENCE_MS = 1_500;
 
+/** Answers of a worker that did not look whether a command was applied before. */
+const UNKNOWING = new Set(["paused", "unavailable"]);
 /** Between two questions to a worker whose mailbox is full while an earlier one may have the command, in milliseconds. */
 const BUSY_MS = 100;
 
@@ -97,6 +99,10 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
           // No answer yet: whoever reads "overloaded" takes it that nothing was taken.
           await sleep(Math.min(BUSY_MS, rest));
           continue;
+        }
+        // Another try may have been applied, of which who answers knows nothing.
+        if (taken && question.ask === "command" && !("again" in told) && !told.ok && UNKNOWING.has(told.error.code)) {
+          break;
         }
         if (!("again" in told)) return told;
         askedAgain.of("not_owner").inc();

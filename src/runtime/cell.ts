@@ -244,7 +244,7 @@ export class Cell {
     if (verdict.is !== "fenced") repeated.of(verdict.is).inc();
     this.unread ||= hadInputs;
     if (verdict.is === "known") return this.waiting.setAside(entries, verdict);
-    this.waiting.putBack(entries);
+    this.waiting.putBack(entries, verdict.is === "unknown");
     if (verdict.is === "stale") this.held = undefined;
     else if (verdict.is === "fenced") {
       options.onFenced(this.partition, epoch);

@@ -8,6 +8,9 @@ import type { Verdict } from "#src/runtime/writer.ts";
 /** What an asker is told: an answer, or to ask the owner instead. */
 export type Answer = Result<Json, Failure> | "not_owner";
 
+/** For who may not be told that nothing happened: the id brings the answer, another id would have it done twice. */
+export const UNSURE = fail("unavailable", "The command may have been applied; asked again with its id it tells.");
+
 /** Someone who waits for the answer to a command until some time (ms since 1970). */
 export interface Asker {
   readonly until: number;
@@ -27,6 +30,8 @@ export interface Entry {
   readonly settle?: (used: boolean) => void;
   /** Where the entry comes from, when nobody asked. */
   readonly trace?: TraceRef | undefined;
+  /** Whether a turn with it may have been written although nobody knows. */
+  tried?: boolean;
 }
 
 /** How much waits for all entities of a worker together. */
@@ -90,7 +95,7 @@ export class Waiting {
         if (entry.deadline <= now) {
           const late = fail("unavailable", "The command's time was up before its turn; it was not applied.");
           this.taken.delete(id);
-          for (const asker of entry.askers) asker.respond(late);
+          for (const asker of entry.askers) asker.respond(entry.tried === true ? UNSURE : late);
           continue;
         }
         const others = this.open.get(id);
@@ -107,8 +112,9 @@ export class Waiting {
     return entries;
   }
 
-  /** Puts entries back to the front, for another turn. */
-  putBack(entries: readonly Entry[]): void {
+  /** Puts entries back to the front, for another turn; `tried` where the last one may have been written. */
+  putBack(entries: readonly Entry[], tried = false): void {
+    if (tried) { for (const entry of entries) entry.tried = true; }
     this.queue = [...entries, ...this.queue];
     this.total.waiting += entries.length;
   }
@@ -159,17 +165,18 @@ export class Waiting {
     }
   }
 
-  /** Answers everyone who waits, and drops the rest. */
+  /** Answers everyone who waits, and drops the rest. A command that was or may have been applied is not told anything else. */
   clear(answer: Answer): void {
     const { queue } = this;
     this.queue = [];
     for (const { item } of queue) if (item.from === "command") this.taken.delete(item.id);
     this.total.waiting -= queue.length;
-    for (const { askers, settle } of queue) {
-      for (const asker of askers) asker.respond(answer);
+    const unsure = answer === "not_owner" ? answer : UNSURE;
+    for (const { askers, settle, tried } of queue) {
+      for (const asker of askers) asker.respond(tried === true ? unsure : answer);
       settle?.(false);
     }
-    for (const askers of this.open.values()) for (const asker of askers) asker.respond(answer);
+    for (const askers of this.open.values()) for (const asker of askers) asker.respond(unsure);
     this.open.clear();
   }
 }

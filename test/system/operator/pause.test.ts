@@ -209,8 +209,11 @@ describe("one worker in this process", () => {
     await until("it pays", async () => (await readActor(store, account("e")))?.state === "paying");
     await pause("r");
     await pause("e");
-    // Who waits for a reply that was left open is not kept waiting.
-    expect(await paying).toMatchObject(isPaused);
+    // Who waits for a reply that was left open is not kept waiting, and not told that it was refused.
+    expect(await paying).toMatchObject({
+      ok: false,
+      error: { code: "unavailable", message: expect.stringMatching(/applied/) },
+    });
     expect(await operator.post("/actors/account/r/reminders/wake/fire")).toMatchObject({
       status: 409,
       body: { code: "paused" },
