@@ -108,7 +108,9 @@ export function createEffects(options: EffectsOptions): Effects {
     await onStep?.({ at: "after-effect", entity, causes: [id] });
     if (lost.aborted) return;
     const item: Item | Ended = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
-    await deliver(kind, entity, item, refOf(span));
+    if (!(await deliver(kind, entity, item, refOf(span))) && !lost.aborted) {
+      await retryLater(effect, epoch, "the entity did not take the outcome");
+    }
   };
 
   const attempt = async (kind: ActorKind, effect: OpenEffect, id: string, lost: AbortSignal) => {

@@ -33,7 +33,10 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
+/** Most rows of a kind that a sweep finds, beside reminders that are under way or put off. */
 const MOST = 1_000;
+/** Longest time between two tries of a reminder that its entity does not take, in milliseconds. */
+const PUT_OFF_MS = 10_000;
 /** Age at which a transition that is not marked as told is told again, in milliseconds. */
 const TELL_AGAIN_MS = 3_000;
 
@@ -51,7 +54,12 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       setTimeout(() => {
         const kind = kinds.get(entity.kind);
         if (kind === undefined || clock.now() < at) return void timers.delete(key);
-        mailboxes.deliver(kind, entity, { from: "reminder", name, n, event }).finally(() => timers.delete(key));
+        void mailboxes.deliver(kind, entity, { from: "reminder", name, n, event }).then((used) => {
+          if (used || stopped.signal.aborted) return void timers.delete(key);
+          // The longer nobody took it, the later it is tried again.
+          const rest = Math.min(Math.max(clock.now() - at, everyMs), PUT_OFF_MS);
+          timers.set(key, setTimeout(() => timers.delete(key), rest));
+        });
       }, Math.max(0, wait)),
     );
   };
@@ -61,7 +69,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       select kind, id, name, n, at, event from reminder r
       where partition = any(${partitions}::int[]) and at <= ${new Date(clock.now() + everyMs)}
         and not exists (select 1 from actor a where a.kind = r.kind and a.id = r.id and a.paused)
-      order by at limit ${MOST}`;
+      order by at limit ${MOST + timers.size}`;
     for (const { kind, id, name, n, at, event } of rows) {
       remind({ kind, id }, { name, n: Number(n), at: at.getTime(), event });
     }

@@ -9,7 +9,7 @@ import type { Verdict } from "#src/runtime/writer.ts";
 export type Answer = Result<Json, Failure> | "not_owner";
 
 /** For who may not be told that nothing happened: the id brings the answer, another id would have it done twice. */
-export const UNSURE = fail("unavailable", "The command may have been applied; asked again with its id it tells.");
+const UNSURE = fail("unavailable", "The command may have been applied; asked again with its id it tells.");
 
 /** Someone who waits for the answer to a command until some time (ms since 1970). */
 export interface Asker {

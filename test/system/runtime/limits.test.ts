@@ -9,6 +9,7 @@ import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { partitionOf } from "#src/runtime/partition.ts";
 import { readActor } from "#src/runtime/read.ts";
 import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.ts";
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
@@ -249,6 +250,33 @@ test("an effect of a partition that moved away is aborted here and run there", a
   workers.shift();
   expect(await paid).toEqual({ ok: true, value: { paid: 7 } });
   expect(runs).toEqual(["here starts", "here aborted", "there starts"]);
+});
+
+test("what an entity that cannot be read does not take comes again later each time, and keeps others from nothing", async () => {
+  let runs = 0;
+  const unreadable: EffectRun = async () => {
+    if (++runs === 1) await store.sql`update actor set machine_version = 99, version = version + 1 where id = 'odd'`;
+    return { type: "PAID", n: 1 };
+  };
+  await start([accountKind(unreadable)], { sweepMs: 50 });
+  await ask.ask(account("even"), { type: "ADD", amount: 5 });
+  await ask.ask(account("odd"), { type: "ADD", amount: 5 });
+  void ask.ask(account("odd"), { type: "PAY", amount: 5 }, { deadlineMs: 500 });
+  const attempts = async () => (await store.sql`select attempts from effect where id = 'odd'`)[0]?.attempts as number;
+  await until("it is put off", async () => await attempts() >= 3, 5_000);
+  expect(runs).toBeLessThanOrEqual(await attempts() + 1);
+  await store.sql`
+    insert into reminder (kind, id, name, n, partition, at, event)
+    select 'account', 'odd', 'r' || n, n, ${
+    partitionOf(account("odd"), 8)
+  }, now() - interval '1 hour', '{"type":"WOKEN"}'::jsonb
+    from generate_series(1, 1_000) n`;
+  await store.sql`
+    insert into reminder (kind, id, name, n, partition, at, event)
+    values ('account', 'even', 'wake', 1, ${partitionOf(account("even"), 8)}, now(), '{"type":"WOKEN"}'::jsonb)`;
+  await until("another's is due", async () => (await readActor(store, account("even")))!.context.woken === 1, 5_000);
+  await store.sql`delete from reminder`;
+  await store.sql`update effect set done = true`;
 });
 
 test("an older machine's snapshot is brought up when it is loaded", async () => {
