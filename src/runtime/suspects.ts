@@ -21,7 +21,7 @@ export function aliveSubject(name: string): string {
 /** Questions without a listener before a worker is marked, and the time over which they are spread, in milliseconds: a client that
  * has lost its connection is back within that time. */
 export const MISSED = 3;
-export const OVER_MS = 400;
+export const OVER_MS = 250;
 /** How long whoever is there may take to say so, in milliseconds. */
 const PING_MS = 250;
 
