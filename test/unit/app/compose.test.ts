@@ -1,0 +1,21 @@
+/** What compose.yaml sets is what the options know. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { HELP, ROLES } from "#src/app/options.ts";
+
+const text = readFileSync(new URL("../../../compose.yaml", import.meta.url), "utf8");
+
+describe("compose.yaml", () => {
+  it("sets variables that there are", () => {
+    const names = new Set([...text.matchAll(/\s((?:ARBOR|NATS|DATABASE)_[A-Z_]+): /g)].map(([, name]) => name!));
+    expect(names.size).toBeGreaterThan(5);
+    expect([...names].filter((name) => !HELP.includes(name))).toEqual([]);
+  });
+
+  it("plays every role, and asks each process on the port where it says how it is", () => {
+    const played = [...text.matchAll(/ARBOR_ROLES: (\w+)/g)].map(([, role]) => role!);
+    expect([...new Set(played)].sort()).toEqual([...ROLES].sort());
+    const [, port] = /ARBOR_HEALTH_PORT: (\d+)/.exec(text)!;
+    expect(text).toContain(`http://127.0.0.1:${port}/ready`);
+  });
+});
