@@ -130,6 +130,14 @@ describe("a transaction that many submit at once", () => {
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { txHash: hash } });
   });
 
+  it("ends a build whose client waits no longer", async () => {
+    const response = await fetch(`${tokens}/transaction/${user.address}/boot-token`, {
+      headers: { "arbor-timeout": "1" },
+    });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^[1-9]/)]);
+    expect(["deadline", "unavailable"]).toContain((await response.json()).code);
+  });
+
   it("refuses a time limit that is none, and takes a longer one than there is", async () => {
     const { transaction } = await signed();
     for (const limit of ["0", "-1", "1.5", "soon", ""]) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readOptions } from "#src/app/options.ts";
 import { silentLog } from "#src/base/log.ts";
-import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
+import { handleErrors, HttpFailure, retryAfter } from "#src/edge/errors.ts";
 import { page, readCursor, writeCursor } from "#src/edge/operator/cursor.ts";
 import { memo } from "#src/edge/operator/memo.ts";
 import { endpoint } from "#src/edge/route.ts";
@@ -69,6 +69,7 @@ describe("an answer of 503", () => {
     expect(busy.status).toBe(503);
     expect(busy.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     expect((await app.request("/fail/409")).headers.get("retry-after")).toBeNull();
+    expect([retryAfter(), retryAfter("overloaded"), retryAfter("too_many_readers")]).toEqual(["1", "1", "5"]);
   });
 });
 
@@ -120,6 +121,15 @@ describe("a start", () => {
   it("refuses a token that is short or has a space", () => {
     expect(read(["--operator-token", "0123456789abcde"])).toMatchObject({ ok: false });
     expect(read(["--operator-token", "0123456789 abcdef"])).toMatchObject({ ok: false });
+  });
+
+  it("sends webhooks to no private address and bounds mailboxes unless told otherwise", () => {
+    expect(read([])).toMatchObject({ value: { webhooksPrivate: false, mailbox: { entity: 1_024, all: 16_384 } } });
+    expect(read(["--mailbox", "10"], { ARBOR_WEBHOOKS_PRIVATE: "true" })).toMatchObject({
+      value: { webhooksPrivate: true, mailbox: { entity: 10, all: 160 } },
+    });
+    expect(read(["--webhooks-private", "yes"])).toMatchObject({ ok: false });
+    expect(read(["--mailbox", "0"])).toMatchObject({ ok: false });
   });
 
   it("is told how long things are kept", () => {
