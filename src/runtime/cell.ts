@@ -212,19 +212,28 @@ export class Cell {
     const span = turnSpan(this.entity, entries);
     const trace = refOf(span);
     const at = options.clock.now();
-    const folded = fold(this.kind, this.entity, held, items, at);
-    await this.step("before-commit", causes);
-    const verdict = await options.write({
-      entity: this.entity,
-      partition: this.partition,
-      epoch,
-      was: held.version,
-      seen: held.inputSeq,
-      machineVersion: this.kind.version,
-      at,
-      folded,
-      trace,
-    });
+    let folded: Folded;
+    let verdict: Verdict;
+    try {
+      folded = fold(this.kind, this.entity, held, items, at);
+      await this.step("before-commit", causes);
+      verdict = await options.write({
+        entity: this.entity,
+        partition: this.partition,
+        epoch,
+        was: held.version,
+        seen: held.inputSeq,
+        machineVersion: this.kind.version,
+        at,
+        folded,
+        trace,
+      });
+    } catch (error) {
+      // Where the others that wait are answered, these are as well.
+      this.waiting.putBack(entries, true);
+      endSpan(span, "failed");
+      throw error;
+    }
     endSpan(span, verdict.is === "written" ? undefined : verdict.is);
     if (verdict.is === "written") {
       turnSeconds.of(this.kind.kind).since(begun);

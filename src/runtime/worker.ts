@@ -184,8 +184,16 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     try {
       respond(body as unknown as Json);
     } catch (error) {
-      if (!(error instanceof BusError)) throw error;
-      respond(fail("too_large", `The answer does not fit into a message. ${error.message}`) as unknown as Json);
+      // Nothing here may end the entity's turns: who hears nothing asks again.
+      const instead = error instanceof BusError
+        ? fail("too_large", `The answer does not fit into a message. ${error.message}`)
+        : fail("failed", "The answer cannot be sent.");
+      if (!(error instanceof BusError)) log.error("an answer was not sent", { reason: reason(error) });
+      try {
+        respond(instead as unknown as Json);
+      } catch (again) {
+        log.error("an answer was not sent", { reason: reason(again) });
+      }
     }
   };
   const take = (body: Json, respond: Respond | undefined) => {

@@ -31,10 +31,10 @@ export type Verdict =
 /** Writes turns, at most `most` a statement; a second statement beside one under way when it has enough to carry. */
 export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
   const run = async (turns: readonly TurnWrite[]): Promise<Verdict[]> => {
-    const { text, parameters } = turnStatement(turns);
     const span = statementSpan(turns);
     const begun = performance.now();
     try {
+      const { text, parameters } = turnStatement(turns);
       const [row] = await store.sql.unsafe<Written[]>(text, parameters as never[], { prepare: true });
       statementSeconds.of().since(begun);
       statementTurns.of().observe(turns.length);

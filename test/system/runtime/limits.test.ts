@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { z } from "zod";
 import { sleep, VirtualClock } from "#src/base/clock.ts";
+import type { Json } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
 import { turnActions } from "#src/base/turn.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
@@ -277,6 +278,47 @@ test("what an entity that cannot be read does not take comes again later each ti
   await until("another's is due", async () => (await readActor(store, account("even")))!.context.woken === 1, 5_000);
   await store.sql`delete from reminder`;
   await store.sql`update effect set done = true`;
+});
+
+test("an answer, an effect or a row that is no JSON fails by itself, and the entity goes on", async () => {
+  const cyclic: { self?: unknown } = {};
+  cyclic.self = cyclic;
+  const kind = accountKind(wire(store));
+  const round = defineBuild({ input: z.object({}), run: async () => ({ ok: true, value: cyclic as Json }) });
+  const machine = setup({ actions: turnActions }).createMachine({
+    initial: "open",
+    states: { open: { on: { ADD: { actions: { type: "reply", params: { ok: cyclic as Json } } } } } },
+  });
+  await start([{ ...kind, builds: { round } }, { ...kind, kind: "round", machine }]);
+  expect(await ask.build(account("r"), "round", {})).toMatchObject({ error: { code: "failed" } });
+  for (const commandId of ["round-1", "round-2"]) {
+    const answer = await ask.ask({ kind: "round", id: "r" }, { type: "ADD", amount: 1 }, {
+      commandId,
+      deadlineMs: 3_000,
+    });
+    expect(answer).toMatchObject({ error: { code: "failed" } });
+  }
+  expect(await store.sql`select cause from dead_letter where kind = 'round' order by cause`).toMatchObject(
+    [{ cause: "round-1" }, { cause: "round-2" }],
+  );
+});
+
+test("a turn in which code of the worker throws leaves nothing that waits without an end", async () => {
+  const kind = accountKind(async () => ({ type: "PAID", n: 3 }));
+  let broken = 2;
+  await start([kind], {
+    sweepMs: 50,
+    onStep: ({ at, causes }) => {
+      if (at === "before-commit" && causes.some((cause) => cause.startsWith("effect:")) && broken-- > 0) {
+        throw new Error("x");
+      }
+    },
+  });
+  await ask.ask(account("throws"), { type: "ADD", amount: 5 });
+  expect(await ask.ask(account("throws"), { type: "PAY", amount: 5 }, { deadlineMs: 8_000 })).toEqual({
+    ok: true,
+    value: { paid: 3 },
+  });
 });
 
 test("an older machine's snapshot is brought up when it is loaded", async () => {

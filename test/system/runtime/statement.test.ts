@@ -1,6 +1,7 @@
 /** The statement of a turn against a real database: its fence, its anti-join, its groups. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
+import type { Json } from "#src/base/json.ts";
 import { fold, type Held, type Item } from "#src/runtime/fold.ts";
 import { createLoader } from "#src/runtime/loader.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
@@ -124,6 +125,18 @@ test("one entity whose rows are refused does not keep the others of its group fr
   const rows = await single.sql`select id from actor where id in ('a', 'b') order by id`;
   expect(rows.map((row) => row?.id)).toEqual(["a", "b"]);
   await single.close();
+});
+
+test("a turn that is no JSON does not keep the others of its group from being written", async () => {
+  const write = createWriter(store);
+  const good = turn("a", [add("c1")]);
+  const cyclic: { self?: unknown } = {};
+  cyclic.self = cyclic;
+  const bad = turn("bad", [add("c1")]);
+  const effects = [{ n: 1, name: "wire", input: cyclic as Json }];
+  const verdicts = await Promise.all([write(good), write({ ...bad, folded: { ...bad.folded, effects } })]);
+  expect(verdicts).toMatchObject([{ is: "written" }, { is: "failed", reason: expect.any(String) }]);
+  expect(await version("bad")).toBe(0);
 });
 
 test("an effect and a reminder are used up once", async () => {
