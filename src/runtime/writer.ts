@@ -5,6 +5,7 @@ import type { Failure, Result } from "#src/base/result.ts";
 import { endSpan } from "#src/base/trace.ts";
 import { batched } from "#src/runtime/batch.ts";
 import { statementSeconds, statementTurns } from "#src/runtime/metrics.ts";
+import { entityKey } from "#src/runtime/partition.ts";
 import { statementSpan } from "#src/runtime/spans.ts";
 import { turnStatement, type TurnWrite, type Written } from "#src/runtime/statement.ts";
 import { isRetryable, type Store } from "#src/store/store.ts";
@@ -28,8 +29,12 @@ export type Verdict =
   /** The database refuses these rows. */
   | { readonly is: "failed"; readonly reason: string };
 
-/** Writes turns, at most `most` a statement; a second statement beside one under way when it has enough to carry. */
+/**
+ * Writes turns, at most `most` a statement; a second statement beside one under way when it has enough to carry. An entity whose
+ * row somebody else holds is written apart from the others until it is let go.
+ */
 export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
+  const locked = new Set<string>();
   const run = async (turns: readonly TurnWrite[]): Promise<Verdict[]> => {
     const span = statementSpan(turns);
     const begun = performance.now();
@@ -39,10 +44,15 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
       statementSeconds.of().since(begun);
       statementTurns.of().observe(turns.length);
       endSpan(span);
+      if (locked.size > 0) { for (const { entity } of turns) locked.delete(entityKey(entity)); }
       return turns.map((turn, i) => verdict(turn, i + 1, row!));
     } catch (error) {
       const code = String((error as { code?: unknown }).code ?? "");
       endSpan(span, code || "failed");
+      if (code === LOCK_NOT_AVAILABLE) {
+        if (turns.length > 1) return await eachAlone(turns, reason(error));
+        if (locked.size < MOST_LOCKED) locked.add(entityKey(turns[0]!.entity));
+      }
       if (isRetryable(error) || /^(0A|40|53|55|57|58|XX)...$/.test(code)) {
         return turns.map(() => ({ is: "unknown", reason: reason(error) }));
       }
@@ -57,8 +67,33 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
       return [{ is: "failed", reason: reason(error) }];
     }
   };
-  return batched(run, { most, inFlight: 2, worth: most / 4 });
+  /** Beside each other, so that those that nobody holds go out at once; not on and on where more is held than a row or two. */
+  const eachAlone = async (turns: readonly TurnWrite[], why: string): Promise<Verdict[]> => {
+    const verdicts: Verdict[] = turns.map(() => ({ is: "unknown", reason: why }));
+    let next = 0;
+    let held = 0;
+    const lane = async () => {
+      while (next < turns.length && held < LANES) {
+        const i = next++;
+        const [one] = await run([turns[i]!]);
+        verdicts[i] = one!;
+        if (one!.is === "unknown") held++;
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    return verdicts;
+  };
+  const together = batched(run, { most, inFlight: 2, worth: most / 4 });
+  const apart = batched(run, { most: 1, inFlight: 1 });
+  return (turn) => (locked.size > 0 && locked.has(entityKey(turn.entity)) ? apart : together)(turn);
 }
+
+/** PostgreSQL's code for a row that was not let go in time. */
+const LOCK_NOT_AVAILABLE = "55P03";
+/** So many turns of a group in which a row was held are written at a time. */
+const LANES = 3;
+/** Most entities that are written apart. */
+const MOST_LOCKED = 1_000;
 
 const OURS = new Set(["actor_pkey", "command_result_pkey", "effect_pkey", "outbox_pkey", "reminder_pkey"]);
 

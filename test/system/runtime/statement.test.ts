@@ -7,6 +7,7 @@ import { createLoader } from "#src/runtime/loader.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions } from "#src/runtime/partition.ts";
 import { turnStatement, type TurnWrite, type Written } from "#src/runtime/statement.ts";
+import { turnStore } from "#src/runtime/turnStore.ts";
 import { createWriter } from "#src/runtime/writer.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
@@ -137,6 +138,30 @@ test("a turn that is no JSON does not keep the others of its group from being wr
   const verdicts = await Promise.all([write(good), write({ ...bad, folded: { ...bad.folded, effects } })]);
   expect(verdicts).toMatchObject([{ is: "written" }, { is: "failed", reason: expect.any(String) }]);
   expect(await version("bad")).toBe(0);
+});
+
+test("a row that somebody holds keeps its entity from being written, and no other", async () => {
+  const hot = turnStore(store);
+  const write = createWriter(hot);
+  await write(turn("a", [add("c1")]));
+  const load = async (id: string) =>
+    (await createLoader(store)({ kind: accountKind(wire(store)), entity: { kind: "account", id }, partition: 1 }) as {
+      held: Held;
+    })
+      .held;
+  const held = await load("a");
+  await store.sql.begin(async (sql) => {
+    await sql`select 1 from actor where id = 'a' for update`;
+    const first = await Promise.all([write(turn("a", [add("c2")], { held })), write(turn("b", [add("c1")]))]);
+    expect(first.map(({ is }) => is)).toEqual(["unknown", "written"]);
+    let ended = false;
+    const again = write(turn("a", [add("c2")], { held })).finally(() => ended = true);
+    expect(await write(turn("c", [add("c1")]))).toEqual({ is: "written" });
+    expect(ended).toBe(false);
+    expect(await again).toMatchObject({ is: "unknown" });
+  });
+  expect(await write(turn("a", [add("c2")], { held }))).toEqual({ is: "written" });
+  await hot.close();
 });
 
 test("an effect and a reminder are used up once", async () => {
