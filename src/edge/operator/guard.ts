@@ -2,10 +2,10 @@
  * Who may speak to the operator service.
  *
  * On loopback any program of the machine may, and a page of another site may not: neither with its own name resolved to
- * this machine (the Host header) nor from its own origin (the Origin header; there are no CORS headers to permit it). Elsewhere,
+ * this machine (the Host header) nor from its own origin (the Origin and Sec-Fetch headers; there are no CORS headers to permit it). Elsewhere,
  * and wherever a token is set, everything but the pages' own files and the two health answers needs the token.
  */
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { HttpFailure } from "#src/edge/errors.ts";
 
@@ -32,6 +32,7 @@ export function isLoopback(host: string): boolean {
 /** The headers that keep browsers careful, on every answer that does not set them itself. */
 const CAREFUL: readonly (readonly [name: string, value: string])[] = [
   ["content-security-policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"],
+  ["cross-origin-resource-policy", "same-origin"],
   ["x-content-type-options", "nosniff"],
   ["referrer-policy", "no-referrer"],
   ["cache-control", "no-store"],
@@ -53,7 +54,7 @@ export function guard({ loopback, token }: GuardOptions): MiddlewareHandler {
       throw new HttpFailure(403, "bad_host", "This service answers to 127.0.0.1, localhost and [::1] alone.");
     }
     const origin = c.req.header("origin");
-    if (origin !== undefined && !own(origin, host, loopback)) {
+    if ((origin !== undefined && !own(origin, host, loopback)) || isForeign(c)) {
       throw new HttpFailure(403, "bad_origin", "This service answers to its own pages alone.");
     }
     if (wanted !== undefined && !isOpen(c.req.method, c.req.path)) {
@@ -72,6 +73,16 @@ export function guard({ loopback, token }: GuardOptions): MiddlewareHandler {
 
 function isOpen(method: string, path: string): boolean {
   return (method === "GET" || method === "HEAD") && OPEN.test(path);
+}
+
+/**
+ * Whether a browser says that a page of another site asks: for what it only loads and may not read (an image, a script, a `fetch`
+ * without CORS) it sends no origin. A link to a page may be followed.
+ */
+function isForeign({ req }: Context): boolean {
+  const site = req.header("sec-fetch-site");
+  if (site !== "cross-site" && site !== "same-site") return false;
+  return req.header("sec-fetch-mode") !== "navigate" || !isOpen(req.method, req.path);
 }
 
 /** Whether an origin is this service's own; one that others reach may stand behind a proxy that speaks TLS. */

@@ -74,6 +74,21 @@ describe("the guard on loopback", () => {
     expect(await status(loopback, "GET", "/kinds", { ...here, origin: "http://127.0.0.1:8091" })).toBe(200);
   });
 
+  it("keeps out what a page of another site only loads, and lets a link to a page be followed", async () => {
+    for (const site of ["cross-site", "same-site"]) {
+      const from = (mode: string) => ({ ...here, "sec-fetch-site": site, "sec-fetch-mode": mode });
+      expect(await status(loopback, "GET", "/events", from("no-cors"))).toBe(403);
+      expect(await status(loopback, "GET", "/ui/assets/app.js", from("no-cors"))).toBe(403);
+      expect(await status(loopback, "GET", "/actors/token/x", from("navigate"))).toBe(403);
+      expect(await status(loopback, "POST", "/", from("navigate"))).toBe(403);
+      expect(await status(loopback, "GET", "/ui/actors/token/x", from("navigate"))).toBe(200);
+      expect(await status(open, "GET", "/kinds", { ...from("no-cors"), ...bearer })).toBe(403);
+    }
+    for (const site of ["same-origin", "none"]) {
+      expect(await status(loopback, "GET", "/events", { ...here, "sec-fetch-site": site })).toBe(200);
+    }
+  });
+
   it.each(["POST", "PUT", "DELETE", "PATCH"])("wants the header with a %s", async (method) => {
     expect(await status(loopback, method, "/kinds", here)).toBe(403);
     expect(await status(loopback, method, "/kinds", { ...here, "arbor-operator": "" })).toBe(403);
