@@ -61,7 +61,8 @@ export function createEventStream(options: StreamOptions): EventStream {
   let awaySince: number | undefined;
   let lookAt = -Infinity;
   let looking: Promise<boolean> | undefined;
-  let reconnected = signalOf();
+  /** Told of a reconnection, one for each transition on its way: a promise that they shared would keep something of each of them. */
+  const onItsWay = new Set<() => void>();
 
   const api = async (subject: string, body: Json): Promise<Answer> =>
     await bus.request(`$JS.API.${subject}`, body, API_MS) as unknown as Answer;
@@ -141,8 +142,7 @@ export function createEventStream(options: StreamOptions): EventStream {
   const unlisten = bus.onReconnect(() => {
     if (state === "there") state = "unknown";
     lookAt = -Infinity;
-    reconnected.resolve();
-    reconnected = signalOf();
+    for (const lost of onItsWay) lost();
   });
 
   const ready = async () => {
@@ -154,15 +154,22 @@ export function createEventStream(options: StreamOptions): EventStream {
 
   /** Undefined when the stream has it, else why not. */
   const put = async (transition: Transition): Promise<string | undefined> => {
+    let lost = () => {};
+    const reconnected = new Promise<Answer>((resolve) => {
+      lost = () => resolve({ error: { description: "the connection was lost" } });
+    });
+    onItsWay.add(lost);
     try {
       const answer = await Promise.race([
         bus.request(eventSubject(transition), cloudEvent(transition), ACK_MS, { "Nats-Msg-Id": eventId(transition) }),
-        reconnected.promise.then(() => ({ error: { description: "the connection was lost" } })),
+        reconnected,
       ]) as unknown as Answer;
       if (answer?.error !== undefined || typeof answer?.seq !== "number") return sentence(answer);
       return undefined;
     } catch (error) {
       return reason(error);
+    } finally {
+      onItsWay.delete(lost);
     }
   };
 
@@ -213,10 +220,4 @@ function firstOfEach(transitions: readonly Transition[]): readonly Transition[] 
 
 function sentence(answer: Answer | null): string {
   return answer?.error?.description ?? "the server's answer is no confirmation";
-}
-
-function signalOf(): { readonly promise: Promise<void>; resolve(): void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => resolve = done);
-  return { promise, resolve };
 }
