@@ -23,7 +23,8 @@ const HOW = "On Debian: apt-get install chromium (or name one in ARBOR_BROWSER).
 export async function startBrowser(): Promise<Browser | undefined> {
   const executablePath = findBrowser();
   if (executablePath === undefined) {
-    skipped(`there is no Chromium here. ${HOW}`);
+    const given = process.env.ARBOR_BROWSER;
+    skipped(given ? `ARBOR_BROWSER=${given} is no program. ${HOW}` : `there is no Chromium here. ${HOW}`);
     return undefined;
   }
   try {

@@ -27,6 +27,8 @@ export function drawChart(machine) {
   const states = new Map();
   /** @type {Map<string, SVGElement>} */
   const drawn = new Map();
+  /** Arrows in boxes. @type {[arrow: SVGElement, box: string][]} */
+  const inner = [];
   const name = svg("title");
   const picture = svg("svg", {
     class: "chart",
@@ -108,6 +110,7 @@ export function drawChart(machine) {
       group.append(label);
     }
     drawn.set(JSON.stringify(["arrow", arrow.from, arrow.to]), group);
+    if (arrow.level !== null) inner.push([group, arrow.level]);
     picture.append(group);
   }
 
@@ -124,6 +127,7 @@ export function drawChart(machine) {
       if (active.has(id)) element.setAttribute("data-lit", id);
       else element.removeAttribute("data-lit");
     }
+    for (const [arrow, box] of inner) arrow.classList.toggle("within", active.has(box));
     name.textContent = `Statechart of the machine ${machine.kind}; the state is ${state}.`;
     reveal(leavesOf(state)[0] ?? "");
   };

@@ -30,6 +30,7 @@
  * @typedef {object} Arrow
  * @property {string} from
  * @property {string} to
+ * @property {string | null} level the box that holds both ends
  * @property {Line[]} lines
  * @property {string} path of the SVG attribute `d`
  * @property {number} x middle of the label
@@ -121,6 +122,7 @@ export function layout(machine) {
     arrows: [...links.values()].map((link) => ({
       from: link.from,
       to: link.to,
+      level: link.level,
       lines: link.lines,
       path: pathOf(link.points),
       x: link.label?.x ?? 0,

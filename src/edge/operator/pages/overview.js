@@ -124,10 +124,12 @@ function vital(name, below, href) {
 
 /** @param {KindCounts} kind @param {string[]} places */
 function kindRow(kind, places) {
-  const states = kind.states.map((one) => ({ ...one, i: places.indexOf(one.state) })).sort((a, b) => a.i - b.i);
+  const counts = new Map(kind.states.map((one) => [one.state, one.actors]));
+  const states = places.map((state, i) => ({ state, i, actors: counts.get(state) ?? 0 }));
   const search = new URLSearchParams({ kind: kind.kind });
   const bar = h("div", { class: "share", "aria-hidden": "true" });
   states.forEach((state) => {
+    if (state.actors === 0) return;
     const part = h("span", { class: `s${state.i % 6}` });
     part.style.flexGrow = String(state.actors);
     bar.append(part);
@@ -155,6 +157,7 @@ function kindRow(kind, places) {
             "a",
             {
               href: `/ui/actors?${new URLSearchParams({ kind: kind.kind, state: state.state })}`,
+              class: state.actors === 0 ? "none" : undefined,
               "data-key": `${kind.kind} ${state.state}`,
             },
             h("i", { class: `s${state.i % 6}`, "aria-hidden": "true" }),
@@ -163,7 +166,7 @@ function kindRow(kind, places) {
           ),
         )
       ),
-      kind.actors === 0 && h("li", { class: "nothing" }, "None so far."),
+      states.length === 0 && h("li", { class: "nothing" }, "None so far."),
     ),
   );
 }
@@ -218,13 +221,13 @@ const lagRow = (lag) =>
     "li",
     { class: lag.tone },
     h("span", { class: "what" }, lag.name),
-    h("span", { class: "number" }, lag.value),
     h(
       "span",
       { class: "note" },
       lag.note,
       lag.tone !== "good" && h("span", { class: "sr" }, lag.tone === "bad" ? " bad" : " watch"),
     ),
+    h("span", { class: "number" }, lag.value),
   );
 
 /** Transitions of each second as bars, the newest at the right. */

@@ -256,10 +256,12 @@ const deliveryRow = (delivery) =>
     h(
       "span",
       { class: "note" },
-      delivery.code !== null && `${delivery.code} · `,
-      `${count(delivery.attempts)} attempt${delivery.attempts === 1 ? "" : "s"}`,
-      delivery.nextAttempt !== null && " · next ",
-      delivery.nextAttempt !== null && ago(delivery.nextAttempt),
+      delivery.attempts === 0
+        ? "not tried yet"
+        : `${count(delivery.attempts)} attempt${delivery.attempts === 1 ? "" : "s"}`,
+      delivery.code !== null && ` · answered ${delivery.code}`,
+      delivery.attempts > 0 && delivery.nextAttempt !== null && " · next ",
+      delivery.attempts > 0 && delivery.nextAttempt !== null && ago(delivery.nextAttempt),
     ),
     delivery.error !== null && h("p", { class: "error" }, delivery.error),
   );
