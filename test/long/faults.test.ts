@@ -71,6 +71,11 @@ describe.skipIf(!possible)("on nats-server and PostgreSQL", () => {
       ...native === undefined ? [] : [
         killed("SIGQUIT", "PostgreSQL is ended at once and comes back"),
         killed("SIGKILL", "PostgreSQL is killed and comes back"),
+        {
+          name: "PostgreSQL does not answer for 6 s",
+          deafens: false,
+          strike: () => postgres.stall!(6_000),
+        },
       ],
     ],
   });

@@ -22,8 +22,22 @@ export interface PostgresServer {
   readonly url: string;
   /** Ends it as a crash would (SIGQUIT: an immediate shutdown; SIGKILL: no shutdown at all) and starts it again at once. */
   restart(signal: "SIGQUIT" | "SIGKILL"): Promise<void>;
+  /** Stops all its processes for some milliseconds: connections stay, and nobody answers. */
+  stall(ms: number): Promise<void>;
   /** Ends it and deletes its data. */
   stop(): Promise<void>;
+}
+
+async function stall(head: number, ms: number): Promise<void> {
+  process.kill(head, "SIGSTOP");
+  const children = spawnSync("ps", ["-o", "pid=", "--ppid", String(head)]).stdout.toString().split("\n");
+  const pids = [head, ...children.filter((line) => line.trim() !== "").map(Number)];
+  try {
+    for (const pid of pids) process.kill(pid, "SIGSTOP");
+    await sleep(ms);
+  } finally {
+    for (const pid of pids) process.kill(pid, "SIGCONT");
+  }
 }
 
 /** The server that the product carries with it. */
@@ -40,6 +54,7 @@ export async function startEmbeddedServer(): Promise<PostgresServer> {
       await server.lost;
       server = await startPostgres({ folder, log, port });
     },
+    stall: (ms) => stall(readPidFile(join(folder, "data"))!.pid, ms),
     stop: async () => {
       await server.stop();
       await rm(folder, { recursive: true, force: true });
@@ -111,6 +126,7 @@ export async function startInstalledServer(native: string): Promise<PostgresServ
       await end(signal);
       child = await start();
     },
+    stall: (ms) => stall(child.pid!, ms),
     stop: async () => {
       await end("SIGINT");
       await rm(folder, { recursive: true, force: true });
