@@ -100,7 +100,7 @@ export class Cell {
 
   /** Drops the commands that nobody waits for any more. */
   expire(): void {
-    this.waiting.expire(fail("unavailable", "The command's time was up before its turn."));
+    this.waiting.expire(fail("unavailable", "The command's time was up before its turn; it was not applied."));
   }
 
   enqueue(entry: Entry): void {

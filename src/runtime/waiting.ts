@@ -159,9 +159,9 @@ export class Waiting {
     if (late.length === 0) return;
     this.queue = this.queue.filter(({ deadline }) => deadline > now);
     this.total.waiting -= late.length;
-    for (const { item, askers } of late) {
+    for (const { item, askers, tried } of late) {
       if (item.from === "command") this.taken.delete(item.id);
-      for (const asker of askers) asker.respond(answer);
+      for (const asker of askers) asker.respond(tried === true ? UNSURE : answer);
     }
   }
 
