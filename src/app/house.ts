@@ -43,10 +43,10 @@ import {
   type Rooms,
   type RoomsHealth,
   StartError,
-  type Stop,
   urlOf,
   WATCH,
 } from "#src/app/rooms.ts";
+import { endAll, type Stop } from "#src/app/stops.ts";
 
 export { StartError } from "#src/app/rooms.ts";
 
@@ -74,7 +74,7 @@ export async function openHouse(
   health.checks.set("process", async () => ({ ready: false, why: "it starts" }));
   const stop = async () => {
     health.checks.set("process", async () => ({ ready: false, why: "it ends" }));
-    for (const end of stops.splice(0).reverse()) await end();
+    await endAll(stops, log);
   };
   try {
     let tell: (sentence: string) => void = () => {};
@@ -114,6 +114,7 @@ async function open(
   if (!claimed.ok) throw new StartError(claimed.error.message);
   const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log });
   stops.push(() => bus.close());
+  void bus.lost.then(lost);
   await initHash();
   const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
   stops.push(() => builders.stop());

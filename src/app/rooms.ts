@@ -15,6 +15,7 @@ import type { ActorKind } from "#src/runtime/types.ts";
 import type { WorkerOptions } from "#src/runtime/worker.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import type { Options } from "#src/app/options.ts";
+import type { Stop } from "#src/app/stops.ts";
 
 export const NETWORK_ID = 0;
 /** Rung when somebody wants an address watched. */
@@ -41,8 +42,6 @@ export interface Hooks {
 export interface RoomsHealth extends Health {
   readonly checks: Map<string, () => Promise<Check>>;
 }
-
-export type Stop = () => Promise<void>;
 
 /** What a role is made of, and where it leaves how to end it. */
 export interface Rooms {

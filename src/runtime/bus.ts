@@ -36,6 +36,8 @@ export interface Bus {
   clustered(): boolean;
   /** Has a function called after each reconnection, until the function that it gives is called. */
   onReconnect(listener: () => void): () => void;
+  /** Resolves with a sentence when the connection has ended for good although nobody closed it. */
+  readonly lost: Promise<string>;
   close(): Promise<void>;
 }
 
@@ -75,7 +77,7 @@ export async function connectBus(
   options: { url: string; token?: string; name?: string; log?: Log },
 ): Promise<Bus> {
   const log = options.log ?? silentLog;
-  const nats: NatsConnection = await connect({
+  const wanted = {
     servers: options.url.split(",").map((url) => url.trim()),
     ...(options.token === undefined ? {} : { token: options.token }),
     name: options.name ?? "arbor",
@@ -85,6 +87,19 @@ export async function connectBus(
     waitOnFirstConnect: true,
     pingInterval: 5_000,
     maxPingOut: 3,
+  };
+  // A token that is wrong from the start is said at once. One that was right may be right again later: of itself the client closes
+  // the connection for good when it is refused for the second time.
+  await (await connect(wanted)).close();
+  const nats: NatsConnection = await connect({ ...wanted, ignoreAuthErrorAbort: true });
+  let closing = false;
+  const lost = new Promise<string>((resolve) => {
+    void nats.closed().then((error) => {
+      if (closing) return;
+      const sentence = `The connection to NATS has ended${error ? `: ${reason(error)}` : ""}.`;
+      log.error("bus lost", { reason: sentence });
+      resolve(sentence);
+    });
   });
   const listeners = new Set<() => void>();
   (async () => {
@@ -151,7 +166,9 @@ export async function connectBus(
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    lost,
     close: async () => {
+      closing = true;
       if (nats.isClosed()) return;
       await nats.close();
     },

@@ -1,9 +1,11 @@
 /** Subjects that a process serves itself: its own requests need no server, everybody else's come over it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import type { Json } from "#src/base/json.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Bus, type BusError, connectBus } from "#src/runtime/bus.ts";
+import { until } from "../../support/runtime.ts";
 
 const MAX = 4_096;
 let endpoint: NatsEndpoint;
@@ -90,4 +92,25 @@ test("with the server gone, what the process serves itself is answered still", a
   await endpoint.stop();
   expect(await own.request("test.alone", null, 1_000)).toBe("yes");
   end();
+});
+
+test("a token that is refused for a while is tried until it is right again", async () => {
+  const token = "t".repeat(16);
+  let server = await startNatsEndpoint({ port: 0, token, log: silentLog });
+  const { url, port } = server;
+  await expect(connectBus({ url, token: "wrong".repeat(4) })).rejects.toThrow(/Authorization/);
+  const bus = await connectBus({ url, token });
+  const heard: Json[] = [];
+  bus.subscribe("test.rotated", (body) => void heard.push(body));
+  await server.stop();
+  server = await startNatsEndpoint({ port, token: "u".repeat(16), log: silentLog });
+  // Several tries, each of them refused.
+  await sleep(1_500);
+  await server.stop();
+  server = await startNatsEndpoint({ port, token, log: silentLog });
+  await until("it is back", () => bus.flush(500).then(() => true, () => false), 5_000);
+  bus.publish("test.rotated", 1);
+  await until("it hears", async () => heard.length === 1, 5_000);
+  await bus.close();
+  await server.stop();
 });
