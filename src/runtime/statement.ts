@@ -88,8 +88,7 @@ function ownership(sql: Clauses, turns: readonly TurnWrite[]): void {
     ["snapshot", "text", turns.map((turn) => turn.folded.text ?? null)],
     ["state", "text", turns.map((turn) => turn.folded.transitions.at(-1)?.to ?? null)],
     ["machine_version", "int", turns.map((turn) => turn.machineVersion)],
-    // A turn that only refuses leaves the actor's row alone.
-    ["light", "int", turns.map(({ folded }) => Number(folded.text === undefined && folded.inputs.length === 0))],
+    ["light", "int", turns.map(({ folded }) => Number(isLight(folded)))],
   );
   sql.read("e", `select * from ${rows}`);
   const epochs = [...new Map(turns.map((turn) => [`${turn.partition}:${turn.epoch}`, turn])).values()];
@@ -101,6 +100,14 @@ function ownership(sql: Clauses, turns: readonly TurnWrite[]): void {
     "own",
     `select p.id, p.epoch from partition p join ${held} on p.id = x.id and p.epoch = x.epoch for key share of p`,
   );
+}
+
+/**
+ * Whether a turn leaves the actor's row alone: one that only refuses commands. What takes back a reminder or sets an event aside
+ * goes by the version all the same, for a turn that nobody knows the end of may set that reminder anew.
+ */
+function isLight({ text, inputs, fired, dead }: Folded): boolean {
+  return text === undefined && inputs.length + fired.length + dead.length === 0;
 }
 
 /** `c`: the commands. `known`: those that have a row already. */

@@ -190,3 +190,22 @@ test("an effect and a reminder are used up once", async () => {
   });
   expect(await version("a")).toBe(5);
 });
+
+test("a reminder that is refused does not take away the one set anew by a turn that nobody knew the end of", async () => {
+  const kind = accountKind(wire(store));
+  const load = async () =>
+    (await createLoader(store)({ kind, entity: { kind: "account", id: "a" }, partition: 1 }) as { held: Held }).held;
+  const remember = (id: string, at: number): Item => ({ from: "command", id, event: { type: "REMEMBER", at } });
+  await run(store.sql, [turn("a", [remember("c1", 5)])]);
+  const held = await load();
+  const [reminder] = await store.sql<{ n: bigint }[]>`select n from reminder`;
+  const fired: Item = { from: "reminder", name: "wake", n: Number(reminder!.n), event: { type: "NONSENSE" } };
+  let late: Promise<Written> | undefined;
+  await store.sql.begin(async (sql) => {
+    await run(sql, [turn("a", [remember("c2", 7)], { held })]);
+    late = run(store.sql, [turn("a", [fired], { held })]);
+    await sleep(200);
+  });
+  expect((await late!).written).toEqual([]);
+  expect(await store.sql`select 1 from reminder where name = 'wake'`).toHaveLength(1);
+});
