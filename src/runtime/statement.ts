@@ -44,7 +44,7 @@ type Spread = <T>(pick: (folded: Folded) => Iterable<T>) => Placed<T>[];
 
 /** The statement for some turns: its text, which repeats for turns of the same make, and its parameters. */
 export function turnStatement(turns: readonly TurnWrite[]): { text: string; parameters: unknown[] } {
-  const sql = new Clauses();
+  const sql = new Clauses(turns.length === 1);
   const spread: Spread = <T>(pick: (folded: Folded) => Iterable<T>) => {
     const placed: Placed<T>[] = [];
     turns.forEach((turn, i) => {
