@@ -24,14 +24,20 @@ const ROUTES = [
   [/^\/ui\/dead-letters$/, lettersPage],
   [/^\/ui\/webhooks$/, webhooksPage],
 ];
-const WORDS = { connecting: "Connecting", live: "Live", stale: "Stale, reconnecting", paused: "Paused" };
+const WORDS = {
+  connecting: "Connecting",
+  live: "Live",
+  stale: "Stale, reconnecting",
+  paused: "Paused",
+  locked: "Locked",
+};
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const status = /** @type {HTMLElement} */ (document.getElementById("link"));
 const links = [.../** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"))];
 let left = new AbortController();
 
-/** @param {import("./live.js").LinkState} state */
+/** @param {import("./live.js").LinkState | "locked"} state */
 function link(state) {
   if (status.dataset.state === state) return;
   status.dataset.state = state;
@@ -61,10 +67,10 @@ function show(moved) {
   }
 }
 
-/** Shows a page at once rather than piece by piece as its answers come; after a second whatever is there. @param {View} view */
+/** Shows a page at once rather than piece by piece as its answers come; after three seconds whatever is there. @param {View} view */
 function appear({ element, ready }) {
   if (!ready) return;
-  const late = setTimeout(() => element.classList.remove("loading"), 1_000);
+  const late = setTimeout(() => element.classList.remove("loading"), 3_000);
   element.classList.add("loading");
   void ready.finally(() => {
     clearTimeout(late);
@@ -98,12 +104,14 @@ function go(address, replace = false) {
 }
 
 function login() {
+  // Several calls of one page are refused together: the first has asked for the token already.
+  if (!hasToken() && main.querySelector(".login")) return;
   left.abort();
   const alert = alertBox();
   if (hasToken()) alert.element.textContent = "This token was refused.";
   alert.element.hidden = !hasToken();
   keepToken("");
-  link("paused");
+  link("locked");
   document.title = "Token · Arbor";
   const field = h("input", {
     id: "token",
