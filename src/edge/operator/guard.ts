@@ -19,7 +19,7 @@ export interface GuardOptions {
 /** Least length of a token. */
 export const TOKEN_LENGTH = 16;
 
-const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
+const LOOPBACK_HOST = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?$/i;
 /** What a browser loads before anybody could give it a token, and what watches over processes. */
 const OPEN = /^\/(|ui|ui\/.*|favicon\.ico|health|ready)$/;
 const CHANGES = new Set(["POST", "PUT", "DELETE", "PATCH"]);
@@ -51,7 +51,7 @@ export function guard({ loopback, token }: GuardOptions): MiddlewareHandler {
   return async (c, next) => {
     const host = c.req.header("host") ?? "";
     if (loopback && !LOOPBACK_HOST.test(host)) {
-      throw new HttpFailure(403, "bad_host", "This service answers to 127.0.0.1, localhost and [::1] alone.");
+      throw new HttpFailure(403, "bad_host", "This service answers to localhost and the loopback addresses alone.");
     }
     const origin = c.req.header("origin");
     if ((origin !== undefined && !own(origin, host, loopback)) || isForeign(c)) {

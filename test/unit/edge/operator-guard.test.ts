@@ -32,7 +32,7 @@ const open: GuardOptions = { loopback: false, token: TOKEN };
 const bearer = { authorization: `Bearer ${TOKEN}` };
 
 describe("the guard on loopback", () => {
-  it.each(["127.0.0.1", "127.0.0.1:1", "localhost", "LocalHost:8091", "[::1]", "[::1]:8091"])(
+  it.each(["127.0.0.1", "127.0.0.1:1", "127.0.0.2:8091", "localhost", "LocalHost:8091", "[::1]", "[::1]:8091"])(
     "lets %s in",
     async (host) => {
       expect(await status(loopback, "GET", "/kinds", { host })).toBe(200);
@@ -48,7 +48,8 @@ describe("the guard on loopback", () => {
     "127.0.0.1:8091:1",
     "::1",
     "0.0.0.0",
-    "127.0.0.2",
+    "127.0.0.2.evil.example",
+    "128.0.0.1",
   ])(
     "keeps the host %j out",
     async (host) => {
