@@ -1,6 +1,6 @@
 /** What clients see of tokens, requests and transactions. */
 import type { LedgerTransaction } from "#src/chain/transactions.ts";
-import type { OpenRequest, TokenState } from "#src/cage/index/read.ts";
+import type { OpenRequest, TokenLine, TokenState } from "#src/cage/index/read.ts";
 import type { Cursor } from "#src/chain/cursor.ts";
 import { bytesText } from "#src/cage/text.ts";
 import type { OutRef } from "#src/cardano/output.ts";
@@ -43,9 +43,8 @@ export function tokenView(state: TokenState, requests: readonly OpenRequest[]) {
 }
 
 /** A token in a list. */
-export function tokenLine(state: TokenState) {
-  const { token, owner, root } = state;
-  const outputRefId = refText(state.utxo.ref);
+export function tokenLine({ token, owner, root, ref }: TokenLine) {
+  const outputRefId = refText(ref);
   const said = { owner, root };
   return { tokenId: token, owner, root, state: said, outputRefId, current: { state: said, outputRefId } };
 }
