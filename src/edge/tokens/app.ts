@@ -7,7 +7,6 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Failure, Result } from "#src/base/result.ts";
-import { sleep } from "#src/base/clock.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { refKey } from "#src/cardano/output.ts";
@@ -23,6 +22,7 @@ import { observe } from "#src/edge/observe.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { refRow, statusView, tokenLine, tokenView, transactionView } from "#src/edge/tokens/view.ts";
+import { blockWaiter } from "#src/edge/tokens/wait.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** What this edge needs of the rest of the house. */
@@ -257,6 +257,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     return await built(context, params.tokenId, "end", { address: from });
   });
 
+  const waitBlocks = blockWaiter(() => readCursor(store.sql), options.longestWaitMs ?? WAIT_MS);
   const waiting = { 503: "`wait_too_long`" };
   endpoint(app, {
     method: "post",
@@ -265,7 +266,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     body: api.waitBody,
     answer: api.height,
     refusals: waiting,
-  }, ({ body }) => waitBlocks(options, body.n));
+  }, ({ body, context }) => waitBlocks(body.n, context.req.raw.signal));
   endpoint(app, {
     method: "get",
     path: "/wait/:n",
@@ -273,7 +274,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     params: { n: z.string().regex(/^\d{1,4}$/).transform(Number).pipe(api.waitBody.shape.n) },
     answer: api.height,
     refusals: waiting,
-  }, ({ params }) => waitBlocks(options, params.n));
+  }, ({ params, context }) => waitBlocks(params.n, context.req.raw.signal));
 
   options.health(app);
   app.doc31("/openapi.json", {
@@ -322,17 +323,4 @@ function undecodable({ code, details, message }: Failure): Failure | undefined {
   return code === "refused_by_ledger" && names.includes("DeserialiseFailure")
     ? { code: "undecodable", message }
     : undefined;
-}
-
-async function waitBlocks(options: TokenEdgeOptions, n: number): Promise<{ height: number }> {
-  const deadline = Date.now() + (options.longestWaitMs ?? WAIT_MS);
-  const start = (await readCursor(options.store.sql)).at.height;
-  for (;;) {
-    const { at, networkTip } = await readCursor(options.store.sql);
-    if (at.height >= start + n && at.slot >= networkTip.slot) return { height: at.height };
-    if (Date.now() > deadline) {
-      throw new HttpFailure(503, "wait_too_long", `${n} blocks did not come in time.`, { height: at.height });
-    }
-    await sleep(50);
-  }
 }

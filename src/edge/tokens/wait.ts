@@ -1,0 +1,31 @@
+/** Waiting for blocks: however many wait, the index is looked at once in a moment, and no more for clients that have gone. */
+import { sleep } from "#src/base/clock.ts";
+import type { Cursor } from "#src/chain/cursor.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+
+/** Time between two looks, in milliseconds. */
+const LOOK_MS = 50;
+
+/**
+ * A function that waits until the index has read `n` more blocks and stands at the network's tip. It throws `HttpFailure` 503
+ * `wait_too_long` after `longestMs`, and 400 `client_gone` soon after the signal aborts.
+ */
+export function blockWaiter(
+  read: () => Promise<Cursor>,
+  longestMs: number,
+): (n: number, signal: AbortSignal) => Promise<{ height: number }> {
+  let look: Promise<Cursor> | undefined;
+  const next = () => look ??= sleep(LOOK_MS).then(read).finally(() => look = undefined);
+  return async (n, signal) => {
+    const deadline = Date.now() + longestMs;
+    let cursor = await read();
+    for (const start = cursor.at.height;; cursor = await next()) {
+      const { at, networkTip } = cursor;
+      if (at.height >= start + n && at.slot >= networkTip.slot) return { height: at.height };
+      if (signal.aborted) throw new HttpFailure(400, "client_gone", "Nobody waits for these blocks any more.");
+      if (Date.now() > deadline) {
+        throw new HttpFailure(503, "wait_too_long", `${n} blocks did not come in time.`, { height: at.height });
+      }
+    }
+  };
+}
