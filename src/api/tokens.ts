@@ -21,7 +21,7 @@ export const timeLimit = z.string().regex(/^[1-9]\d{0,8}$/, "milliseconds, a who
     "is not applied, a build ends.",
   example: 5000,
 });
-export const outputRef = z.string().regex(/^[0-9a-fA-F]{64}[-#]\d{1,5}$/, "<transaction hash>-<output index>")
+export const outputRef = z.string().regex(/^[0-9a-fA-F]{64}[-#](0|[1-9]\d{0,4})$/, "<transaction hash>-<output index>")
   .transform((value) => value.toLowerCase().replace("#", "-")).meta({
     description: "An output, `<transaction hash>-<output index>`.",
   });

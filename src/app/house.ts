@@ -1,7 +1,7 @@
 /** Composes the rooms for the roles that this process plays, and takes them apart in the opposite order. */
 import { randomBytes } from "node:crypto";
 import path from "node:path";
-import type { Log } from "#src/base/log.ts";
+import { type Log, reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import { createBuilders } from "#src/builders/builders.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
@@ -29,7 +29,7 @@ import { startHousekeeper } from "#src/runtime/retention.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { claimNetwork, networkMigrations } from "#src/store/network.ts";
-import { openStore } from "#src/store/store.ts";
+import { openStore, type Store } from "#src/store/store.ts";
 import { edgeRole } from "#src/app/edge.ts";
 import { busCheck, databaseCheck, devnetCheck, followerCheck, healthPort, workerCheck } from "#src/app/health.ts";
 import type { Options } from "#src/app/options.ts";
@@ -103,6 +103,7 @@ async function open(
   const { natsUrl, natsToken } = await nats(options, log, stops, places);
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...roles].join("+")}` });
   stops.push(() => store.close());
+  await answers(store, options);
   await migrate(store, [
     ...networkMigrations,
     ...runtimeMigrations,
@@ -112,7 +113,9 @@ async function open(
   ]);
   const claimed = await claimNetwork(store, MAGIC);
   if (!claimed.ok) throw new StartError(claimed.error.message);
-  const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log });
+  const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), 2_000);
+  const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log })
+    .finally(() => clearTimeout(patience));
   stops.push(() => bus.close());
   void bus.lost.then(lost);
   await initHash();
@@ -144,6 +147,17 @@ async function open(
   void builders.warm().then(() => warm = true);
   health.checks.delete("process");
   return places;
+}
+
+/** Throws a sentence where a server of somebody's own does not answer. */
+async function answers(store: Store, { databaseUrl }: Options): Promise<void> {
+  try {
+    await store.sql`select 1`;
+  } catch (error) {
+    if (databaseUrl === undefined) throw error;
+    const { host } = new URL(databaseUrl);
+    throw new StartError(`The PostgreSQL server at ${host} (--database-url) cannot be used: ${reason(error)}.`);
+  }
 }
 
 async function embeddedDatabase(

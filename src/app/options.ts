@@ -145,6 +145,9 @@ export function readOptions(
   if (!["debug", "info", "warn", "error"].includes(level)) problems.push(`${level} is no log level`);
   const databaseUrl = text("database-url");
   const natsUrl = text("nats-url");
+  if (databaseUrl && !(URL.canParse(databaseUrl) && /^postgres(ql)?:/.test(databaseUrl))) {
+    problems.push("--database-url is a URL like postgres://user:password@host:5432/database");
+  }
   const host = text("host") ?? "127.0.0.1";
   const operatorHost = text("operator-host") ?? host;
   const operatorToken = text("operator-token");

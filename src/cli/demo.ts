@@ -6,6 +6,12 @@ import { ApiError, call } from "#src/client/http.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 
+if (process.argv.length > 2) {
+  process.stdout.write(
+    "A token's life against running services, step by step. It takes no options; ARBOR_TOKENS_URL and ARBOR_DEVNET_URL say where the services are.\n",
+  );
+  process.exit(process.argv.includes("--help") || process.argv.includes("-h") ? 0 : 2);
+}
 const tokens = new TokenClient(process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000");
 const devnet = process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
 

@@ -144,6 +144,13 @@ function copyFolders(account: Account): string[] {
  */
 export function findBinaries(account: Account | undefined, own: string, onProgress: (line: string) => void): string {
   const found = findPackage();
+  // initdb hands the paths of its programs to a shell, in double quotes.
+  if (/["$`\\]/.test(found.native) && process.platform !== "win32") {
+    throw new EmbeddedError(
+      "no_binaries",
+      `PostgreSQL does not start from a folder with " $ \` or \\ in its name: ${found.native}. Move it, or set DATABASE_URL.`,
+    );
+  }
   const failures: string[] = [];
   try {
     makeLinks(found.native);
