@@ -27,6 +27,18 @@ export class HttpFailure extends Error {
   }
 }
 
+/**
+ * A function that makes of a failure what is thrown to answer with it, by a service's own status of each code. A code without
+ * one is of the inside: clients get a plain 500, and the log has it.
+ */
+export function refusalOf(statuses: Readonly<Record<string, ContentfulStatusCode>>): (failure: Failure) => Error {
+  return (failure) => {
+    const status = Object.hasOwn(statuses, failure.code) ? statuses[failure.code] : undefined;
+    if (status !== undefined) return HttpFailure.of(status, failure);
+    return new Error(`a failure that no client should see: ${failure.code}: ${failure.message}`);
+  };
+}
+
 /** The body of a refusal; `details` is left out where there are none. */
 export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "details">): {
   code: string;

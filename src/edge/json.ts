@@ -1,7 +1,6 @@
 /** Exact JSON over HTTP: bodies within bounds, integers with every digit. */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { ZodType } from "zod";
 import { concat, fromUtf8 } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -90,26 +89,4 @@ function depthOf(text: string): number {
     else if (character === "]" || character === "}") depth--;
   }
   return deepest;
-}
-
-/** The value as a schema has it. Throws `HttpFailure` 400 `bad_request` that names each place and what is wrong there, never the value. */
-export function check<T>(schema: ZodType<T>, value: unknown): T {
-  const read = schema.safeParse(value);
-  if (read.success) return read.data;
-  const details = read.error.issues.map((issue) => ({
-    path: issue.path.map(String).join("."),
-    message: issue.message,
-  }));
-  const [first] = details;
-  throw new HttpFailure(
-    400,
-    "bad_request",
-    first?.path ? `${first.path}: ${first.message}` : first?.message ?? "bad request",
-    details,
-  );
-}
-
-/** The body of a request as a schema has it. */
-export async function readBody<T>(request: Request, schema: ZodType<T>, limits?: BodyLimits): Promise<T> {
-  return check(schema, await readJson(request, limits));
 }

@@ -3,7 +3,6 @@
  */
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { z, type ZodType } from "zod";
 import { errorBody } from "#src/api/errors.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -57,8 +56,8 @@ export function endpoint<
   );
   const limits = { optional: spec.body !== undefined && mayMiss(spec.body) };
   app[spec.method](spec.path, async (c) => {
-    const params = check(inPath, c.req.param(), "path");
-    const query = check(inQuery, queryOf(c, spec.query, several), "query");
+    const params = inPath ? check(inPath, c.req.param(), "path") : {};
+    const query = inQuery ? check(inQuery, queryOf(c, spec.query, several), "query") : {};
     const body = spec.body ? check(spec.body, await readJson(c.req.raw, limits), "body") : undefined;
     const answer = await handler({ params, query, body, context: c } as Asked<P, Q, B>);
     return answer instanceof Response ? answer : respond(c, 200, answer);
@@ -86,8 +85,11 @@ function mayMiss(schema: ZodType): boolean {
   return schema.safeParse(undefined).success;
 }
 
-function check(schema: ZodType | undefined, value: unknown, where: string): unknown {
-  if (!schema) return {};
+/**
+ * A value as its schema has it; `where` names the part of the request. Throws `HttpFailure` 400 `bad_request` that says what is
+ * wrong at which place, never the value, which may be secret.
+ */
+export function check<T>(schema: ZodType<T>, value: unknown, where: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new HttpFailure(
@@ -134,5 +136,3 @@ function describe(app: OpenAPIHono, spec: Endpoint<Shape | undefined, Shape | un
     },
   }));
 }
-
-export type Status = ContentfulStatusCode;

@@ -1,11 +1,9 @@
 /** The devnet over HTTP: its faucet, and what a network of one lets its owner do to it. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
-import type { Failure } from "#src/base/result.ts";
 import { toHex } from "#src/base/bytes.ts";
 import * as api from "#src/api/devnet.ts";
 import { parseAddress } from "#src/cardano/address.ts";
@@ -14,7 +12,7 @@ import type { At, ChainPort } from "#src/chain/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/parametersJson.ts";
 import { observe } from "#src/edge/observe.ts";
-import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
+import { handleErrors, HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 
 export interface DevnetEdgeOptions {
@@ -28,7 +26,7 @@ export interface DevnetEdgeOptions {
   readonly topupMs?: number;
 }
 
-const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
+const refusal = refusalOf({
   amount_too_small: 400,
   amount_too_large: 400,
   bad_address: 400,
@@ -37,11 +35,7 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   mempool_full: 503,
   devnet_unavailable: 503,
   network_unreachable: 503,
-};
-
-function refusal(failure: Failure): HttpFailure {
-  return HttpFailure.of(STATUS[failure.code] ?? 500, failure);
-}
+});
 
 /** The app; `/openapi.json` describes it. */
 export function devnetApp({ devnet, port, health, log, topupMs = 10_000 }: DevnetEdgeOptions): OpenAPIHono {

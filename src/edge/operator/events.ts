@@ -12,8 +12,7 @@ import { errorBody } from "#src/api/errors.ts";
 import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
-import { check } from "#src/edge/json.ts";
-import { RETRY_LATER } from "#src/edge/route.ts";
+import { check, RETRY_LATER } from "#src/edge/route.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import type { EventBatch, EventLog } from "#src/runtime/eventLog.ts";
@@ -33,7 +32,7 @@ export function eventRoutes({ events, keepAliveMs = 15_000, most = 1_000 }: Even
   return (app: OpenAPIHono) => {
     describe(app);
     app.get("/events", async (c) => {
-      const query = check(z.object(eventsQuery), c.req.query());
+      const query = check(z.object(eventsQuery), c.req.query(), "query");
       if (events.readers() >= most) {
         throw new HttpFailure(503, "too_many_readers", `There are ${most} readers of events already.`);
       }

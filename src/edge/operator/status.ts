@@ -1,9 +1,8 @@
 /** The HTTP status of every failure code that the operator service may answer with. */
-import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Failure } from "#src/base/result.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { refusalOf } from "#src/edge/errors.ts";
 
-const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
+/** A failure as what is thrown to answer with it. */
+export const refusal = refusalOf({
   bad_cursor: 400,
   actor_unknown: 404,
   kind_unknown: 404,
@@ -27,11 +26,4 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   not_moved: 503,
   overloaded: 503,
   unavailable: 503,
-};
-
-/** A failure as what is thrown to answer with it. */
-export function refusal(failure: Failure): HttpFailure {
-  const status = STATUS[failure.code];
-  if (status !== undefined) return HttpFailure.of(status, failure);
-  return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
-}
+});

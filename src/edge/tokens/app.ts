@@ -16,8 +16,7 @@ import { readCursor } from "#src/chain/cursor.ts";
 import { findTransaction } from "#src/chain/transactions.ts";
 import * as api from "#src/api/tokens.ts";
 import { answerFacts } from "#src/edge/tokens/facts.ts";
-import { check } from "#src/edge/json.ts";
-import { endpoint } from "#src/edge/route.ts";
+import { check, endpoint } from "#src/edge/route.ts";
 import { observe } from "#src/edge/observe.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
@@ -292,7 +291,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
 /** How long a call may take, in milliseconds: what the client says it waits, at most `LONGEST_MS`. */
 function timeOf(context: Context): number {
   const given = context.req.header(TIMEOUT);
-  return given === undefined ? LONGEST_MS : Math.min(check(api.timeLimit, given), LONGEST_MS);
+  return given === undefined ? LONGEST_MS : Math.min(check(api.timeLimit, given, `header ${TIMEOUT}`), LONGEST_MS);
 }
 
 async function submit(

@@ -1,9 +1,8 @@
 /** The HTTP status of every failure code that the token service may answer with. */
-import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Failure } from "#src/base/result.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
+import { refusalOf } from "#src/edge/errors.ts";
 
-const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
+/** A failure as what is thrown to answer with it. */
+export const refusal = refusalOf({
   bad_request: 400,
   bad_address: 400,
   undecodable: 400,
@@ -27,11 +26,4 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   deadline: 503,
   crashed: 503,
   unavailable: 503,
-};
-
-/** A failure as what is thrown to answer with it; one that no client should see becomes a plain 500. */
-export function refusal(failure: Failure): HttpFailure {
-  const status = STATUS[failure.code];
-  if (status !== undefined) return HttpFailure.of(status, failure);
-  return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
-}
+});

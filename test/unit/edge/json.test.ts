@@ -3,17 +3,21 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createLog } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
-import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
-import { readBody, readJson, respond } from "#src/edge/json.ts";
+import { handleErrors, HttpFailure, refusalOf } from "#src/edge/errors.ts";
+import { readJson, respond } from "#src/edge/json.ts";
+import { check } from "#src/edge/route.ts";
 
 const lines: string[] = [];
 const app = new Hono();
 handleErrors(app, createLog("debug", {}, (line) => lines.push(line)));
 app.post("/echo", async (c) => respond(c, 200, await readJson(c.req.raw)));
 app.post("/small", async (c) => respond(c, 200, await readJson(c.req.raw, { bytes: 8 })));
-app.post("/typed", async (c) => respond(c, 200, await readBody(c.req.raw, z.object({ n: z.int() }))));
+app.post("/typed", async (c) => respond(c, 200, check(z.object({ n: z.int() }), await readJson(c.req.raw), "body")));
 app.get("/refused", () => {
   throw HttpFailure.of(409, fail("taken", "Somebody has it.", { by: 7n }).error);
+});
+app.get("/unnamed", () => {
+  throw refusalOf({ taken: 409 })({ code: "constructor", message: "a matter of the inside" });
 });
 app.get("/broken", () => {
   throw new TypeError("the inside");
@@ -72,7 +76,7 @@ test("a body over the limit is 413, with and without its length told", async () 
 test("what a schema refuses is named by its place, without the value", async () => {
   const [status, text] = await post("/typed", `{"n":"hunter2"}`);
   expect(status).toBe(400);
-  expect(JSON.parse(text)).toMatchObject({ code: "bad_request", details: [{ path: "n" }] });
+  expect(JSON.parse(text)).toMatchObject({ code: "bad_request", details: [{ where: "body", at: "n" }] });
   expect(text).not.toContain("hunter2");
 });
 
@@ -87,6 +91,12 @@ test("failures become answers, and the inside stays inside", async () => {
   expect(broken.status).toBe(500);
   expect(await broken.text()).not.toMatch(/the inside|TypeError|json\.test/);
   expect(lines.some((line) => line.includes("the inside"))).toBe(true);
+  const unnamed = await app.request("/unnamed");
+  expect([unnamed.status, await unnamed.json()]).toEqual([500, {
+    code: "internal_error",
+    error: "Something went wrong on this side; the log says what.",
+  }]);
+  expect(lines.some((line) => line.includes("a matter of the inside"))).toBe(true);
   const missing = await app.request("/missing");
   expect([missing.status, (await missing.json() as { code: string }).code]).toEqual([404, "not_found"]);
 });
