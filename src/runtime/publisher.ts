@@ -30,6 +30,8 @@ export interface Publisher {
   push(transitions: readonly Transition[], trace?: TraceRef): void;
   /** Tells of what is not marked in some partitions and is older than `olderMs`. Rejects when it cannot. */
   sweep(partitions: readonly number[], olderMs: number): Promise<number>;
+  /** Whether more was handed over than one round tells: what is not marked then is late, and not lost. */
+  behind(): boolean;
   /** Waits until everything handed over was told and marked, or for `ms`; then ends. */
   stop(ms: number): Promise<void>;
 }
@@ -56,8 +58,17 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let told: Transition[] = [];
   let marking: Promise<void> | undefined;
 
+  let telling: Promise<unknown> = Promise.resolve();
+
+  /** One after the other, so that of one entity nothing is on its way twice. */
+  const tell = (transitions: readonly Transition[]): Promise<void> => {
+    const mine = telling.then(() => tellNow(transitions));
+    telling = mine.catch(() => {});
+    return mine;
+  };
+
   /** Publishes until the server confirms, so that a later version is never told before an earlier one. */
-  const tell = async (transitions: readonly Transition[]) => {
+  const tellNow = async (transitions: readonly Transition[]) => {
     const span = publishSpan(transitions.length, () => transitions.map((one) => traces.get(one)));
     let left = transitions;
     for (;;) {
@@ -184,6 +195,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       start();
     },
     sweep,
+    behind: () => overflown || queue.length > BATCH,
     stop: async (ms) => {
       if (working) await Promise.race([working, sleep(ms)]);
       stopped.abort();

@@ -113,7 +113,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       if (stopped.signal.aborted) return;
       try {
         await sweep(options.owned());
-        if (++round * everyMs >= TELL_AGAIN_MS && telling === undefined) {
+        if (++round * everyMs >= TELL_AGAIN_MS && telling === undefined && !options.publisher.behind()) {
           round = 0;
           // Beside the others: it waits as long as the bus is away.
           telling = options.publisher.sweep(options.owned(), TELL_AGAIN_MS).catch((error) =>

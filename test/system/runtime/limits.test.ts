@@ -11,6 +11,7 @@ import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { partitionOf } from "#src/runtime/partition.ts";
+import { createPublisher } from "#src/runtime/publisher.ts";
 import { readActor } from "#src/runtime/read.ts";
 import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.ts";
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
@@ -206,6 +207,43 @@ test("a bus that goes away and comes back loses no command and no transition", a
   await endpoint.stop();
 });
 
+test("a turn whose answer was lost is told before the next one", async () => {
+  const entity = account("doubtful");
+  const heard: number[] = [];
+  const end = bus.subscribe(`arbor.event.account.${entity.id}.*`, (body) => {
+    heard.push((body as unknown as { data: { version: number } }).data.version);
+  });
+  await bus.flush();
+  // Written, and the connection is lost before the answer.
+  let lose = false;
+  const losing = (real: Store): Store => ({
+    ...real,
+    beside: (options) => losing(real.beside(options)),
+    sql: new Proxy(real.sql, {
+      get: (sql, name) => {
+        const found = Reflect.get(sql, name);
+        if (name !== "unsafe") return found;
+        return async (...args: Parameters<Store["sql"]["unsafe"]>) => {
+          const rows = await sql.unsafe(...args);
+          if (!lose) return rows;
+          lose = false;
+          throw Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
+        };
+      },
+    }),
+  });
+  await start([accountKind(wire(store))], { store: losing(store) });
+  const add = () => ask.ask(entity, { type: "ADD", amount: 1 });
+  expect(await add()).toMatchObject({ ok: true, value: { adds: 1 } });
+  lose = true;
+  expect(await add()).toMatchObject({ ok: true, value: { adds: 2 } });
+  expect(lose).toBe(false);
+  expect(await add()).toMatchObject({ ok: true, value: { adds: 3 } });
+  await until("all are told", async () => heard.length >= 3);
+  expect(heard).toEqual([1, 2, 3]);
+  end();
+});
+
 test("a bus of several servers is reached through any of them", async () => {
   const token = "t".repeat(16);
   const [one, two] = [
@@ -218,6 +256,31 @@ test("a bus of several servers is reached through any of them", async () => {
   await bus.flush();
   await bus.close();
   await two.stop();
+});
+
+test("transitions are told one round after the other, whoever finds them; and it is known when many wait", async () => {
+  await start([accountKind(wire(store))]);
+  await ask.ask(account("rounds"), { type: "ADD", amount: 1 });
+  let atOnce = 0;
+  let most = 0;
+  const slow: Bus = {
+    ...bus,
+    publish: () => {},
+    flush: async () => {
+      most = Math.max(most, ++atOnce);
+      await sleep(50);
+      atOnce--;
+    },
+  };
+  await store.sql`update outbox set published = false`;
+  const publisher = createPublisher({ store, bus: slow, log: silentLog, owned: () => [] });
+  const one = { entity: account("many"), from: "a", to: "b", type: "GO", cause: "c", at: 0 };
+  publisher.push(Array.from({ length: 1_000 }, (_, i) => ({ ...one, version: i + 1 })));
+  expect(publisher.behind()).toBe(true);
+  expect(await publisher.sweep([partitionOf(account("rounds"), 8)], 0)).toBeGreaterThan(0);
+  await until("all are told", async () => !publisher.behind());
+  await publisher.stop(1_000);
+  expect(most).toBe(1);
 });
 
 test("reminders go by the worker's clock", async () => {
