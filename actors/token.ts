@@ -3,7 +3,7 @@
  * a builder's thread make the transaction.
  */
 import { z } from "zod";
-import { tokenInputs, tokenMachine } from "#machines/token.ts";
+import { tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -150,6 +150,12 @@ const quarantined = (view: View): Result<never, Failure> =>
 
 const ended: Result<never, Failure> = fail("token_ended", "The token has ended.");
 
+/** Why the machine does not take a step from the token's state; `undefined` where it does. */
+function impossible(view: View, intent: TokenIntent): Result<never, Failure> | undefined {
+  if (view.can(intent)) return undefined;
+  return view.state === "quarantined" ? quarantined(view) : ended;
+}
+
 /** The state of a token that is alive in the rows. */
 async function stateOf(sql: Queries, token: string): Promise<TokenState | undefined> {
   const standing = await readToken(sql, token);
@@ -184,7 +190,8 @@ async function request(
   input: RequestInput,
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
-  if (view.state === "ended") return ended;
+  const no = impossible(view, { type: "REQUEST" });
+  if (no) return no;
   const key = textBytes(input.key);
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
@@ -201,8 +208,8 @@ async function update(
   input: { address: string; requests: string[] },
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
-  if (view.state === "quarantined") return quarantined(view);
-  if (view.state === "ended") return ended;
+  const no = impossible(view, { type: "UPDATE" });
+  if (no) return no;
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
     const state = await stateOf(sql, entity.id);
@@ -272,7 +279,8 @@ async function end(
   input: { address: string },
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
-  if (view.state === "ended") return ended;
+  const no = impossible(view, { type: "END" });
+  if (no) return no;
   const script = await versionOf(options, entity.id);
   const read = (sql: Queries) => stateOf(sql, entity.id);
   return await building(options, input.address, deadline, script, read, async (common, state) => {

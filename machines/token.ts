@@ -8,7 +8,8 @@
  * ```
  *
  * Every step but the intents comes through the chain log; a rollback names the state that holds again. The intents
- * (REQUEST, UPDATE, END) are never applied: whether the machine accepts one says whether a build is possible now.
+ * (REQUEST, UPDATE, END) are never applied: whether the machine accepts one says whether a build is possible now. In `absent`
+ * they are: the rows that a build reads may be ahead of the log that the actor has read, and say whether there is a token.
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
@@ -105,7 +106,14 @@ export const tokenMachine = setup({
     ],
   },
   states: {
-    absent: { on: { BOOTED: { target: "live", actions: "take" } } },
+    absent: {
+      on: {
+        REQUEST: { target: "absent" },
+        UPDATE: { target: "absent" },
+        END: { target: "absent" },
+        BOOTED: { target: "live", actions: "take" },
+      },
+    },
     live: {
       on: {
         REQUEST: { target: "live" },

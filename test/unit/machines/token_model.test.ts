@@ -6,12 +6,18 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tokenActor, type TokenBuildOptions } from "#actors/token.ts";
 import { tokenInputs } from "#machines/token.ts";
+import type { Json } from "#src/base/json.ts";
 import { fold, type Held, type Item } from "#src/runtime/fold.ts";
-import { hydrate, stateName, viewOf } from "#src/runtime/machine.ts";
+import { begin, hydrate, stateName, viewOf } from "#src/runtime/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
-// Builds are asked about and never run here.
-const kind = tokenActor({} as TokenBuildOptions);
+/** What a build meets that is possible: the rows it reads. */
+const rows = new Error("rows are read");
+const kind = tokenActor({
+  get store(): never {
+    throw rows;
+  },
+} as unknown as TokenBuildOptions);
 const entity = { kind: "token", id: "cd".repeat(32) };
 const RUNS = 3_000;
 
@@ -55,9 +61,9 @@ function after(view: View, input: Input): View | undefined {
   return state === "quarantined" ? { ...view, state: "live", slot, quarantine: null } : undefined;
 }
 
-/** Which builds make sense in a state: asking, applying, ending. */
+/** Which builds make sense in a state: asking, applying, ending. What the actor does not know yet, the rows may. */
 const POSSIBLE: Record<State, Record<"REQUEST" | "UPDATE" | "END", boolean>> = {
-  absent: { REQUEST: false, UPDATE: false, END: false },
+  absent: { REQUEST: true, UPDATE: true, END: true },
   live: { REQUEST: true, UPDATE: true, END: true },
   quarantined: { REQUEST: false, UPDATE: false, END: true },
   ended: { REQUEST: false, UPDATE: false, END: false },
@@ -191,5 +197,31 @@ describe("a token", () => {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  it("builds what its machine takes, and names the state that does not", async () => {
+    const view = { owner: "ab", root: "00", ref: "cd#0", slot: 1 };
+    const stories: Record<State, Input[]> = {
+      absent: [],
+      live: [{ type: "BOOTED", ...view }],
+      quarantined: [{ type: "BOOTED", ...view }, { type: "QUARANTINED", slot: 2, reason: "r" }],
+      ended: [{ type: "BOOTED", ...view }, { type: "ENDED", slot: 2 }],
+    };
+    const inputs = {
+      REQUEST: ["request", { type: "delete", address: "ab", key: "", oldValue: "" }],
+      UPDATE: ["update", { address: "ab", requests: [`${"0".repeat(64)}#0`] }],
+      END: ["end", { address: "ab" }],
+    } as const;
+    for (const [state, story] of Object.entries(stories) as [State, Input[]][]) {
+      const token = new Token();
+      token.turn(story);
+      const snapshot = token.held.snapshot ?? begin(kind.machine, entity)[0];
+      for (const [intent, [name, input]] of Object.entries(inputs)) {
+        const context = { entity, signal: new AbortController().signal, deadline: 0 };
+        const answer = kind.builds![name]!.run(viewOf(entity, snapshot, token.held.version), input as Json, context);
+        if (POSSIBLE[state][intent as "REQUEST"]) await expect(answer).rejects.toBe(rows);
+        else expect(await answer).toMatchObject({ ok: false, error: { code: `token_${state}` } });
+      }
+    }
   });
 });
