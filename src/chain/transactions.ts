@@ -98,7 +98,9 @@ export async function findTransaction(sql: Queries, hash: string): Promise<Ledge
 
 /**
  * Tells a submitted transaction's actor that the ledger holds it, when it does: for a submission whose row came after the block
- * that holds it. The cursor's row is locked, so that this stands in the log in the chain's order.
+ * that holds it. This is the one entry of the chain log that the follower does not write and no epoch guards: it runs where the
+ * submission does. The follower locks the cursor's row before it appends; this locks it as well, until the commit, so that the
+ * entry stands in the log in the chain's order, and looks again under the lock.
  */
 export async function noticeTransaction(
   sql: Queries,

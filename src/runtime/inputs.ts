@@ -17,8 +17,9 @@ export interface InputRow {
 const ROWS = 1_000;
 
 /**
- * Appends events in their order, within the caller's transaction. For one entity there is one writer at a time (the holder of
- * a lease), so that the order of rows is the order of commits. The partitions exist (`createPartitions`).
+ * Appends events in their order, within the caller's transaction. For one entity there is one writer at a time, so that the order
+ * of rows is the order of commits: the holder of a lease, or whoever holds until the commit a row that the holder locks before it
+ * appends. The partitions exist (`createPartitions`).
  */
 export async function appendInputs(sql: Queries, rows: readonly InputRow[]): Promise<void> {
   for (let i = 0; i < rows.length; i += ROWS) {
