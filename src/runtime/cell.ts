@@ -43,6 +43,8 @@ export interface CellOptions {
   readonly write: (turn: TurnWrite) => Promise<Verdict>;
   /** What follows a commit once the replies are out: publishing and effects, in the order of commits for each entity. */
   readonly onCommitted: (turn: Committed) => void;
+  /** Publishes the transitions behind a version, before any later one: they were written by a statement whose answer was lost. */
+  readonly onFound: (entity: EntityRef, after: number) => Promise<void>;
   readonly onStep?: ((step: Step) => void | Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -60,6 +62,10 @@ export class Cell {
   private unread = false;
   /** Whether the row changed by other means than this cell's turns. */
   private outdated = false;
+  /** Version up to which transitions were handed on under this epoch; undefined before the entity was loaded under it. */
+  private told: number | undefined;
+  /** Whether a turn may have been written whose answer was lost: the row is read again, whether anything waits or not. */
+  private doubt = false;
   /** How many of the next items go one by one, because together they could not be written. */
   private alone = 0;
   /** Why an item could not be written even alone, by its cause. */
@@ -139,13 +145,14 @@ export class Cell {
 
   /** Whether there is something to do. */
   private get due(): boolean {
-    return this.waiting.depth > 0 || this.unread || this.outdated;
+    return this.waiting.depth > 0 || this.unread || this.outdated || this.doubt;
   }
 
   private async run(): Promise<void> {
     while (this.due) {
       const epoch = this.options.epochOf(this.partition);
       if (epoch === undefined) return this.abandon();
+      if (this.epoch !== epoch) this.told = undefined;
       if (this.epoch !== epoch || this.outdated) {
         this.epoch = epoch;
         this.outdated = false;
@@ -179,6 +186,18 @@ export class Cell {
       this.clear(answer);
       return false;
     }
+    const { version } = loaded.held;
+    if (this.told !== undefined && version > this.told) {
+      try {
+        await this.options.onFound(this.entity, this.told);
+      } catch (error) {
+        await this.trouble(reason(error));
+        return false;
+      }
+      if (this.outdated) return false;
+    }
+    this.told = version;
+    this.doubt = false;
     this.held = loaded.held;
     this.unread ||= loaded.unread;
     return true;
@@ -238,6 +257,7 @@ export class Cell {
     if (verdict.is === "written") {
       turnSeconds.of(this.kind.kind).since(begun);
       this.held = folded.next;
+      this.told = folded.next.version;
       this.troubles = 0;
       this.alone = Math.max(0, this.alone - 1);
       if (this.poison.size > 0) { for (const cause of causes) this.poison.delete(cause); }
@@ -260,6 +280,7 @@ export class Cell {
       this.abandon();
     } else if (verdict.is === "unknown") {
       this.held = undefined;
+      this.doubt = true;
       await this.trouble(verdict.reason);
     } else if (items.length > 1) this.alone = items.length;
     else this.spoil(causes[0]!, verdict.reason);
@@ -293,6 +314,7 @@ export class Cell {
   private clear(answer: Answer): void {
     this.unread = false;
     this.outdated = false;
+    this.doubt = false;
     this.waiting.clear(answer);
     this.forget(this);
   }

@@ -11,6 +11,7 @@ import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime
 import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
 import { createEventStream } from "#src/runtime/stream.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 const BATCH = 512;
@@ -28,6 +29,8 @@ const KEPT_MS = 30 * 86_400_000;
 export interface Publisher {
   /** Tells of the transitions of a turn, after those handed over before; `trace` is the turn's span. */
   push(transitions: readonly Transition[], trace?: TraceRef): void;
+  /** Tells of an entity's transitions behind a version, as `push` does. Rejects when they cannot be read. */
+  pushFound(entity: EntityRef, after: number): Promise<void>;
   /** Tells of what is not marked in some partitions and is older than `olderMs`. Rejects when it cannot. */
   sweep(partitions: readonly number[], olderMs: number): Promise<number>;
   /** Whether more was handed over than one round tells: what is not marked then is late, and not lost. */
@@ -183,16 +186,24 @@ export function createPublisher(options: PublisherOptions): Publisher {
     });
   };
 
+  const push: Publisher["push"] = (transitions, trace) => {
+    if (overflown || transitions.length === 0) return;
+    if (trace !== undefined) { for (const transition of transitions) traces.set(transition, trace); }
+    for (const transition of transitions) queue.push(transition);
+    if (queue.length > MOST) {
+      queue = [];
+      overflown = true;
+    }
+    start();
+  };
+
   return {
-    push: (transitions, trace) => {
-      if (overflown || transitions.length === 0) return;
-      if (trace !== undefined) { for (const transition of transitions) traces.set(transition, trace); }
-      for (const transition of transitions) queue.push(transition);
-      if (queue.length > MOST) {
-        queue = [];
-        overflown = true;
-      }
-      start();
+    push,
+    pushFound: async ({ kind, id }, after) => {
+      const rows = await store.sql<Row[]>`
+        select tx::text, kind, id, version, from_state, to_state, type, cause, at from outbox
+        where kind = ${kind} and id = ${id} and version > ${after} and not published order by version`;
+      push(rows.map(transitionOf));
     },
     sweep,
     behind: () => overflown || queue.length > BATCH,

@@ -116,6 +116,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       return rows.map(({ seq, event }) => ({ seq: Number(seq), event }));
     },
     write: createWriter(hot),
+    onFound: publisher.pushFound,
     onFenced: (partition, epoch) => {
       fenced++;
       measure.fenced.of().inc();
