@@ -1,4 +1,5 @@
 /** The clauses of one SQL statement (`with a as (…), b as (…) select …`) and its parameters, put together piece by piece. */
+import { writeArray } from "#src/store/arrays.ts";
 
 /** A column of values that becomes a parameter: its name, its SQL type, one value a row. */
 export type Column = readonly [name: string, type: "int" | "bigint" | "float8" | "text", values: readonly unknown[]];
@@ -20,7 +21,7 @@ export class Clauses {
       const values = columns.map(([, type, [value]]) => `$${this.parameters.push(value ?? null)}::${type}`);
       return `(values (${values.join(", ")})) as x(${names})`;
     }
-    const arrays = columns.map(([, type, values]) => `$${this.parameters.push(arrayText(type, values))}::${type}[]`);
+    const arrays = columns.map(([, type, values]) => `$${this.parameters.push(writeArray(values))}::${type}[]`);
     return `unnest(${arrays.join(", ")}) as x(${names})`;
   }
 
@@ -39,19 +40,3 @@ export class Clauses {
     return `with ${this.clauses.join(",\n")}\nselect ${columns.join(",\n  ")}`;
   }
 }
-
-/** An array as PostgreSQL reads it. The client's own writer takes several times as long, which a turn feels. */
-function arrayText(type: Column[1], values: readonly unknown[]): string {
-  if (type !== "text") return `{${values.join(",")}}`;
-  let text = "{";
-  for (let i = 0; i < values.length; i++) {
-    if (i > 0) text += ",";
-    const value = values[i] as string | null;
-    if (value === null) text += "NULL";
-    else text += `"${QUOTED.test(value) ? value.replace(QUOTE, "\\$&") : value}"`;
-  }
-  return text + "}";
-}
-
-const QUOTED = /["\\]/;
-const QUOTE = /["\\]/g;

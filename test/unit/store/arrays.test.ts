@@ -11,6 +11,12 @@ test("arrays come back as they were", () => {
   }));
 });
 
+test("numbers stand as they are, and what is missing is NULL", () => {
+  expect(writeArray([1, -2n, 0.5, null, undefined, "NULL", 'a"\\'])).toBe(
+    String.raw`{1,-2,0.5,NULL,NULL,"NULL","a\"\\"}`,
+  );
+});
+
 test("as PostgreSQL writes them", () => {
   expect(readArray("{}", Number)).toEqual([]);
   expect(readArray("{1,-2,NULL}", Number)).toEqual([1, -2, null]);
