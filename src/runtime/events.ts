@@ -24,6 +24,24 @@ export interface Transition {
   readonly at: number;
 }
 
+/** A row of `outbox`, as far as it is told. */
+export interface TransitionRow {
+  kind: string;
+  id: string;
+  version: bigint;
+  from_state: string;
+  to_state: string;
+  type: string;
+  cause: string;
+  at: Date;
+}
+
+/** The transition of a row. */
+export function transitionOf(row: TransitionRow): Transition {
+  const { kind, id, from_state: from, to_state: to, type, cause } = row;
+  return { entity: { kind, id }, version: Number(row.version), from, to, type, cause, at: row.at.getTime() };
+}
+
 /** An id as one token of a NATS subject. */
 export function subjectToken(id: string): string {
   if (/^[A-Za-z0-9_-]+$/.test(id)) return id;

@@ -7,7 +7,14 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, type TraceRef } from "#src/base/trace.ts";
 import type { Bus } from "#src/runtime/bus.ts";
-import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events.ts";
+import {
+  cloudEvent,
+  eventId,
+  eventSubject,
+  type Transition,
+  transitionOf,
+  type TransitionRow,
+} from "#src/runtime/events.ts";
 import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
 import { createEventStream } from "#src/runtime/stream.ts";
@@ -134,7 +141,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const sweep = async (partitions: readonly number[], olderMs: number) => {
     let count = 0;
     for (;;) {
-      const rows = await store.sql<Row[]>`
+      const rows = await store.sql<TransitionRow[]>`
         select kind, id, version, from_state, to_state, type, cause, at from outbox
         where not published and partition = any(${[
         ...partitions,
@@ -200,8 +207,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   return {
     push,
     pushFound: async ({ kind, id }, after) => {
-      const rows = await store.sql<Row[]>`
-        select tx::text, kind, id, version, from_state, to_state, type, cause, at from outbox
+      const rows = await store.sql<TransitionRow[]>`
+        select kind, id, version, from_state, to_state, type, cause, at from outbox
         where kind = ${kind} and id = ${id} and version > ${after} and not published order by version`;
       push(rows.map(transitionOf));
     },
@@ -215,20 +222,4 @@ export function createPublisher(options: PublisherOptions): Publisher {
       await markSome().catch((error) => log.warn("events not marked as told", { reason: reason(error) }));
     },
   };
-}
-
-interface Row {
-  kind: string;
-  id: string;
-  version: bigint;
-  from_state: string;
-  to_state: string;
-  type: string;
-  cause: string;
-  at: Date;
-}
-
-function transitionOf(row: Row): Transition {
-  const { kind, id, from_state: from, to_state: to, type, cause } = row;
-  return { entity: { kind, id }, version: Number(row.version), from, to, type, cause, at: row.at.getTime() };
 }

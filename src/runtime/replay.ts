@@ -5,7 +5,7 @@
  * can commit any more (`pg_snapshot_xmin`), so that what was read is never preceded by something that comes later; rows are
  * deleted by `pruneEvents` alone, which notes how far it went.
  */
-import { kebab, type Transition } from "#src/runtime/events.ts";
+import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events.ts";
 import { comparePositions, type Position } from "#src/runtime/position.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -142,24 +142,12 @@ interface Row {
   kind: string | null;
 }
 
-interface Found {
+interface Found extends TransitionRow {
   tx_text: string;
-  kind: string;
-  id: string;
-  version: bigint;
-  from_state: string;
-  to_state: string;
-  type: string;
-  cause: string;
-  at: Date;
 }
 
 function loggedEvent(row: Found): LoggedEvent {
-  const { kind, id, from_state: from, to_state: to, type, cause } = row;
-  const entity = { kind, id };
-  const version = Number(row.version);
-  return {
-    transition: { entity, version, from, to, type, cause, at: row.at.getTime() },
-    position: { tx: BigInt(row.tx_text), entity, version },
-  };
+  const transition = transitionOf(row);
+  const { entity, version } = transition;
+  return { transition, position: { tx: BigInt(row.tx_text), entity, version } };
 }

@@ -5,9 +5,9 @@
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
-import { settledEdge } from "#src/runtime/edge.ts";
 import { comparePositions, type Position, START } from "#src/runtime/position.ts";
 import { edgePosition, type LoggedEvent, readPage } from "#src/runtime/replay.ts";
+import { settledEdge } from "#src/runtime/settled.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface TailOptions {
@@ -46,7 +46,8 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
   let from: Position | undefined;
   let to: Position = START;
   let wake = new AbortController();
-  let turn = turnOf();
+  /** Resolved for those who wait when there is something new. */
+  let news = deferred();
   /** Beyond the server's snapshot, while a transaction elsewhere stays open. */
   let edge: bigint | undefined;
   let blocker: string | undefined;
@@ -99,8 +100,8 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
         }
         if (found || now - toldAt > STILL_MS) {
           toldAt = now;
-          turn.resolve();
-          turn = turnOf();
+          news.resolve();
+          news = deferred();
         }
         if (found) pause = LOOK_MS;
       } catch (error) {
@@ -131,21 +132,21 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
     edge: () => edge,
     change: async (signal) => {
       if (signal.aborted) return;
-      const aborted = turnOf();
+      const aborted = deferred();
       signal.addEventListener("abort", aborted.resolve, { once: true });
-      await Promise.race([turn.ended, aborted.ended]);
+      await Promise.race([news.ended, aborted.ended]);
       signal.removeEventListener("abort", aborted.resolve);
     },
     stop: () => {
       unsubscribe();
       stopped.abort();
-      turn.resolve();
+      news.resolve();
     },
   };
 }
 
 /** A promise that somebody else resolves. */
-function turnOf(): { readonly ended: Promise<void>; resolve(): void } {
+function deferred(): { readonly ended: Promise<void>; resolve(): void } {
   let resolve = () => {};
   const ended = new Promise<void>((done) => resolve = done);
   return { ended, resolve };
