@@ -11,6 +11,7 @@ import { z } from "zod";
 import { errorBody } from "#src/api/errors.ts";
 import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
 import { utf8 } from "#src/base/bytes.ts";
+import { inTime } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
 import { check, RETRY_LATER } from "#src/edge/route.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -81,7 +82,7 @@ function stream(
       const until = performance.now() + keepAliveMs;
       for (;;) {
         next ??= batches.next();
-        const result = await within(next, until - performance.now());
+        const result = await inTime(next, until - performance.now());
         if (result === undefined) {
           // An id without data is no event; it moves the place from which the client goes on.
           return controller.enqueue(utf8(`: keep-alive\n${position === undefined ? "" : `id: ${position}\n`}\n`));
@@ -115,16 +116,6 @@ function written({ events, position, reset }: EventBatch): string {
     }\n\n`;
   }
   return text;
-}
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => timer = setTimeout(() => resolve(undefined), Math.max(0, ms)));
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function describe(app: OpenAPIHono): void {

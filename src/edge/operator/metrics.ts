@@ -5,10 +5,12 @@
  */
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
+import { inTime } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { type Gauge, metrics, METRICS_TYPE } from "#src/base/metrics.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
+import { memo } from "#src/edge/operator/memo.ts";
 import { readBacklog, readTroubles } from "#src/runtime/census.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -30,12 +32,17 @@ const rows = {
 };
 const reachable = gauge("arbor_database_reachable", "Whether the rows could be read: 1 or 0.");
 
-async function readRows(store: Store): Promise<void> {
-  const [backlog, troubles, cursor] = await Promise.all([
-    readBacklog(store),
-    readTroubles(store),
-    readCursor(store.sql),
-  ]);
+/** How long what was read serves, and how long a scrape waits for it, in milliseconds. */
+const FRESH_MS = 5_000;
+const PATIENCE_MS = 1_000;
+
+type Rows = readonly [
+  Awaited<ReturnType<typeof readBacklog>>,
+  Awaited<ReturnType<typeof readTroubles>>,
+  Awaited<ReturnType<typeof readCursor>>,
+];
+
+function setRows([backlog, troubles, cursor]: Rows): void {
   const { outbox, inputs, effects, reminders } = backlog;
   rows.unpublished.set(outbox.unpublished);
   rows.unpublishedAge.set((outbox.oldestMs ?? 0) / 1_000);
@@ -52,15 +59,25 @@ async function readRows(store: Store): Promise<void> {
   rows.lagBlocks.set(Math.max(0, cursor.networkTip.height - cursor.at.height));
 }
 
-/** The endpoint. Where the rows cannot be read its numbers of them are `NaN`. */
+/** The endpoint. Where the rows cannot be read, or not in time, its numbers of them are `NaN`; those of the process are there. */
 export function metricsRoutes({ store, log }: { store: Store; log: Log }): OperatorPart {
-  let reading: Promise<void> | undefined;
-  const read = () =>
-    reading ??= readRows(store).then(() => reachable.set(1), (error) => {
+  const rowsOf = memo(
+    FRESH_MS,
+    (): Promise<Rows> => Promise.all([readBacklog(store), readTroubles(store), readCursor(store.sql)]),
+    10,
+  );
+  const read = async () => {
+    try {
+      const found = await inTime(rowsOf(), PATIENCE_MS);
+      if (found === undefined) throw new Error("the database does not answer in time");
+      setRows(found);
+      reachable.set(1);
+    } catch (error) {
       log.warn("what waits in rows is not known", { reason: reason(error) });
       for (const one of Object.values(rows)) one.set(NaN);
       reachable.set(0);
-    }).finally(() => reading = undefined);
+    }
+  };
   return (app) => {
     app.openAPIRegistry.registerPath(createRoute({
       method: "get",

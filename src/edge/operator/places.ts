@@ -29,6 +29,8 @@ export interface Places {
 /** How old an answer may be that costs more than a few rows, in milliseconds. */
 const FRESH_MS = 1_000;
 const COUNTED_MS = 5_000;
+/** And for so many times as long as counting takes. */
+const SPARED = 10;
 /** A worker not seen for so long is not asked any more, in milliseconds. */
 const ASKED_MS = 60_000;
 
@@ -51,8 +53,8 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
     const [backlog, { at, networkTip }] = await Promise.all([readBacklog(store), readCursor(store.sql)]);
     const follower = { slot: at.slot, height: at.height, tipSlot: networkTip.slot, tipHeight: networkTip.height };
     return { ...backlog, follower };
-  });
-  const counts = memo(COUNTED_MS, () => countByPartition(store));
+  }, SPARED);
+  const counts = memo(COUNTED_MS, () => countByPartition(store), SPARED);
 
   endpoint(app, {
     method: "get",

@@ -6,6 +6,8 @@ import { silentLog } from "#src/base/log.ts";
 import { handleErrors, HttpFailure, retryAfter } from "#src/edge/errors.ts";
 import { page, readCursor, writeCursor } from "#src/edge/operator/cursor.ts";
 import { memo } from "#src/edge/operator/memo.ts";
+import { metricsRoutes } from "#src/edge/operator/metrics.ts";
+import type { Store } from "#src/store/store.ts";
 import { endpoint } from "#src/edge/route.ts";
 
 describe("a cursor", () => {
@@ -41,6 +43,19 @@ describe("memo", () => {
     expect(await get()).toBe(2);
   });
 
+  it("is not found again while it is being found, and serves the longer the longer that took", async () => {
+    let found = 0;
+    const get = memo(1, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return ++found;
+    }, 1_000);
+    const first = get();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(await Promise.all([first, get()])).toEqual([1, 1]);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(await get()).toBe(1);
+  });
+
   it("keeps no failure", async () => {
     let tries = 0;
     const get = memo(60_000, async () => {
@@ -49,6 +64,17 @@ describe("memo", () => {
     });
     await expect(get()).rejects.toThrow("away");
     expect(await get()).toBe(2);
+  });
+});
+
+describe("metrics", () => {
+  it("are there although the database does not answer, with those of rows as NaN", async () => {
+    const app = new OpenAPIHono();
+    const sql = Object.assign(() => new Promise(() => {}), { unsafe: () => new Promise(() => {}) });
+    metricsRoutes({ store: { sql } as unknown as Store, log: silentLog })(app);
+    const text = await (await app.request("/metrics")).text();
+    expect(text).toMatch(/^arbor_database_reachable 0$/m);
+    expect(text).toMatch(/^arbor_outbox_unpublished NaN$/m);
   });
 });
 
