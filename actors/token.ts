@@ -10,7 +10,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactLeaves } from "#src/cage/index/leaves.ts";
-import { readRequest, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { readRequest, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
@@ -42,6 +42,9 @@ const address = z.string().regex(/^([0-9a-f]{2})+$/);
 const ref = z.string().regex(/^[0-9a-f]{64}#\d+$/);
 const text = z.string();
 
+/** Most requests that one update applies. */
+const MOST_REQUESTS = 200;
+
 const requestInput = z.discriminatedUnion("type", [
   z.object({ type: z.literal("insert"), address, key: text, newValue: text }),
   z.object({ type: z.literal("update"), address, key: text, oldValue: text, newValue: text }),
@@ -64,7 +67,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
         run: (view, input, context) => request(options, view, input, context),
       } satisfies Build<RequestInput>,
       update: {
-        input: z.object({ address, requests: z.array(ref).min(1) }),
+        input: z.object({ address, requests: z.array(ref).min(1).max(MOST_REQUESTS) }),
         run: (view, input, context) => update(options, view, input, context),
       } satisfies Build<{ address: string; requests: string[] }>,
       retract: {
@@ -213,7 +216,7 @@ async function update(
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
     const state = await stateOf(sql, entity.id);
-    const requests = await Promise.all(input.requests.map((one) => readRequest(sql, one)));
+    const requests = await readRequestsAt(sql, input.requests);
     const paths = requests.flatMap((one) => one ? [one.path] : []);
     return { state, requests, facts: state && await readFactLeaves(sql, state, paths) };
   };

@@ -241,7 +241,7 @@ function requests(
   };
   nats.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
-      if (error) return;
+      if (error) return log.warn("subscription refused", { subject: `${inbox}.*`, reason: error.message });
       const { subject, data, headers } = message;
       answered(subject, data, data.length === 0 && headers?.code === 503);
     },

@@ -73,6 +73,11 @@ export async function readPage(
   const single = kind !== undefined && id !== undefined;
   const most = single || (kind ?? id ?? transition) === undefined ? limit : Math.max(limit, SCAN);
   const one = single ? sql`and o.kind = ${kind} and o.id = ${id}` : sql``;
+  // Of the entity itself, what it has behind it is not read again.
+  const { entity, version } = after;
+  const rest = single && entity?.kind === kind && entity?.id === id && version !== undefined
+    ? sql`and o.version > ${version}::bigint`
+    : sql``;
   const order = single ? sql`o.version` : sql`o.tx, o.kind, o.id, o.version`;
   const rows = await sql<Row[]>`
     with bounds as materialized (
@@ -90,7 +95,7 @@ export async function readPage(
               or (o.kind, o.id, o.version) > (${after.entity?.kind ?? ""}, ${after.entity?.id ?? ""}, ${
     after.version ?? 0
   }::bigint))
-            ${one}
+            ${one} ${rest}
           order by ${order} limit ${most}) s) n
       where n.place = n.scanned or (
         (${kind ?? null}::text is null or n.kind = ${kind ?? null}) and (${id ?? null}::text is null or n.id = ${
