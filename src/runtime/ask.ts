@@ -52,13 +52,17 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
   const owners = createOwners({ store, bus, log });
   const suspicion = createSuspicion({ store, bus, log });
 
-  /** Puts a question to a worker; `undefined` when its partition moves meanwhile, so that the next owner is asked at once. */
+  /** Puts a question to a worker; `undefined` when its partition moves meanwhile or the worker is gone: it may have the question. */
   const putTo = (owner: string, partition: number, body: Json, patience: number): Promise<Told | undefined> =>
     new Promise<Told | undefined>((resolve, reject) => {
-      const end = owners.watch(partition, () => {
+      const leave = () => {
         end();
         resolve(undefined);
-      });
+      };
+      const ends = [owners.watch(partition, leave), suspicion.watch(owner, leave)];
+      const end = () => {
+        for (const one of ends) one();
+      };
       bus.request(workerSubject(owner), body, patience).then((told) => {
         end();
         suspicion.answered(owner);

@@ -24,6 +24,8 @@ export const MISSED = 3;
 export const OVER_MS = 250;
 /** How long whoever is there may take to say so, in milliseconds. */
 const PING_MS = 250;
+/** How long a worker that was asked may say nothing to anybody before it is asked whether it is there, in milliseconds. */
+const SILENT_MS = 100;
 
 /** What an asker keeps in mind about workers that did not listen. */
 export interface Suspicion {
@@ -31,6 +33,16 @@ export interface Suspicion {
   missed(worker: string): void;
   /** A worker answered something. */
   answered(worker: string): void;
+  /** Has `gone` called, once, when an asked worker is silent and nobody listens at it, until the function that it gives is called. */
+  watch(worker: string, gone: () => void): () => void;
+}
+
+/** Those who wait for a worker. */
+interface Waiting {
+  readonly gone: Set<() => void>;
+  /** Whether it was asked first, or answered, since the last look. */
+  heard: boolean;
+  pinging: boolean;
 }
 
 export function createSuspicion({ store, bus, log }: { store: Store; bus: Bus; log: Log }): Suspicion {
@@ -42,7 +54,35 @@ export function createSuspicion({ store, bus, log }: { store: Store; bus: Bus; l
     log.warn("a worker does not listen and is suspect", { suspect: worker });
     bus.publish(PLACEMENT, { suspect: worker });
   };
+  const asked = new Map<string, Waiting>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  /** Whoever was killed with questions in hand answers none; and there may be no others that meet no listener. */
+  const look = () => {
+    for (const [worker, waiting] of asked) {
+      if (waiting.gone.size === 0) asked.delete(worker);
+      else if (!waiting.heard && !waiting.pinging) {
+        waiting.pinging = true;
+        ping(bus, worker).then((is) => {
+          if (is === "gone") { for (const gone of [...waiting.gone]) gone(); }
+        }).catch((error) => log.warn("a worker was not asked", { worker, reason: reason(error) }))
+          .finally(() => waiting.pinging = false);
+      }
+      waiting.heard = false;
+    }
+    if (asked.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
   return {
+    watch: (worker, gone) => {
+      let waiting = asked.get(worker);
+      if (waiting === undefined) asked.set(worker, waiting = { gone: new Set(), heard: true, pinging: false });
+      const { gone: all } = waiting;
+      if (all.size === 0) waiting.heard = true;
+      all.add(gone);
+      timer ??= setInterval(look, SILENT_MS);
+      return () => void all.delete(gone);
+    },
     missed: (worker) => {
       const now = performance.now();
       const miss = misses.get(worker);
@@ -56,6 +96,8 @@ export function createSuspicion({ store, bus, log }: { store: Store; bus: Bus; l
     },
     answered: (worker) => {
       if (misses.size > 0) misses.delete(worker);
+      const waiting = asked.get(worker);
+      if (waiting !== undefined) waiting.heard = true;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Who owns what: workers that join, leave, die, go deaf, and are given a partition. */
 import { afterEach, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
+import { askedAgain } from "#src/runtime/metrics.ts";
 import { movePartition } from "#src/runtime/move.ts";
 import { partitionOf } from "#src/runtime/partition.ts";
 import { readActor } from "#src/runtime/read.ts";
@@ -115,6 +116,21 @@ describe("suspects", () => {
     const began = performance.now();
     expect(await add(entity)).toEqual({ ok: true, value: { balance: 2, adds: 2 } });
     console.log(`answered ${Math.round(performance.now() - began)} ms after the kill`);
+    await cluster.settled([one]);
+  });
+
+  test("a worker killed with the only question in hand is noticed before the question is given up", async () => {
+    await start({ leaseMs: LONG_MS, plain: false });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await cluster.settled([one, two]);
+    const entity = await cluster.ownedBy(two);
+    const givenUp = askedAgain.of("timeout").value;
+    await two.arm({ at: "after-commit", cause: "in-hand", signal: "SIGKILL" });
+    const answer = cluster.ask.ask(entity, { type: "ADD", amount: 1 }, { commandId: "in-hand", deadlineMs: 20_000 });
+    expect(await answer).toEqual({ ok: true, value: { balance: 1, adds: 1 } });
+    await two.exited;
+    expect(askedAgain.of("timeout").value).toBe(givenUp);
     await cluster.settled([one]);
   });
 
