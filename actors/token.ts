@@ -23,7 +23,7 @@ import { atPoint, OFFERED, readAvailable, reserve } from "#src/chain/available.t
 import type { ChainPort } from "#src/chain/port.ts";
 import { readUtxos } from "#src/chain/utxo.ts";
 import { ensureWatched } from "#src/chain/watch.ts";
-import type { ActorKind, ActorView, Build, BuildContext, Event } from "#src/runtime/types.ts";
+import { type ActorKind, type ActorView, type BuildContext, defineBuild, type Event } from "#src/runtime/types.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 export interface TokenBuildOptions {
@@ -62,22 +62,22 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
     inputs: tokenInputs,
     outcomes: z.never(),
     builds: {
-      request: {
+      request: defineBuild({
         input: requestInput,
         run: (view, input, context) => request(options, view, input, context),
-      } satisfies Build<RequestInput>,
-      update: {
+      }),
+      update: defineBuild({
         input: z.object({ address, requests: z.array(ref).min(1).max(MOST_REQUESTS) }),
         run: (view, input, context) => update(options, view, input, context),
-      } satisfies Build<{ address: string; requests: string[] }>,
-      retract: {
+      }),
+      retract: defineBuild({
         input: z.object({ address, request: ref }),
         run: (_view, input, context) => retract(options, input, context),
-      } satisfies Build<{ address: string; request: string }>,
-      end: {
+      }),
+      end: defineBuild({
         input: z.object({ address }),
         run: (view, input, context) => end(options, view, input, context),
-      } satisfies Build<{ address: string }>,
+      }),
     },
   };
 }

@@ -12,21 +12,10 @@ import type { Event } from "#src/base/turn.ts";
 
 export type { Event } from "#src/base/turn.ts";
 
-/** Whom a command is for. Both parts are 1 to 200 characters; `kind` is lower case letters, digits and dashes. */
+/** Whom a command is for: `kind` is 1 to 64 lower-case letters, digits and dashes, a letter first; `id` 1 to 200 characters. */
 export interface EntityRef {
   readonly kind: string;
   readonly id: string;
-}
-
-/** Something asked of one entity. The same `id` asked again gets the first answer. */
-export interface Command {
-  readonly id: string;
-  readonly entity: EntityRef;
-  readonly event: Event;
-  /** When nobody waits for the answer any more, in milliseconds since 1970. */
-  readonly deadline: number;
-  /** What made the caller ask (a request id), for logs and traces. */
-  readonly cause?: string;
 }
 
 /** What an effect is told about its run. */

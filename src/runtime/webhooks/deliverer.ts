@@ -6,36 +6,22 @@
  * was sent and not noted is sent again.
  */
 import { sleep } from "#src/base/clock.ts";
-import { type Log, reason } from "#src/base/log.ts";
+import { reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
-import type { EventLog } from "#src/runtime/eventLog.ts";
 import { holdLease, type Lease } from "#src/runtime/leases.ts";
-import { type Endpoint, startEndpoint } from "#src/runtime/webhooks/endpoint.ts";
-import type { Retries } from "#src/runtime/webhooks/retries.ts";
+import { type DeliveryOptions, type Endpoint, startEndpoint } from "#src/runtime/webhooks/endpoint.ts";
+import { WEBHOOKS_LEASE } from "#src/runtime/webhooks/queue.ts";
 import { listWebhooks } from "#src/runtime/webhooks/rows.ts";
-import type { Store } from "#src/store/store.ts";
 
-export interface WebhooksOptions {
-  readonly store: Store;
+export interface WebhooksOptions extends DeliveryOptions {
   readonly bus: Bus;
-  readonly events: EventLog;
   /** Who asks for the lease, unique among processes. */
   readonly owner: string;
   readonly ttlMs: number;
-  readonly log: Log;
-  /** Whether webhooks may lead to this machine and to private networks, and over http. */
-  readonly allowPrivate: boolean;
-  readonly retries?: Retries;
-  /** Longest time for one attempt, in milliseconds. */
-  readonly timeoutMs?: number;
-  /** Certificates to trust instead of the usual ones, PEM. */
-  readonly ca?: string;
 }
 
 /** Subject of the message that says that webhooks were added, removed or resumed. */
 export const WEBHOOKS = "arbor.webhooks";
-/** Name of the lease. */
-export const WEBHOOKS_LEASE = "webhooks";
 
 const LOOK_MS = 2_000;
 

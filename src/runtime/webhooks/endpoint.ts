@@ -12,18 +12,25 @@ import { type Due, dueDeliveries, type Webhook, webhookSecret } from "#src/runti
 import { signatureHeaders } from "#src/runtime/webhooks/sign.ts";
 import type { Store } from "#src/store/store.ts";
 
-export interface EndpointOptions {
+/** Where deliveries are from, and how they are sent. */
+export interface DeliveryOptions {
   readonly store: Store;
   readonly events: EventLog;
+  readonly log: Log;
+  /** Whether webhooks may lead to this machine and to private networks, and over http. */
+  readonly allowPrivate: boolean;
+  readonly retries?: Retries;
+  /** Longest time for one attempt, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Certificates to trust instead of the usual ones, PEM. */
+  readonly ca?: string;
+}
+
+export interface EndpointOptions extends DeliveryOptions {
   readonly webhook: Webhook;
   /** Under which what is written counts. */
   readonly epoch: number;
   readonly signal: AbortSignal;
-  readonly log: Log;
-  readonly allowPrivate: boolean;
-  readonly retries?: Retries;
-  readonly timeoutMs?: number;
-  readonly ca?: string;
 }
 
 export interface Endpoint {
@@ -177,7 +184,7 @@ function queueOf(id: string, epoch: number, from: Position, { events, position, 
 
 /** Signs a CloudEvent and sends it, once. */
 export async function sendEvent(
-  options: Pick<EndpointOptions, "allowPrivate" | "timeoutMs" | "ca"> & { readonly signal?: AbortSignal },
+  options: Pick<DeliveryOptions, "allowPrivate" | "timeoutMs" | "ca"> & { readonly signal?: AbortSignal },
   { url }: Pick<Webhook, "url">,
   secret: Uint8Array,
   id: string,

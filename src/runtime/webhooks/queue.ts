@@ -1,11 +1,12 @@
 /** What the holder of the lease writes; every statement counts only under the lease's epoch. */
+import { fence } from "#src/runtime/leases.ts";
 import type { Posted } from "#src/runtime/webhooks/post.ts";
 import type { WebhookStatus } from "#src/runtime/webhooks/rows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Name of the lease, in the form of its row. */
-const LEASE = "webhooks";
+/** Name of the lease. */
+export const WEBHOOKS_LEASE = "webhooks";
 /** Deliveries that arrived and are kept for lists. */
 const KEPT = 1_000;
 
@@ -24,7 +25,7 @@ export async function queueEvents(
   },
 ): Promise<boolean> {
   const [row] = await store.sql<{ moved: number }[]>`
-    with held as (select 1 from lease where name = ${LEASE} and epoch = ${epoch} for key share),
+    with held as (${fence(store.sql, WEBHOOKS_LEASE, epoch)}),
       moved as (
         update webhook w set position = ${to}, last = w.last + ${events.length},
           reason = case when ${reset} then 'Transitions were deleted before they were delivered.' else w.reason end
@@ -61,7 +62,7 @@ export async function noteOutcomes(
 ): Promise<boolean> {
   const rows = outcomes.map(({ n, posted, attempts, waitMs }) => ({ n, attempts, wait: waitMs, ...posted }));
   const [row] = await store.sql<{ noted: number }[]>`
-    with held as (select 1 from lease where name = ${LEASE} and epoch = ${epoch} for key share),
+    with held as (${fence(store.sql, WEBHOOKS_LEASE, epoch)}),
       noted as (
         update webhook w set status = ${status}, reason = ${reason} from held where w.id = ${id} returning w.id),
       outcomes as (
