@@ -41,6 +41,8 @@ export type RowWrite =
 export interface Touched {
   readonly entity: { readonly kind: string; readonly id: string };
   readonly event: { readonly type: string; readonly [field: string]: Json };
+  /** Set where every block tells it while it holds: one that the entity has not read yet is enough. */
+  readonly standing?: true;
 }
 
 /** What a fold gives: changes and touched entities, or a wish for more rows (then it is called again with them added). */

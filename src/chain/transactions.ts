@@ -33,7 +33,7 @@ export const transactionProjection: Projection = {
       }
     }
     for (const hash of hashes(rows.get("submission_open"))) {
-      if (!included.has(hash)) events.push(touched(hash, { type: "EXPIRED", slot: block.slot }));
+      if (!included.has(hash)) events.push({ ...touched(hash, { type: "EXPIRED", slot: block.slot }), standing: true });
     }
     return {
       type: "done",

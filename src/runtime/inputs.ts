@@ -12,6 +12,8 @@ import type { Queries } from "#src/store/store.ts";
 export interface InputRow {
   readonly entity: EntityRef;
   readonly event: Event;
+  /** Set on what is told again and again while it holds: left out while the entity has an unread event of this type. */
+  readonly standing?: true;
 }
 
 const ROWS = 1_000;
@@ -28,8 +30,12 @@ export async function appendInputs(sql: Queries, rows: readonly InputRow[]): Pro
       insert into input_log (kind, id, partition, event)
       select kind, id, (hash % (select count(*) from partition))::int, event::jsonb
       from unnest(${some.map(({ entity }) => entity.kind)}::text[], ${some.map(({ entity }) => entity.id)}::text[],
-        ${some.map(({ entity }) => entityHash(entity))}::bigint[], ${some.map(({ event }) => toJson(event))}::text[])
-        with ordinality as x(kind, id, hash, event, place)
+        ${some.map(({ entity }) => entityHash(entity))}::bigint[], ${some.map(({ event }) => toJson(event))}::text[],
+        ${some.map(({ standing }) => standing === true ? 1 : 0)}::int[])
+        with ordinality as x(kind, id, hash, event, standing, place)
+      where standing = 0 or not exists (select 1 from input_log i
+        where not i.read and i.partition = (hash % (select count(*) from partition))::int and i.kind = x.kind and i.id = x.id
+          and i.event->>'type' = x.event::jsonb->>'type')
       order by place`;
   }
 }

@@ -9,8 +9,9 @@ import { turnActions } from "#src/base/turn.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { appendInputs } from "#src/runtime/inputs.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { partitionOf } from "#src/runtime/partition.ts";
+import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
 import { createPublisher } from "#src/runtime/publisher.ts";
 import { readActor } from "#src/runtime/read.ts";
 import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.ts";
@@ -417,6 +418,25 @@ test("an older machine's snapshot is brought up when it is loaded", async () => 
   expect(await ask.ask(counter, { type: "GO" })).toEqual({ ok: true, value: 110 });
   const [row] = await store.sql`select machine_version from actor where kind = 'counter'`;
   expect(row!.machine_version).toBe(2);
+});
+
+test("what holds on is in the input log once while its entity does not read it", async () => {
+  await createPartitions(store, 8);
+  const tell = (standing: boolean) =>
+    appendInputs(store.sql, [{
+      entity: account("unread"),
+      event: { type: "SEEN", n: 1 },
+      ...(standing ? { standing: true as const } : {}),
+    }]);
+  const count = async () => (await store.sql`select 1 from input_log where id = 'unread'`).length;
+  await tell(true);
+  await tell(true);
+  expect(await count()).toBe(1);
+  await tell(false);
+  expect(await count()).toBe(2);
+  await store.sql`update input_log set read = true where id = 'unread'`;
+  await tell(true);
+  expect(await count()).toBe(3);
 });
 
 test("a kind that cannot be run keeps the worker from starting", async () => {
