@@ -1,8 +1,7 @@
 /** What subscribers are told of transitions, and how they ask for it; safe in a browser. */
 import { z } from "zod";
-import { plainText } from "#src/api/text.ts";
+import { kindText as kind, plainText } from "#src/api/text.ts";
 
-const kind = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "lower-case letters, digits and dashes");
 const id = plainText(200);
 const transition = z.string().regex(/^[a-z0-9-]{1,200}$/, "an event in kebab case");
 

@@ -1,17 +1,12 @@
 /** Requests and answers of the operator service; safe in a browser, shared by edge, pages and client. */
 import { z } from "zod";
-import { plainText as text } from "#src/api/text.ts";
+import { kindText as kind, pageLimit as limit, plainText as text, timeText as time } from "#src/api/text.ts";
 
-const kind = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "lower-case letters, digits and dashes").meta({
-  description: "Kind of an actor.",
-  example: "token",
-});
 const id = text(200).meta({ description: "Id of an actor among those of its kind." });
 const state = text(500).meta({
   description: "Name of a state; `live.syncing` where states are nested.",
   example: "live",
 });
-const time = z.string().meta({ description: "ISO 8601, UTC.", format: "date-time" });
 const ms = z.number().meta({ description: "Milliseconds." });
 const version = z.int().meta({ description: "Events applied so far." });
 const partition = z.int().min(0).meta({ description: "Partition, which decides who owns the actor." });
@@ -21,10 +16,6 @@ const flag = z.enum(["true", "false"]).transform((value) => value === "true").me
   type: "boolean",
   description: "Only those that are (`true`) or are not (`false`).",
 });
-const limit = z.string().regex(/^\d{1,3}$/, "a whole number").transform(Number).pipe(z.int().min(1).max(500)).default(
-  50,
-)
-  .meta({ type: "integer", minimum: 1, maximum: 500, default: 50, description: "Most rows of a page." });
 const after = z.string().min(1).max(2_000).optional().meta({ description: "`next` of the page before." });
 
 export const kindPath = { kind };

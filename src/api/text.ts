@@ -1,7 +1,21 @@
-/** Text of ids and names in requests; safe in a browser. */
+/** Texts that requests and answers of several services have; safe in a browser. */
 import { z } from "zod";
 import { isWellFormed } from "#src/base/bytes.ts";
 
 /** Text that a database takes: 1 to `most` UTF-16 units, without NUL and lone surrogates. */
 export const plainText = (most: number) =>
   z.string().min(1).max(most).refine((value) => !value.includes("\0") && isWellFormed(value), "no plain text");
+
+/** Kind of an actor. */
+export const kindText = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "lower-case letters, digits and dashes").meta({
+  description: "Kind of an actor.",
+  example: "token",
+});
+
+/** A moment. */
+export const timeText = z.string().meta({ description: "ISO 8601, UTC.", format: "date-time" });
+
+/** Most rows of a page, as a query has it: 50 unless given. */
+export const pageLimit = z.string().regex(/^\d{1,3}$/, "a whole number").transform(Number).pipe(z.int().min(1).max(500))
+  .default(50)
+  .meta({ type: "integer", minimum: 1, maximum: 500, default: 50, description: "Most rows of a page." });

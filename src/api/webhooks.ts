@@ -1,8 +1,8 @@
 /** Requests and answers about webhooks; safe in a browser. */
 import { z } from "zod";
 import { eventFilter, position } from "#src/api/events.ts";
+import { pageLimit as limit, timeText as time } from "#src/api/text.ts";
 
-const time = z.string().meta({ description: "ISO 8601, UTC.", format: "date-time" });
 const id = z.string().regex(/^wh_[A-Za-z0-9]{4,40}$/, "no id of a webhook").meta({ example: "wh_3kTq0aVx9sBd" });
 
 export const webhookPath = { id };
@@ -40,8 +40,7 @@ export const webhookRemoved = z.object({ removed: z.boolean() }).meta({ id: "Web
 
 export const deliveriesQuery = {
   status: z.enum(["pending", "delivered"]).optional(),
-  limit: z.string().regex(/^\d{1,3}$/, "a whole number").transform(Number).pipe(z.int().min(1).max(500)).default(50)
-    .meta({ type: "integer", minimum: 1, maximum: 500, default: 50, description: "Most rows of a page." }),
+  limit,
   after: z.string().regex(/^\d{1,15}$/).optional().meta({ description: "`next` of the page before." }),
 };
 export const delivery = z.object({

@@ -22,6 +22,7 @@ import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { refRow, statusView, tokenLine, tokenView, transactionView } from "#src/edge/tokens/view.ts";
 import { blockWaiter } from "#src/edge/tokens/wait.ts";
+import type { Ask } from "#src/runtime/ask.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** What this edge needs of the rest of the house. */
@@ -30,18 +31,9 @@ export interface TokenEdgeOptions {
   /** Network id of the addresses that are accepted. */
   readonly networkId: 0 | 1;
   /** Puts a command to an actor. */
-  ask(
-    entity: { kind: string; id: string },
-    event: { type: string; [member: string]: unknown },
-    options: { deadlineMs: number },
-  ): Promise<Result<Json, Failure>>;
+  readonly ask: Ask["ask"];
   /** Asks an actor for a build. */
-  build(
-    entity: { kind: string; id: string },
-    name: string,
-    input: Json,
-    options: { deadlineMs: number },
-  ): Promise<Result<Json, Failure>>;
+  readonly build: Ask["build"];
   /** Builds what has no entity yet. `address` is bytes in hexadecimal. */
   boot(address: string, deadline: number): Promise<Result<Json, Failure>>;
   /** Adds what says whether this process lives and is ready. */

@@ -25,16 +25,4 @@ export type Webhooks = z.output<typeof hooks.webhooks>;
 export type Deliveries = z.output<typeof hooks.deliveries>;
 
 /** The body of a transition's message. */
-export interface Told {
-  readonly id: string;
-  /** `arbor.<kind>.<transition>` */
-  readonly type: string;
-  readonly time: string;
-  readonly data: {
-    readonly entity: { readonly kind: string; readonly id: string };
-    readonly version: number;
-    readonly from: string;
-    readonly to: string;
-    readonly cause: string;
-  };
-}
+export type { TransitionEvent as Told } from "#src/api/events.ts";
