@@ -93,7 +93,7 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       }
       const patience = Math.min(rest, PATIENCE_MS);
       try {
-        const body = { ...question, until: Date.now() + patience } as unknown as Json;
+        const body = { ...question, deadline: deadline - Date.now(), until: patience } as unknown as Json;
         const told = await putTo(owner, partition, body, patience);
         if (told === undefined) {
           taken = true;
@@ -138,7 +138,7 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
   const common = (entity: EntityRef, id: string, options: { deadlineMs?: number; cause?: string }) => {
     const deadline = Date.now() + (options.deadlineMs ?? 10_000);
     const cause = options.cause ?? requestId();
-    return { id, entity, deadline, until: deadline, ...(cause === undefined ? {} : { cause }) };
+    return { id, entity, deadline, ...(cause === undefined ? {} : { cause }) };
   };
 
   return {

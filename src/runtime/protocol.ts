@@ -20,9 +20,9 @@ export const commandId = id;
 const common = {
   id,
   entity: entitySchema,
-  /** When nobody waits any more, in milliseconds since 1970. */
+  /** How long somebody waits, in milliseconds from when it was sent: the clocks of two machines need not agree. */
   deadline: z.number(),
-  /** When this attempt of the asker ends. */
+  /** How long this attempt of the asker lasts. */
   until: z.number(),
   cause: z.string().max(LONGEST).optional(),
   /** Where the asker's span stands, as W3C Trace Context has it; what is malformed is dropped. */
@@ -40,12 +40,11 @@ export const questionSchema = z.discriminatedUnion("ask", [
 /** A question as a worker takes it. */
 export type Question = z.infer<typeof questionSchema>;
 
-/** A question as an asker puts it. */
+/** A question as an asker keeps it: `deadline` in milliseconds since 1970. */
 export type Asked = {
   id: string;
   entity: EntityRef;
   deadline: number;
-  until: number;
   cause?: string;
   traceparent?: string;
 } & ({ ask: "command"; event: Event } | { ask: "build"; name: string; input: Json });

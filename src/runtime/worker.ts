@@ -201,7 +201,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     const parsed = questionSchema.safeParse(body);
     if (!parsed.success) return answer(respond, fail("invalid", "No question.", issues(parsed.error.issues)));
     const question: Question = parsed.data;
-    const { entity, id, deadline, until, cause: request } = question;
+    const { entity, id, cause: request } = question;
+    const now = Date.now();
+    const deadline = now + question.deadline;
     const trace = parseTraceparent(question.traceparent);
     const begun = performance.now();
     const kind = kinds.get(entity.kind);
@@ -227,7 +229,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     }
     const { type } = event.data;
     mailboxes.ask(kind, entity, id, event.data, deadline, {
-      until,
+      until: now + question.until,
       trace,
       request,
       respond: (told) => {

@@ -12,6 +12,7 @@ import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { appendInputs } from "#src/runtime/inputs.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
+import { workerSubject } from "#src/runtime/protocol.ts";
 import { createPublisher } from "#src/runtime/publisher.ts";
 import { readActor } from "#src/runtime/read.ts";
 import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.ts";
@@ -164,6 +165,16 @@ test("a build that takes too long, or throws, ends with a reason", async () => {
   expect(await ask.build(account("b"), "broken", {})).toMatchObject({
     error: { code: "failed", message: expect.stringContaining("no such thing") },
   });
+});
+
+test("a question says how long somebody waits, whatever the clock of its asker", async () => {
+  const worker = await start([accountKind(wire(store))]);
+  const entity = account("clock");
+  const question = { ask: "command", id: "clock-1", entity, event: { type: "ADD", amount: 1 } };
+  const put = (deadline: number) =>
+    bus.request(workerSubject(worker.id), { ...question, deadline, until: 2_000 }, 2_000);
+  expect(await put(-1)).toMatchObject({ ok: false, error: { code: "unavailable" } });
+  expect(await put(2_000)).toMatchObject({ ok: true });
 });
 
 test("nobody there is `unavailable` at the deadline", async () => {
