@@ -10,13 +10,13 @@ import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { readActor } from "#src/runtime/read.ts";
 import type { ActorKind, Step } from "#src/runtime/types.ts";
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type OperatorClient, startOperator } from "../../support/operator.ts";
+import { readActor } from "../../support/read.ts";
 import { until } from "../../support/runtime.ts";
 
 const note = z.object({ type: z.literal("NOTE"), text: z.string() });

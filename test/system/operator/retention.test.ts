@@ -6,13 +6,13 @@ import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
 import type { Lease } from "#src/runtime/leases.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { readActor } from "#src/runtime/read.ts";
 import { type Keep, prune, startHousekeeper } from "#src/runtime/retention.ts";
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { accountKind, accountMigrations, wire } from "../../support/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { readActor } from "../../support/read.ts";
 import { until } from "../../support/runtime.ts";
 
 let infra: Infra;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
-import { readActor } from "#src/runtime/read.ts";
 import { sharedInfra } from "../../support/infra.ts";
+import { readActor } from "../../support/read.ts";
 import { type Cluster, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
 
 let cluster: Cluster;

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
-import { readActor } from "#src/runtime/read.ts";
 import type { EntityRef, Step } from "#src/runtime/types.ts";
 import { sharedInfra } from "../../support/infra.ts";
+import { readActor } from "../../support/read.ts";
 import { type Cluster, LEASE_MS, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
 
 let cluster: Cluster;

@@ -4,11 +4,11 @@ import { sleep } from "#src/base/clock.ts";
 import { askedAgain } from "#src/runtime/metrics.ts";
 import { movePartition } from "#src/runtime/move.ts";
 import { partitionOf } from "#src/runtime/partition.ts";
-import { readActor } from "#src/runtime/read.ts";
 import { PLACEMENT } from "#src/runtime/suspects.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { startProxy } from "../../support/proxy.ts";
+import { readActor } from "../../support/read.ts";
 import { type Cluster, type ClusterOptions, startCluster, until } from "../../support/runtime.ts";
 
 /** Longer than any test takes: nobody gets a partition because a lease ran out. */
