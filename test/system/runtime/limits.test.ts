@@ -14,13 +14,13 @@ import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
 import { workerSubject } from "#src/runtime/protocol.ts";
 import { createPublisher } from "#src/runtime/publisher.ts";
-import { readActor } from "#src/runtime/read.ts";
 import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.ts";
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { accountKind, accountMigrations, wire } from "../../support/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { readActor } from "../../support/read.ts";
 import { until } from "../../support/runtime.ts";
 
 let infra: Infra;
