@@ -170,10 +170,13 @@ async function throughput(
     spent,
   ).forEach((line) => print(line));
   print("");
-  const peer = Math.max(...peers.map(({ name }) => at64.get(`${name}, HTTP`)?.spread ?? 0));
+  const [better] = peers.map(({ name }) => ({ name, rate: at64.get(`${name}, HTTP`)?.spread ?? 0 }))
+    .sort((a, b) => b.rate - a.rate);
   for (const name of ["Arbor, NATS", "Arbor, HTTP", SINGLE]) {
     const { spread, hot } = at64.get(name)!;
-    const times = peer > 0 ? `${(spread / peer).toFixed(1)} times the better peer; ` : "";
+    const times = better === undefined
+      ? "no peer to compare with; "
+      : `${(spread / better.rate).toFixed(1)} times the better peer, ${better.name}; `;
     print(`${name}, 64 clients: ${times}one hot entity ${(hot / spread).toFixed(2)} of the spread case`);
   }
 }
