@@ -4,6 +4,7 @@ import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
 import type { Held } from "#src/runtime/fold.ts";
 import type { Loaded, Wanted } from "#src/runtime/loader.ts";
+import * as measure from "#src/runtime/metrics.ts";
 import { begin, viewOf } from "#src/runtime/machine.ts";
 import { entityKey } from "#src/runtime/partition.ts";
 import type { Answer } from "#src/runtime/waiting.ts";
@@ -62,13 +63,21 @@ export function createBuilds(
   return (wanted, id, name, input, deadline) => {
     const known = running.get(id);
     if (known !== undefined) return known;
+    // Where it is counted, and once however often it is asked for while it runs.
+    const begun = performance.now();
+    const labels = [wanted.kind.kind, Object.hasOwn(wanted.kind.builds ?? {}, name) ? name : "unknown"] as const;
+    const counted = (told: Answer): Answer => {
+      measure.builds.of(...labels, measure.outcomeOf(told)).inc();
+      measure.buildSeconds.of(...labels).since(begun);
+      return told;
+    };
     if (running.size >= (options.atOnce ?? 256)) {
-      return Promise.resolve(fail("overloaded", "Too many builds run at the moment; try again later."));
+      return Promise.resolve(counted(fail("overloaded", "Too many builds run at the moment; try again later.")));
     }
     const answer = run(wanted, name, input, deadline).catch((error): Answer => {
       options.log.error("a build failed", { entity: entityKey(wanted.entity), build: name, reason: reason(error) });
       return fail("failed", `The build "${name}" failed: ${reason(error)}`);
-    }).finally(() => running.delete(id));
+    }).then(counted).finally(() => running.delete(id));
     running.set(id, answer);
     return answer;
   };

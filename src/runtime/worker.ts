@@ -215,8 +215,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       within(span, () => builds(wanted, id, question.name, question.input, deadline)).then((told) => {
         answer(respond, told);
         const outcome = measure.outcomeOf(told);
-        measure.builds.of(kind.kind, name, outcome).inc();
-        measure.buildSeconds.of(kind.kind, name).since(begun);
         endSpan(span, outcome === "ok" ? undefined : outcome);
         said("a build was answered", { entity: entityKey(entity), build: name, request }, outcome, begun);
       });
