@@ -22,7 +22,6 @@ import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { connectBus } from "#src/runtime/bus.ts";
-import { ring } from "#src/runtime/inputs.ts";
 import { fence, holdLease } from "#src/runtime/leases.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { startHousekeeper } from "#src/runtime/retention.ts";
@@ -40,6 +39,7 @@ import {
   listen,
   NETWORK_ID,
   type Place,
+  ringing,
   type Rooms,
   type RoomsHealth,
   StartError,
@@ -245,7 +245,7 @@ function followerRole({ store, bus, port, options, log, hooks, health, stops }: 
           if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
         },
         append,
-        ring: (touched) => ring(bus, touched.map(({ entity }) => entity)),
+        ring: ringing(bus),
         log: log.with({ room: "follower" }),
         ...(hooks.follower ? { onStep: hooks.follower } : {}),
       });

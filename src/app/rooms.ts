@@ -80,6 +80,10 @@ export function urlOf({ host, port }: Listener): string {
 /** Appends what the chain told to the runtime's ordered input log. */
 export const append = (sql: Queries, touched: readonly Touched[]): Promise<void> => appendInputs(sql, touched);
 
+/** Tells the workers which entities have new rows in the input log, after the commit. */
+export const ringing = (bus: Bus) => (touched: readonly Touched[]): void =>
+  ring(bus, touched.map(({ entity }) => entity));
+
 /** What the builds of tokens need. */
 export function buildOptions({ store, bus, port, builders }: Rooms) {
   return { store, port, builders, networkId: NETWORK_ID as 0 | 1, wake: () => bus.publish(WATCH, null) };
@@ -89,7 +93,7 @@ export function buildOptions({ store, bus, port, builders }: Rooms) {
 export function actorKinds(rooms: Rooms): ActorKind[] {
   const { store, bus, port } = rooms;
   return [
-    transactionActor({ store, port, append, ring: (touched) => ring(bus, touched.map(({ entity }) => entity)) }),
+    transactionActor({ store, port, append, ring: ringing(bus) }),
     tokenActor(buildOptions(rooms)),
   ];
 }

@@ -1,6 +1,5 @@
 /** The devnet over HTTP: its faucet, and what a network of one lets its owner do to it. */
-import { OpenAPIHono } from "@hono/zod-openapi";
-import { cors } from "hono/cors";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
@@ -11,9 +10,9 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/parametersJson.ts";
-import { observe } from "#src/edge/observe.ts";
-import { handleErrors, HttpFailure, refusalOf } from "#src/edge/errors.ts";
+import { HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
+import { publicApp } from "#src/edge/service.ts";
 
 export interface DevnetEdgeOptions {
   readonly devnet: Devnet;
@@ -39,15 +38,7 @@ const refusal = refusalOf({
 
 /** The app; `/openapi.json` describes it. */
 export function devnetApp({ devnet, port, health, log, topupMs = 10_000 }: DevnetEdgeOptions): OpenAPIHono {
-  const app = new OpenAPIHono();
-  handleErrors(app, log);
-  app.use(observe("devnet", log));
-  app.use(cors({
-    origin: "*",
-    allowMethods: ["GET", "POST", "OPTIONS"],
-    exposeHeaders: ["Retry-After", "X-Request-Id"],
-    maxAge: 86_400,
-  }));
+  const app = publicApp("devnet", log);
 
   /** The bytes of an address that outputs can be sent to on this network. */
   const payable = (text: string): string => {

@@ -1,9 +1,8 @@
 /** The operator service over HTTP: what every actor is doing, and what an operator may do about it. */
-import { OpenAPIHono } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Log } from "#src/base/log.ts";
-import { observe } from "#src/edge/observe.ts";
-import { handleErrors } from "#src/edge/errors.ts";
 import { careful, guard, type GuardOptions } from "#src/edge/operator/guard.ts";
+import { serviceApp } from "#src/edge/service.ts";
 
 /** Adds endpoints to the service, behind its guard: through `endpoint()`, so that the OpenAPI document has them. */
 export type OperatorPart = (app: OpenAPIHono) => void;
@@ -17,9 +16,7 @@ export interface OperatorOptions {
 
 /** The app; `/openapi.json` describes it. */
 export function operatorApp({ guard: guarding, parts, log }: OperatorOptions): OpenAPIHono {
-  const app = new OpenAPIHono();
-  handleErrors(app, log);
-  app.use(observe("operator", log));
+  const app = serviceApp("operator", log);
   app.use(careful, guard(guarding));
   for (const part of parts) part(app);
   const document = describe(app, guarding.token !== undefined);

@@ -1,7 +1,6 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
-import { OpenAPIHono } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { cors } from "hono/cors";
 import { z } from "zod";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
@@ -17,8 +16,8 @@ import { findTransaction } from "#src/chain/transactions.ts";
 import * as api from "#src/api/tokens.ts";
 import { answerFacts } from "#src/edge/tokens/facts.ts";
 import { check, endpoint } from "#src/edge/route.ts";
-import { observe } from "#src/edge/observe.ts";
-import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { publicApp } from "#src/edge/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { refRow, statusView, tokenLine, tokenView, transactionView } from "#src/edge/tokens/view.ts";
 import { blockWaiter } from "#src/edge/tokens/wait.ts";
@@ -53,15 +52,7 @@ const MAX_REQUESTS = 200;
 /** The app; `/openapi.json` describes it. */
 export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const { store } = options;
-  const app = new OpenAPIHono();
-  handleErrors(app, options.log);
-  app.use(observe("tokens", options.log));
-  app.use(cors({
-    origin: "*",
-    allowMethods: ["GET", "POST", "OPTIONS"],
-    exposeHeaders: ["Retry-After", "X-Request-Id"],
-    maxAge: 86_400,
-  }));
+  const app = publicApp("tokens", options.log);
 
   const requester = (text: string): string => {
     const address = parseAddress(text, options.networkId);
@@ -90,7 +81,13 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     if (!answer.ok) throw refusal(answer.error);
     return answer.value;
   };
-  const building = { 422: "`not_enough_money`, `too_large`", 503: "`overloaded`, `unavailable`, `index_behind`" };
+  const building = {
+    400: "`bad_request`, `malformed_json`, `bad_address`",
+    422: "`not_enough_money`, `too_large`",
+    503: "`overloaded`, `unavailable`, `index_behind`, `network_unreachable`, `deadline`, `crashed`",
+  };
+  // What needs the token's actor.
+  const acting = { ...building, 409: "`paused`" };
   const address = { address: api.addressText };
   const headers = { [TIMEOUT]: api.timeLimit.optional() };
   const ofToken = { ...address, tokenId: api.tokenId };
@@ -119,7 +116,12 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     body: api.submitBody,
     headers,
     answer: api.submitted,
-    refusals: { 422: "`refused_by_ledger`, with the ledger's failures", 503: "`unavailable`, `overloaded`" },
+    refusals: {
+      400: "`bad_request`, `malformed_json`, `undecodable`",
+      409: "`paused`",
+      422: "`refused_by_ledger`, with the ledger's failures; `too_large`",
+      503: "`unavailable`, `overloaded`",
+    },
   }, async ({ body, context }) => {
     const answer = await submit(options, fromHex(body.signedTransaction), timeOf(context));
     if (!answer.ok) throw refusal(undecodable(answer.error) ?? answer.error);
@@ -188,7 +190,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
       headers,
       answer: api.unsignedRequest,
-      refusals: { ...gone, ...building },
+      refusals: { ...gone, ...building, 409: "`token_quarantined`, `paused`" },
     }, async ({ params, body, context }) => {
       const from = requester(params.address);
       await alive(params.tokenId);
@@ -203,7 +205,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     params: { ...address, outputRef: api.outputRef },
     headers,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...building },
+    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...acting },
   }, async ({ params, context }) => {
     const from = requester(params.address);
     const found = await readRequest(store.sql, refRow(params.outputRef));
@@ -219,7 +221,13 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]) },
     headers,
     answer: api.unsignedUpdate,
-    refusals: { 403: "`not_owner`", ...gone, 409: "`requests_fail`, with a reason for each", ...building },
+    refusals: {
+      403: "`not_owner`",
+      ...gone,
+      ...building,
+      400: "`bad_request`, `bad_address`, `request_missing`",
+      409: "`requests_fail`, with a reason for each; `token_quarantined`, `paused`",
+    },
   }, async ({ params, query, context }) => {
     const from = requester(params.address);
     const wanted = [...new Set(query.request)];
@@ -241,7 +249,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     params: ofToken,
     headers,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", ...gone, ...building },
+    refusals: { 403: "`not_owner`", ...gone, ...acting },
   }, async ({ params, context }) => {
     const from = requester(params.address);
     await alive(params.tokenId);

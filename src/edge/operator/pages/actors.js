@@ -3,7 +3,7 @@
 /** Actors by kind, state and id, page by page; the filter is the address, so that it can be kept and sent. */
 import { get, queryOf } from "./api.js";
 import { every, h, keyed, setText } from "./dom.js";
-import { actorLink, ago, alertBox, badge, count, stateChip } from "./parts.js";
+import { actorLink, ago, alertBox, badge, count, pager, stateChip } from "./parts.js";
 
 /** @typedef {import("./types.ts").ActorLine} ActorLine */
 /** @typedef {import("./types.ts").Actors} Actors */
@@ -23,7 +23,7 @@ export function actorsPage({ query, signal, link, go }) {
   const alert = alertBox();
   const body = h("tbody");
   const note = h("p", { class: "note", role: "status" }, "Loading");
-  const pages = h("nav", { class: "pages", "aria-label": "Pages" });
+  const pages = pager();
 
   const kind = select("kind", "Kind", [["", "all"], ...chosen.kind ? [[chosen.kind, chosen.kind]] : []], chosen.kind);
   const state = select(
@@ -95,15 +95,10 @@ export function actorsPage({ query, signal, link, go }) {
           note,
           actors.length === 0 ? "No actor is like that." : `${count(actors.length)} ${after ? "more" : "shown"}`,
         );
-        keyed(
-          pages,
-          [
-            ...after ? [["First page", `/ui/actors${queryOf(chosen)}`]] : [],
-            ...next ? [["Next page", `/ui/actors${queryOf({ ...chosen, after: next })}`]] : [],
-          ],
-          ([name]) => name ?? "",
-          ([name, href]) => h("a", { class: "button", href, "data-key": name }, name),
-        );
+        pages.show([
+          ["First page", after && `/ui/actors${queryOf(chosen)}`],
+          ["Next page", next && `/ui/actors${queryOf({ ...chosen, after: next })}`],
+        ]);
       } catch (error) {
         if (signal.aborted) return;
         link("stale");
@@ -128,7 +123,7 @@ export function actorsPage({ query, signal, link, go }) {
       h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),
       body,
     ),
-    pages,
+    pages.element,
   );
   return { title: "Actors", element, ready };
 }

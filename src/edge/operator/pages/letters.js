@@ -3,7 +3,7 @@
 /** Dead letters: events that failed each time they were applied. They wait here until somebody tries them again or drops them. */
 import { change, get, queryOf } from "./api.js";
 import { every, h, keyed, setText } from "./dom.js";
-import { actorLink, ago, alertBox, badge, nothing, question, said, valueTree } from "./parts.js";
+import { actorLink, ago, alertBox, badge, nothing, pager, question, said, valueTree } from "./parts.js";
 
 /** @typedef {import("./types.ts").DeadLetter} DeadLetter */
 /** @typedef {import("./types.ts").DeadLetters} DeadLetters */
@@ -13,7 +13,7 @@ export function lettersPage({ query, signal, link }) {
   const alert = alertBox();
   const list = h("ul", { class: "letters" });
   const empty = nothing("Loading");
-  const pages = h("nav", { class: "pages", "aria-label": "Pages" });
+  const pages = pager();
   const after = query.get("after") ?? undefined;
 
   const load = async () => {
@@ -28,15 +28,10 @@ export function lettersPage({ query, signal, link }) {
         empty,
         "None. What fails each time it is applied to an actor is kept here, and the actor goes on without it.",
       );
-      keyed(
-        pages,
-        [
-          ...after ? [["Newest", "/ui/dead-letters"]] : [],
-          ...next ? [["Older", `/ui/dead-letters${queryOf({ after: next })}`]] : [],
-        ],
-        ([name]) => name ?? "",
-        ([name, href]) => h("a", { class: "button", href, "data-key": name }, name),
-      );
+      pages.show([
+        ["Newest", after && "/ui/dead-letters"],
+        ["Older", next && `/ui/dead-letters${queryOf({ after: next })}`],
+      ]);
     } catch (error) {
       if (signal.aborted) return;
       link("stale");
@@ -72,11 +67,7 @@ export function lettersPage({ query, signal, link }) {
               text:
                 `${letter.event.type} is applied to the ${letter.kind} as it is now. If it fails again, it comes back here.`,
               verb: "Retry",
-              run: async () => {
-                const { retried } =
-                  /** @type {{ retried: boolean }} */ (await change("POST", `/dead-letters/${letter.n}/retry`));
-                if (!retried) return "It failed again.";
-              },
+              run: async () => void (await change("POST", `/dead-letters/${letter.n}/retry`)),
             });
             if (done) said("Applied.");
             await load();
@@ -105,6 +96,14 @@ export function lettersPage({ query, signal, link }) {
   return {
     title: "Dead letters",
     ready,
-    element: h("div", { class: "letters-page" }, h("h1", {}, "Dead letters"), alert.element, empty, list, pages),
+    element: h(
+      "div",
+      { class: "letters-page" },
+      h("h1", {}, "Dead letters"),
+      alert.element,
+      empty,
+      list,
+      pages.element,
+    ),
   };
 }

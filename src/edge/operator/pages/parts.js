@@ -3,7 +3,7 @@
 /// <reference lib="dom.iterable" />
 /** What several pages show: ids, times, states, values as a tree, errors, and the question before something is done. */
 import { ApiError, pathOf } from "./api.js";
-import { h, setText } from "./dom.js";
+import { h, keyed, setText } from "./dom.js";
 
 /**
  * What a page is given.
@@ -99,6 +99,22 @@ export const facts = (pairs) =>
 export function panel(title, ...children) {
   const id = `p-${title.toLowerCase().replace(/[^a-z]+/g, "-")}`;
   return h("section", { class: "panel", "aria-labelledby": id }, h("h2", { id }, title), ...children);
+}
+
+/** Links to the first and the next page of a list, each where there is one. */
+export function pager() {
+  const element = h("nav", { class: "pages", "aria-label": "Pages" });
+  return {
+    element,
+    /** @param {[name: string, href: string | false | null | undefined][]} links */
+    show: (links) =>
+      keyed(
+        element,
+        links.filter(([, href]) => href),
+        ([name]) => name,
+        ([name, href]) => h("a", { class: "button", href, "data-key": name }, name),
+      ),
+  };
 }
 
 /** A sentence where there is nothing. @param {string} text */

@@ -1,0 +1,26 @@
+/** What the services' apps have in common. */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { cors } from "hono/cors";
+import type { Log } from "#src/base/log.ts";
+import { handleErrors } from "#src/edge/errors.ts";
+import { observe } from "#src/edge/observe.ts";
+
+/** An app that answers every error and is observed under the name of its service. */
+export function serviceApp(service: string, log: Log): OpenAPIHono {
+  const app = new OpenAPIHono();
+  handleErrors(app, log);
+  app.use(observe(service, log));
+  return app;
+}
+
+/** A service's app that pages of any site may ask. */
+export function publicApp(service: string, log: Log): OpenAPIHono {
+  const app = serviceApp(service, log);
+  app.use(cors({
+    origin: "*",
+    allowMethods: ["GET", "POST", "OPTIONS"],
+    exposeHeaders: ["Retry-After", "X-Request-Id"],
+    maxAge: 86_400,
+  }));
+  return app;
+}
