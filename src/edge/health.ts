@@ -5,7 +5,7 @@
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
-import { sleep } from "#src/base/clock.ts";
+import { inTime } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { retryAfter } from "#src/edge/errors.ts";
@@ -56,8 +56,7 @@ const ready = z.object({
 function looker(health: Health): () => Promise<z.infer<typeof ready>> {
   const one = async (check: () => Promise<Check>): Promise<Check> => {
     try {
-      const late = sleep(CHECK_MS).then((): Check => ({ ready: false, why: "there was no answer in time" }));
-      return await Promise.race([check(), late]);
+      return await inTime(check(), CHECK_MS) ?? { ready: false, why: "there was no answer in time" };
     } catch (error) {
       return { ready: false, why: reason(error) };
     }

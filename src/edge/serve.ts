@@ -2,7 +2,7 @@
 import { serve as serveNode } from "@hono/node-server";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { sleep } from "#src/base/clock.ts";
+import { inTime } from "#src/base/clock.ts";
 
 export interface Listener {
   readonly host: string;
@@ -28,7 +28,7 @@ export async function serve(
           host: options.host,
           port: (info as AddressInfo).port,
           stop: async () => {
-            await Promise.race([new Promise<void>((done) => void server.close(() => done())), sleep(GRACE_MS)]);
+            await inTime(new Promise<void>((done) => void server.close(() => done())), GRACE_MS);
             (server as Server).closeAllConnections?.();
           },
         }),
@@ -49,7 +49,7 @@ function serveDeno(
     return {
       host: options.host,
       port: server.addr.port,
-      stop: () => Promise.race([server.shutdown(), sleep(GRACE_MS)]),
+      stop: () => inTime(server.shutdown(), GRACE_MS),
     };
   } catch (error) {
     if (!(error instanceof Deno.errors.AddrInUse)) throw error;

@@ -4,6 +4,7 @@
  */
 import { setImmediate } from "node:timers";
 import { connect, createInbox, type MsgHdrs, type NatsConnection } from "nats";
+import { inTime } from "#src/base/clock.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { disconnects, reconnects } from "#src/runtime/metrics.ts";
@@ -150,15 +151,8 @@ export async function connectBus(
       };
     },
     flush: async (timeoutMs = 5_000) => {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new BusError("timeout", "the server did not confirm in time")), timeoutMs);
-      });
-      try {
-        await Promise.race([nats.flush(), late]);
-      } finally {
-        clearTimeout(timer);
-      }
+      const confirmed = await inTime(nats.flush().then(() => true), timeoutMs);
+      if (confirmed === undefined) throw new BusError("timeout", "the server did not confirm in time");
     },
     maxPayload,
     clustered: () => (nats.info as { cluster?: string } | undefined)?.cluster !== undefined,

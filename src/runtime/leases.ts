@@ -5,7 +5,7 @@
  * starts each of its transactions with `fence`, and a holder that overslept finds no row there. That is why a standby need not
  * wait for the end of a lease whose holder nobody hears on the bus any more.
  */
-import { sleep } from "#src/base/clock.ts";
+import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { aliveSubject, MISSED, OVER_MS, ping } from "#src/runtime/suspects.ts";
@@ -117,7 +117,7 @@ export function holdLease(options: LeaseOptions): Lease {
       let rest = ttlMs / 4;
       try {
         // A renewal that hangs must not hide that the time is up.
-        if (held) await Promise.race([renew(held), sleep(Math.max(0, held.until - performance.now()))]);
+        if (held) await inTime(renew(held), held.until - performance.now());
         else rest = await take();
       } catch (error) {
         log.warn("lease not reached", { lease: name, reason: reason(error) });

@@ -1,5 +1,5 @@
 /** Which worker owns which partition, as an asker knows it: read when the asker begins, when leases changed hands, and when asked to. */
-import { sleep } from "#src/base/clock.ts";
+import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { PLACEMENT } from "#src/runtime/suspects.ts";
@@ -33,10 +33,10 @@ export function createOwners({ store, bus, log }: { store: Store; bus: Bus; log:
     if (wait > 0) await sleep(wait);
     next = performance.now() + APART_MS;
     try {
-      const rows = await Promise.race([
+      const rows = await inTime(
         store.sql<{ owner: string | null }[]>`select owner from partition order by id`,
-        sleep(PATIENCE_MS),
-      ]);
+        PATIENCE_MS,
+      );
       if (rows === undefined) throw new Error("the database does not answer");
       const before = owners;
       owners = rows.map(({ owner }) => owner);

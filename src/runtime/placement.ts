@@ -6,7 +6,7 @@
  * less takes what is free, has run out, or belongs to a suspect that does not listen (`suspects.ts`). A partition that an operator
  * moved is wanted by one worker (`move.ts`): it stays there while that fits into the worker's share.
  */
-import { sleep } from "#src/base/clock.ts";
+import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { moves } from "#src/runtime/metrics.ts";
@@ -279,7 +279,7 @@ export function startPlacement(options: PlacementOptions): Placement {
       log.warn("nobody knows that this worker ends", { reason: reason(error) })
     );
     const ends = Promise.all([loop, draining, options.onLeft(new Set(leases.keys()))]);
-    await Promise.race([ends, sleep(DRAIN_MS)]);
+    await inTime(ends, DRAIN_MS);
     const mine = [...leases];
     leases.clear();
     moves.of("given_back").inc(mine.length);

@@ -3,7 +3,7 @@
  * else over core NATS. What the server has confirmed is marked; what is not marked is found again by the sweeper, here or at
  * the next owner, so that each one is told at least once.
  */
-import { sleep } from "#src/base/clock.ts";
+import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, type TraceRef } from "#src/base/trace.ts";
 import type { Bus } from "#src/runtime/bus.ts";
@@ -215,7 +215,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     sweep,
     behind: () => overflown || queue.length > BATCH,
     stop: async (ms) => {
-      if (working) await Promise.race([working, sleep(ms)]);
+      if (working) await inTime(working, ms);
       stopped.abort();
       stream.stop();
       await marking;
