@@ -57,7 +57,7 @@ export function readOutput(item: Item): Output {
     const [address, value, hash] = item.value;
     return {
       address: toHex(as(address, "bytes").value),
-      value: readValue(value!),
+      value: readValue(value),
       ...(hash ? { datumHash: toHex(as(hash, "bytes").value) } : {}),
       raw: raw(item),
     };
@@ -67,7 +67,7 @@ export function readOutput(item: Item): Output {
   const [kind, content] = datum ? as(datum, "array").value : [];
   return {
     address: toHex(as(entry(item, 0), "bytes").value),
-    value: readValue(entry(item, 1)!),
+    value: readValue(entry(item, 1)),
     ...(kind && asInt(kind) === 0n ? { datumHash: toHex(as(content, "bytes").value) } : {}),
     ...(kind && asInt(kind) === 1n ? { datum: embedded(content) } : {}),
     ...(script ? { script: embedded(script) } : {}),

@@ -32,6 +32,14 @@ export interface Parameters {
   readonly minPoolCost: bigint;
   /** Epochs ahead that a retirement may be announced. */
   readonly poolRetirementBound: number;
+  /** How many pools there should be (`nOpt`, also k): a pool with more than its share of the stake earns no more. */
+  readonly desiredPools: number;
+  /** How much a pledge counts (`a0`). */
+  readonly pledgeInfluence: Ratio;
+  /** Share of the reserves that each epoch pays out (`rho`). */
+  readonly monetaryExpansion: Ratio;
+  /** Share of an epoch's rewards that goes to the treasury (`tau`). */
+  readonly treasuryGrowth: Ratio;
   readonly collateralPercentage: number;
   readonly maxCollateralInputs: number;
   readonly prices: { readonly memory: Ratio; readonly steps: Ratio };
@@ -41,6 +49,54 @@ export interface Parameters {
   readonly refScriptCostPerByte: Ratio;
   /** Cost models by language: 0 Plutus V1, 1 V2, 2 V3. */
   readonly costModels: ReadonlyMap<number, readonly bigint[]>;
+}
+
+/** Shares of the stake of pools that an action needs, by the kind of action. */
+export interface PoolThresholds {
+  readonly noConfidence: Ratio;
+  readonly committee: Ratio;
+  readonly committeeNoConfidence: Ratio;
+  readonly hardFork: Ratio;
+  readonly securityParameters: Ratio;
+}
+
+/** Shares of the stake of DReps that an action needs, by the kind of action and the group of parameters that it changes. */
+export interface DrepThresholds {
+  readonly noConfidence: Ratio;
+  readonly committee: Ratio;
+  readonly committeeNoConfidence: Ratio;
+  readonly constitution: Ratio;
+  readonly hardFork: Ratio;
+  readonly networkParameters: Ratio;
+  readonly economicParameters: Ratio;
+  readonly technicalParameters: Ratio;
+  readonly governanceParameters: Ratio;
+  readonly treasuryWithdrawal: Ratio;
+}
+
+/** What rewards are computed with, in every era since Shelley. */
+export interface RewardParameters {
+  /** How many pools the rewards are made for (`nOpt`, also k). */
+  readonly desiredPools: number;
+  /** How much the owners' pledge raises a pool's rewards (`a0`). */
+  readonly pledgeInfluence: Ratio;
+  /** Share of the reserves that an epoch pays out (`rho`). */
+  readonly monetaryExpansion: Ratio;
+  /** Share of what an epoch pays out that goes to the treasury (`tau`). */
+  readonly treasuryCut: Ratio;
+}
+
+/** Every protocol parameter of the Conway era: beside those of transactions, those of rewards and of governance. */
+export interface ProtocolParameters extends Parameters, RewardParameters {
+  readonly poolThresholds: PoolThresholds;
+  readonly drepThresholds: DrepThresholds;
+  readonly committeeMinSize: number;
+  /** Epochs that a member of the committee may serve at most. */
+  readonly committeeMaxTerm: number;
+  /** Epochs until an action lapses. */
+  readonly govActionLifetime: number;
+  /** Epochs after which a DRep that does nothing counts no longer. */
+  readonly drepActivity: number;
 }
 
 /** How slots map to time: slot `zeroSlot` begins at `zeroTime` (ms since 1970), each slot lasts `slotLength` ms. */

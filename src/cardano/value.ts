@@ -64,7 +64,7 @@ export function sameValue(a: Value, b: Value): boolean {
 }
 
 /** Reads `multiasset` of the ledger's CDDL. */
-export function readAssets(item: Item): Assets {
+export function readAssets(item: Item | undefined): Assets {
   const assets = new Map<AssetId, bigint>();
   for (const [policy, names] of as(item, "map").value) {
     const prefix = toHex(as(policy, "bytes").value);
@@ -79,9 +79,9 @@ export function readAssets(item: Item): Assets {
 }
 
 /** Reads `value`: a coin, or a coin and assets. */
-export function readValue(item: Item): Value {
-  if (item.type !== "array") return lovelace(asInt(item));
-  return { lovelace: asInt(item.value[0]), assets: readAssets(item.value[1]!) };
+export function readValue(item: Item | undefined): Value {
+  if (item?.type !== "array") return lovelace(asInt(item));
+  return { lovelace: asInt(item.value[0]), assets: readAssets(item.value[1]) };
 }
 
 /** `multiasset` in the ledger's canonical order: shorter names first, then by bytes. */
