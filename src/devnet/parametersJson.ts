@@ -1,6 +1,12 @@
 /** Protocol parameters as JSON: how the devnet keeps and shows them. Amounts are JSON numbers, cost models go by name. */
 import type { Json } from "#src/base/json.ts";
 import type { Parameters, Ratio, Units } from "#src/cardano/parameters.ts";
+import { mainnetParameters } from "#src/ledger/parameters.ts";
+
+type RewardParameters = Pick<
+  Parameters,
+  "desiredPools" | "pledgeInfluence" | "monetaryExpansion" | "treasuryGrowth"
+>;
 
 /** What a type is once its JSON was read: a `bigint` that is small has become a `number`. */
 type InJson<T> = T extends bigint ? number | bigint : T extends object ? { readonly [K in keyof T]: InJson<T[K]> } : T;
@@ -11,6 +17,18 @@ const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"];
 export function parametersToJson(parameters: Parameters): Json {
   const models = [...parameters.costModels].map(([language, costs]) => [LANGUAGES[language]!, [...costs]] as const);
   return { ...parameters, costModels: Object.fromEntries(models) } as unknown as Json;
+}
+
+/** What rewards are reckoned by; a JSON of before there were rewards lacks it and means mainnet's. */
+function rewardParameters(of: Partial<InJson<Omit<Parameters, "costModels">>>): RewardParameters {
+  const ratio = (value: InJson<Ratio> | undefined, otherwise: Ratio): Ratio =>
+    value ? { numerator: BigInt(value.numerator), denominator: BigInt(value.denominator) } : otherwise;
+  return {
+    desiredPools: of.desiredPools ?? mainnetParameters.desiredPools,
+    pledgeInfluence: ratio(of.pledgeInfluence, mainnetParameters.pledgeInfluence),
+    monetaryExpansion: ratio(of.monetaryExpansion, mainnetParameters.monetaryExpansion),
+    treasuryGrowth: ratio(of.treasuryGrowth, mainnetParameters.treasuryGrowth),
+  };
 }
 
 /** The parameters of a JSON that `parametersToJson` gave. */
@@ -39,6 +57,7 @@ export function parametersFromJson(json: Json): Parameters {
     govActionDeposit: big(of.govActionDeposit),
     minPoolCost: big(of.minPoolCost),
     poolRetirementBound: of.poolRetirementBound,
+    ...rewardParameters(of),
     collateralPercentage: of.collateralPercentage,
     maxCollateralInputs: of.maxCollateralInputs,
     prices: { memory: ratio(of.prices.memory), steps: ratio(of.prices.steps) },

@@ -21,6 +21,10 @@ export const mainnetParameters: Parameters = {
   govActionDeposit: 100_000_000_000n,
   minPoolCost: 170_000_000n,
   poolRetirementBound: 18,
+  desiredPools: 500,
+  pledgeInfluence: { numerator: 3n, denominator: 10n },
+  monetaryExpansion: { numerator: 3n, denominator: 1_000n },
+  treasuryGrowth: { numerator: 2n, denominator: 10n },
   collateralPercentage: 150,
   maxCollateralInputs: 3,
   prices: {

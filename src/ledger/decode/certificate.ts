@@ -1,6 +1,7 @@
 /** Certificates of the Conway era. */
 import type { Credential } from "#src/cardano/address.ts";
 import { as, asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
+import type { Ratio } from "#src/cardano/parameters.ts";
 import {
   anchorOrNil,
   credential,
@@ -29,7 +30,14 @@ export type Certificate =
   | {
     readonly kind: "register pool";
     readonly pool: string;
+    /** Hash of its VRF key, in hexadecimal. */
+    readonly vrf: string;
+    /** Lovelace that its owners promise to delegate to it. */
+    readonly pledge: bigint;
+    /** Lovelace of its rewards that go to its account before all else. */
     readonly cost: bigint;
+    /** Share of the rest that goes there too. */
+    readonly margin: Ratio;
     readonly account: RewardAccount;
     readonly owners: readonly string[];
     /** Bytes of the hash of its metadata, where it has any. */
@@ -130,16 +138,16 @@ function readDRep(item: Item | undefined): string {
 
 function readPool(parts: readonly Item[], bytes: Uint8Array): Certificate {
   const [operator, vrf, pledge, cost, margin, account, owners, relays, metadata] = parts;
-  hash(vrf, "VRF key", 32);
-  uint(pledge, "pledge");
-  ratio(margin, "margin", true);
   as(relays, "array").value.forEach(checkRelay);
   const [url, of] = metadata?.type === "null" ? [] : tuple(metadata, "pool metadata", 2);
   if (url) text(url, "pool metadata", 128);
   return {
     kind: "register pool",
     pool: hash(operator, "pool", 28),
+    vrf: hash(vrf, "VRF key", 32),
+    pledge: uint(pledge, "pledge"),
     cost: uint(cost, "pool cost"),
+    margin: ratio(margin, "margin", true),
     account: rewardAccount(account),
     owners: unique(asSet(owners), "pool owners", (owner) => hash(owner, "pool owner", 28)),
     ...(of ? { metadataHashSize: as(of, "bytes").value.length } : {}),

@@ -5,6 +5,7 @@
 import { toHex } from "#src/base/bytes.ts";
 import { type Address, type Credential, readAddress } from "#src/cardano/address.ts";
 import { as, asInt, asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
+import type { Ratio } from "#src/cardano/parameters.ts";
 
 const MAX_WORD64 = (1n << 64n) - 1n;
 
@@ -137,13 +138,14 @@ export function anchorOrNil(item: Item | undefined): void {
 }
 
 /** A fraction of non-negative integers, the lower one positive; at most one when `unit`. */
-export function ratio(item: Item | undefined, what: string, unit = false): void {
+export function ratio(item: Item | undefined, what: string, unit = false): Ratio {
   const tagged = as(item, "tag");
   if (tagged.tag !== 30n) throw new CborError(`${what} is no fraction`);
   const [above, below] = tuple(tagged.value, what, 2);
   const numerator = uint(above, what);
   const denominator = positive(below, what);
   if (unit && numerator > denominator) throw new CborError(`${what} is more than one`);
+  return { numerator, denominator };
 }
 
 /**
