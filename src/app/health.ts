@@ -17,16 +17,19 @@ const BEHIND = 10;
 const because = (why: string): Check => ({ ready: false, why });
 const fine = (says?: string): Check => says === undefined ? { ready: true } : { ready: true, says };
 
+/** Whether the database answers. */
 export async function databaseCheck(store: Store): Promise<Check> {
   await store.sql`select 1`;
   return fine();
 }
 
+/** Whether the NATS server answers. */
 export async function busCheck(bus: Bus): Promise<Check> {
   await bus.flush(1_000);
   return fine();
 }
 
+/** A worker is ready when it serves a part of the actors. */
 export async function workerCheck(worker: Worker): Promise<Check> {
   const { owned } = worker.state();
   return owned.length === 0 ? because("no partition is served here") : fine(`${owned.length} partitions are served`);
@@ -40,6 +43,7 @@ export async function followerCheck(lease: Lease, store: Store): Promise<Check> 
   return behind > BEHIND ? because(`${behind} blocks behind the tip`) : fine(`follows, at height ${at.height}`);
 }
 
+/** Several processes may have the devnet; one of them runs it. */
 export async function devnetCheck(devnet: Devnet): Promise<Check> {
   return devnet.runs() ? fine() : because("the devnet does not run in this process");
 }
