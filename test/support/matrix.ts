@@ -13,7 +13,8 @@ import { STREAM } from "#src/runtime/stream.ts";
 import { type Clients, expectExactlyOnce, startClients } from "./clients.ts";
 import { type Ear, expectHeardAll, hearCore, hearSse, hearStream } from "./events.ts";
 import { serveParts } from "./parts.ts";
-import { type Cluster, startCluster, until, type WorkerProcess } from "./runtime.ts";
+import { type Cluster, startCluster, type WorkerProcess } from "./runtime.ts";
+import { until } from "./until.ts";
 
 /** What the workers stand on. */
 export interface Ground {

@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { sleep } from "#src/base/clock.ts";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
@@ -14,6 +13,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { accountMigrations } from "./account.ts";
 import type { Infra } from "./infra.ts";
+import { until } from "./until.ts";
 
 /** Has a worker send itself a signal at a step of a turn or an effect whose cause contains a text; once. */
 export interface Fault {
@@ -144,13 +144,4 @@ export async function startCluster(infra: Infra, options: ClusterOptions = {}): 
       await infra.stop();
     },
   };
-}
-
-/** Waits until something holds, at most `ms` milliseconds. */
-export async function until(what: string, holds: () => Promise<unknown>, ms = 20_000): Promise<void> {
-  const end = Date.now() + ms;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain: ${what}`);
-    await sleep(25);
-  }
 }

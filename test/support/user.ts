@@ -1,6 +1,7 @@
 /** A user of the HTTP services who signs with a library that they do not use (Emurgo's serialization library). */
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import { randomBytes } from "node:crypto";
+import { until } from "./until.ts";
 
 /** An answer over HTTP: status and JSON. */
 export interface Answer {
@@ -42,21 +43,6 @@ export class User {
     const transaction = CSL.FixedTransaction.from_hex(unsigned);
     transaction.sign_and_add_vkey_signature(this.key);
     return transaction.to_hex();
-  }
-}
-
-/** Waits until something holds; throws after `ms`. */
-export async function until<T>(
-  what: string,
-  check: () => Promise<T | undefined | false>,
-  ms = 30_000,
-  every = 40,
-): Promise<T> {
-  for (const end = Date.now() + ms;;) {
-    const found = await check();
-    if (found) return found;
-    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, every));
   }
 }
 

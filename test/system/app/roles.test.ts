@@ -7,7 +7,8 @@ import { sleep } from "#src/base/clock.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type Proxy, startProxy } from "../../support/proxy.ts";
-import { fund, http, land, until, User } from "../../support/user.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
 
 interface Ready {
   readonly ready: boolean;

@@ -7,7 +7,8 @@ import { migrate } from "#src/store/migrations.ts";
 import { accountKind, wire } from "../../support/account.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { type OperatorClient, startOperator } from "../../support/operator.ts";
-import { type Cluster, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
+import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 let cluster: Cluster;
 let operator: OperatorClient;

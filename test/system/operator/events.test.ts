@@ -10,7 +10,8 @@ import { expectHeardAll, expectInOrder, hearSse, readSse, type Sent } from "../.
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";
 import { serveParts } from "../../support/parts.ts";
-import { type Cluster, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
+import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 let infra: Infra;
 let cluster: Cluster;

@@ -17,7 +17,7 @@ import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type OperatorClient, startOperator } from "../../support/operator.ts";
 import { readActor } from "../../support/read.ts";
-import { until } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 const note = z.object({ type: z.literal("NOTE"), text: z.string() });
 const command = z.discriminatedUnion("type", [

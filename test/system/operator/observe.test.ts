@@ -4,7 +4,8 @@ import { Arbor } from "../../support/arbor.ts";
 import { exposition } from "../../support/exposition.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type ReceivedSpan, type Receiver, receiveTraces } from "../../support/otlp.ts";
-import { fund, http, until, User } from "../../support/user.ts";
+import { fund, http, User } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
 
 const EDGE = "edge";
 const WORKER = "worker";

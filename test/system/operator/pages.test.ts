@@ -8,7 +8,8 @@ import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { startBrowser } from "../../support/browser.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { fund, http, land, until, User } from "../../support/user.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
 
 const browser = await startBrowser();
 const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true };

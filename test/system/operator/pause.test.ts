@@ -15,7 +15,8 @@ import { accountKind, accountMigrations, wire } from "../../support/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type OperatorClient, startOperator } from "../../support/operator.ts";
 import { readActor } from "../../support/read.ts";
-import { startCluster, until } from "../../support/runtime.ts";
+import { startCluster } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 const account = (id: string) => ({ kind: "account", id });
 const ADD = { type: "ADD", amount: 1 };

@@ -8,7 +8,8 @@ import { readSse } from "../../support/events.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type OperatorClient, operatorClient } from "../../support/operator.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { fund, http, land, until, User } from "../../support/user.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
 
 /** A message as it came: its text, its headers and where it was heard. */
 interface Heard {

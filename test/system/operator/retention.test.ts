@@ -13,7 +13,7 @@ import { openStore, type Store } from "#src/store/store.ts";
 import { accountKind, accountMigrations, wire } from "../../support/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { readActor } from "../../support/read.ts";
-import { until } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 let infra: Infra;
 let store: Store;

@@ -17,7 +17,8 @@ import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";
 import { serveParts } from "../../support/parts.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { type Cluster, startCluster, until } from "../../support/runtime.ts";
+import { type Cluster, startCluster } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 let infra: Infra;
 let cluster: Cluster;

@@ -5,7 +5,8 @@ import { connectBus } from "#src/runtime/bus.ts";
 import { appendInputs, ring } from "#src/runtime/inputs.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { readActor } from "../../support/read.ts";
-import { type Cluster, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
+import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 let cluster: Cluster;
 let workers: WorkerProcess[];

@@ -10,7 +10,8 @@ import { type Ear, expectHeardAll, expectInOrder, hearCore, hearStream } from ".
 import { sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../../support/natsServer.ts";
-import { type Cluster, startCluster, until } from "../../support/runtime.ts";
+import { type Cluster, startCluster } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 let server: NatsServer;
 let cluster: Cluster;

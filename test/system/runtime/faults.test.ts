@@ -6,7 +6,8 @@ import { appendInputs, ring } from "#src/runtime/inputs.ts";
 import type { EntityRef, Step } from "#src/runtime/types.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { readActor } from "../../support/read.ts";
-import { type Cluster, LEASE_MS, startCluster, until, type WorkerProcess } from "../../support/runtime.ts";
+import { type Cluster, LEASE_MS, startCluster, type WorkerProcess } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 let cluster: Cluster;
 let steady: WorkerProcess;

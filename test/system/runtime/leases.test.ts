@@ -7,7 +7,7 @@ import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { until } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 let infra: Infra;
 let store: Store;

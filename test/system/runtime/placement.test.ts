@@ -9,7 +9,8 @@ import type { EntityRef } from "#src/runtime/types.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { startProxy } from "../../support/proxy.ts";
 import { readActor } from "../../support/read.ts";
-import { type Cluster, type ClusterOptions, startCluster, until } from "../../support/runtime.ts";
+import { type Cluster, type ClusterOptions, startCluster } from "../../support/runtime.ts";
+import { until } from "../../support/until.ts";
 
 /** Longer than any test takes: nobody gets a partition because a lease ran out. */
 const LONG_MS = 600_000;

@@ -5,7 +5,8 @@ import { type House, openHouse } from "#src/app/house.ts";
 import { readOptions } from "#src/app/options.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
-import { fund, http, land, until, User } from "../../support/user.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
 
 const ROOM = 4;
 

@@ -6,7 +6,8 @@ import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
 import { sharedInfra } from "../../support/infra.ts";
-import { fund, http, land, until, User } from "../../support/user.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
 
 const EMPTY = "0".repeat(64);
 

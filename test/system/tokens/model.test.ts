@@ -10,7 +10,8 @@ import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
-import { type Answer, http, until, User } from "../../support/user.ts";
+import { type Answer, http, User } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
 
 const STEPS = Number(process.env.MODEL_STEPS ?? 70);
 const SEED = Number(process.env.MODEL_SEED ?? 11);
