@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { endChild } from "./child.ts";
 import type { Infra } from "./infra.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -86,10 +87,7 @@ export class Arbor {
 
   /** Ends the process by a signal and waits until it is gone. */
   async end(signal: "SIGTERM" | "SIGKILL" | "SIGINT" = "SIGTERM"): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const gone = new Promise<void>((resolve) => this.child.once("exit", () => resolve()));
-    process.kill(this.child.pid!, signal);
-    await gone;
+    await endChild(this.child, signal);
   }
 
   /** Sends a signal and does not wait. */

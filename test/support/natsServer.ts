@@ -1,15 +1,14 @@
 /** NATS servers that are ended and started again at the same place: real ones, where they are installed, and the embedded endpoint. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { connect } from "nats";
 import { sleep } from "#src/base/clock.ts";
 import { freePort } from "#src/embedded/ports.ts";
+import { endChild, runScript } from "./child.ts";
 
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
@@ -69,10 +68,7 @@ async function serverOf(
     if (child === undefined) return;
     const ending = child;
     child = undefined;
-    if (ending.exitCode !== null || ending.signalCode !== null) return;
-    const exited = once(ending, "exit");
-    process.kill(ending.pid!, signal);
-    await exited;
+    await endChild(ending, signal);
   };
   await start(jetstream);
   return {
@@ -120,12 +116,7 @@ export async function startNatsCluster(size: number): Promise<readonly NatsServe
 
 /** Starts the endpoint that the product carries with it, as a process. */
 export async function startEndpointProcess(): Promise<NatsServer> {
-  const script = fileURLToPath(new URL("./nats-process.ts", import.meta.url));
   const port = await freePort();
   const token = randomBytes(16).toString("hex");
-  return await serverOf(port, token, () =>
-    spawn(process.execPath, ["run", "-A", script], {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, ARBOR_TEST_NATS: JSON.stringify({ port, token }) },
-    }), true);
+  return await serverOf(port, token, () => runScript("./nats-process.ts", "ARBOR_TEST_NATS", { port, token }), true);
 }

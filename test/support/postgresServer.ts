@@ -1,6 +1,5 @@
 /** A PostgreSQL server of a test's own, which can be killed and started again on its port with its data. */
 import { type ChildProcess, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,6 +13,7 @@ import { launch } from "#src/embedded/launch.ts";
 import { freePort } from "#src/embedded/ports.ts";
 import { readPidFile } from "#src/embedded/postmaster.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
+import { endChild } from "./child.ts";
 
 export interface PostgresServer {
   /** What it is, for a line of output. */
@@ -113,22 +113,17 @@ export async function startInstalledServer(native: string): Promise<PostgresServ
     }
   };
   let child = await start();
-  const end = async (signal: "SIGQUIT" | "SIGKILL" | "SIGINT") => {
-    const exited = once(child, "exit");
-    process.kill(child.pid!, signal);
-    await exited;
-  };
   const version = spawnSync(join(native, "bin", "postgres"), ["--version"]).stdout.toString().trim();
   return {
     name: version,
     url: `postgres://${DATABASE_USER}:${readPassword(folder)}@127.0.0.1:${port}/postgres`,
     restart: async (signal) => {
-      await end(signal);
+      await endChild(child, signal);
       child = await start();
     },
     stall: (ms) => stall(child.pid!, ms),
     stop: async () => {
-      await end("SIGINT");
+      await endChild(child, "SIGINT");
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,8 +1,7 @@
 /** Several worker processes on one database and one bus, for tests of the runtime. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
@@ -12,6 +11,7 @@ import type { WorkerState } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { accountMigrations } from "./account.ts";
+import { endChild, runScript } from "./child.ts";
 import type { Infra } from "./infra.ts";
 import { until } from "./until.ts";
 
@@ -98,16 +98,11 @@ export async function startCluster(infra: Infra, options: ClusterOptions = {}): 
       partitions,
       level: (process.env.ARBOR_TEST_LOG as WorkerSettings["level"]) ?? "error",
     };
-    const script = fileURLToPath(new URL("./runtime-worker.ts", import.meta.url));
-    const child = spawn(process.execPath, ["run", "-A", script], {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, ARBOR_TEST_WORKER: JSON.stringify(settings) },
-    });
+    const child = runScript("./runtime-worker.ts", "ARBOR_TEST_WORKER", settings);
     children.push(child);
     const exited = once(child, "exit").then(() => {});
     const state = async () => await bus.request(`test.state.${id}`, null, 2_000) as unknown as WorkerState;
     await until(`${id} serves partitions`, async () => (await state().catch(() => undefined))?.owned.length ?? 0);
-    // Deno's own kill of a child sends only the first signal.
     const arm = async (fault: Fault) => void await bus.request(`test.arm.${id}`, { ...fault }, 2_000);
     return { id, arm, signal: (name) => void process.kill(child.pid!, name), state, exited };
   };
@@ -135,9 +130,7 @@ export async function startCluster(infra: Infra, options: ClusterOptions = {}): 
       }
     },
     stop: async () => {
-      for (const child of children) {
-        if (child.exitCode === null && child.signalCode === null) process.kill(child.pid!, "SIGKILL");
-      }
+      await Promise.all(children.map((child) => endChild(child, "SIGKILL")));
       ask.close();
       await bus.close();
       await store.close();

@@ -1,8 +1,4 @@
 /** Webhooks: signed, in order, at least once; receivers that fail, hang, redirect or are private; senders that die. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { CloudEvent } from "cloudevents";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
@@ -12,6 +8,7 @@ import { createEventLog, type EventLog } from "#src/runtime/eventLog.ts";
 import type { Lease } from "#src/runtime/leases.ts";
 import { pruneEvents } from "#src/runtime/replay.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
+import { endChild, runScript } from "../../support/child.ts";
 import { expectInOrder } from "../../support/events.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { load } from "../../support/load.ts";
@@ -180,12 +177,8 @@ describe("webhooks", () => {
       response.destroy();
       return true;
     };
-    const script = fileURLToPath(new URL("../../support/webhooks-process.ts", import.meta.url));
-    const spawnSender = (owner: string): ChildProcess =>
-      spawn(process.execPath, ["run", "-A", script], {
-        stdio: ["ignore", "inherit", "inherit"],
-        env: { ...process.env, ARBOR_TEST_WEBHOOKS: JSON.stringify({ ...infra, owner }) },
-      });
+    const spawnSender = (owner: string) =>
+      runScript("./webhooks-process.ts", "ARBOR_TEST_WEBHOOKS", { ...infra, owner });
     let over = false;
     const writing = (async () => {
       while (!over) await load(cluster.ask, { prefix: "k", count: 100, clients: 4, entities: 10 });
@@ -198,8 +191,7 @@ describe("webhooks", () => {
         { owner: string | null }[]
       >`select owner from lease where name = 'webhooks'`;
       const holder = lease!.owner?.startsWith("a") ? 0 : 1;
-      process.kill(processes[holder]!.pid!, "SIGKILL");
-      await once(processes[holder]!, "exit");
+      await endChild(processes[holder]!, "SIGKILL");
       killed.push(receiver.taken.length);
       processes[holder] = spawnSender(`${"ab"[holder]}${i}`);
       await sleep(1_500);
@@ -211,8 +203,7 @@ describe("webhooks", () => {
     await until("everything is delivered", async () => mine().length === Number(n), 60_000);
     expectInOrder(mine());
     console.log(`${n} transitions, ${receiver.taken.length - first(receiver).length} came twice, killed at`, killed);
-    for (const child of processes) process.kill(child.pid!, "SIGKILL");
-    await Promise.all(processes.map((child) => child.exitCode ?? child.signalCode ?? once(child, "exit")));
+    await Promise.all(processes.map((child) => endChild(child, "SIGKILL")));
     sender = start();
   });
 
