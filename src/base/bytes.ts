@@ -2,12 +2,15 @@
 
 const DIGITS = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
 
+// ES2026; Node has it from version 25 on
+const native = (Uint8Array.prototype as { toHex?: () => string }).toHex;
+
 /** Lower-case hexadecimal of some bytes. */
-export function toHex(bytes: Uint8Array): string {
+export const toHex: (bytes: Uint8Array) => string = native ? (bytes) => native.call(bytes) : (bytes) => {
   let text = "";
-  for (const byte of bytes) text += DIGITS[byte];
+  for (let i = 0; i < bytes.length; i++) text += DIGITS[bytes[i]!];
   return text;
-}
+};
 
 /** Whether a text is an even number of hexadecimal digits (of `length` bytes, where given). */
 export function isHex(text: string, length?: number): boolean {

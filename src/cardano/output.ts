@@ -1,7 +1,8 @@
 /** Transaction outputs and the references to them. */
-import { as, asInt, entry, type Item, raw } from "#src/cardano/cbor.ts";
+import { CborError, type Item } from "#src/cardano/cbor.ts";
 import { toHex } from "#src/base/bytes.ts";
-import { readValue, type Value } from "#src/cardano/value.ts";
+import { lovelace, type Value, walkValue } from "#src/cardano/value.ts";
+import { major, Walk } from "#src/cardano/walk.ts";
 
 /** Which output: hash of its transaction, in hexadecimal, and its index. */
 export interface OutRef {
@@ -47,35 +48,82 @@ export function compareRefs(a: OutRef, b: OutRef): number {
 
 /** Reads `transaction_input`. */
 export function readRef(item: Item): OutRef {
-  const [hash, index] = as(item, "array").value;
-  return { txHash: toHex(as(hash, "bytes").value), index: Number(asInt(index)) };
+  return walkRef(new Walk(item.source, item.start));
 }
 
-/** Reads an output in the form of any era: an array until Alonzo, an array or a map since Babbage. */
+/** Reads `transaction_input` where a walk stands. */
+export function walkRef(walk: Walk): OutRef {
+  const start = walk.at;
+  walk.tuple("input", 2);
+  const ref = { txHash: walk.hex(), index: walk.uint() };
+  walk.close(start);
+  return ref;
+}
+
+/** Reads an output in the form of any era: an array until Alonzo (Byron's has an array for the address), an array or a map since Babbage. */
 export function readOutput(item: Item): Output {
-  if (item.type === "array") {
-    const [address, value, hash] = item.value;
-    return {
-      address: toHex(as(address, "bytes").value),
-      value: readValue(value),
-      ...(hash ? { datumHash: toHex(as(hash, "bytes").value) } : {}),
-      raw: raw(item),
-    };
-  }
-  const datum = entry(item, 2);
-  const script = entry(item, 3);
-  const [kind, content] = datum ? as(datum, "array").value : [];
-  return {
-    address: toHex(as(entry(item, 0), "bytes").value),
-    value: readValue(entry(item, 1)),
-    ...(kind && asInt(kind) === 0n ? { datumHash: toHex(as(content, "bytes").value) } : {}),
-    ...(kind && asInt(kind) === 1n ? { datum: embedded(content) } : {}),
-    ...(script ? { script: embedded(script) } : {}),
-    raw: raw(item),
-  };
+  return walkOutput(new Walk(item.source, item.start));
 }
 
-/** CBOR within CBOR: tag 24 around a byte string. */
-function embedded(item: Item | undefined): Uint8Array {
-  return as(as(item, "tag").value, "bytes").value;
+/** Reads an output of any era where a walk stands. */
+export function walkOutput(walk: Walk): Output {
+  const start = walk.at;
+  const output = walk.major === major.array ? walkLegacy(walk) : walkMap(walk);
+  return { ...output, raw: walk.source.subarray(start, walk.at) };
+}
+
+type Content = Omit<Output, "raw">;
+
+function walkLegacy(walk: Walk): Content {
+  const start = walk.at;
+  const length = walk.tuple("output", 2, 3);
+  if (walk.major === major.array) {
+    // an address of Byron is known by all of its CBOR, as bytes inside the addresses of later eras
+    const content = { address: toHex(walk.raw()), value: lovelace(walk.int()) };
+    walk.close(start);
+    return content;
+  }
+  const address = walk.hex();
+  const value = walkValue(walk);
+  const content = length === 3 ? { address, value, datumHash: walk.hex() } : { address, value };
+  walk.close(start);
+  return content;
+}
+
+function walkMap(walk: Walk): Content {
+  let address: string | undefined;
+  let value: Value | undefined;
+  let datum: Pick<Output, "datum" | "datumHash"> = {};
+  let script: Uint8Array | undefined;
+  const count = walk.map();
+  for (let i = 0; walk.more(i, count); i++) {
+    switch (walk.uint()) {
+      case 0:
+        address = walk.hex();
+        break;
+      case 1:
+        value = walkValue(walk);
+        break;
+      case 2:
+        datum = walkDatum(walk);
+        break;
+      case 3:
+        script = walk.embedded();
+        break;
+      default:
+        walk.skip();
+    }
+  }
+  if (address === undefined || value === undefined) throw new CborError("an output without address or value");
+  return { address, value, ...datum, ...(script ? { script } : {}) };
+}
+
+function walkDatum(walk: Walk): Pick<Output, "datum" | "datumHash"> {
+  const start = walk.at;
+  walk.tuple("datum", 2);
+  const kind = walk.uint();
+  if (kind > 1) throw new CborError(`no datum of kind ${kind}`);
+  const datum = kind === 0 ? { datumHash: walk.hex() } : { datum: walk.embedded() };
+  walk.close(start);
+  return datum;
 }

@@ -1,6 +1,7 @@
 /** Lovelace and native assets. */
-import { as, asInt, type Encodable, type Item } from "#src/cardano/cbor.ts";
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import type { Encodable, Item } from "#src/cardano/cbor.ts";
+import { fromHex } from "#src/base/bytes.ts";
+import { major, Walk } from "#src/cardano/walk.ts";
 
 /** Policy id (56 hexadecimal digits) followed by the asset name (0 to 64 hexadecimal digits). */
 export type AssetId = string;
@@ -64,13 +65,20 @@ export function sameValue(a: Value, b: Value): boolean {
 }
 
 /** Reads `multiasset` of the ledger's CDDL. */
-export function readAssets(item: Item | undefined): Assets {
+export function readAssets(item: Item): Assets {
+  return walkAssets(new Walk(item.source, item.start));
+}
+
+/** Reads `multiasset` where a walk stands. */
+export function walkAssets(walk: Walk): Assets {
   const assets = new Map<AssetId, bigint>();
-  for (const [policy, names] of as(item, "map").value) {
-    const prefix = toHex(as(policy, "bytes").value);
-    for (const [name, quantity] of as(names, "map").value) {
-      const asset = prefix + toHex(as(name, "bytes").value);
-      const total = (assets.get(asset) ?? 0n) + asInt(quantity);
+  const policies = walk.map();
+  for (let i = 0; walk.more(i, policies); i++) {
+    const policy = walk.hex();
+    const names = walk.map();
+    for (let j = 0; walk.more(j, names); j++) {
+      const asset = policy + walk.hex();
+      const total = (assets.get(asset) ?? 0n) + walk.int();
       if (total === 0n) assets.delete(asset);
       else assets.set(asset, total);
     }
@@ -79,9 +87,18 @@ export function readAssets(item: Item | undefined): Assets {
 }
 
 /** Reads `value`: a coin, or a coin and assets. */
-export function readValue(item: Item | undefined): Value {
-  if (item?.type !== "array") return lovelace(asInt(item));
-  return { lovelace: asInt(item.value[0]), assets: readAssets(item.value[1]) };
+export function readValue(item: Item): Value {
+  return walkValue(new Walk(item.source, item.start));
+}
+
+/** Reads `value` where a walk stands. */
+export function walkValue(walk: Walk): Value {
+  if (walk.major !== major.array) return lovelace(walk.int());
+  const start = walk.at;
+  walk.tuple("value", 2);
+  const value = { lovelace: walk.int(), assets: walkAssets(walk) };
+  walk.close(start);
+  return value;
 }
 
 /** `multiasset` in the ledger's canonical order: shorter names first, then by bytes. */

@@ -38,4 +38,9 @@ export const chainMigrations: readonly Migration[] = [{
 
     -- an input that a build has offered is avoided by later builds until it lapses
     create table reservation (ref text primary key, until timestamptz not null);`,
+}, {
+  id: "chain-2",
+  sql: `
+    -- a transaction of Byron states no fee
+    alter table chain_transaction alter fee drop not null;`,
 }];

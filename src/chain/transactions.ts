@@ -46,7 +46,7 @@ export const transactionProjection: Projection = {
           height: block.height,
           index: transaction.index,
           valid: transaction.valid,
-          fee: transaction.fee,
+          fee: transaction.fee ?? null,
           valid_from: transaction.validFrom ?? null,
           valid_to: transaction.validTo ?? null,
         },
@@ -74,7 +74,8 @@ export interface LedgerTransaction {
   readonly height: number;
   readonly index: number;
   readonly valid: boolean;
-  readonly fee: bigint;
+  /** Lovelace as the transaction states it; Byron's state none. */
+  readonly fee?: bigint;
   readonly validFrom?: number;
   readonly validTo?: number;
 }
@@ -90,7 +91,7 @@ export async function findTransaction(sql: Queries, hash: string): Promise<Ledge
     height: Number(row.height),
     index: Number(row.index),
     valid: row.valid as boolean,
-    fee: row.fee as bigint,
+    ...(row.fee === null ? {} : { fee: row.fee as bigint }),
     ...(row.valid_from === null ? {} : { validFrom: Number(row.valid_from) }),
     ...(row.valid_to === null ? {} : { validTo: Number(row.valid_to) }),
   };

@@ -1,30 +1,12 @@
 /**
- * The trie's hash: blake2b with a 32-byte digest. It runs on `@noble/hashes` until `initHash` has put WebAssembly in its
- * place, which is about eight times faster and cannot be loaded without waiting. Both give the same digests.
+ * The trie's hash: blake2b with a 32-byte digest. Whoever builds large tries calls `initHash` first, which makes it about ten times
+ * faster.
  */
 import { blake2b256 } from "#src/cardano/hash.ts";
 
-let implementation: (bytes: Uint8Array) => Uint8Array = blake2b256;
-let ready: Promise<void> | undefined;
-
 /** Digest of some bytes, 32 bytes. */
-export function digest(bytes: Uint8Array): Uint8Array {
-  return implementation(bytes);
-}
-
-/** Switches to the fast hash; calls after the first wait for the same. Whoever builds large tries calls this first. */
-export function initHash(): Promise<void> {
-  ready ??= (async () => {
-    const { createBLAKE2b } = await import("hash-wasm");
-    const hasher = await createBLAKE2b(256);
-    implementation = (bytes) => {
-      hasher.init();
-      hasher.update(bytes);
-      return hasher.digest("binary");
-    };
-  })();
-  return ready;
-}
+export const digest = blake2b256;
+export { initHash } from "#src/cardano/hash.ts";
 
 const pair = new Uint8Array(64);
 
@@ -32,7 +14,7 @@ const pair = new Uint8Array(64);
 export function digestPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   pair.set(left, 0);
   pair.set(right, 32);
-  return implementation(pair);
+  return blake2b256(pair);
 }
 
 /** What stands for nothing: the root of an empty trie and the hash of an empty slot, 32 zero bytes. */

@@ -1,0 +1,64 @@
+/** Auxiliary data: metadata and scripts that travel with a transaction, in the form of any era. */
+import { CborError } from "#src/cardano/cbor.ts";
+import { major, Walk } from "#src/cardano/walk.ts";
+
+/** Auxiliary data, taken apart as far as its pieces, each with its own CBOR. */
+export interface AuxiliaryData {
+  /** Metadata by label: CBOR of each `metadatum`. */
+  readonly metadata: ReadonlyMap<bigint, Uint8Array>;
+  /** CBOR of native scripts. */
+  readonly native: readonly Uint8Array[];
+  /** Plutus scripts: the bytes that the byte strings hold. */
+  readonly plutus: readonly { readonly language: 1 | 2 | 3; readonly bytes: Uint8Array }[];
+}
+
+/**
+ * Reads auxiliary data: a map of metadata (Shelley), an array of metadata and native scripts (Allegra, Mary), or a map under tag 259
+ * (since Alonzo). Eras accept the older forms. Throws `CborError`.
+ */
+export function readAuxiliaryData(bytes: Uint8Array): AuxiliaryData {
+  const walk = new Walk(bytes);
+  const data = walkAuxiliary(walk);
+  walk.end();
+  return data;
+}
+
+function walkAuxiliary(walk: Walk): AuxiliaryData {
+  if (walk.major === major.map) return { metadata: walkMetadata(walk), native: [], plutus: [] };
+  if (walk.major === major.array) {
+    const start = walk.at;
+    walk.tuple("auxiliary data", 2);
+    const data = { metadata: walkMetadata(walk), native: walkList(walk, () => walk.raw()), plutus: [] };
+    walk.close(start);
+    return data;
+  }
+  if (walk.tag() !== 259) throw new CborError("no auxiliary data");
+  let metadata: ReadonlyMap<bigint, Uint8Array> = new Map();
+  let native: Uint8Array[] = [];
+  const plutus: AuxiliaryData["plutus"][number][] = [];
+  const count = walk.map();
+  for (let i = 0; walk.more(i, count); i++) {
+    const field = walk.uint();
+    if (field === 0) metadata = walkMetadata(walk);
+    else if (field === 1) native = walkList(walk, () => walk.raw());
+    else if (field === 2 || field === 3 || field === 4) {
+      const language = (field - 1) as 1 | 2 | 3;
+      for (const bytes of walkList(walk, () => walk.bytes())) plutus.push({ language, bytes });
+    } else throw new CborError(`auxiliary data has no field ${field}`);
+  }
+  return { metadata, native, plutus };
+}
+
+function walkMetadata(walk: Walk): Map<bigint, Uint8Array> {
+  const metadata = new Map<bigint, Uint8Array>();
+  const count = walk.map();
+  for (let i = 0; walk.more(i, count); i++) metadata.set(walk.int(), walk.raw());
+  return metadata;
+}
+
+function walkList<T>(walk: Walk, one: () => T): T[] {
+  const list: T[] = [];
+  const count = walk.array();
+  for (let i = 0; walk.more(i, count); i++) list.push(one());
+  return list;
+}
