@@ -2,7 +2,8 @@
 /// <reference lib="dom" />
 /** A statechart drawn as SVG, with the current state lit and the arrow of each transition run along as it is taken. */
 import { h, svg } from "./dom.js";
-import { eventName, HEAD, labelTexts, layout, leavesOf, LINE, placeOf, rowText, treeOf } from "./layout.js";
+import { eventName, HEAD, labelTexts, layout, LINE, rowText } from "./layout.js";
+import { leavesOf, placeOf, treeOf } from "./tree.js";
 
 /** @typedef {import("./types.ts").Machine} Machine */
 
