@@ -2,14 +2,12 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { fromHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { CborError } from "#src/cardano/cbor.ts";
 import { refKey } from "#src/cardano/output.ts";
-import { scanTransaction } from "#src/cardano/scan.ts";
 import { readRequest, readRequests, readToken, readTokens, type TokenState } from "#src/cage/index/read.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import { findTransaction } from "#src/chain/transactions.ts";
@@ -19,6 +17,7 @@ import { check, endpoint } from "#src/edge/route.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
+import { submit } from "#src/edge/tokens/submit.ts";
 import { refRow, statusView, tokenLine, tokenView, transactionView } from "#src/edge/tokens/view.ts";
 import { blockWaiter } from "#src/edge/tokens/wait.ts";
 import type { Ask } from "#src/runtime/ask.ts";
@@ -123,8 +122,8 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       503: "`unavailable`, `overloaded`",
     },
   }, async ({ body, context }) => {
-    const answer = await submit(options, fromHex(body.signedTransaction), timeOf(context));
-    if (!answer.ok) throw refusal(undecodable(answer.error) ?? answer.error);
+    const answer = await submit(options.ask, fromHex(body.signedTransaction), timeOf(context));
+    if (!answer.ok) throw refusal(answer.error);
     return answer.value;
   });
 
@@ -292,34 +291,4 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
 function timeOf(context: Context): number {
   const given = context.req.header(TIMEOUT);
   return given === undefined ? LONGEST_MS : Math.min(check(api.timeLimit, given, `header ${TIMEOUT}`), LONGEST_MS);
-}
-
-async function submit(
-  options: TokenEdgeOptions,
-  cbor: Uint8Array,
-  deadlineMs: number,
-): Promise<Result<Json, Failure>> {
-  let transaction;
-  try {
-    transaction = scanTransaction(cbor);
-  } catch (error) {
-    if (!(error instanceof CborError)) throw error;
-    return { ok: false, error: { code: "undecodable", message: `These bytes are no transaction: ${error.message}.` } };
-  }
-  const outputs = [...transaction.outputs, ...(transaction.collateralReturn ? [transaction.collateralReturn] : [])];
-  return await options.ask({ kind: "transaction", id: transaction.hash }, {
-    type: "SUBMIT",
-    cbor: toHex(cbor),
-    inputs: transaction.inputs.map(refKey),
-    addresses: [...new Set(outputs.map((output) => output.address))],
-    validTo: transaction.validTo ?? null,
-  }, { deadlineMs });
-}
-
-/** Bytes that look like a transaction but that the ledger's decoder refuses are malformed, and not refused by a rule. */
-function undecodable({ code, details, message }: Failure): Failure | undefined {
-  const names = Array.isArray(details) ? (details as { name?: string }[]).map(({ name }) => name) : [];
-  return code === "refused_by_ledger" && names.includes("DeserialiseFailure")
-    ? { code: "undecodable", message }
-    : undefined;
 }
