@@ -59,7 +59,8 @@ export function undoDelta(state: MutableLedgerState, delta: Delta): void {
   addPots(state, delta, -1n);
 }
 
-function write<V>(table: Table<V>, changes: readonly Change<V>[], side: "before" | "after"): void {
+/** Writes one side of changes into a table. */
+export function write<V>(table: Table<V>, changes: readonly Change<V>[], side: "before" | "after"): void {
   for (const change of changes) {
     const value = change[side];
     if (value === undefined) table.delete(change.key);

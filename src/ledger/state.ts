@@ -3,7 +3,7 @@
  * second one on top of the first (for the mempool), and neither rule nor caller knows which it holds.
  */
 import type { Credential } from "#src/cardano/address.ts";
-import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
+import { type Output, type OutRef, parseRefKey, refKey } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 
 /** Rows by key, to be read. A `ReadonlyMap` is one. */
@@ -21,6 +21,8 @@ export interface Table<V> extends View<V> {
 /** The unspent outputs, to be read. */
 export interface UtxoView {
   get(ref: OutRef): Output | undefined;
+  /** All of them, in no order. */
+  outputs(): Iterable<Output>;
 }
 
 /** The unspent outputs, to be changed. */
@@ -66,6 +68,33 @@ export interface CommitteeMember {
   readonly resigned?: boolean | undefined;
 }
 
+/** A pool at the beginning of an epoch. */
+export interface PoolSnapshot {
+  /** CBOR of the certificate that held until then. */
+  readonly certificate: Uint8Array;
+  /** Lovelace of each account that delegated to it, by `credentialKey`: outputs and rewards, also where it is nothing. */
+  readonly members: ReadonlyMap<string, bigint>;
+}
+
+/**
+ * Who delegated what at the beginning of an epoch (ledger: `SnapShot`). The ledger calls the one of this epoch mark, the one
+ * before it set, the one before that go; here each keeps the name of its epoch, and moves nowhere.
+ */
+export interface StakeSnapshot {
+  /** Every pool that was registered, by id. */
+  readonly pools: ReadonlyMap<string, PoolSnapshot>;
+  /** Lovelace in the fee pot at that moment. */
+  readonly fees: bigint;
+}
+
+/** What pools are ranked by (ledger: `NonMyopic`). */
+export interface Ranking {
+  /** Lovelace that pools could have earned together when rewards were paid last. */
+  readonly rewardPot: bigint;
+  /** How likely each hundredth of full performance is after what was seen: logarithms, by id of the pool. */
+  readonly likelihoods: ReadonlyMap<string, readonly number[]>;
+}
+
 /** Lovelace that is in no output and no account. */
 export interface Pots {
   treasury: bigint;
@@ -85,6 +114,12 @@ export interface LedgerState {
   readonly pools: View<Pool>;
   readonly dreps: View<DRep>;
   readonly committee: View<CommitteeMember>;
+  /** Snapshots of the last three epochs, by the epoch's number in decimal. */
+  readonly snapshots: View<StakeSnapshot>;
+  /** How many blocks a pool made, in this epoch and the last, by `blocksKey`. */
+  readonly blocks: View<number>;
+  /** One row, by `RANKING`. */
+  readonly ranking: View<Ranking>;
   readonly pots: Readonly<Pots>;
   readonly epoch: number;
   readonly parameters: Parameters;
@@ -98,6 +133,9 @@ export interface MutableLedgerState extends LedgerState {
   readonly pools: Table<Pool>;
   readonly dreps: Table<DRep>;
   readonly committee: Table<CommitteeMember>;
+  readonly snapshots: Table<StakeSnapshot>;
+  readonly blocks: Table<number>;
+  readonly ranking: Table<Ranking>;
   readonly pots: Pots;
   epoch: number;
   parameters: Parameters;
@@ -113,10 +151,19 @@ export function parseCredentialKey(key: string): Credential {
   return { kind: key.startsWith("k") ? "key" : "script", hash: key.slice(1) };
 }
 
+/** The key of `ranking`. */
+export const RANKING = "pools";
+
+/** Which row says how many blocks a pool made in an epoch. */
+export function blocksKey(epoch: number, pool: string): string {
+  return `${epoch} ${pool}`;
+}
+
 /** The unspent outputs that a map holds by `refKey`; the map stays the caller's, changes go into it. */
 export function utxoTable(outputs: Map<string, Output>): UtxoTable {
   return {
     get: (ref) => outputs.get(refKey(ref)),
+    outputs: () => outputs.values(),
     set: (ref, output) => void outputs.set(refKey(ref), output),
     delete: (ref) => void outputs.delete(refKey(ref)),
   };
@@ -137,6 +184,9 @@ export function newState(
     pools: new Map(),
     dreps: new Map(),
     committee: new Map(),
+    snapshots: new Map(),
+    blocks: new Map(),
+    ranking: new Map(),
     pots: { treasury: 0n, reserves: 0n, fees: 0n, deposits: 0n, donations: 0n },
     epoch: settings.epoch ?? 0,
     parameters: settings.parameters,
@@ -153,6 +203,15 @@ export function overlay(base: LedgerState): MutableLedgerState {
         const key = refKey(ref);
         return outputs.has(key) ? outputs.get(key) : base.utxo.get(ref);
       },
+      *outputs() {
+        const hidden = new Set<Output>();
+        for (const key of outputs.keys()) {
+          const output = base.utxo.get(parseRefKey(key));
+          if (output) hidden.add(output);
+        }
+        for (const output of base.utxo.outputs()) if (!hidden.has(output)) yield output;
+        for (const output of outputs.values()) if (output) yield output;
+      },
       set: (ref, output) => void outputs.set(refKey(ref), output),
       delete: (ref) => void outputs.set(refKey(ref), undefined),
     },
@@ -160,6 +219,9 @@ export function overlay(base: LedgerState): MutableLedgerState {
     pools: overlayTable(base.pools),
     dreps: overlayTable(base.dreps),
     committee: overlayTable(base.committee),
+    snapshots: overlayTable(base.snapshots),
+    blocks: overlayTable(base.blocks),
+    ranking: overlayTable(base.ranking),
     pots: { ...base.pots },
     epoch: base.epoch,
     parameters: base.parameters,

@@ -1,14 +1,17 @@
 /**
  * Transitions that the Haskell ledger made, as files: `[config, state before, state after, events, title]`, events
- * `[0, transaction, accepted, slot]`, `[1, ticks]` and `[2, epochs]`. States are `NewEpochState`.
+ * `[0, transaction, accepted, slot]`, `[1, ticks]` and `[2, epochs]`. States are `NewEpochState`; the one after is that after
+ * the last transaction, whatever ticks follow. An epoch that passes is told twice: by the ticks it takes, and as an epoch.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
-import { as, asInt, decode, type Item } from "#src/cardano/cbor.ts";
+import { as, asInt, decode, encode, Encoded, type Item, raw } from "#src/cardano/cbor.ts";
 import { type Output, readOutput, readRef, refKey } from "#src/cardano/output.ts";
 import type { Parameters, Ratio, Units } from "#src/cardano/parameters.ts";
-import { credentialKey, type MutableLedgerState, newState } from "#src/ledger/state.ts";
+import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
+import { poolTerms, snapshotOf } from "#src/ledger/epoch/snapshot.ts";
+import { blocksKey, credentialKey, type MutableLedgerState, newState, RANKING } from "#src/ledger/state.ts";
 
 /** What happens to the ledger. */
 export type Event =
@@ -25,6 +28,9 @@ export interface Snapshot {
 export interface Transition {
   /** Folder and title of the file: `conway/pass-deleg-…`. */
   readonly name: string;
+  /** The slot that it begins in, and what holds for every epoch. */
+  readonly slot: number;
+  readonly terms: EpochTerms;
   readonly before: Snapshot;
   readonly after: Snapshot;
   readonly events: readonly Event[];
@@ -37,10 +43,16 @@ export function* transitions(folder: string): Generator<Transition> {
   ).sort();
   for (const name of paths) {
     for (const part of readdirSync(`${folder}/eras/${name}`)) {
-      const [, before, after, events] = list(decode(readFileSync(`${folder}/eras/${name}/${part}`)));
+      const [config, before, after, events] = list(decode(readFileSync(`${folder}/eras/${name}/${part}`)));
       const parameters = (hash: string) => readParameters(decode(readFileSync(`${folder}/pparams/${hash}`)));
       yield {
         name: part === "0" ? name : `${name}/${part}`,
+        slot: number(list(config)[0]),
+        terms: {
+          epochLength: number(list(config)[2]),
+          maxSupply: asInt(list(config)[9]),
+          activeSlots: ratio(list(config)[10]),
+        },
         before: readState(before!, parameters),
         after: readState(after!, parameters),
         events: list(events).map(readEvent),
@@ -119,8 +131,8 @@ function readDRep(item: Item): string {
 }
 
 function readState(item: Item, parameters: (hash: string) => Parameters): Snapshot {
-  const [epoch, , , epochState] = list(item);
-  const [account, ledger] = list(epochState);
+  const [epoch, blocksBefore, blocksNow, epochState] = list(item);
+  const [account, ledger, snapshots, ranking] = list(epochState);
   const [treasury, reserves] = list(account);
   const [certificates, utxo] = list(ledger);
   const [votes, pools, stake] = list(certificates);
@@ -140,6 +152,17 @@ function readState(item: Item, parameters: (hash: string) => Parameters): Snapsh
   for (const [drep, of] of pairs(dreps)) state.dreps.set(keyOf(drep), { deposit: asInt(list(of)[2]) });
   readCommittee(state, committee!, proposals!, seats!);
   readPools(state, pools!);
+  readSnapshots(state, snapshots!);
+  for (const [made, of] of [[blocksBefore, state.epoch - 1], [blocksNow, state.epoch]] as const) {
+    for (const [pool, count] of pairs(made)) state.blocks.set(blocksKey(of, hex(pool)), number(count));
+  }
+  const [likelihoods, rewardPot] = list(ranking);
+  state.ranking.set(RANKING, {
+    rewardPot: asInt(rewardPot),
+    likelihoods: new Map(
+      pairs(likelihoods).map(([pool, of]) => [hex(pool), list(of).map((x) => as(x, "float").value)]),
+    ),
+  });
   for (const [credential, of] of pairs(list(list(stake)[0])[0])) {
     const [reward, , pool, drep] = list(of).map((part) => part.type === "array" ? list(part) : []);
     const [balance, deposit] = list(reward![0]);
@@ -168,25 +191,57 @@ function readCommittee(state: MutableLedgerState, committee: Item, proposals: It
   }
 }
 
+/** A pool's parameters, as the certificate that registers it. */
+function certificate(parameters: Item): Uint8Array {
+  return encode([3, ...list(parameters).map((part) => new Encoded(raw(part)))]);
+}
+
 function readPools(state: MutableLedgerState, item: Item): void {
   const [registered, future, retiring, deposits] = list(item);
-  const later = new Set(pairs(future).map(([pool]) => hex(pool)));
+  const later = new Map(pairs(future).map(([pool, of]) => [hex(pool), certificate(of)]));
   const ends = new Map(pairs(retiring).map(([pool, epoch]) => [hex(pool), number(epoch)]));
   const paid = new Map(pairs(deposits).map(([pool, deposit]) => [hex(pool), asInt(deposit)]));
-  for (const [key] of pairs(registered)) {
+  for (const [key, of] of pairs(registered)) {
     const pool = hex(key);
     state.pools.set(pool, {
-      certificate: new Uint8Array(),
+      certificate: certificate(of),
       deposit: paid.get(pool) ?? 0n,
-      ...(later.has(pool) ? { future: new Uint8Array() } : {}),
+      ...(later.has(pool) ? { future: later.get(pool)! } : {}),
       ...(ends.has(pool) ? { retiring: ends.get(pool)! } : {}),
     });
   }
 }
 
-/** A state as plain text that two states can be compared by; certificates of pools are left out. */
+/** Mark, set and go: those of this epoch and of the two before it. */
+function readSnapshots(state: MutableLedgerState, item: Item): void {
+  const parts = list(item);
+  const fees = asInt(parts[3]);
+  for (const ago of [0, 1, 2]) {
+    const [stake, delegations, pools] = list(parts[ago]);
+    const members = new Map(
+      pairs(pools).map((
+        [pool, of],
+      ) => [hex(pool), { certificate: certificate(of), members: new Map<string, bigint>() }]),
+    );
+    const delegated = new Map(pairs(delegations).map(([account, pool]) => [keyOf(account), hex(pool)]));
+    for (const [account, lovelace] of pairs(stake)) {
+      const key = keyOf(account);
+      members.get(delegated.get(key)!)?.members.set(key, asInt(lovelace));
+    }
+    state.snapshots.set(String(state.epoch - ago), { pools: members, fees: ago === 0 ? fees : 0n });
+  }
+}
+
+/** What a pool's certificate says, however it was written. */
+function termsText(of: Uint8Array): string {
+  const { vrf, pledge, cost, margin, account, owners } = poolTerms(of);
+  const share = Number(margin.numerator) / Number(margin.denominator);
+  return [vrf, pledge, cost, share, account.hex, ...[...owners].sort()].join(" ");
+}
+
+/** All of a state as plain text that two states can be compared by. */
 export function stateText({ state, outputs }: Snapshot): string[] {
-  const { accounts, pools, dreps, committee, pots } = state;
+  const { accounts, pools, dreps, committee, pots, snapshots, blocks, ranking } = state;
   const rows: string[] = [];
   const asset = ([id, quantity]: readonly [string, bigint]) => `${id}:${quantity}`;
   for (const [ref, { address, value, datumHash, datum, script }] of outputs) {
@@ -197,11 +252,28 @@ export function stateText({ state, outputs }: Snapshot): string[] {
   for (const [key, { balance, deposit, pool, drep }] of accounts.entries()) {
     rows.push(`account ${key} ${balance} ${deposit} ${pool ?? ""} ${drep ?? ""}`);
   }
-  for (const [pool, { deposit, retiring }] of pools.entries()) rows.push(`pool ${pool} ${deposit} ${retiring ?? ""}`);
+  for (const [pool, { certificate, future, deposit, retiring }] of pools.entries()) {
+    rows.push(`pool ${pool} ${deposit} ${retiring ?? ""} ${termsText(certificate)}`);
+    if (future) rows.push(`pool ${pool} later ${termsText(future)}`);
+  }
   for (const [drep, { deposit }] of dreps.entries()) rows.push(`drep ${drep} ${deposit}`);
   for (const [cold, { hot, resigned }] of committee.entries()) {
     if (hot || resigned) rows.push(`committee ${cold} ${hot ?? "resigned"}`);
   }
-  rows.push(`pots ${pots.fees} ${pots.deposits} ${pots.donations}`);
+  for (const [pot, lovelace] of Object.entries(pots)) rows.push(`pot ${pot} ${lovelace}`);
+  rows.push(`epoch ${state.epoch}`, `fees shared out next ${snapshotOf(state, state.epoch).fees}`);
+  for (const [epoch, { pools }] of snapshots.entries()) {
+    for (const [pool, { certificate, members }] of pools) {
+      rows.push(`snapshot ${epoch} ${pool} ${termsText(certificate)}`);
+      for (const [account, lovelace] of members) rows.push(`snapshot ${epoch} ${pool} ${account} ${lovelace}`);
+    }
+  }
+  for (const [key, count] of blocks.entries()) rows.push(`blocks ${key} ${count}`);
+  for (const [, { rewardPot, likelihoods }] of ranking.entries()) {
+    rows.push(`ranking ${rewardPot}`);
+    for (const [pool, values] of likelihoods) {
+      rows.push(`ranking ${pool} ${values.map((x) => x.toPrecision(4)).join(" ")}`);
+    }
+  }
   return rows.sort();
 }

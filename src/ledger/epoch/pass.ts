@@ -1,0 +1,136 @@
+/**
+ * The boundary between two epochs (rule NEWEPOCH): a pure function of the state, and what it changes as data.
+ *
+ * In the order of the ledger: rewards are paid (`applyRUpd`), the stake is counted (SNAP), pools change and retire (POOLREAP),
+ * donations go to the treasury (EPOCH). Hypotheses: rewards are reckoned at the boundary, out of what the ledger takes some time
+ * before it and which does not change in between; parameters stay as they are, so that those of the epoch rewarded are those of
+ * now; proposals are not kept, so nothing is enacted and none expires; representatives do not expire.
+ */
+import { type Change, write } from "#src/ledger/delta.ts";
+import { rank, rankingOf } from "#src/ledger/epoch/ranking.ts";
+import { adoptPools, reapPools } from "#src/ledger/epoch/reap.ts";
+import { type EpochTerms, type Reward, rewardUpdate } from "#src/ledger/epoch/rewards.ts";
+import { snapshotOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import { changing, type RegistryChanges } from "#src/ledger/registry.ts";
+import {
+  blocksKey,
+  type LedgerState,
+  type MutableLedgerState,
+  type Pots,
+  RANKING,
+  type Ranking,
+  type StakeSnapshot,
+} from "#src/ledger/state.ts";
+
+/** What an epoch's end changes. It holds what it takes to undo it. All of it is plain data. */
+export interface EpochDelta extends RegistryChanges {
+  /** The epoch that begins; the one before it ends. */
+  readonly epoch: number;
+  readonly snapshots: readonly Change<StakeSnapshot>[];
+  readonly blocks: readonly Change<number>[];
+  readonly ranking: readonly Change<Ranking>[];
+  readonly pots: { readonly before: Readonly<Pots>; readonly after: Readonly<Pots> };
+  /** What was earned, accounts that are gone included: theirs fell to the treasury. */
+  readonly rewards: readonly Reward[];
+}
+
+/** Ends the epoch of a state: gives what that changes, to be applied with `applyEpoch`; the state stays as it is. */
+export function passEpoch(state: LedgerState, terms: EpochTerms): EpochDelta {
+  const { parameters, epoch: ending, pots } = state;
+  const epoch = ending + 1;
+  const stake = snapshotOf(state, ending - 2);
+  const { fees } = snapshotOf(state, ending);
+  const blocks = blocksOf(state, ending - 1);
+  const { reserves } = pots;
+  const update = rewardUpdate({ parameters, terms, reserves, stake, blocks, fees });
+  const after = {
+    ...pots,
+    treasury: pots.treasury + update.treasury + pots.donations,
+    reserves: reserves + update.reserves,
+    fees: pots.fees - fees,
+    donations: 0n,
+  };
+
+  let snapshot: StakeSnapshot | undefined;
+  const changes = changing(state, (registry) => {
+    const { accounts, pools } = registry;
+    for (const { account: key, amount } of update.rewards) {
+      const account = accounts.get(key);
+      if (!account) after.treasury += amount;
+      else if (amount > 0n) accounts.set(key, { ...account, balance: account.balance + amount });
+    }
+    snapshot = takeSnapshot({ utxo: state.utxo, accounts, pools, pots: after });
+    adoptPools(registry);
+    const { refunded, unclaimed } = reapPools(registry, epoch);
+    after.deposits -= refunded + unclaimed;
+    after.treasury += unclaimed;
+  });
+  const oldest = String(epoch - 3);
+  const circulation = terms.maxSupply - reserves;
+  const before = rankingOf(state);
+  return {
+    ...changes,
+    epoch,
+    snapshots: [
+      { key: String(epoch), after: snapshot },
+      ...(state.snapshots.get(oldest) ? [{ key: oldest, before: state.snapshots.get(oldest) }] : []),
+    ],
+    blocks: [...blocks].map(([pool, count]) => ({ key: blocksKey(ending - 1, pool), before: count })),
+    ranking: [{
+      key: RANKING,
+      before: state.ranking.get(RANKING),
+      after: rank(before, { stake, blocks, terms, circulation, pot: update.pot }),
+    }],
+    pots: { before: { ...pots }, after },
+    rewards: update.rewards,
+  };
+}
+
+/** Changes a state by the end of its epoch. */
+export function applyEpoch(state: MutableLedgerState, delta: EpochDelta): void {
+  writeSide(state, delta, "after");
+  state.epoch = delta.epoch;
+}
+
+/** Undoes `applyEpoch`, after whatever came later was undone. */
+export function undoEpoch(state: MutableLedgerState, delta: EpochDelta): void {
+  writeSide(state, delta, "before");
+  state.epoch = delta.epoch - 1;
+}
+
+function writeSide(state: MutableLedgerState, delta: EpochDelta, side: "before" | "after"): void {
+  write(state.accounts, delta.accounts, side);
+  write(state.pools, delta.pools, side);
+  write(state.dreps, delta.dreps, side);
+  write(state.committee, delta.committee, side);
+  write(state.snapshots, delta.snapshots, side);
+  write(state.blocks, delta.blocks, side);
+  write(state.ranking, delta.ranking, side);
+  Object.assign(state.pots, delta.pots[side]);
+}
+
+/** How many blocks each pool made in an epoch: this one or the last. */
+export function blocksOf({ blocks }: Pick<LedgerState, "blocks">, epoch: number): Map<string, number> {
+  const prefix = blocksKey(epoch, "");
+  return new Map(
+    [...blocks.entries()].flatMap(([key, count]) =>
+      key.startsWith(prefix) ? [[key.slice(prefix.length), count] as const] : []
+    ),
+  );
+}
+
+/** A pool made a block in the epoch of a state: the change of `blocks` (ledger: `incrBlocks`). */
+export function blockMade({ blocks, epoch }: Pick<LedgerState, "blocks" | "epoch">, pool: string): Change<number> {
+  const key = blocksKey(epoch, pool);
+  const before = blocks.get(key);
+  return { key, before, after: (before ?? 0) + 1 };
+}
+
+/**
+ * The snapshots of a chain that begins with stake: as if it had stood like this for the last three epochs, so that pools of a
+ * genesis may make blocks at once and earn with the first.
+ */
+export function firstSnapshots(state: LedgerState): Change<StakeSnapshot>[] {
+  const snapshot = takeSnapshot(state);
+  return [2, 1, 0].map((ago) => ({ key: String(state.epoch - ago), after: snapshot }));
+}

@@ -1,0 +1,93 @@
+/** Who delegates what to which pool (Shelley ledger specification, `stakeDistr`; rule SNAP). */
+import { decode } from "#src/cardano/cbor.ts";
+import type { Output } from "#src/cardano/output.ts";
+import { type Certificate, readCertificate } from "#src/ledger/decode/certificate.ts";
+import type { LedgerState, PoolSnapshot, StakeSnapshot } from "#src/ledger/state.ts";
+
+/** What a pool's registration says. */
+export type PoolTerms = Extract<Certificate, { readonly kind: "register pool" }>;
+
+const terms = new WeakMap<Uint8Array, PoolTerms>();
+
+/** Reads the registration certificate of a pool, once for the same bytes in memory. Throws `CborError`. */
+export function poolTerms(certificate: Uint8Array): PoolTerms {
+  const known = terms.get(certificate);
+  if (known) return known;
+  const read = readCertificate(decode(certificate));
+  if (read.kind !== "register pool") throw new Error("a pool stands in the state with another certificate");
+  terms.set(certificate, read);
+  return read;
+}
+
+/** Hexadecimal digits of a base address: header, payment credential, stake credential. */
+const BASE_ADDRESS = 2 + 56 + 56;
+
+/** The key of the account that the stake of an output belongs to; undefined unless it stands at a base address. */
+export function stakeKey({ address }: Output): string | undefined {
+  // Types 0 to 3 are base addresses, bit 1 says that the stake is a script's (CIP-19). Pointers count for nobody in Conway.
+  const type = address.charCodeAt(0) - 48;
+  if (type < 0 || type > 3 || address.length !== BASE_ADDRESS) return undefined;
+  return (type & 2 ? "s" : "k") + address.slice(58);
+}
+
+/**
+ * Lovelace of accounts, by key: rewards not withdrawn, and all outputs at base addresses with that stake credential. Only
+ * accounts that are asked for. Goes through all outputs once.
+ */
+export function stakeOf({ utxo, accounts }: Pick<LedgerState, "utxo" | "accounts">, keys: Iterable<string>) {
+  const stake = new Map<string, bigint>();
+  for (const key of keys) stake.set(key, accounts.get(key)?.balance ?? 0n);
+  for (const output of utxo.outputs()) {
+    const key = stakeKey(output);
+    if (key === undefined) continue;
+    const sum = stake.get(key);
+    if (sum !== undefined) stake.set(key, sum + output.value.lovelace);
+  }
+  return stake;
+}
+
+/** The snapshot of a state as it is now. */
+export function takeSnapshot(
+  { utxo, accounts, pools, pots }: Pick<LedgerState, "utxo" | "accounts" | "pools" | "pots">,
+): StakeSnapshot {
+  const members = new Map<string, Map<string, bigint>>();
+  const snapshot = new Map<string, PoolSnapshot>();
+  for (const [pool, { certificate }] of pools.entries()) {
+    const of = new Map<string, bigint>();
+    members.set(pool, of);
+    snapshot.set(pool, { certificate, members: of });
+  }
+  const delegations = new Map<string, string>();
+  for (const [key, { pool }] of accounts.entries()) if (pool !== undefined) delegations.set(key, pool);
+  for (const [key, lovelace] of stakeOf({ utxo, accounts }, delegations.keys())) {
+    members.get(delegations.get(key)!)?.set(key, lovelace);
+  }
+  return { pools: snapshot, fees: pots.fees };
+}
+
+/** Lovelace delegated to a pool. */
+export function poolStake({ members }: PoolSnapshot): bigint {
+  let sum = 0n;
+  for (const lovelace of members.values()) sum += lovelace;
+  return sum;
+}
+
+/** Lovelace delegated to all pools: the active stake. */
+export function activeStake({ pools }: Pick<StakeSnapshot, "pools">): bigint {
+  let sum = 0n;
+  for (const pool of pools.values()) sum += poolStake(pool);
+  return sum;
+}
+
+/** Lovelace that a pool's owners delegated to it themselves. */
+export function ownStake({ members }: PoolSnapshot, { owners }: Pick<PoolTerms, "owners">): bigint {
+  return owners.reduce((sum, owner) => sum + (members.get("k" + owner) ?? 0n), 0n);
+}
+
+/** A snapshot of an epoch of which nothing is known. */
+export const noSnapshot: StakeSnapshot = { pools: new Map(), fees: 0n };
+
+/** The snapshot taken at the beginning of an epoch; an empty one where there is none. */
+export function snapshotOf({ snapshots }: Pick<LedgerState, "snapshots">, epoch: number): StakeSnapshot {
+  return snapshots.get(String(epoch)) ?? noSnapshot;
+}
