@@ -26,7 +26,7 @@ export interface Health {
   readonly checks: ReadonlyMap<string, () => Promise<Check>>;
 }
 
-/** What is yet to come when a process starts, and what else it says while it lives. */
+/** What both endpoints tell. */
 export interface HealthOptions {
   readonly health: Health;
   /** Members of the answer of `/health` besides. */
