@@ -2,26 +2,23 @@
 import { type Clock, systemClock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import { fail } from "#src/base/result.ts";
-import { endSpan, parseTraceparent, within } from "#src/base/trace.ts";
-import { createBuilds, issues } from "#src/runtime/builds.ts";
-import { type Bus, BusError, type Respond } from "#src/runtime/bus.ts";
+import { createBuilds } from "#src/runtime/builds.ts";
+import type { Bus } from "#src/runtime/bus.ts";
 import { serveControl } from "#src/runtime/control.ts";
 import { createEffects } from "#src/runtime/effects.ts";
 import { RING } from "#src/runtime/inputs.ts";
 import { createLoader } from "#src/runtime/loader.ts";
 import { faultsOf } from "#src/runtime/machine.ts";
 import type { Committed } from "#src/runtime/cell.ts";
-import type { Answer } from "#src/runtime/waiting.ts";
 import { Mailboxes } from "#src/runtime/mailbox.ts";
 import * as measure from "#src/runtime/metrics.ts";
 import { createPartitions, entityKey, partitionOf } from "#src/runtime/partition.ts";
 import { startPlacement } from "#src/runtime/placement.ts";
-import { type Question, questionSchema, type Told, workerSubject } from "#src/runtime/protocol.ts";
+import { workerSubject } from "#src/runtime/protocol.ts";
 import { createPublisher } from "#src/runtime/publisher.ts";
+import { createQuestions } from "#src/runtime/questions.ts";
 import { Recent } from "#src/runtime/recent.ts";
 import { createSweeper } from "#src/runtime/sweeper.ts";
-import { buildSpan } from "#src/runtime/spans.ts";
 import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
 import { createWriter } from "#src/runtime/writer.ts";
 import { turnStore } from "#src/runtime/turnStore.ts";
@@ -179,80 +176,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     log,
   });
 
-  const answer = (respond: Respond | undefined, told: Answer) => {
-    if (respond === undefined) return;
-    const body: Told = told === "not_owner" ? { again: "not_owner" } : told;
-    try {
-      respond(body as unknown as Json);
-    } catch (error) {
-      // Nothing here may end the entity's turns: who hears nothing asks again.
-      const instead = error instanceof BusError
-        ? fail("too_large", `The answer does not fit into a message. ${error.message}`)
-        : fail("failed", "The answer cannot be sent.");
-      if (!(error instanceof BusError)) log.error("an answer was not sent", { reason: reason(error) });
-      try {
-        respond(instead as unknown as Json);
-      } catch (again) {
-        log.error("an answer was not sent", { reason: reason(again) });
-      }
-    }
-  };
-  const take = (body: Json, respond: Respond | undefined) => {
-    const parsed = questionSchema.safeParse(body);
-    if (!parsed.success) return answer(respond, fail("invalid", "No question.", issues(parsed.error.issues)));
-    const question: Question = parsed.data;
-    const { entity, id, cause: request } = question;
-    const now = Date.now();
-    const deadline = now + question.deadline;
-    const trace = parseTraceparent(question.traceparent);
-    const begun = performance.now();
-    const kind = kinds.get(entity.kind);
-    if (kind === undefined) return answer(respond, fail("unknown_kind", `There is no kind "${entity.kind}".`));
-    if (question.ask === "build") {
-      const wanted = { kind, entity, partition: partitionOf(entity, partitions) };
-      const name = Object.hasOwn(kind.builds ?? {}, question.name) ? question.name : "unknown";
-      const span = buildSpan(entity, name, trace);
-      within(span, () => builds(wanted, id, question.name, question.input, deadline)).then((told) => {
-        answer(respond, told);
-        const outcome = measure.outcomeOf(told);
-        endSpan(span, outcome === "ok" ? undefined : outcome);
-        said("a build was answered", { entity: entityKey(entity), build: name, request }, outcome, begun);
-      });
-      return;
-    }
-    const event = kind.commands.safeParse(question.event);
-    if (!event.success) {
-      const message = `This is no command that a ${kind.kind} takes.`;
-      return answer(respond, fail("invalid", message, issues(event.error.issues)));
-    }
-    const { type } = event.data;
-    mailboxes.ask(kind, entity, id, event.data, deadline, {
-      until: now + question.until,
-      trace,
-      request,
-      respond: (told) => {
-        answer(respond, told);
-        const outcome = measure.outcomeOf(told);
-        measure.commands.of(kind.kind, type, outcome).inc();
-        measure.commandSeconds.of(kind.kind, type).since(begun);
-        if (debug || outcome === "failed") {
-          said(
-            "a command was answered",
-            { entity: entityKey(entity), command: id, event: type, request },
-            outcome,
-            begun,
-          );
-        }
-      },
-    });
-  };
-  const debug = log.on("debug");
-  const said = (message: string, fields: Record<string, unknown>, outcome: string, begun: number) =>
-    log[outcome === "failed" ? "warn" : "debug"](message, {
-      ...fields,
-      outcome,
-      ms: Math.round((performance.now() - begun) * 10) / 10,
-    });
+  const take = createQuestions({ kinds, partitions, mailboxes, builds, log });
   const rung = (body: Json) => {
     if (!Array.isArray(body)) return;
     for (const pair of body) {
