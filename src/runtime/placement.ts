@@ -10,6 +10,14 @@ import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { moves } from "#src/runtime/metrics.ts";
+import {
+  clearSuspicion,
+  type Look,
+  renewLeases,
+  returnLeases,
+  startDraining,
+  takeLeases,
+} from "#src/runtime/placementRows.ts";
 import { shareOf } from "#src/runtime/shares.ts";
 import { aliveSubject, ping, PLACEMENT } from "#src/runtime/suspects.ts";
 import type { Store } from "#src/store/store.ts";
@@ -64,14 +72,6 @@ interface View {
   readonly freeIn: number;
 }
 
-interface ViewRow {
-  kept: { id: number; wanted: string | null }[] | null;
-  suspect: boolean;
-  others: { worker: string; partitions: number; suspect: boolean }[] | null;
-  called: number;
-  free_in: number | null;
-}
-
 /** How long turns in flight may take to end before the leases are given back all the same, in milliseconds: who writes later is fenced. */
 const DRAIN_MS = 3_000;
 /** When to look again after something failed, in milliseconds. */
@@ -84,7 +84,6 @@ export function startPlacement(options: PlacementOptions): Placement {
   const leases = new Map<number, Lease>();
   const stopped = new AbortController();
   let wake = new AbortController();
-  const ttl = `${leaseMs} ms`;
 
   const serves = (lease: Lease | undefined) => lease !== undefined && lease.ready && performance.now() < lease.until;
   const tell = () => bus.publish(PLACEMENT, { worker });
@@ -108,21 +107,12 @@ export function startPlacement(options: PlacementOptions): Placement {
   const renew = async (): Promise<View> => {
     const held = [...leases];
     const asked = performance.now();
-    const [row] = await store.sql<ViewRow[]>`
-      with me as (insert into worker (id, seen) values (${worker}, now())
-          on conflict (id) do update set seen = excluded.seen returning suspect is not null as suspect),
-        kept as (update partition p set expires = now() + ${ttl}::interval
-          from unnest(${held.map(([id]) => id)}::int[], ${held.map(([, { epoch }]) => epoch)}::bigint[]) as x(id, epoch)
-          where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker} returning p.id, p.wanted),
-        others as (select id as worker, suspect is not null as suspect,
-            (select count(*)::int from partition p where p.owner = w.id) as partitions
-          from worker w where seen > now() - ${ttl}::interval and id <> ${worker} and not draining)
-      select (select suspect from me) as suspect, (select json_agg(kept) from kept) as kept,
-        (select json_agg(others) from others) as others,
-        (select count(*)::int from partition where wanted = ${worker} and owner is distinct from ${worker}) as called,
-        (select (extract(epoch from min(expires) - now()) * 1000)::float8 from partition
-          where owner <> ${worker} and expires >= now()) as free_in`;
-    const kept = new Map((row!.kept ?? []).map(({ id, wanted }) => [id, wanted ?? undefined]));
+    const look = await renewLeases(store, {
+      worker,
+      leaseMs,
+      held: held.map(([id, { epoch }]) => [id, epoch]),
+    });
+    const kept = new Map((look.kept ?? []).map(({ id, wanted }) => [id, wanted ?? undefined]));
     const lost: number[] = [];
     for (const [id, lease] of held) {
       if (kept.has(id)) {
@@ -135,11 +125,11 @@ export function startPlacement(options: PlacementOptions): Placement {
       moves.of("lost").inc(lost.length);
       void drop(lost);
     }
-    return await judge(row!);
+    return await judge(look);
   };
 
   /** Hears for itself whether suspects are there, this worker among them. */
-  const judge = async ({ suspect, others, called, free_in }: ViewRow): Promise<View> => {
+  const judge = async ({ suspect, others, called, free_in }: Look): Promise<View> => {
     const all = others ?? [];
     const gone = (await Promise.all(
       all.filter((other) => other.suspect).map(async (other) =>
@@ -151,7 +141,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     // Nobody could ask this worker: it takes nothing, and gives nothing away that nobody claims.
     if (suspect && await ping(bus, worker) !== "there") return { ...common, share: leases.size, called: 0 };
     if (suspect) {
-      await store.sql`update worker set suspect = null where id = ${worker}`;
+      await clearSuspicion(store, worker);
       log.info("the suspicion against this worker has lapsed");
       tell();
     }
@@ -165,17 +155,7 @@ export function startPlacement(options: PlacementOptions): Placement {
   /** Takes at most so many partitions: those that are wanted here, or whatever nobody else is to have. */
   const take = async (most: number, which: "wanted" | "free", { others, gone }: View) => {
     const asked = performance.now();
-    // Skipping rows that a statement holds means never to wait for a worker that may still be writing.
-    const rows = await store.sql<{ id: number; epoch: bigint; wanted: string | null }[]>`
-      update partition p set epoch = p.epoch + 1, owner = ${worker}, expires = now() + ${ttl}::interval,
-        wanted = case when p.wanted = ${worker} then p.wanted end
-      from (select id from partition
-        where (owner is null or expires < now() or owner = ${worker} or owner = any(${[...gone]}::text[]))
-          and id <> all(${[...leases.keys()]}::int[])
-          and case when ${which === "wanted"} then wanted = ${worker}
-            else wanted is null or wanted <> all(${[...others]}::text[]) end
-        order by id limit ${most} for update skip locked) free
-      where p.id = free.id returning p.id, p.epoch, p.wanted`;
+    const rows = await takeLeases(store, { worker, leaseMs, most, which, held: [...leases.keys()], others, gone });
     if (rows.length === 0) return;
     moves.of("taken").inc(rows.length);
     const taken = rows.map(({ id, epoch, wanted }) => {
@@ -207,10 +187,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     if (mine.length === 0) return;
     moves.of("given_back").inc(mine.length);
     await drop(partitions);
-    await store.sql`
-      update partition p set owner = null, expires = '-infinity', wanted = nullif(p.wanted, ${worker})
-      from unnest(${mine.map(([id]) => id)}::int[], ${mine.map(([, epoch]) => epoch)}::bigint[]) as x(id, epoch)
-      where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker}`;
+    await returnLeases(store, { worker, held: mine });
     tell();
   };
 
@@ -275,19 +252,15 @@ export function startPlacement(options: PlacementOptions): Placement {
 
   const leave = async () => {
     // At once, so that nobody leaves a share for this worker, and beside the turns that end.
-    const draining = store.sql`update worker set draining = true where id = ${worker}`.catch((error) =>
+    const draining = startDraining(store, worker).catch((error) =>
       log.warn("nobody knows that this worker ends", { reason: reason(error) })
     );
     const ends = Promise.all([loop, draining, options.onLeft(new Set(leases.keys()))]);
     await inTime(ends, DRAIN_MS);
-    const mine = [...leases];
+    const mine = [...leases].map(([id, { epoch }]) => [id, epoch] as const);
     leases.clear();
     moves.of("given_back").inc(mine.length);
-    await store.sql`
-      with gone as (delete from worker where id = ${worker})
-      update partition p set owner = null, expires = '-infinity', wanted = nullif(p.wanted, ${worker})
-      from unnest(${mine.map(([id]) => id)}::int[], ${mine.map(([, { epoch }]) => epoch)}::bigint[]) as x(id, epoch)
-      where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker}`;
+    await returnLeases(store, { worker, held: mine, ends: true });
     tell();
   };
 
