@@ -74,20 +74,8 @@ export interface DrepThresholds {
   readonly treasuryWithdrawal: Ratio;
 }
 
-/** What rewards are computed with, in every era since Shelley. */
-export interface RewardParameters {
-  /** How many pools the rewards are made for (`nOpt`, also k). */
-  readonly desiredPools: number;
-  /** How much the owners' pledge raises a pool's rewards (`a0`). */
-  readonly pledgeInfluence: Ratio;
-  /** Share of the reserves that an epoch pays out (`rho`). */
-  readonly monetaryExpansion: Ratio;
-  /** Share of what an epoch pays out that goes to the treasury (`tau`). */
-  readonly treasuryCut: Ratio;
-}
-
-/** Every protocol parameter of the Conway era: beside those of transactions, those of rewards and of governance. */
-export interface ProtocolParameters extends Parameters, RewardParameters {
+/** Every protocol parameter of the Conway era: beside those above, those that only governance asks for. */
+export interface ProtocolParameters extends Parameters {
   readonly poolThresholds: PoolThresholds;
   readonly drepThresholds: DrepThresholds;
   readonly committeeMinSize: number;

@@ -1,0 +1,222 @@
+/** Protocol parameters as a node states them, in the form of each era since Shelley. */
+import { as, type Item } from "#src/cardano/cbor.ts";
+import type {
+  DrepThresholds,
+  Parameters,
+  PoolThresholds,
+  ProtocolParameters,
+  Ratio,
+} from "#src/cardano/parameters.ts";
+import { amount, type At, count, listOf, mapOf, record, type Shape } from "#src/node/queries/shape.ts";
+import { anything, ratio, units } from "#src/node/queries/vocabulary.ts";
+
+type CommonParameters = Pick<
+  Parameters,
+  | "protocolVersion"
+  | "feePerByte"
+  | "feeFixed"
+  | "maxTxSize"
+  | "maxBlockBodySize"
+  | "maxBlockHeaderSize"
+  | "keyDeposit"
+  | "poolDeposit"
+  | "minPoolCost"
+  | "poolRetirementBound"
+  | "desiredPools"
+  | "pledgeInfluence"
+  | "monetaryExpansion"
+  | "treasuryGrowth"
+>;
+
+type ScriptParameters = Pick<
+  Parameters,
+  | "costModels"
+  | "prices"
+  | "maxTxUnits"
+  | "maxBlockUnits"
+  | "maxValueSize"
+  | "collateralPercentage"
+  | "maxCollateralInputs"
+>;
+
+/** Until Alonzo. */
+interface Federated {
+  /** Share of the blocks that the genesis keys make. */
+  readonly decentralisation: Ratio;
+  /** CBOR of a nonce: `[0]` none, `[1, hash]`. */
+  readonly extraEntropy: Uint8Array;
+}
+
+/** Parameters of Shelley, Allegra and Mary. */
+export type ShelleyParameters = CommonParameters & Federated & {
+  /** Lovelace that every output must hold. */
+  readonly minUtxo: bigint;
+};
+
+/** Parameters of Alonzo. */
+export type AlonzoParameters = CommonParameters & Federated & ScriptParameters & {
+  /** Lovelace for each 8 bytes of an output. */
+  readonly utxoCostPerWord: bigint;
+};
+
+/** Parameters of Babbage: those of Conway without governance. */
+export type BabbageParameters = CommonParameters & ScriptParameters & Pick<Parameters, "utxoCostPerByte">;
+
+/** Parameters of an era; an era that is not known yet gives its CBOR. */
+export type EraParameters =
+  | { readonly era: "Shelley" | "Allegra" | "Mary"; readonly parameters: ShelleyParameters }
+  | { readonly era: "Alonzo"; readonly parameters: AlonzoParameters }
+  | { readonly era: "Babbage"; readonly parameters: BabbageParameters }
+  | { readonly era: "Conway"; readonly parameters: ProtocolParameters }
+  | { readonly era: "unknown"; readonly raw: Uint8Array };
+
+const head = {
+  feePerByte: amount,
+  feeFixed: amount,
+  maxBlockBodySize: count,
+  maxTxSize: count,
+  maxBlockHeaderSize: count,
+  keyDeposit: amount,
+  poolDeposit: amount,
+  poolRetirementBound: count,
+  desiredPools: count,
+  pledgeInfluence: ratio,
+  monetaryExpansion: ratio,
+  treasuryGrowth: ratio,
+};
+const federated = { decentralisation: ratio, extraEntropy: anything };
+const protocolVersion = { protocolVersion: record<Parameters["protocolVersion"]>({ major: count, minor: count }) };
+const prices = record<Parameters["prices"]>({ memory: ratio, steps: ratio });
+const costs = listOf(amount);
+const costModels: Shape<Parameters["costModels"]> = {
+  read: (item, at) => new Map(models.read(item, at)),
+  write: (value, at) => models.write([...value], at),
+};
+const models = mapOf(
+  count,
+  costs,
+  (a, b) => a - b,
+  (language, model) => [language, model] as const,
+  (entry) => entry,
+);
+const scripts = {
+  costModels,
+  prices,
+  maxTxUnits: units,
+  maxBlockUnits: units,
+  maxValueSize: count,
+  collateralPercentage: count,
+  maxCollateralInputs: count,
+};
+
+const poolThresholds = record<PoolThresholds>({
+  noConfidence: ratio,
+  committee: ratio,
+  committeeNoConfidence: ratio,
+  hardFork: ratio,
+  securityParameters: ratio,
+});
+
+const drepThresholds = record<DrepThresholds>({
+  noConfidence: ratio,
+  committee: ratio,
+  committeeNoConfidence: ratio,
+  constitution: ratio,
+  hardFork: ratio,
+  networkParameters: ratio,
+  economicParameters: ratio,
+  technicalParameters: ratio,
+  governanceParameters: ratio,
+  treasuryWithdrawal: ratio,
+});
+
+const conway = record<ProtocolParameters>({
+  ...head,
+  ...protocolVersion,
+  minPoolCost: amount,
+  utxoCostPerByte: amount,
+  ...scripts,
+  poolThresholds,
+  drepThresholds,
+  committeeMinSize: count,
+  committeeMaxTerm: count,
+  govActionLifetime: count,
+  govActionDeposit: amount,
+  drepDeposit: amount,
+  drepActivity: count,
+  refScriptCostPerByte: ratio,
+});
+
+/** Up to version 20 the protocol version of eras before Conway stood as two elements, at this index. */
+function spreadVersion<T extends object>(index: number, shape: Shape<T>): Shape<T> {
+  return {
+    read(item, at) {
+      const array = as(item, "array");
+      const [major, minor] = array.value.slice(index, index + 2);
+      if (major?.type !== "int" || !minor) return shape.read(array, at);
+      const pair: Item = { ...array, start: major.start, end: minor.end, value: [major, minor] };
+      return shape.read({ ...array, value: array.value.toSpliced(index, 2, pair) }, at);
+    },
+    write(value, at) {
+      const written = shape.write(value, at);
+      return at.version < 21 && Array.isArray(written) ? written.toSpliced(index, 1, ...written[index]) : written;
+    },
+  };
+}
+
+/** Parameters of Shelley, which the genesis states too. */
+export const shelleyParameters: Shape<ShelleyParameters> = spreadVersion(
+  14,
+  record<ShelleyParameters>({ ...head, ...federated, ...protocolVersion, minUtxo: amount, minPoolCost: amount }),
+);
+
+const alonzo: Shape<AlonzoParameters> = spreadVersion(
+  14,
+  record<AlonzoParameters>({
+    ...head,
+    ...federated,
+    ...protocolVersion,
+    minPoolCost: amount,
+    utxoCostPerWord: amount,
+    ...scripts,
+  }),
+);
+
+const babbage: Shape<BabbageParameters> = spreadVersion(
+  12,
+  record<BabbageParameters>({
+    ...head,
+    ...protocolVersion,
+    minPoolCost: amount,
+    utxoCostPerByte: amount,
+    ...scripts,
+  }),
+);
+
+const SHELLEY_TO_MARY = ["Shelley", "Allegra", "Mary"] as const;
+
+/** Parameters, in the form of the era that was asked. */
+export const eraParameters: Shape<EraParameters> = {
+  read(item, at): EraParameters {
+    const early = SHELLEY_TO_MARY[at.era - 1];
+    if (early) return { era: early, parameters: shelleyParameters.read(item, at) };
+    if (at.era === 4) return { era: "Alonzo", parameters: alonzo.read(item, at) };
+    if (at.era === 5) return { era: "Babbage", parameters: babbage.read(item, at) };
+    if (at.era === 6) return { era: "Conway", parameters: conway.read(item, at) };
+    return { era: "unknown", raw: anything.read(item, at) };
+  },
+  write(value, at: At) {
+    switch (value.era) {
+      case "Alonzo":
+        return alonzo.write(value.parameters, at);
+      case "Babbage":
+        return babbage.write(value.parameters, at);
+      case "Conway":
+        return conway.write(value.parameters, at);
+      case "unknown":
+        return anything.write(value.raw, at);
+      default:
+        return shelleyParameters.write(value.parameters, at);
+    }
+  },
+};

@@ -1,0 +1,296 @@
+/** Stake pools as a node states them: parameters, state, shares of stake, snapshots, what rewards are computed from. */
+import type { Credential } from "#src/cardano/address.ts";
+import { as, CborError, type Encodable } from "#src/cardano/cbor.ts";
+import type { Ratio } from "#src/cardano/parameters.ts";
+import {
+  amount,
+  type At,
+  count,
+  listOf,
+  mapOf,
+  nullable,
+  record,
+  sentSet,
+  type Shape,
+  since,
+  text,
+} from "#src/node/queries/shape.ts";
+import {
+  amountsBy,
+  type Anchor,
+  anchor,
+  compareCredentials,
+  compareHex,
+  credential,
+  double,
+  hex,
+  ratio,
+  share,
+} from "#src/node/queries/vocabulary.ts";
+
+/** Where a pool's node can be reached. Addresses are bytes in hexadecimal. */
+export type Relay =
+  | {
+    readonly kind: "address";
+    readonly port: number | undefined;
+    readonly ipv4: string | undefined;
+    readonly ipv6: string | undefined;
+  }
+  | { readonly kind: "name"; readonly port: number | undefined; readonly name: string }
+  /** A name whose SRV records say where. */
+  | { readonly kind: "names"; readonly name: string };
+
+/** A pool's registration. Hashes and the reward account are hexadecimal, amounts lovelace. */
+export interface PoolParameters {
+  readonly pool: string;
+  readonly vrf: string;
+  readonly pledge: bigint;
+  readonly cost: bigint;
+  readonly margin: Ratio;
+  readonly rewardAccount: string;
+  readonly owners: readonly string[];
+  readonly relays: readonly Relay[];
+  readonly metadata: Anchor | undefined;
+}
+
+/** Pools registered, changes of registration from the next epoch on, retirements, deposits. */
+export interface PoolState {
+  readonly current: readonly PoolParameters[];
+  readonly future: readonly PoolParameters[];
+  readonly retiring: readonly { readonly pool: string; readonly epoch: number }[];
+  readonly deposits: readonly { readonly pool: string; readonly lovelace: bigint }[];
+}
+
+/** A pool's share of the active stake. */
+export interface PoolShare {
+  readonly pool: string;
+  readonly share: Ratio;
+  /** Lovelace; stated since version 21 of the protocol. */
+  readonly stake: bigint | undefined;
+  /** Hash of the VRF key. */
+  readonly vrf: string;
+}
+
+/** How the active stake is distributed. */
+export interface StakeDistribution {
+  readonly pools: readonly PoolShare[];
+  /** Lovelace; stated since version 21 of the protocol. */
+  readonly total: bigint | undefined;
+}
+
+/** Lovelace in the three snapshots: taken at the last epoch boundary, at the one before (for leaders now), and before that (for rewards). */
+export interface Snapshot {
+  readonly mark: bigint;
+  readonly set: bigint;
+  readonly go: bigint;
+}
+
+export interface StakeSnapshots {
+  readonly pools: readonly ({ readonly pool: string } & Snapshot)[];
+  readonly totals: Snapshot;
+}
+
+/** What a pool's rewards are computed from. */
+export interface PoolRewardInfo {
+  readonly pool: string;
+  readonly stake: bigint;
+  readonly ownerPledge: bigint;
+  readonly ownerStake: bigint;
+  readonly cost: bigint;
+  readonly margin: Ratio;
+  readonly performance: number;
+}
+
+/** What all pools' rewards are computed from. */
+export interface RewardInfo {
+  readonly desiredPools: number;
+  readonly pledgeInfluence: Ratio;
+  readonly pot: bigint;
+  readonly totalStake: bigint;
+  readonly pools: readonly PoolRewardInfo[];
+}
+
+/** Whose rewards a pool is ranked for: an amount of stake, or that of a credential. */
+export type Stake = bigint | Credential;
+
+/** What a pool would pay for a stake if all behave rationally, for each pool. */
+export interface NonMyopicRewards {
+  readonly stake: Stake;
+  readonly pools: readonly { readonly pool: string; readonly lovelace: bigint }[];
+}
+
+const port = nullable(count);
+const address = nullable(hex);
+
+const relay: Shape<Relay> = {
+  read(item, at): Relay {
+    const [kind, a, b, c] = as(item, "array").value;
+    switch (count.read(kind, at)) {
+      case 0:
+        return { kind: "address", port: port.read(a, at), ipv4: address.read(b, at), ipv6: address.read(c, at) };
+      case 1:
+        return { kind: "name", port: port.read(a, at), name: text.read(b, at) };
+      case 2:
+        return { kind: "names", name: text.read(a, at) };
+      default:
+        throw new CborError("no such kind of relay");
+    }
+  },
+  write(value, at): Encodable {
+    switch (value.kind) {
+      case "address":
+        return [0, port.write(value.port, at), address.write(value.ipv4, at), address.write(value.ipv6, at)];
+      case "name":
+        return [1, port.write(value.port, at), value.name];
+      case "names":
+        return [2, value.name];
+    }
+  },
+};
+
+/** Poolparams; what later eras append is left out. */
+const poolParameters = record<PoolParameters>({
+  pool: hex,
+  vrf: hex,
+  pledge: amount,
+  cost: amount,
+  margin: ratio,
+  rewardAccount: hex,
+  owners: sentSet(hex, compareHex),
+  relays: listOf(relay),
+  metadata: nullable(anchor),
+}, { more: true });
+
+/** Pools by id, which each registration repeats. */
+export const pools: Shape<readonly PoolParameters[]> = mapOf(
+  hex,
+  poolParameters,
+  compareHex,
+  (_, registration) => registration,
+  (registration) => [registration.pool, registration],
+);
+
+/** Pool state. */
+export const poolState: Shape<PoolState> = record<PoolState>({
+  current: pools,
+  future: pools,
+  retiring: mapOf(hex, count, compareHex, (pool, epoch) => ({ pool, epoch }), ({ pool, epoch }) => [pool, epoch]),
+  deposits: amountsBy("pool", hex, compareHex),
+}, { more: true });
+
+/** Lovelace by pool. */
+export const stakeByPool = amountsBy("pool", hex, compareHex);
+
+const shareBefore21 = mapOf(
+  hex,
+  record<{ share: Ratio; vrf: string }>({ share, vrf: hex }),
+  compareHex,
+  (pool, { share, vrf }): PoolShare => ({ pool, share, stake: undefined, vrf }),
+  ({ pool, share, vrf }) => [pool, { share, vrf }],
+);
+
+const sharesOf21 = mapOf(
+  hex,
+  record<{ share: Ratio; stake: bigint; vrf: string }>({ share, stake: amount, vrf: hex }),
+  compareHex,
+  (pool, of): PoolShare => ({ pool, ...of }),
+  ({ pool, share, stake, vrf }) => [pool, { share, stake: stated(stake), vrf }],
+);
+
+const distributionOf21 = record<{ pools: readonly PoolShare[]; total: bigint }>({ pools: sharesOf21, total: amount });
+
+/** What version 21 needs and 20 does not have. */
+function stated(stake: bigint | undefined): bigint {
+  if (stake === undefined) throw new CborError("the stake is stated since version 21");
+  return stake;
+}
+
+/** Shares of stake, in either shape. */
+export const stakeDistribution: Shape<StakeDistribution> = since<StakeDistribution>(
+  21,
+  {
+    read: (item, at) => ({ pools: shareBefore21.read(item, at), total: undefined }),
+    write: ({ pools }, at) => shareBefore21.write(pools, at),
+  },
+  {
+    read: (item, at) => distributionOf21.read(item, at),
+    write: ({ pools, total }, at) => distributionOf21.write({ pools, total: stated(total) }, at),
+  },
+);
+
+const snapshot = record<Snapshot>({ mark: amount, set: amount, go: amount });
+const snapshots = record<{ pools: StakeSnapshots["pools"] } & Snapshot>({
+  pools: mapOf(
+    hex,
+    snapshot,
+    compareHex,
+    (pool, of) => ({ pool, ...of }),
+    ({ pool, ...of }) => [pool, of],
+  ),
+  mark: amount,
+  set: amount,
+  go: amount,
+});
+
+/** Snapshots of stake. */
+export const stakeSnapshots: Shape<StakeSnapshots> = {
+  read(item, at) {
+    const { pools, ...totals } = snapshots.read(item, at);
+    return { pools, totals };
+  },
+  write: ({ pools, totals }, at) => snapshots.write({ pools, ...totals }, at),
+};
+
+type Terms = Omit<RewardInfo, "pools">;
+const rewardInfoShape = record<{ terms: Terms; pools: RewardInfo["pools"] }>({
+  terms: record<Terms>({ desiredPools: count, pledgeInfluence: ratio, pot: amount, totalStake: amount }),
+  pools: mapOf(
+    hex,
+    record<Omit<PoolRewardInfo, "pool">>({
+      stake: amount,
+      ownerPledge: amount,
+      ownerStake: amount,
+      cost: amount,
+      margin: ratio,
+      performance: double,
+    }),
+    compareHex,
+    (pool, of): PoolRewardInfo => ({ pool, ...of }),
+    ({ pool, ...of }) => [pool, of],
+  ),
+});
+
+/** What rewards are computed from. */
+export const rewardInfo: Shape<RewardInfo> = {
+  read(item, at) {
+    const { terms, pools } = rewardInfoShape.read(item, at);
+    return { ...terms, pools };
+  },
+  write: ({ pools, ...terms }, at) => rewardInfoShape.write({ terms, pools }, at),
+};
+
+/** The ledger's order of stakes: amounts first. */
+export function compareStakes(a: Stake, b: Stake): number {
+  if (typeof a === "bigint") return typeof b === "bigint" ? (a < b ? -1 : a > b ? 1 : 0) : -1;
+  return typeof b === "bigint" ? 1 : compareCredentials(a, b);
+}
+
+/** `[0, lovelace]` or `[1, credential]`. */
+export const stake: Shape<Stake> = {
+  read(item, at) {
+    const [kind, value] = as(item, "array").value;
+    const which = count.read(kind, at);
+    if (which > 1) throw new CborError("no such kind of stake");
+    return which === 0 ? amount.read(value, at) : credential.read(value, at);
+  },
+  write: (value, at: At) => (typeof value === "bigint" ? [0, value] : [1, credential.write(value, at)]),
+};
+
+/** Rewards by stake and pool. */
+export const nonMyopicRewards: Shape<readonly NonMyopicRewards[]> = mapOf(
+  stake,
+  stakeByPool,
+  compareStakes,
+  (of, pools) => ({ stake: of, pools }),
+  (row) => [row.stake, row.pools],
+);

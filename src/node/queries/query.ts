@@ -1,0 +1,170 @@
+/**
+ * What can be asked of a node's ledger (mini-protocol local-state-query), with its bytes: for a client, which encodes it, and for a
+ * server, which decodes it. `result.ts` has the answers.
+ */
+import { as, asInt, CborError, decode, type Encodable, encode, Encoded, type Item, raw } from "#src/cardano/cbor.ts";
+import type { Point } from "#src/cardano/block.ts";
+import type { Result } from "#src/base/result.ts";
+import type { EraMismatch } from "#src/node/eraMismatch.ts";
+import type { EraBound, EraHistory, SystemStart } from "#src/node/queries/history.ts";
+import { type AnswerOf, type ArgumentsOf, type EraKind, kindOf, table } from "#src/node/queries/table.ts";
+import { small } from "#src/node/values.ts";
+
+/** A query that only an era's ledger answers; in another era the answer is an `EraMismatch`. */
+export type EraQuery =
+  | { [K in EraKind]: { readonly kind: K; readonly era: number } & ArgumentsOf<K> }[EraKind]
+  /** The answer to another query, as bytes of CBOR (`decodeAnswer` reads them). */
+  | { readonly kind: "wrapped"; readonly era: number; readonly query: EraQuery }
+  /** A query that is not typed here, as CBOR: `[23]` for the constitution. */
+  | { readonly kind: "raw"; readonly era: number; readonly query: Uint8Array };
+
+/** A query that needs no era. */
+export type Query =
+  | { readonly kind: "systemStart" }
+  | { readonly kind: "height" }
+  | { readonly kind: "point" }
+  /** Since version 20; CBOR. */
+  | { readonly kind: "ledgerConfig" }
+  | { readonly kind: "currentEra" }
+  | { readonly kind: "eraHistory" }
+  | { readonly kind: "eraStart"; readonly era: number }
+  /** Anything else, whole, as CBOR. */
+  | { readonly kind: "unknown"; readonly query: Uint8Array }
+  | EraQuery;
+
+/** Answers to queries that need no era. */
+interface Plain {
+  systemStart: SystemStart;
+  /** Undefined before the first block. */
+  height: number | undefined;
+  point: Point;
+  ledgerConfig: Uint8Array;
+  currentEra: number;
+  eraHistory: EraHistory;
+  /** Undefined when the era has not begun. */
+  eraStart: EraBound | undefined;
+  unknown: Uint8Array;
+}
+
+/** What an era's ledger answers, when it is in that era. */
+export type EraAnswer<Q extends EraQuery> = Q["kind"] extends EraKind ? AnswerOf<Q["kind"]> : Uint8Array;
+
+/** What a query is answered with. */
+export type Answer<Q extends Query> = Q extends EraQuery ? Result<EraAnswer<Q>, EraMismatch>
+  : Q["kind"] extends keyof Plain ? Plain[Q["kind"]]
+  : never;
+
+/** First version of the protocol with `ledgerConfig`. */
+const LEDGER_CONFIG = 20;
+
+/** Whether a node that speaks a version of the protocol (16 to 23) can be asked. Asking anyway makes it hang up. */
+export function isKnownTo(query: Query, version: number): boolean {
+  if (query.kind === "wrapped") return isKnownTo(query.query, version);
+  if (query.kind === "ledgerConfig") return version >= LEDGER_CONFIG;
+  return isOfTable(query) ? version >= table[query.kind].since : true;
+}
+
+/** Whether a query is one of the table's. */
+export function isOfTable(query: Query): query is Extract<Query, { kind: EraKind }> {
+  return Object.hasOwn(table, query.kind);
+}
+
+/** Whether a query needs an era. */
+export function isOfEra(query: Query): query is EraQuery {
+  return query.kind === "wrapped" || query.kind === "raw" || isOfTable(query);
+}
+
+/** The query as it stands in `[3, query]`. */
+export function encodeQuery(query: Query, version: number): Uint8Array {
+  return encode(queryValue(query, version));
+}
+
+function queryValue(query: Query, version: number): Encodable {
+  switch (query.kind) {
+    case "systemStart":
+      return [1];
+    case "height":
+      return [2];
+    case "point":
+      return [3];
+    case "ledgerConfig":
+      return [4];
+    case "currentEra":
+      return [0, [2, [1]]];
+    case "eraHistory":
+      return [0, [2, [0]]];
+    case "eraStart":
+      return [0, [1, [0], query.era]];
+    case "unknown":
+      return new Encoded(query.query);
+    default:
+      return [0, [0, [query.era, eraQueryValue(query, version)]]];
+  }
+}
+
+function eraQueryValue(query: EraQuery, version: number): Encodable {
+  if (query.kind === "raw") return new Encoded(query.query);
+  if (query.kind === "wrapped") return [9, eraQueryValue(query.query, version)];
+  return tableValue(query.kind, query as ArgumentsOf<typeof query.kind>, { version, era: query.era });
+}
+
+function tableValue<K extends EraKind>(
+  kind: K,
+  given: ArgumentsOf<K>,
+  at: { version: number; era: number },
+): Encodable {
+  const entry = table[kind];
+  return [entry.tag(at.version), ...entry.arguments.write(given, at)];
+}
+
+/** Reads a query. What is well-formed but not known here comes as `raw` or `unknown`. Throws `CborError` on anything else. */
+export function decodeQuery(bytes: Uint8Array, version: number): Query {
+  const item = decode(bytes);
+  const unknown: Query = { kind: "unknown", query: bytes };
+  const [tag, about, ...more] = as(item, "array").value;
+  if (more.length > 0) return unknown;
+  if (!about) {
+    switch (small(tag)) {
+      case 1:
+        return { kind: "systemStart" };
+      case 2:
+        return { kind: "height" };
+      case 3:
+        return { kind: "point" };
+      case 4:
+        return version < LEDGER_CONFIG ? unknown : { kind: "ledgerConfig" };
+      default:
+        return unknown;
+    }
+  }
+  return (small(tag) === 0 && blockQuery(about, version)) || unknown;
+}
+
+function blockQuery(item: Item, version: number): Query | undefined {
+  const [tag, what, era, ...more] = as(item, "array").value;
+  const number = more.length > 0 ? -1 : small(tag);
+  if (number === 1 && era && isList(what, 0n)) return { kind: "eraStart", era: small(era) };
+  if (number === 2 && !era && isList(what, 0n)) return { kind: "eraHistory" };
+  if (number === 2 && !era && isList(what, 1n)) return { kind: "currentEra" };
+  if (number !== 0 || era) return undefined;
+  const [index, query, ...rest] = as(what, "array").value;
+  if (!query || rest.length > 0) throw new CborError("no query of an era");
+  return eraQuery(query, small(index), version);
+}
+
+/** Whether an item is a list of one number. */
+function isList(item: Item | undefined, number: bigint): boolean {
+  return item?.type === "array" && item.value.length === 1 && asInt(item.value[0]) === number;
+}
+
+function eraQuery(item: Item, era: number, version: number): EraQuery {
+  const bare: EraQuery = { kind: "raw", era, query: raw(item) };
+  // Byron has one query, a bare number
+  if (era === 0) return bare;
+  const [tag, ...given] = as(item, "array").value;
+  const number = small(tag);
+  if (number === 9 && given.length === 1) return { kind: "wrapped", era, query: eraQuery(given[0]!, era, version) };
+  const kind = kindOf(number, given.length, version);
+  if (!kind) return bare;
+  return { ...table[kind].arguments.read(given, { version, era }), kind, era } as EraQuery;
+}

@@ -1,0 +1,176 @@
+/** Shapes of what the ledger's types have in common: hashes, credentials, points, fractions, outputs. */
+import { compareBytes, fromHex, toHex } from "#src/base/bytes.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import { origin, type Point } from "#src/cardano/block.ts";
+import { as, asInt, CborError, type Encodable, Encoded, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
+import { compareRefs, type Output, type OutRef, readOutput, readRef, type Utxo } from "#src/cardano/output.ts";
+import type { Ratio, Units } from "#src/cardano/parameters.ts";
+import { amount, count, mapOf, record, sentSet, type Shape, text } from "#src/node/queries/shape.ts";
+
+/** Who votes: a DRep, or one of the two that always vote the same way. */
+export type Drep = Credential | { readonly kind: "abstain" } | { readonly kind: "no confidence" };
+
+/** A document elsewhere: where, and its hash. */
+export interface Anchor {
+  readonly url: string;
+  readonly hash: string;
+}
+
+/** Order of hexadecimal texts as of their bytes. */
+export function compareHex(a: string, b: string): number {
+  return compareBytes(fromHex(a), fromHex(b));
+}
+
+/** The ledger's order of credentials: scripts first. */
+export function compareCredentials(a: Credential, b: Credential): number {
+  return a.kind === b.kind ? compareHex(a.hash, b.hash) : a.kind === "script" ? -1 : 1;
+}
+
+const DREPS = ["key", "script", "abstain", "no confidence"] as const;
+
+/** The ledger's order of DReps: keys first here, then scripts, abstention, no confidence. */
+export function compareDreps(a: Drep, b: Drep): number {
+  return DREPS.indexOf(a.kind) - DREPS.indexOf(b.kind) || ("hash" in a && "hash" in b ? compareHex(a.hash, b.hash) : 0);
+}
+
+/** Bytes, in hexadecimal. */
+export const hex: Shape<string> = {
+  read: (item) => toHex(as(item, "bytes").value),
+  write: (value) => fromHex(value),
+};
+
+/** Whatever it is, as its CBOR. */
+export const anything: Shape<Uint8Array> = {
+  read(item) {
+    if (!item) throw new CborError("nothing is there");
+    return raw(item);
+  },
+  write: (value) => new Encoded(value),
+};
+
+/** CBOR within CBOR: tag 24 around bytes. */
+export const embedded: Shape<Uint8Array> = {
+  read(item) {
+    const { tag, value } = as(item, "tag");
+    if (tag !== 24n) throw new CborError(`expected tag 24, found ${tag}`);
+    return as(value, "bytes").value;
+  },
+  write: (value) => new Tagged(24, value),
+};
+
+/** `[0, key hash]` or `[1, script hash]`. */
+export const credential: Shape<Credential> = {
+  read(item) {
+    const [kind, hash] = as(item, "array").value;
+    const which = asInt(kind);
+    if (which > 1n) throw new CborError(`no credential has the kind ${which}`);
+    return { kind: which === 1n ? "script" : "key", hash: toHex(as(hash, "bytes").value) };
+  },
+  write: ({ kind, hash }) => [kind === "script" ? 1 : 0, fromHex(hash)],
+};
+
+/** `[0, key hash]`, `[1, script hash]`, `[2]` or `[3]`. */
+export const drep: Shape<Drep> = {
+  read(item) {
+    const [number, hash] = as(item, "array").value;
+    const kind = DREPS[count.read(number, NOWHERE)];
+    if (kind === undefined) throw new CborError("no such kind of DRep");
+    return kind === "key" || kind === "script" ? { kind, hash: toHex(as(hash, "bytes").value) } : { kind };
+  },
+  write: (value) => [DREPS.indexOf(value.kind), ...("hash" in value ? [fromHex(value.hash)] : [])],
+};
+
+/** For shapes that look neither at the version nor at the era. */
+const NOWHERE = { version: 0, era: 0 };
+
+/** `[]` or `[slot, hash]`. */
+export const point: Shape<Point> = {
+  read(item) {
+    const [slot, hash] = as(item, "array").value;
+    return slot ? { slot: count.read(slot, NOWHERE), hash: toHex(as(hash, "bytes").value) } : origin;
+  },
+  write: ({ slot, hash }) => (slot < 0 ? [] : [slot, fromHex(hash)]),
+};
+
+function readRatio(item: Item | undefined): Ratio {
+  const [numerator, denominator] = as(item?.type === "tag" && item.tag === 30n ? item.value : item, "array").value;
+  return { numerator: asInt(numerator), denominator: asInt(denominator) };
+}
+
+/** `30([numerator, denominator])`; the tag may be missing when read. */
+export const ratio: Shape<Ratio> = {
+  read: readRatio,
+  write: ({ numerator, denominator }) => new Tagged(30, [numerator, denominator]),
+};
+
+/** `[numerator, denominator]`: so in the genesis. */
+export const bareRatio: Shape<Ratio> = {
+  read: readRatio,
+  write: ({ numerator, denominator }) => [numerator, denominator],
+};
+
+/** Shares of stake: bare before Conway, under tag 30 since. */
+export const share: Shape<Ratio> = {
+  read: readRatio,
+  write: (value, at) => (at.era < 6 ? bareRatio : ratio).write(value, at),
+};
+
+/** `[memory, steps]`. */
+export const units: Shape<Units> = record<Units>({ memory: amount, steps: amount });
+
+/** `[url, hash]`. */
+export const anchor: Shape<Anchor> = record<Anchor>({ url: text, hash: hex });
+
+/** `[transaction hash, index]`. */
+export const reference: Shape<OutRef> = {
+  read(item) {
+    const ref = readRef(as(item, "array"));
+    if (!Number.isSafeInteger(ref.index)) throw new CborError("an index out of range");
+    return ref;
+  },
+  write: ({ txHash, index }) => [fromHex(txHash), index],
+};
+
+const output: Shape<Output> = {
+  read: (item) => readOutput(item?.type === "array" ? item : as(item, "map")),
+  write: (value) => new Encoded(value.raw),
+};
+
+/** Outputs by reference. */
+export const utxos: Shape<readonly Utxo[]> = mapOf(
+  reference,
+  output,
+  compareRefs,
+  (ref, output): Utxo => ({ ref, output }),
+  (utxo) => [utxo.ref, utxo.output],
+);
+
+/** Credentials in an answer. */
+export const credentials: Shape<readonly Credential[]> = sentSet(credential, compareCredentials);
+
+/** A floating-point number of 64 bits. */
+export const double: Shape<number> = {
+  read: (item) => as(item, "float").value,
+  write(value): Encodable {
+    const bytes = new Uint8Array(9);
+    bytes[0] = 0xfb;
+    new DataView(bytes.buffer).setFloat64(1, value);
+    return new Encoded(bytes);
+  },
+};
+
+/** Rows of lovelace by something. */
+export function amountsBy<K, Name extends string>(
+  name: Name,
+  key: Shape<K>,
+  order: (a: K, b: K) => number,
+): Shape<readonly ({ readonly [N in Name]: K } & { readonly lovelace: bigint })[]> {
+  type Row = { readonly [N in Name]: K } & { readonly lovelace: bigint };
+  return mapOf(
+    key,
+    amount,
+    order,
+    (of, lovelace) => ({ [name]: of, lovelace }) as Row,
+    (row): readonly [K, bigint] => [row[name], row.lovelace],
+  );
+}
