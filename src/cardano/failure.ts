@@ -1,6 +1,6 @@
 /**
  * Why the ledger refuses a transaction: the closed union of failures, named as the Haskell ledger names them (Conway,
- * protocol versions 9 and 10), each with its data. The rules make them; a node's rejection is read into the same shape.
+ * protocol versions 9 to 11), each with its data. The rules make them; a node's rejection is read into the same shape.
  *
  * Hashes are hexadecimal, amounts lovelace, sizes bytes.
  */
@@ -39,6 +39,14 @@ type Network = Mismatch<number>;
 type Keys = { readonly keys: readonly string[] };
 type Scripts = { readonly scripts: readonly string[] };
 type Account = { readonly credential: Credential };
+/** Withdrawals of other amounts than accounts hold; `expected` is missing where there is no such account. */
+type Withdrawals = {
+  readonly withdrawals: readonly {
+    readonly account: string;
+    readonly supplied: bigint;
+    readonly expected?: bigint;
+  }[];
+};
 type Accounts = { readonly accounts: readonly string[] };
 
 /** Data of each failure, by the rule that finds it. */
@@ -50,6 +58,9 @@ interface FailureData {
   ConwayTreasuryValueMismatch: Mismatch<bigint>;
   ConwayTxRefScriptsSizeTooBig: Mismatch<number>;
   ConwayWdrlNotDelegatedToDRep: Keys;
+  /** From protocol version 11 on, as is the next. */
+  ConwayWithdrawalsMissingAccounts: Withdrawals;
+  ConwayIncompleteWithdrawals: Withdrawals;
 
   // UTXOW
   InvalidWitnessesUTXOW: Keys;
@@ -101,14 +112,11 @@ interface FailureData {
   CollectErrors: { readonly errors: readonly CollectError[] };
 
   // CERTS, DELEG, POOL, GOVCERT
-  WithdrawalsNotInRewardsCERTS: {
-    readonly withdrawals: readonly {
-      readonly account: string;
-      readonly supplied: bigint;
-      readonly expected?: bigint;
-    }[];
-  };
+  WithdrawalsNotInRewardsCERTS: Withdrawals;
+  /** Deposit or refund until protocol version 10; from 11 on each has a name. */
   IncorrectDepositDELEG: Mismatch<bigint>;
+  DepositIncorrectDELEG: Mismatch<bigint>;
+  RefundIncorrectDELEG: Mismatch<bigint>;
   StakeKeyRegisteredDELEG: Account;
   StakeKeyNotRegisteredDELEG: Account;
   StakeKeyHasNonZeroAccountBalanceDELEG: { readonly balance: bigint };
@@ -119,6 +127,8 @@ interface FailureData {
   StakePoolCostTooLowPOOL: Mismatch<bigint>;
   WrongNetworkPOOL: Network & { readonly pool: string };
   PoolMedataHashTooBig: { readonly pool: string; readonly size: number };
+  /** From protocol version 11 on. */
+  VRFKeyHashAlreadyRegistered: { readonly pool: string; readonly vrf: string };
   ConwayDRepAlreadyRegistered: Account;
   ConwayDRepNotRegistered: Account;
   ConwayDRepIncorrectDeposit: Mismatch<bigint>;
@@ -163,6 +173,15 @@ const units = ({ memory, steps }: Units) => `${memory} memory and ${steps} steps
 const holding = ({ lovelace, assets }: Value) =>
   list([`${lovelace} lovelace`, ...[...assets].map(([asset, quantity]) => `${quantity} of ${asset}`)]);
 
+const wrongWithdrawals = ({ withdrawals }: Withdrawals) =>
+  list(
+    withdrawals.map(({ account, supplied, expected }) =>
+      expected === undefined
+        ? `The account ${account} is not registered`
+        : `The account ${account} holds ${expected} lovelace, not ${supplied}`
+    ),
+  ) + ".";
+
 const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) => string } = {
   DeserialiseFailure: ({ message }) => message,
   ConwayTreasuryValueMismatch: ({ supplied, expected }) =>
@@ -171,6 +190,8 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
     `The reference scripts have ${supplied} bytes together, more than the ${expected} that a transaction may refer to.`,
   ConwayWdrlNotDelegatedToDRep: ({ keys }) =>
     `Rewards can be withdrawn only after the vote was delegated; these stake keys have not done so: ${list(keys)}.`,
+  ConwayWithdrawalsMissingAccounts: wrongWithdrawals,
+  ConwayIncompleteWithdrawals: wrongWithdrawals,
   InvalidWitnessesUTXOW: ({ keys }) => `These keys have not signed this transaction, though it says so: ${list(keys)}.`,
   MissingVKeyWitnessesUTXOW: ({ keys }) => `Signatures are missing of the keys with these hashes: ${list(keys)}.`,
   MissingScriptWitnessesUTXOW: ({ scripts }) => `Scripts are missing: ${list(scripts)}.`,
@@ -239,16 +260,13 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
           : `Plutus V${language} cannot run in this transaction (${reason})`
       ),
     ) + ".",
-  WithdrawalsNotInRewardsCERTS: ({ withdrawals }) =>
-    list(
-      withdrawals.map(({ account, supplied, expected }) =>
-        expected === undefined
-          ? `The account ${account} is not registered`
-          : `The account ${account} holds ${expected} lovelace, not ${supplied}`
-      ),
-    ) + ".",
+  WithdrawalsNotInRewardsCERTS: wrongWithdrawals,
   IncorrectDepositDELEG: ({ supplied, expected }) =>
     `The certificate states a deposit of ${supplied} lovelace, it is ${expected}.`,
+  DepositIncorrectDELEG: ({ supplied, expected }) =>
+    `The certificate states a deposit of ${supplied} lovelace, it is ${expected}.`,
+  RefundIncorrectDELEG: ({ supplied, expected }) =>
+    `The certificate states a refund of ${supplied} lovelace, it is ${expected}.`,
   StakeKeyRegisteredDELEG: ({ credential }) => `The stake ${who(credential)} is registered already.`,
   StakeKeyNotRegisteredDELEG: ({ credential }) => `The stake ${who(credential)} is not registered.`,
   StakeKeyHasNonZeroAccountBalanceDELEG: ({ balance }) =>
@@ -263,6 +281,7 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
   WrongNetworkPOOL: ({ expected, pool }) => `The reward account of pool ${pool} is not of ${network(expected)}.`,
   PoolMedataHashTooBig: ({ pool, size }) =>
     `The metadata hash of pool ${pool} has ${size} bytes, at most 32 are allowed.`,
+  VRFKeyHashAlreadyRegistered: ({ vrf }) => `Another pool has the VRF key with the hash ${vrf}.`,
   ConwayDRepAlreadyRegistered: ({ credential }) => `The DRep ${who(credential)} is registered already.`,
   ConwayDRepNotRegistered: ({ credential }) => `There is no DRep ${who(credential)}.`,
   ConwayDRepIncorrectDeposit: ({ supplied, expected }) =>

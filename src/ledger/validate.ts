@@ -1,9 +1,9 @@
 /**
  * The rules of the Conway era: from a state and a transaction to what it changes, or why not.
  *
- * Hypotheses: protocol versions 9 and 10 (11 draws withdrawals elsewhere and renames failures). All failures of phase 1 are
- * collected, as the Haskell ledger does, and scripts of Plutus run only when there are none. Governance ends with deposits and
- * witnesses: nothing that was proposed is voted on or enacted.
+ * Hypotheses: protocol versions 9 to 11, as the parameters say. All failures of phase 1 are collected, as the Haskell ledger
+ * does, and scripts of Plutus run only when there are none. Governance ends with deposits and witnesses: nothing that was
+ * proposed is voted on or enacted.
  */
 import { ok, type Result } from "#src/base/result.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";

@@ -10,7 +10,8 @@ import { as, asInt, decode, encode, Encoded, type Item, raw } from "#src/cardano
 import { type Output, readOutput, readRef, refKey } from "#src/cardano/output.ts";
 import type { Parameters, Ratio, Units } from "#src/cardano/parameters.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
-import { poolTerms, snapshotOf } from "#src/ledger/epoch/snapshot.ts";
+import { snapshotOf } from "#src/ledger/epoch/snapshot.ts";
+import { poolTerms } from "#src/ledger/poolTerms.ts";
 import { blocksKey, credentialKey, type MutableLedgerState, newState, RANKING } from "#src/ledger/state.ts";
 
 /** What happens to the ledger. */

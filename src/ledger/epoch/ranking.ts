@@ -19,7 +19,8 @@ import {
   whole,
 } from "#src/ledger/epoch/ratio.ts";
 import { type EpochTerms, maxPool } from "#src/ledger/epoch/rewards.ts";
-import { ownStake, poolStake, type PoolTerms, poolTerms, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import { ownStake, poolStake, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import { type PoolTerms, poolTerms } from "#src/ledger/poolTerms.ts";
 import { type LedgerState, type PoolSnapshot, RANKING, type Ranking, type StakeSnapshot } from "#src/ledger/state.ts";
 
 /** Middles of the hundredths of full performance. */

@@ -2,7 +2,8 @@
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { share } from "#src/ledger/epoch/ratio.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
-import { activeStake, poolStake, poolTerms, snapshotOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import { activeStake, poolStake, snapshotOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { LedgerState, StakeSnapshot } from "#src/ledger/state.ts";
 
 /** A pool's part of the stake. */

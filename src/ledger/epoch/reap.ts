@@ -1,6 +1,6 @@
 /** Pools at an epoch's boundary: what was announced for it comes true (rules EPOCH and POOLREAP). */
 import type { Registry } from "#src/ledger/registry.ts";
-import { poolTerms } from "#src/ledger/epoch/snapshot.ts";
+import { poolTerms } from "#src/ledger/poolTerms.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 
 /** Deposits of retired pools, in lovelace: paid back to accounts, or fallen to the treasury since the account is gone. */

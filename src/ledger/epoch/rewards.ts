@@ -6,7 +6,8 @@
  */
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { add, floor, multiply, one, share, smaller, subtract, whole, zero } from "#src/ledger/epoch/ratio.ts";
-import { activeStake, ownStake, poolStake, type PoolTerms, poolTerms } from "#src/ledger/epoch/snapshot.ts";
+import { activeStake, ownStake, poolStake } from "#src/ledger/epoch/snapshot.ts";
+import { type PoolTerms, poolTerms } from "#src/ledger/poolTerms.ts";
 import { credentialKey, type PoolSnapshot, type StakeSnapshot } from "#src/ledger/state.ts";
 
 /** What a genesis fixes for ever, as far as rewards depend on it. */

@@ -1,23 +1,7 @@
 /** Who delegates what to which pool (Shelley ledger specification, `stakeDistr`; rule SNAP). */
-import { decode } from "#src/cardano/cbor.ts";
 import type { Output } from "#src/cardano/output.ts";
-import { type Certificate, readCertificate } from "#src/ledger/decode/certificate.ts";
+import type { PoolTerms } from "#src/ledger/poolTerms.ts";
 import type { LedgerState, PoolSnapshot, StakeSnapshot } from "#src/ledger/state.ts";
-
-/** What a pool's registration says. */
-export type PoolTerms = Extract<Certificate, { readonly kind: "register pool" }>;
-
-const terms = new WeakMap<Uint8Array, PoolTerms>();
-
-/** Reads the registration certificate of a pool, once for the same bytes in memory. Throws `CborError`. */
-export function poolTerms(certificate: Uint8Array): PoolTerms {
-  const known = terms.get(certificate);
-  if (known) return known;
-  const read = readCertificate(decode(certificate));
-  if (read.kind !== "register pool") throw new Error("a pool stands in the state with another certificate");
-  terms.set(certificate, read);
-  return read;
-}
 
 /** Hexadecimal digits of a base address: header, payment credential, stake credential. */
 const BASE_ADDRESS = 2 + 56 + 56;

@@ -1,5 +1,5 @@
 /** Rule CERTS: withdrawals, then each certificate in its order, on tables that each of them changes for the next. */
-import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { FailureOf, LedgerFailure } from "#src/cardano/failure.ts";
 import type { Body, Withdrawal } from "#src/ledger/decode/body.ts";
 import type { Certificate } from "#src/ledger/decode/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
@@ -7,6 +7,8 @@ import { delegate, register, unregister } from "#src/ledger/rules/deleg.ts";
 import { answerForSeat, registerDRep, unregisterDRep, updateDRep } from "#src/ledger/rules/govcert.ts";
 import { registerPool, retirePool } from "#src/ledger/rules/pool.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
+
+type WrongWithdrawal = FailureOf<"WithdrawalsNotInRewardsCERTS">["withdrawals"][number];
 
 /** What certificates are judged by, besides the tables. */
 export type CertificateTerms = Pick<LedgerState, "parameters" | "network" | "epoch">;
@@ -23,13 +25,13 @@ export function applyCertificates(
   ];
 }
 
-/** Each withdrawal takes all that its account holds. */
+/** Each withdrawal takes all that its account holds; from protocol version 11 on, rule LEDGER says so, before CERTS begins. */
 function withdraw(
   withdrawals: readonly Withdrawal[],
   { accounts }: Registry,
-  { network }: CertificateTerms,
+  { network, parameters }: CertificateTerms,
 ): LedgerFailure[] {
-  const wrong = withdrawals.flatMap(({ account, amount }) => {
+  const wrong = withdrawals.flatMap(({ account, amount }): readonly WrongWithdrawal[] => {
     const balance = account.network === network ? accounts.get(credentialKey(account.credential))?.balance : undefined;
     if (balance === amount) return [];
     return [{ account: account.hex, supplied: amount, ...(balance === undefined ? {} : { expected: balance }) }];
@@ -39,7 +41,15 @@ function withdraw(
     const held = accounts.get(key);
     if (held && held.balance > 0n) accounts.set(key, { ...held, balance: 0n });
   }
-  return wrong.length === 0 ? [] : [{ name: "WithdrawalsNotInRewardsCERTS", withdrawals: wrong }];
+  if (parameters.protocolVersion.major < 11) {
+    return wrong.length === 0 ? [] : [{ name: "WithdrawalsNotInRewardsCERTS", withdrawals: wrong }];
+  }
+  const failures: LedgerFailure[] = [];
+  const missing = wrong.filter(({ expected }) => expected === undefined);
+  const incomplete = wrong.filter(({ expected }) => expected !== undefined);
+  if (missing.length > 0) failures.push({ name: "ConwayWithdrawalsMissingAccounts", withdrawals: missing });
+  if (incomplete.length > 0) failures.push({ name: "ConwayIncompleteWithdrawals", withdrawals: incomplete });
+  return failures;
 }
 
 function apply(certificate: Certificate, registry: Registry, terms: CertificateTerms): LedgerFailure[] {
@@ -48,7 +58,7 @@ function apply(certificate: Certificate, registry: Registry, terms: CertificateT
     case "register":
       return register(certificate, registry, parameters);
     case "unregister":
-      return unregister(certificate, registry);
+      return unregister(certificate, registry, parameters);
     case "delegate":
       return delegate(certificate, registry, parameters);
     case "register pool":

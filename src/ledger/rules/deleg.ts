@@ -7,6 +7,14 @@ import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
 
 type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
 
+/** What a wrong deposit or refund is called: until protocol version 10 both by one name. */
+function deposits<Name extends "DepositIncorrectDELEG" | "RefundIncorrectDELEG">(
+  { protocolVersion }: Parameters,
+  name: Name,
+): Name | "IncorrectDepositDELEG" {
+  return protocolVersion.major < 11 ? "IncorrectDepositDELEG" : name;
+}
+
 /** A new account, which may delegate at once. */
 export function register(
   { credential, deposit, to }: Of<"register">,
@@ -18,7 +26,7 @@ export function register(
   const failures: LedgerFailure[] = [];
   const expected = parameters.keyDeposit;
   if (deposit !== undefined && deposit !== expected) {
-    failures.push({ name: "IncorrectDepositDELEG", supplied: deposit, expected });
+    failures.push({ name: deposits(parameters, "DepositIncorrectDELEG"), supplied: deposit, expected });
   }
   if (accounts.get(key)) failures.push({ name: "StakeKeyRegisteredDELEG", credential });
   if (to) failures.push(...checkDelegatee(to, registry, parameters));
@@ -27,13 +35,17 @@ export function register(
 }
 
 /** An account is closed; its rewards must be withdrawn. */
-export function unregister({ credential, refund }: Of<"unregister">, { accounts }: Registry): LedgerFailure[] {
+export function unregister(
+  { credential, refund }: Of<"unregister">,
+  { accounts }: Registry,
+  parameters: Parameters,
+): LedgerFailure[] {
   const key = credentialKey(credential);
   const account = accounts.get(key);
   if (!account) return [{ name: "StakeKeyNotRegisteredDELEG", credential }];
   const failures: LedgerFailure[] = [];
   if (refund !== undefined && refund !== account.deposit) {
-    failures.push({ name: "IncorrectDepositDELEG", supplied: refund, expected: account.deposit });
+    failures.push({ name: deposits(parameters, "RefundIncorrectDELEG"), supplied: refund, expected: account.deposit });
   }
   if (account.balance !== 0n) {
     failures.push({ name: "StakeKeyHasNonZeroAccountBalanceDELEG", balance: account.balance });

@@ -1,14 +1,15 @@
 /** Rule POOL: stake pools are registered, change, and announce their end. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Certificate } from "#src/ledger/decode/certificate.ts";
+import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Registry } from "#src/ledger/registry.ts";
-import type { LedgerState } from "#src/ledger/state.ts";
+import type { LedgerState, Pool, View } from "#src/ledger/state.ts";
 
 type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
 
 /** A new pool, or one that changes from the next epoch on and does not retire after all. */
 export function registerPool(
-  { pool, cost, account, metadataHashSize = 0, raw }: Of<"register pool">,
+  { pool, vrf, cost, account, metadataHashSize = 0, raw }: Of<"register pool">,
   { pools }: Registry,
   { parameters, network }: Pick<LedgerState, "parameters" | "network">,
 ): LedgerFailure[] {
@@ -20,6 +21,9 @@ export function registerPool(
   if (cost < parameters.minPoolCost) {
     failures.push({ name: "StakePoolCostTooLowPOOL", supplied: cost, expected: parameters.minPoolCost });
   }
+  if (parameters.protocolVersion.major > 10 && isTaken(vrf, pool, pools)) {
+    failures.push({ name: "VRFKeyHashAlreadyRegistered", pool, vrf });
+  }
   const known = pools.get(pool);
   pools.set(
     pool,
@@ -28,6 +32,15 @@ export function registerPool(
       : { certificate: raw, deposit: parameters.poolDeposit },
   );
   return failures;
+}
+
+/** Whether another pool has a VRF key, or will have it from the next epoch on (protocol version 11). */
+function isTaken(vrf: string, pool: string, pools: View<Pool>): boolean {
+  for (const [other, { certificate, future }] of pools.entries()) {
+    if (other === pool) continue;
+    if ([certificate, future].some((bytes) => bytes && poolTerms(bytes).vrf === vrf)) return true;
+  }
+  return false;
 }
 
 /** A pool announces the epoch in which it retires. */

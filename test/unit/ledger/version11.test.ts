@@ -1,0 +1,84 @@
+/** What changes with protocol version 11: references may be spent, withdrawals and deposits fail by other names, VRF keys are one pool's. */
+import { describe, expect, it } from "vitest";
+import { fromHex } from "#src/base/bytes.ts";
+import type { Encodable } from "#src/cardano/cbor.ts";
+import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { ada, alice, bob, type Draft, type Person, reference, tagged, World } from "../../support/draft.ts";
+
+const world11 = () => new World({ ...mainnetParameters, protocolVersion: { major: 11, minor: 0 } });
+const of = (person: Person): Encodable => [0, fromHex(person.stakeHash)];
+const keys = [alice, bob].flatMap(({ payment, stake }) => [payment, stake]);
+
+describe("protocol version 11", () => {
+  it("lets a transaction spend what it refers to, which 10 does not", async () => {
+    for (const [world, failures] of [[world11(), []], [new World(), ["BabbageNonDisjointRefInputs"]]] as const) {
+      const input = world.fund(alice.address);
+      const draft: Draft = { inputs: [input], fields: { 18: [reference(input)] } };
+      expect(await world.failures(draft)).toEqual(failures);
+    }
+  });
+
+  it("names accounts that are missing and withdrawals that leave something, each apart", async () => {
+    const world = world11();
+    world.register(alice, { balance: 5n * ada, drep: "abstain" });
+    const withdraw = (...withdrawals: (readonly [Uint8Array, bigint])[]): Draft => ({ withdrawals, keys });
+    expect(await world.failures(withdraw([alice.reward, 5n * ada]))).toEqual([]);
+    expect(await world.failures(withdraw([alice.reward, 4n * ada]))).toEqual(["ConwayIncompleteWithdrawals"]);
+    expect(await world.failures(withdraw([alice.reward, 4n * ada], [bob.reward, 0n]))).toEqual([
+      "ConwayWdrlNotDelegatedToDRep",
+      "ConwayWithdrawalsMissingAccounts",
+      "ConwayIncompleteWithdrawals",
+    ]);
+    await world.apply(withdraw([alice.reward, 5n * ada]));
+    expect(world.state.accounts.get(alice.account)?.balance).toBe(0n);
+  });
+
+  it("drains accounts before certificates, so that one transaction may withdraw and close", async () => {
+    const world = world11();
+    world.register(alice, { balance: 5n * ada, drep: "abstain" });
+    const draft: Draft = {
+      withdrawals: [[alice.reward, 5n * ada]],
+      certificates: [[8, of(alice), 2n * ada]],
+      extra: 2n * ada,
+      keys,
+    };
+    expect(await world.failures(draft)).toEqual([]);
+  });
+
+  it("tells wrong deposits from wrong refunds", async () => {
+    const world = world11();
+    const register: Draft = { certificates: [[7, of(bob), 3n * ada]], extra: -2n * ada, keys };
+    expect(await world.failures(register)).toEqual(["DepositIncorrectDELEG"]);
+    world.register(alice);
+    const leave: Draft = { certificates: [[8, of(alice), 3n * ada]], extra: 2n * ada, keys };
+    expect(await world.failures(leave)).toEqual(["RefundIncorrectDELEG"]);
+  });
+
+  it("gives a VRF key to one pool, which may keep it", async () => {
+    const pool = (cold: Person, vrf: number): Draft => ({
+      certificates: [[
+        3,
+        fromHex(cold.stakeHash),
+        new Uint8Array(32).fill(vrf),
+        0n,
+        170n * ada,
+        tagged(30, [0, 1]),
+        alice.reward,
+        [fromHex(alice.stakeHash)],
+        [],
+        null,
+      ]],
+      extra: -500n * ada,
+      keys,
+    });
+    for (const [world, failures] of [[world11(), ["VRFKeyHashAlreadyRegistered"]], [new World(), []]] as const) {
+      const submit = (draft: Draft) => ({ ...draft, inputs: [world.fund(alice.address, 900n * ada)] });
+      await world.apply(submit(pool(alice, 1)));
+      expect(await world.failures(submit(pool(bob, 1)))).toEqual(failures);
+      expect(await world.failures(submit(pool(bob, 2)))).toEqual([]);
+      await world.apply(submit({ ...pool(alice, 1), extra: 0n }));
+      await world.apply(submit({ ...pool(alice, 2), extra: 0n }));
+      expect(await world.failures(submit(pool(bob, 2)))).toEqual(failures);
+    }
+  });
+});
