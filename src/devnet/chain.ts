@@ -26,13 +26,18 @@ import {
   readMempool,
   undoBlocks,
 } from "#src/devnet/chainWrites.ts";
-import { changesOf, readEntries, writeEntries } from "#src/devnet/entries.ts";
+import { ChangeSet, writeEntries } from "#src/devnet/changes.ts";
+import { readEntries } from "#src/devnet/entries.ts";
+import { enterEpoch, epochOf } from "#src/devnet/epoch.ts";
 import { type Genesis, readBounds } from "#src/devnet/genesis.ts";
+import { coldKeysIn, drawIssuer } from "#src/devnet/issuers.ts";
 import { type Dropped, type Judge, Mempool, transactionCbor, type Waiting } from "#src/devnet/mempool.ts";
 import { payment, type Target } from "#src/devnet/payment.ts";
+import { readColdKeys } from "#src/devnet/pools.ts";
 import { Purse } from "#src/devnet/purse.ts";
 import { Queue } from "#src/devnet/queue.ts";
-import { type Applied, applyDelta } from "#src/ledger/delta.ts";
+import { type Applied, applyDelta, type Change, write } from "#src/ledger/delta.ts";
+import { blockMade } from "#src/ledger/epoch/pass.ts";
 import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { fence } from "#src/runtime/leases.ts";
@@ -69,6 +74,8 @@ type Paid = Result<{ txHash: string }, NotNow | FaucetEmpty>;
 export class DevnetChain {
   #state!: MutableLedgerState;
   #outputs!: Map<string, Output>;
+  /** Cold keys of pools, by id. */
+  #coldKeys!: Map<string, Uint8Array>;
   #mempool!: Mempool;
   #tip!: Tip;
   #lastSlot = -1;
@@ -188,29 +195,28 @@ export class DevnetChain {
   forge(slot: number): Promise<Tip | undefined> {
     return this.#run(async () => {
       if (slot <= this.#lastSlot) return undefined;
-      const dropped = await this.#mempool.expire(slot);
-      this.#logDropped(dropped, "expired");
-      const { genesis } = this.settings;
+      const changes = new ChangeSet(this.#state);
+      const dropped = await this.#enter(slot, changes);
       const chosen = this.#mempool.prefix();
       const transactions = chosen.map(({ applied }) => applied);
+      const coldKeys = new Map(chosen.flatMap(({ transaction, applied }) => [...coldKeysIn(transaction, applied)]));
+      const { issuer, made } = this.#issuer(slot);
       const fields = {
         height: this.#tip.height + 1,
         slot,
         previous: this.#tip.height < 0 ? undefined : this.#tip.hash,
-        issuer: genesis.issuer,
+        issuer,
         protocolVersion: this.#state.parameters.protocolVersion,
       };
       const { bytes, hash } = encodeBlock({ ...fields, transactions: chosen.map(({ transaction }) => transaction) });
-      const block: NewBlock = {
-        ...fields,
-        bytes,
-        hash,
-        transactions,
-        changes: changesOf(transactions, this.#state.pots),
-      };
+      for (const applied of transactions) changes.apply(applied);
+      for (const change of made) changes.add("blocks", change);
+      const block: NewBlock = { ...fields, bytes, hash, transactions, coldKeys, changes: changes.list() };
       const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
-      const k = genesis.network.securityParameter;
+      const k = this.settings.genesis.network.securityParameter;
       await this.#write((sql) => appendBlock(sql, block, leaving, k));
+      write(this.#state.blocks, made, "after");
+      for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
       for (const applied of transactions) {
         applyDelta(this.#state, applied);
         this.#purse.confirm(applied);
@@ -261,9 +267,40 @@ export class DevnetChain {
     });
   }
 
+  /** Reads the chain as it is between two doings, without what waits. */
+  read<T>(use: (state: LedgerState, tip: Tip) => T): Promise<T> {
+    return this.#run(async () => use(this.#state, this.#tip));
+  }
+
   /** Waits for what is under way. */
   async idle(): Promise<void> {
     await this.#queue.run(async () => {});
+  }
+
+  /**
+   * Brings the ledger to a slot: ends the epochs before it, after which what waits is judged anew, and drops what is past its validity.
+   * Memory is then ahead of the rows, until `changes` are written.
+   */
+  async #enter(slot: number, changes: ChangeSet): Promise<Dropped[]> {
+    const { terms } = this.settings.genesis;
+    let dropped: Dropped[];
+    if (epochOf(slot, terms.epochLength) <= this.#state.epoch) dropped = await this.#mempool.expire(slot);
+    else {
+      this.#stale = true;
+      await enterEpoch(this.#state, slot, terms, changes);
+      dropped = await this.#mempool.refill([...this.#mempool.entries()], slot);
+    }
+    this.#logDropped(dropped, "no longer valid");
+    return dropped;
+  }
+
+  /** Who makes the block of a slot, and the count of its blocks where that is a pool. */
+  #issuer(slot: number): { issuer: Uint8Array; made: Change<number>[] } {
+    const { drawSeed: seed, pools, issuer } = this.settings.genesis;
+    const turns = pools.map(({ id }) => id);
+    const pool = drawIssuer(this.#state, { seed, slot, keys: this.#coldKeys, turns });
+    if (pool === undefined) return { issuer, made: [] };
+    return { issuer: this.#coldKeys.get(pool)!, made: [blockMade(this.#state, pool)] };
   }
 
   /** Has the scripts of a transaction evaluated, for `judge` to remember. */
@@ -345,6 +382,7 @@ export class DevnetChain {
     await eachUtxo(sql, ({ ref, output }) => this.#outputs.set(refKey(ref), output));
     this.#state = newState({ parameters, network: network.id, outputs: this.#outputs });
     writeEntries(this.#state, await readEntries(sql), "after");
+    this.#coldKeys = await readColdKeys(sql);
     ({ lastSlot: this.#lastSlot, floor: this.#floor } = await readBounds(sql));
     this.#tip = await readTip(sql);
     this.#mempool = new Mempool(this.#state, this.settings.judge);

@@ -8,7 +8,9 @@ import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/chainRows.ts";
-import { changesFromJson, changesToJson, type EntryChange, storeEntries } from "#src/devnet/entries.ts";
+import type { EntryChange } from "#src/devnet/changes.ts";
+import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/entries.ts";
+import { insertColdKeys } from "#src/devnet/pools.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -22,6 +24,8 @@ export interface NewBlock extends Tip {
   readonly transactions: readonly Applied[];
   /** What it changes beside outputs. */
   readonly changes: readonly EntryChange[];
+  /** Cold keys of pools that it registers, by id. */
+  readonly coldKeys: ReadonlyMap<string, Uint8Array>;
 }
 
 /** A transaction of the mempool as its row has it. */
@@ -32,8 +36,8 @@ export interface MempoolRow {
 }
 
 /**
- * Appends a block: its row, its outputs, what it spends and changes; takes `leaving` out of the mempool and forgets outputs that were
- * spent over `k` blocks ago.
+ * Appends a block: its row, its outputs, what it spends and changes; takes `leaving` out of the mempool and forgets what it would take
+ * to undo the block `k` before it.
  */
 export async function appendBlock(sql: Queries, block: NewBlock, leaving: readonly string[], k: number): Promise<void> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
@@ -50,10 +54,12 @@ export async function appendBlock(sql: Queries, block: NewBlock, leaving: readon
     await sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`;
     await insertUtxos(sql, transactions.flatMap(({ created }) => created), height);
     await spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height);
-    await storeEntries(sql, changes, "after");
+    await insertColdKeys(sql, block.coldKeys);
   }
+  await storeEntries(sql, changes, "after");
   await deleteMempool(sql, leaving);
   await sql`delete from devnet_utxo where spent_height <= ${height - k}`;
+  await sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`;
 }
 
 /** Adds outputs that the block at a height creates (-1: the genesis). */
@@ -95,8 +101,9 @@ export async function undoBlocks(sql: Queries, height: number): Promise<Undone> 
   await sql`delete from devnet_transaction where height > ${height}`;
   const rows = await sql<{ height: bigint; cbor: Uint8Array | null; changes: Json | null }[]>`
     delete from devnet_block where height > ${height} returning height, cbor, changes`;
-  const blocks = rows.filter(({ cbor }) => cbor !== null).sort((a, b) => Number(a.height - b.height));
-  const changes = blocks.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
+  rows.sort((a, b) => Number(a.height - b.height));
+  const blocks = rows.filter(({ cbor }) => cbor !== null);
+  const changes = rows.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
   // The oldest undone change of a row says what was there before all of them.
   const oldest = new Map(changes.map((change) => [`${change.kind} ${change.key}`, change]));
   await storeEntries(sql, [...oldest.values()], "before");

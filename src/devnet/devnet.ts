@@ -22,20 +22,27 @@ import {
 } from "#src/devnet/chain.ts";
 import { readHeightAt, readTip } from "#src/devnet/chainRows.ts";
 import { remembering } from "#src/devnet/evaluated.ts";
-import { createGenesis, type Genesis, type GenesisOptions, readGenesis } from "#src/devnet/genesis.ts";
+import {
+  type BadGenesis,
+  checkGenesis,
+  createGenesis,
+  type Genesis,
+  genesisDefaults,
+  type GenesisOptions,
+  readGenesis,
+} from "#src/devnet/genesis.ts";
 import type { Pending } from "#src/devnet/mempool.ts";
 import { leastOf } from "#src/devnet/payment.ts";
 import { publish, type Published, splitFunds } from "#src/devnet/publish.ts";
 import { serveSubmissions } from "#src/devnet/serve.ts";
+import { keptSettings } from "#src/devnet/settings.ts";
 import { BLOCK_SUBJECT } from "#src/devnet/subjects.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import type { LedgerState } from "#src/ledger/state.ts";
 import { validate } from "#src/ledger/validate.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import { fence, holdLease } from "#src/runtime/leases.ts";
 import type { Store } from "#src/store/store.ts";
-
-const PARAMETERS_SOURCE = "mainnet, epoch 616, as scalus 0.17.0 carries them";
 
 /** What may be chosen at every start; what `GenesisOptions` says holds for a devnet that has not begun yet. */
 export interface DevnetOptions extends Partial<GenesisOptions> {
@@ -71,7 +78,9 @@ export type FaucetFailure = NotNow | FaucetEmpty | Failure<"amount_too_small" | 
 export interface Devnet {
   readonly network: Network;
   readonly parameters: Parameters;
-  readonly parametersSource: string;
+  readonly genesis: Genesis;
+  /** What was chosen at this start and does not hold, since the devnet had begun with something else: a sentence. */
+  readonly kept: string | undefined;
   readonly faucet: {
     /** Bytes of the faucet's address in hexadecimal. */
     readonly address: string;
@@ -87,6 +96,8 @@ export interface Devnet {
   runs(): boolean;
   /** The slot now; there need not be a block in it. */
   slot(): number;
+  /** Reads the ledger at the tip, when nothing is under way; undefined while the devnet does not run here. */
+  query<T>(use: (state: LedgerState, tip: Tip) => T): Promise<T | undefined>;
   /** What waits for a block, in order. */
   mempool(): readonly Pending[];
   /** Hands over a transaction; `accepted` says that it is written down. */
@@ -105,11 +116,20 @@ export interface Devnet {
 /** Starts the devnet of a database, beginning it when there is none; waits a while for another one to go away. */
 export async function startDevnet(
   settings: DevnetSettings,
-): Promise<Result<Devnet, Failure<"devnet_running" | "other_network">>> {
+): Promise<Result<Devnet, Failure<"devnet_running" | "other_network"> | BadGenesis>> {
   const { store, bus, log, options = {} } = settings;
   const clock: NonNullable<DevnetSettings["clock"]> = settings.clock ?? systemClock;
   const { blockMs = 1_000, emptyBlocks = true, leaseMs = 4_000, waitMs = 30_000 } = options;
-  const magic = options.magic ?? 42;
+  const chosen = {
+    ...genesisDefaults,
+    ...(options.parameters ? { parametersSource: "given at the first start" } : {}),
+    ...options,
+  };
+  const { magic } = chosen;
+  if (!await readGenesis(store.sql)) {
+    const checked = checkGenesis(chosen);
+    if (!checked.ok) return checked;
+  }
   let running: { readonly chain: DevnetChain; readonly genesis: Genesis } | undefined;
   let begun: (genesis: Genesis | undefined) => void = () => {};
   const first = new Promise<Genesis | undefined>((resolve) => begun = resolve);
@@ -149,15 +169,8 @@ export async function startDevnet(
   const begin = (epoch: number): Promise<Genesis> =>
     store.sql.begin(async (sql) => {
       if ((await fence(sql, LEASE, epoch)).length === 0) throw new LeaseLost("another devnet has taken over");
-      return await createGenesis(sql, {
-        magic,
-        genesisTime: options.genesisTime ?? Math.floor(clock.now() / 1_000) * 1_000,
-        slotLength: options.slotLength ?? 1_000,
-        securityParameter: options.securityParameter ?? 2_160,
-        parameters: options.parameters ?? mainnetParameters,
-        parametersSource: options.parametersSource ??
-          (options.parameters ? "given at the first start" : PARAMETERS_SOURCE),
-      });
+      const genesisTime = options.genesisTime ?? Math.floor(clock.now() / 1_000) * 1_000;
+      return await createGenesis(sql, { ...chosen, genesisTime });
     }) as Promise<Genesis>;
 
   /** All that is done while the lease is held. */
@@ -226,11 +239,13 @@ export async function startDevnet(
   return ok({
     network: genesis.network,
     parameters: genesis.parameters,
-    parametersSource: genesis.parametersSource,
+    genesis,
+    kept: keptSettings(options, genesis),
     blockMs,
     tip: () => lastTip = running?.chain.tip ?? lastTip,
     runs: () => running !== undefined,
     slot: () => slotOf(genesis),
+    query: async (use) => await running?.chain.read(use),
     mempool: () => [...running?.chain.mempool.entries() ?? []],
     submit: async (transaction) => await running?.chain.submit(transaction) ?? notRunning(),
     faucet: {

@@ -1,55 +1,10 @@
-/**
- * What the ledger knows beside outputs (accounts, pools, representatives, committee, pots), as rows and as the changes of a
- * block, which hold what it takes to undo them.
- */
-import type { Json } from "#src/base/json.ts";
+/** What the ledger knows beside outputs (accounts, pools, snapshots, pots …), as rows and as the JSON of a block's changes. */
+import { type Json, toJson } from "#src/base/json.ts";
+import type { EntryChange, Kind } from "#src/devnet/changes.ts";
 import { fromPlain, toPlain } from "#src/devnet/plain.ts";
-import type { Applied, Change } from "#src/ledger/delta.ts";
-import type { MutableLedgerState, Pots, Table } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
-const TABLES = ["accounts", "pools", "dreps", "committee"] as const;
-type Kind = typeof TABLES[number] | "pots";
-
-/** A row of one kind before and after; undefined where there is none. */
-export interface EntryChange extends Change<unknown> {
-  readonly kind: Kind;
-}
-
-/** What transactions, applied one after the other, change: one change for each row. `before` are the pots before the first. */
-export function changesOf(transactions: readonly Applied[], before: Readonly<Pots>): EntryChange[] {
-  const changes = new Map<string, EntryChange>();
-  const pots = { ...before };
-  for (const applied of transactions) {
-    for (const kind of TABLES) {
-      for (const change of applied[kind] as readonly Change<unknown>[]) {
-        const earlier = changes.get(`${kind} ${change.key}`);
-        changes.set(`${kind} ${change.key}`, { ...change, kind, ...(earlier ? { before: earlier.before } : {}) });
-      }
-    }
-    pots.fees += applied.fee;
-    pots.deposits += applied.deposits;
-    pots.donations += applied.donation;
-  }
-  if (transactions.length > 0) changes.set("pots", { kind: "pots", key: "", before: { ...before }, after: pots });
-  return [...changes.values()];
-}
-
-/** Writes one side of changes into a state. */
-export function writeEntries(
-  state: MutableLedgerState,
-  changes: readonly EntryChange[],
-  side: "before" | "after",
-): void {
-  for (const change of changes) {
-    const value = change[side];
-    if (change.kind === "pots") Object.assign(state.pots, value);
-    else if (value === undefined) state[change.kind].delete(change.key);
-    else (state[change.kind] as Table<unknown>).set(change.key, value);
-  }
-}
-
-/** Writes one side of changes into the rows. */
+/** Writes one side of changes into the rows; at most one change for each row. */
 export async function storeEntries(
   sql: Queries,
   changes: readonly EntryChange[],
@@ -61,10 +16,12 @@ export async function storeEntries(
     await sql`delete from devnet_entry where (kind, key) in (select * from unnest(
       ${sql.array(gone.map(({ kind }) => kind))}::text[], ${sql.array(gone.map(({ key }) => key))}::text[]))`;
   }
-  for (const { kind, key, [side]: value } of rows) {
-    await sql`insert into devnet_entry (kind, key, value) values (${kind}, ${key}, ${sql.json(toPlain(value) as never)})
-      on conflict (kind, key) do update set value = excluded.value`;
-  }
+  if (rows.length === 0) return;
+  await sql`
+    insert into devnet_entry (kind, key, value) select kind, key, value::json from unnest(
+      ${sql.array(rows.map(({ kind }) => kind))}::text[], ${sql.array(rows.map(({ key }) => key))}::text[],
+      ${sql.array(rows.map((row) => toJson(toPlain(row[side]))))}::text[]) as new (kind, key, value)
+    on conflict (kind, key) do update set value = excluded.value`;
 }
 
 /** Every row, as changes whose `after` is the row. */

@@ -1,7 +1,7 @@
 /** What the devnet itself puts on its chain before anybody else: many outputs for the faucet, and reference scripts. */
 import { type Log } from "#src/base/log.ts";
 import type { DevnetChain } from "#src/devnet/chain.ts";
-import { type Genesis, INITIAL_FUNDS } from "#src/devnet/genesis.ts";
+import type { Genesis } from "#src/devnet/genesis.ts";
 import { leastOf } from "#src/devnet/payment.ts";
 
 /** A script to stand in an output at an address. */
@@ -18,7 +18,7 @@ const PIECES = 32;
 /** Splits the faucet's first output, so that payments need not all build upon one another. */
 export async function splitFunds(chain: DevnetChain, { faucet }: Genesis, log: Log): Promise<void> {
   if (chain.tip.height >= 0 || chain.mempool.size > 0) return;
-  const lovelace = INITIAL_FUNDS / BigInt(PIECES + 1);
+  const lovelace = faucet.funds / BigInt(PIECES + 1);
   const paid = await chain.pay(Array.from({ length: PIECES }, () => ({ address: faucet.address, lovelace })));
   if (!paid.ok) log.error("the faucet's funds were not split", { reason: paid.error.message });
 }

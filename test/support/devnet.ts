@@ -9,7 +9,7 @@ import { type OutRef, readOutput, refKey, type Utxo } from "#src/cardano/output.
 import { decode } from "#src/cardano/cbor.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { readBlocks } from "#src/devnet/chainRows.ts";
-import { initialFunds, readGenesis } from "#src/devnet/genesis.ts";
+import { genesisOutputs, readGenesis } from "#src/devnet/genesis.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -82,7 +82,7 @@ export async function checkRows(store: Store): Promise<DevnetRows> {
   const replayed = new Map<string, string>();
   const put = ({ ref, output }: { ref: OutRef; output: { raw: Uint8Array } }) =>
     replayed.set(refKey(ref), toHex(output.raw));
-  if (genesis) put(initialFunds(genesis.faucet.address));
+  if (genesis) genesisOutputs(genesis).forEach(put);
   blocks.forEach((block, height) => {
     expect(block.height).toBe(height);
     expect(block.hash).toBe(kept[height]!.hash);

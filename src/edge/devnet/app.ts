@@ -110,7 +110,7 @@ export function devnetApp({ devnet, port, health, log, topupMs = 10_000 }: Devne
     path: "/parameters",
     summary: "The protocol parameters, and where they are from",
     answer: api.parameters,
-  }, async () => ({ source: devnet.parametersSource, ...parametersToJson(devnet.parameters) as object }));
+  }, async () => ({ source: devnet.genesis.parametersSource, ...parametersToJson(devnet.parameters) as object }));
 
   endpoint(app, {
     method: "post",

@@ -8,8 +8,7 @@ import { toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { parseRefKey, type Utxo } from "#src/cardano/output.ts";
 import { DevnetChain, LEASE } from "#src/devnet/chain.ts";
-import { createGenesis } from "#src/devnet/genesis.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { createGenesis, genesisDefaults } from "#src/devnet/genesis.ts";
 import { validate } from "#src/ledger/validate.ts";
 import type { Store } from "#src/store/store.ts";
 import { checkRows, devnetStore, spend } from "../../support/devnet.ts";
@@ -51,12 +50,10 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   const slots = { zeroTime: 0, zeroSlot: 0, slotLength: 1_000 };
   const genesis = await store.sql.begin((sql) =>
     createGenesis(sql, {
-      magic: 42,
+      ...genesisDefaults,
       genesisTime: 0,
-      slotLength: 1_000,
+      epochLength: 20,
       securityParameter: 12,
-      parameters: mainnetParameters,
-      parametersSource: "test",
     })
   );
   let slot = 0;

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
-import { changesFromJson, changesOf, changesToJson, writeEntries } from "#src/devnet/entries.ts";
+import { ChangeSet, writeEntries } from "#src/devnet/changes.ts";
+import { changesFromJson, changesToJson } from "#src/devnet/entries.ts";
 import { parametersFromJson, parametersToJson } from "#src/devnet/parametersJson.ts";
 import { fromPlain, toPlain } from "#src/devnet/plain.ts";
 import { type Applied, applyDelta, type Change } from "#src/ledger/delta.ts";
@@ -75,12 +76,13 @@ test("the changes of a block give the state after it, and undone the state befor
     const stored = newState({ parameters: mainnetParameters });
     const done = blocks.map((block) => {
       const before = view(stepwise);
-      const deltas = block.map((rows) => {
+      const gathered = new ChangeSet(stepwise);
+      for (const rows of block) {
         const delta = applied(stepwise, rows);
         applyDelta(stepwise, delta);
-        return delta;
-      });
-      const changes = changesFromJson(overTheWire(changesToJson(changesOf(deltas, before.pots))));
+        gathered.apply(delta);
+      }
+      const changes = changesFromJson(overTheWire(changesToJson(gathered.list())));
       writeEntries(stored, changes, "after");
       expect(view(stored)).toEqual(view(stepwise));
       return { before, changes };
