@@ -27,13 +27,18 @@ export function fromHex(text: string): Uint8Array {
 
 /** One array out of several. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  return joined(parts);
+}
+
+/** One array out of a list of them, of whatever length: more arguments than some ten thousand overflow the stack. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
   for (const part of parts) {
-    joined.set(part, offset);
+    whole.set(part, offset);
     offset += part.length;
   }
-  return joined;
+  return whole;
 }
 
 /** Order of two byte strings: negative, zero or positive, shorter prefix first. */

@@ -2,7 +2,7 @@
  * CBOR (RFC 8949) with raw slices: a decoded item knows where its bytes stand, because hashes are over the bytes as they
  * came, never over what another encoder would have written.
  */
-import { concat, fromUtf8, utf8 } from "#src/base/bytes.ts";
+import { fromUtf8, joined, utf8 } from "#src/base/bytes.ts";
 
 /** A decoded item; `start` and `end` are its place in `source`. */
 export type Item = { readonly source: Uint8Array; readonly start: number; readonly end: number } & ItemValue;
@@ -176,7 +176,7 @@ class Decoder {
       parts.push(part);
       at = end;
     }
-    return [concat(...parts), at + 1];
+    return [joined(parts), at + 1];
   }
 
   private simple(start: number, info: number): Item {
@@ -288,7 +288,7 @@ export function head(major: number, argument: bigint | number): Uint8Array {
 export function encode(value: Encodable): Uint8Array {
   const parts: Uint8Array[] = [];
   write(value, parts);
-  return concat(...parts);
+  return joined(parts);
 }
 
 const BREAK = Uint8Array.of(0xff);

@@ -6,7 +6,7 @@
  * allocating. Every method throws `CborError` on bytes that are not what was asked for, truncation included, and takes time in
  * proportion to the bytes it passes.
  */
-import { concat, fromUtf8, toHex } from "#src/base/bytes.ts";
+import { fromUtf8, joined, toHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 
 /** Number of elements of an array or map that ends with a break. */
@@ -288,7 +288,7 @@ export class Walk {
       parts.push(this.string(type, "chunk"));
     }
     this.at++;
-    return concat(...parts);
+    return joined(parts);
   }
 
   private simple(): void {

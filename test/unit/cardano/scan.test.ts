@@ -1,41 +1,16 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { created, type ScannedBlock, spent } from "#src/cardano/block.ts";
-import { CborError, decodeAt, encode, Encoded, Indefinite, Tagged } from "#src/cardano/cbor.ts";
+import { certified, created, minted, paidFee, type ScannedBlock, spent, withdrawn } from "#src/cardano/block.ts";
+import { CborError, decode, type Encodable, encode, Encoded, Indefinite, Tagged } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
+import { readOutput } from "#src/cardano/output.ts";
 import { scanBlock, scanTransaction, UnknownEraError } from "#src/cardano/scan.ts";
-import { vectors } from "../../support/vectors.ts";
+import { noAssets } from "#src/cardano/value.ts";
+import { blockFile, blocksOf, chunks, haveBlocks, singles } from "../../support/blocks.ts";
 
-interface Single {
-  file: string;
-  era: number;
-  slot: number;
-  height: number;
-  txs: number;
-  size: number;
-  hash: string;
-  prev: string | null;
-}
-
-interface Chunk {
-  file: string;
-  blocks: number;
-  txs: number;
-  firstHash: string;
-  lastHash: string;
-  lastSlot: number;
-  lastHeight: number;
-}
-
-const folder = vectors("blocks");
-const json = <T>(path: string): T[] => folder ? JSON.parse(readFileSync(`${folder}/${path}`, "utf8")) as T[] : [];
-const bytes = (path: string) => new Uint8Array(readFileSync(`${folder}/${path}`));
-const singles = json<Single>("single/index.json").filter(({ era }) => era <= 7);
-
-describe.skipIf(!folder)("real blocks, Byron to Conway", () => {
+describe.skipIf(!haveBlocks)("real blocks, Byron to Conway", () => {
   test.each(singles)("$file", (expected) => {
-    const block = scanBlock(bytes(expected.file));
+    const block = scanBlock(blockFile(expected.file));
     expect({
       era: block.era,
       slot: block.slot,
@@ -61,19 +36,15 @@ describe.skipIf(!folder)("real blocks, Byron to Conway", () => {
   });
 
   test("a 56-byte pool hash in a certificate does not stop the scan", () => {
-    const block = scanBlock(bytes("single/conway8.cbor"));
+    const block = scanBlock(blockFile("single/conway8.cbor"));
     const odd = block.transactions.find(({ hash }) => hash.startsWith("93d27dd059706c95"));
-    expect(odd?.certificates.length).toBeGreaterThan(0);
+    expect(odd?.certificates).toContainEqual(
+      expect.objectContaining({ kind: "delegate", to: { pool: expect.stringMatching(/^[0-9a-f]{112}$/) } }),
+    );
   });
 
-  test.each(json<Chunk>("chain/index.json"))("$file links up", (expected) => {
-    const chunk = bytes(expected.file);
-    const blocks: ScannedBlock[] = [];
-    for (let at = 0; at < chunk.length;) {
-      const { end } = decodeAt(chunk, at);
-      blocks.push(scanBlock(chunk.subarray(at, end)));
-      at = end;
-    }
+  test.each(chunks)("$file links up", (expected) => {
+    const blocks: ScannedBlock[] = blocksOf(expected).map(scanBlock);
     const last = blocks.at(-1)!;
     expect(blocks.length).toBe(expected.blocks);
     expect(blocks[0]!.hash).toBe(expected.firstHash);
@@ -152,6 +123,93 @@ describe("transactions", () => {
     "%s is no transaction",
     (text) => expect(() => scanTransaction(fromHex(text))).toThrow(CborError),
   );
+});
+
+/** A block of an era with one transaction, whose body has these fields beside input, output and fee. */
+function blockOf(era: number, fields: readonly (readonly [number, Encodable])[], invalid: readonly number[] = []) {
+  const header = [[1, 2, null, hash("e"), ...new Array<number>(era < 6 ? 11 : 6).fill(0)], 0];
+  const body = new Map<Encodable, Encodable>([[0, [[hash("1"), 0]]], [1, [[address, 5]]], [2, 3], ...fields]);
+  return scanBlock(encode([era, [header, [body], [new Map()], new Map(), ...(era < 5 ? [] : [invalid])]]));
+}
+const only = (block: ScannedBlock) => block.transactions[0]!;
+
+describe("what a transaction did", () => {
+  const stake: Encodable = [0, [0, address.subarray(1)]];
+  const fields: [number, Encodable][] = [
+    [4, [stake]],
+    [5, new Map([[fromHex("e0" + "cd".repeat(28)), 7]])],
+    [9, new Map([[fromHex(policy), new Map([[fromHex("00"), 4]])]])],
+    [13, [[hash("2"), 0], [hash("3"), 1]]],
+  ];
+  const returned: [number, Encodable] = [16, new Map<Encodable, Encodable>([[0, address], [1, 60]])];
+  const collateral = [{ lovelace: 50n, assets: noAssets }, { lovelace: 50n, assets: noAssets }];
+
+  test("when it is valid: everything but its collateral", () => {
+    const transaction = only(blockOf(6, [...fields, returned]));
+    expect(transaction.valid).toBe(true);
+    expect(spent(transaction)).toEqual([{ txHash: "1".repeat(64), index: 0 }]);
+    expect(created(transaction).map(({ ref, output }) => [ref.index, output.value.lovelace])).toEqual([[0, 5n]]);
+    expect(certified(transaction).length).toBe(1);
+    expect([...withdrawn(transaction).values()]).toEqual([7n]);
+    expect([...minted(transaction).values()]).toEqual([4n]);
+    expect(paidFee(transaction)).toBe(3n);
+  });
+
+  test("when phase 2 failed: its collateral, and what that returns", () => {
+    const transaction = only(blockOf(6, [...fields, returned, [17, 40]], [0]));
+    expect(transaction.valid).toBe(false);
+    expect(spent(transaction).map(({ txHash }) => txHash[0])).toEqual(["2", "3"]);
+    expect(created(transaction).map(({ ref, output }) => [ref.index, output.value.lovelace])).toEqual([[1, 60n]]);
+    expect(certified(transaction)).toEqual([]);
+    expect([withdrawn(transaction).size, minted(transaction).size]).toEqual([0, 0]);
+    expect(paidFee(transaction)).toBe(40n);
+    // what it says of itself is there all the same
+    expect([transaction.certificates.length, transaction.withdrawals.size, transaction.mint.size]).toEqual([1, 1, 1]);
+  });
+
+  test("when phase 2 failed in Alonzo: the collateral is gone whole", () => {
+    const transaction = only(blockOf(5, fields, [0]));
+    expect(created(transaction)).toEqual([]);
+    expect(paidFee(transaction)).toBeUndefined();
+    expect(paidFee(transaction, collateral)).toBe(100n);
+    expect(paidFee(only(blockOf(6, [...fields, returned], [0])), collateral)).toBe(40n);
+  });
+});
+
+describe("eras differ", () => {
+  test("in the last slot: Shelley states it, the later ones the slot after it", () => {
+    expect(only(blockOf(2, [[3, 100]])).validTo).toBe(101);
+    expect(only(blockOf(3, [[3, 100], [8, 50]]))).toMatchObject({ validFrom: 50, validTo: 100 });
+  });
+  test("in the list of invalid transactions, which came with Alonzo", () => {
+    for (const era of [2, 3, 4, 5, 6, 7]) expect(only(blockOf(era, [])).valid).toBe(true);
+  });
+});
+
+test("a validity without end ends at the last number", () => {
+  expect(only(blockOf(7, [[3, (1n << 64n) - 1n]])).validTo).toBe(Number.MAX_SAFE_INTEGER);
+  expect(only(blockOf(2, [[3, (1n << 64n) - 1n]])).validTo).toBe(Number.MAX_SAFE_INTEGER);
+});
+
+test("an input that is written twice is one", () => {
+  const twice: Encodable = [[hash("1"), 0], [hash("2"), 0], [hash("1"), 0]];
+  expect(only(blockOf(4, [[0, twice]])).inputs.map(({ txHash }) => txHash[0])).toEqual(["1", "2"]);
+});
+
+test("what nobody asks for is not read", () => {
+  const transaction = only(blockOf(7, [[4, [[99]]], [9, 1]]));
+  expect(transaction.outputs.length).toBe(1);
+  expect(transaction.outputs).toBe(transaction.outputs);
+  expect(() => transaction.certificates).toThrow(CborError);
+  expect(() => transaction.mint).toThrow(CborError);
+  expect(() => scanTransaction(encode([new Encoded(transaction.body), new Map(), true, null]))).toThrow(CborError);
+});
+
+test("an output of Byron is read again out of its own bytes", () => {
+  const item = encode([[new Tagged(24, fromHex("0102")), 7], 5]);
+  const output = readOutput(decode(item));
+  expect(output).toMatchObject({ address: "82d81842010207", value: { lovelace: 5n } });
+  expect(readOutput(decode(output.raw))).toEqual(output);
 });
 
 test("eras that are not read are named", () => {
