@@ -27,7 +27,10 @@ export function checkGovernance(
     return ![...registry.committee.entries()].some(([, { hot }]) => hot === key);
   });
   if (strangers.length > 0) {
-    failures.push({ name: "VotersDoNotExist", voters: strangers.map(({ credential }) => credential) });
+    failures.push({
+      name: "VotersDoNotExist",
+      voters: strangers.map(({ role, credential }) => ({ ...credential, role })),
+    });
   }
   return failures;
 }
@@ -73,7 +76,8 @@ function checkCommittee({ removed, added }: NonNullable<Proposal["committee"]>, 
   const gone = new Set(removed.map(credentialKey));
   const both = added.map(({ member }) => member).filter((member: Credential) => gone.has(credentialKey(member)));
   if (both.length > 0) failures.push({ name: "ConflictingCommitteeUpdate", members: both });
-  const over = added.filter(({ until }) => until <= BigInt(epoch)).map(({ member }) => member);
+  const over = added.filter(({ until }) => until <= BigInt(epoch))
+    .map(({ member, until }) => ({ ...member, epoch: until }));
   if (over.length > 0) failures.push({ name: "ExpirationEpochTooSmall", members: over });
   return failures;
 }

@@ -29,7 +29,7 @@ export function checkOutputs(
   });
   if (big.length > 0) failures.push({ name: "OutputTooBigUTxO", outputs: big });
   const attributed = outputs.flatMap(({ address }, index) =>
-    address.kind === "byron" && attributeBytes(fromHex(address.hex)) > MAX_ATTRIBUTES ? [index] : []
+    address.kind === "byron" && attributeBytes(fromHex(address.hex)) > MAX_ATTRIBUTES ? [{ index }] : []
   );
   if (attributed.length > 0) failures.push({ name: "OutputBootAddrAttrsTooBig", outputs: attributed });
   const elsewhere = outputs.filter(({ address }) => address.network !== network).map(({ address }) => address.hex);

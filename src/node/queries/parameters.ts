@@ -1,12 +1,6 @@
 /** Protocol parameters as a node states them, in the form of each era since Shelley. */
 import { as, type Item } from "#src/cardano/cbor.ts";
-import type {
-  DrepThresholds,
-  Parameters,
-  PoolThresholds,
-  ProtocolParameters,
-  Ratio,
-} from "#src/cardano/parameters.ts";
+import type { DrepThresholds, Parameters, PoolThresholds, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
 import { amount, type At, count, listOf, mapOf, record, type Shape } from "#src/node/queries/shape.ts";
 import { anything, ratio, units } from "#src/node/queries/vocabulary.ts";
 
