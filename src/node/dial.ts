@@ -1,0 +1,57 @@
+/** Opening the stream to a node. */
+import { lstat } from "node:fs/promises";
+import net from "node:net";
+import process from "node:process";
+import { fail, ok, type Result } from "#src/base/result.ts";
+import { connectFailure, type NodeFailure, pathFailure } from "#src/node/errors.ts";
+
+/** Where a node listens: a UNIX socket, or a host and port that forward to one. */
+export type NodeAddress = { readonly path: string } | { readonly host: string; readonly port: number };
+
+/** An address in a sentence. */
+export function showAddress(address: NodeAddress): string {
+  return "path" in address ? address.path : `${address.host}:${address.port}`;
+}
+
+/** Connects. Fails with a code and a sentence; `aborted` with the signal. */
+export async function dial(address: NodeAddress, signal?: AbortSignal): Promise<Result<net.Socket, NodeFailure>> {
+  const where = showAddress(address);
+  const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
+  if (tooLong) return fail(tooLong.code, tooLong.message, tooLong.details);
+  if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
+  const opened = await new Promise<Result<net.Socket, unknown>>((resolve) => {
+    let socket: net.Socket;
+    try {
+      socket = net.connect("path" in address ? { path: address.path } : { host: address.host, port: address.port });
+    } catch (error) {
+      return resolve({ ok: false, error });
+    }
+    const stop = () => {
+      socket.off("connect", connected);
+      socket.off("error", failed);
+      signal?.removeEventListener("abort", abort);
+    };
+    const connected = () => {
+      stop();
+      resolve(ok(socket));
+    };
+    const failed = (error: unknown) => {
+      stop();
+      socket.on("error", () => {});
+      socket.destroy();
+      resolve({ ok: false, error });
+    };
+    const abort = () => failed(undefined);
+    socket.on("connect", connected);
+    socket.on("error", failed);
+    signal?.addEventListener("abort", abort);
+  });
+  if (opened.ok) return opened;
+  if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
+  // the operating system says "refused" of any file that is no socket
+  if ("path" in address && (await lstat(address.path).catch(() => undefined))?.isFile()) {
+    return fail("not_a_node", `What stands at ${where} is no socket.`);
+  }
+  const failure = connectFailure(opened.error, where);
+  return fail(failure.code, failure.message);
+}

@@ -1,0 +1,342 @@
+/**
+ * The mux: the mini-protocols of one connection share its byte stream in pieces (SDUs) of
+ *
+ *     4 bytes time in µs | 2 bytes protocol, highest bit set by the responder | 2 bytes length | payload      (big-endian)
+ *
+ * Hypotheses: nobody reads the time; a piece's borders mean nothing to its protocol; a reader that is slow stops its own writers and
+ * nobody else's (each protocol queues for itself, and pieces of different protocols take turns); whatever goes wrong on one protocol
+ * ends the connection with one reason for all who wait.
+ */
+import type { Socket } from "node:net";
+import { asNodeError, type NodeError, nodeError } from "#src/node/errors.ts";
+import { Framer } from "#src/node/framing.ts";
+
+/** Payload bytes of a piece that is sent, as a node does it; up to 65,535 are accepted. */
+export const SENT_SDU = 12_288;
+const HEADER = 8;
+/** Bytes handed to the socket at once. */
+const BATCH = 65_536;
+/** Bytes of one protocol that wait to be sent before its writers wait too. */
+const EGRESS = 65_536;
+/** What a queued message counts beside its bytes. */
+const OVERHEAD = 64;
+
+/** Which end of the connection we are: the initiator is the client. */
+export type Side = "client" | "server";
+
+/** What is taken of one protocol. */
+export interface Limits {
+  /** Bytes of one message. */
+  readonly message: number;
+  /** Bytes of messages that have come in and nobody has taken yet, each counted with 64 bytes more. */
+  readonly ingress: number;
+}
+
+/** One connection's mux. */
+export class Mux {
+  private readonly channels = new Map<number, Channel>();
+  private readonly turns: Channel[] = [];
+  private readonly header = new Uint8Array(HEADER);
+  private headerHeld = 0;
+  private payloadLeft = 0;
+  private current: Channel | undefined;
+  private scheduled = false;
+  private blocked = false;
+  private ending: NodeError | undefined;
+  private finished = false;
+  private reason: NodeError | undefined;
+  private readonly controller = new AbortController();
+
+  constructor(private readonly socket: Socket, readonly side: Side) {
+    socket.on("data", (chunk: Uint8Array) => this.take(chunk));
+    socket.on("drain", () => {
+      this.blocked = false;
+      this.flush();
+    });
+    socket.on(
+      "error",
+      (error: Error) => this.fail(nodeError("connection_lost", `The connection broke: ${error.message}.`)),
+    );
+    socket.on("end", () => this.fail(nodeError("connection_lost", "The peer closed the connection.")));
+    socket.on("close", () => this.fail(nodeError("connection_lost", "The connection was closed.")));
+  }
+
+  /** Why the connection has ended, or undefined while it stands. */
+  get failure(): NodeError | undefined {
+    return this.reason;
+  }
+
+  /** Aborts when the connection has ended. */
+  get ended(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Opens a protocol's channel. What comes in for a protocol without one ends the connection. */
+  channel(protocol: number, limits: Limits): Channel {
+    const channel = new Channel(this, protocol, limits);
+    this.channels.set(protocol, channel);
+    this.turns.push(channel);
+    return channel;
+  }
+
+  /** Ends the connection for a reason: all who wait are told it. The first reason stands. */
+  fail(reason: NodeError): void {
+    if (this.reason) return;
+    this.reason = reason;
+    this.socket.destroy();
+    for (const channel of this.turns) channel.wake();
+    this.controller.abort(reason);
+  }
+
+  /** Ends the connection once everything that was sent is with the operating system. */
+  end(reason: NodeError): void {
+    if (this.reason || this.ending) return;
+    this.ending = reason;
+    this.flush();
+    // a peer that does not read keeps nothing open for long
+    const late = setTimeout(() => this.fail(reason), 1_000);
+    this.ended.addEventListener("abort", () => clearTimeout(late));
+  }
+
+  private take(chunk: Uint8Array): void {
+    if (this.reason) return;
+    try {
+      this.cut(chunk);
+    } catch (error) {
+      this.fail(asNodeError(error, "What came in cannot be read"));
+    }
+  }
+
+  private cut(chunk: Uint8Array): void {
+    const end = chunk.length;
+    let at = 0;
+    while (at < end) {
+      if (this.payloadLeft > 0) {
+        const step = Math.min(this.payloadLeft, end - at);
+        this.current!.receive(at === 0 && step === end ? chunk : chunk.subarray(at, at + step));
+        if (this.reason) return;
+        at += step;
+        this.payloadLeft -= step;
+      } else if (this.headerHeld === 0 && end - at >= HEADER) {
+        this.begin(chunk, at);
+        at += HEADER;
+      } else {
+        this.header[this.headerHeld++] = chunk[at++]!;
+        if (this.headerHeld === HEADER) {
+          this.headerHeld = 0;
+          this.begin(this.header, 0);
+        }
+      }
+    }
+  }
+
+  private begin(bytes: Uint8Array, at: number): void {
+    const protocol = bytes[at + 4]! << 8 | bytes[at + 5]!;
+    const length = bytes[at + 6]! << 8 | bytes[at + 7]!;
+    const ours = protocol & 0x7fff;
+    if ((protocol & 0x8000 ? "server" : "client") === this.side) {
+      throw nodeError("protocol_violation", `A piece of protocol ${ours} came with the wrong direction.`);
+    }
+    if (length === 0) throw nodeError("protocol_violation", "A piece has no payload.");
+    this.current = this.channels.get(ours);
+    if (!this.current) throw nodeError("protocol_violation", `Nothing here speaks protocol ${ours}.`);
+    this.payloadLeft = length;
+  }
+
+  /** Has what channels hold sent at the end of this turn of the loop: what is sent in one turn goes in one write. */
+  schedule(): void {
+    if (this.scheduled || this.blocked || this.reason) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      this.flush();
+    });
+  }
+
+  private finish(): void {
+    const reason = this.ending;
+    if (!reason || this.finished) return;
+    this.finished = true;
+    this.socket.end(() => this.fail(reason));
+  }
+
+  private flush(): void {
+    while (!this.blocked && !this.reason && !this.finished) {
+      const pieces: [Channel, number][] = [];
+      let size = 0;
+      for (let more = true; more && size < BATCH;) {
+        more = false;
+        for (const channel of this.turns) {
+          const length = channel.reserve(SENT_SDU);
+          if (length === 0) continue;
+          pieces.push([channel, length]);
+          size += HEADER + length;
+          more = true;
+        }
+      }
+      if (size === 0) return this.finish();
+      const buffer = new Uint8Array(size);
+      const time = Math.floor(performance.now() * 1000) >>> 0;
+      let at = 0;
+      for (const [channel, length] of pieces) {
+        const protocol = channel.protocol | (this.side === "server" ? 0x8000 : 0);
+        buffer[at] = time >>> 24;
+        buffer[at + 1] = time >>> 16;
+        buffer[at + 2] = time >>> 8;
+        buffer[at + 3] = time;
+        buffer[at + 4] = protocol >>> 8;
+        buffer[at + 5] = protocol;
+        buffer[at + 6] = length >>> 8;
+        buffer[at + 7] = length;
+        at += HEADER;
+        channel.copy(buffer, at, length);
+        at += length;
+      }
+      if (!this.socket.write(buffer)) this.blocked = true;
+    }
+  }
+}
+
+/** One protocol's share of a connection. */
+export class Channel {
+  private readonly framer: Framer;
+  private inbox: Uint8Array[] = [];
+  private taken = 0;
+  private held = 0;
+  private readers: (() => void)[] = [];
+  private outbox: Uint8Array[] = [];
+  /** Bytes of `outbox[0]` that are sent already; bytes to be sent; bytes of those that the batch being written has claimed. */
+  private sent = 0;
+  private waiting = 0;
+  private reserved = 0;
+  private writers: (() => void)[] = [];
+
+  constructor(private readonly mux: Mux, readonly protocol: number, private readonly limits: Limits) {
+    this.framer = new Framer(limits.message);
+  }
+
+  /** Bytes of whole messages that nobody has taken yet. */
+  get buffered(): number {
+    return this.held;
+  }
+
+  /** Takes a piece's payload (the mux's side). */
+  receive(payload: Uint8Array): void {
+    this.framer.push(payload, (message) => {
+      this.inbox.push(message);
+      this.held += message.length + OVERHEAD;
+    });
+    if (this.held > this.limits.ingress) {
+      throw nodeError("too_large", `The peer sends more on protocol ${this.protocol} than was asked for.`);
+    }
+    if (this.taken < this.inbox.length) wakeAll(this.readers);
+  }
+
+  /** The next message, where one has come in. What came in before the connection ended is still given. */
+  next(): Uint8Array | undefined {
+    const message = this.inbox[this.taken];
+    if (message === undefined) return undefined;
+    this.inbox[this.taken++] = EMPTY;
+    this.held -= message.length + OVERHEAD;
+    if (this.taken === this.inbox.length) {
+      this.inbox = [];
+      this.taken = 0;
+    }
+    return message;
+  }
+
+  /** Waits until a message has come in. Throws the reason when the connection ends, and `aborted` with the signal. */
+  async arrival(signal?: AbortSignal): Promise<void> {
+    while (this.taken >= this.inbox.length) await this.wait(this.readers, signal);
+  }
+
+  /** Sends bytes, given in parts. */
+  send(parts: readonly Uint8Array[]): void {
+    for (const part of parts) {
+      if (part.length === 0) continue;
+      this.outbox.push(part);
+      this.waiting += part.length;
+    }
+    this.mux.schedule();
+  }
+
+  /** Whether so much waits to be sent that a writer should wait for `room`. */
+  get full(): boolean {
+    return this.waiting >= EGRESS;
+  }
+
+  /** Waits until less waits to be sent. Throws as `arrival` does. */
+  async room(signal?: AbortSignal): Promise<void> {
+    while (this.full) await this.wait(this.writers, signal);
+  }
+
+  /** Claims up to `most` bytes for the batch being written, and says how many. */
+  reserve(most: number): number {
+    const length = Math.min(most, this.waiting - this.reserved);
+    this.reserved += length;
+    return length;
+  }
+
+  /** Moves claimed bytes into a batch. */
+  copy(target: Uint8Array, at: number, length: number): void {
+    let done = 0;
+    let first = 0;
+    while (done < length) {
+      const part = this.outbox[first]!;
+      const step = Math.min(part.length - this.sent, length - done);
+      target.set(
+        this.sent === 0 && step === part.length ? part : part.subarray(this.sent, this.sent + step),
+        at + done,
+      );
+      done += step;
+      this.sent += step;
+      if (this.sent === part.length) {
+        first++;
+        this.sent = 0;
+      }
+    }
+    if (first > 0) this.outbox.splice(0, first);
+    this.waiting -= length;
+    this.reserved -= length;
+    if (!this.full && this.writers.length > 0) wakeAll(this.writers);
+  }
+
+  /** Has all who wait look again. */
+  wake(): void {
+    this.outbox = [];
+    this.waiting = 0;
+    this.reserved = 0;
+    wakeAll(this.readers);
+    wakeAll(this.writers);
+  }
+
+  private wait(list: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
+    if (this.mux.failure) throw this.mux.failure;
+    if (signal?.aborted) throw aborted();
+    return new Promise((resolve, reject) => {
+      const wake = () => {
+        signal?.removeEventListener("abort", abort);
+        resolve();
+      };
+      const abort = () => {
+        const index = list.indexOf(wake);
+        if (index >= 0) list.splice(index, 1);
+        signal?.removeEventListener("abort", abort);
+        reject(aborted());
+      };
+      list.push(wake);
+      signal?.addEventListener("abort", abort);
+    });
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+
+/** What a wait throws when its signal aborts. */
+export function aborted(): NodeError {
+  return nodeError("aborted", "The caller gave up waiting.");
+}
+
+function wakeAll(list: (() => void)[]): void {
+  for (const wake of list.splice(0)) wake();
+}
