@@ -50,14 +50,34 @@ export type Folded =
   | { readonly type: "done"; readonly writes: readonly RowWrite[]; readonly touched: readonly Touched[] }
   | { readonly type: "more"; readonly queries: readonly RowQuery[] };
 
-/** A projection. Both functions are pure: the same block and rows give the same answer. */
+/**
+ * Things that are read at different places of the chain, each at exactly one: a wallet that is being restored is read from its birth
+ * on while the others are at the tip. Of the tables named here a fold sees only rows of things that are read where its block is, and the
+ * key of a `close` in them has the thing's id.
+ */
+export interface Membership {
+  /** Column that holds the thing's id, text, in all of these tables. */
+  readonly column: string;
+  /** Tables whose rows belong to one thing, index tables and others. */
+  readonly tables: readonly string[];
+  /** What it means to things that they are from now on read with all others, at `at`. */
+  joined?(members: readonly string[], at: Point): readonly Touched[];
+}
+
+/**
+ * A projection. Both functions are pure: the same block and rows give the same answer. Many blocks may be folded before the rows of the
+ * first are written; what a fold is shown is the same as if each had been written at once.
+ */
 export interface Projection {
   readonly name: string;
   /** Index tables that this projection writes. */
   readonly tables: readonly string[];
+  /** Set where this projection is about things that may be read apart from the others. */
+  readonly members?: Membership;
   /** Rows that the fold of a block needs. */
   keys(block: ScannedBlock): readonly RowQuery[];
-  fold(block: ScannedBlock, rows: Rows): Folded;
+  /** `settled` says that no rollback will ever reach the block, so that rows which are kept for that alone need not be written. */
+  fold(block: ScannedBlock, rows: Rows, settled: boolean): Folded;
   /** Rows to look at beside the affected ones, once a rollback is known: asked after the undo. */
   undoKeys?(affected: Rows): readonly RowQuery[];
   /**

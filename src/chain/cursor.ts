@@ -2,20 +2,37 @@
 import type { Queries } from "#src/store/store.ts";
 import type { Point, Tip } from "#src/cardano/block.ts";
 
+/** The cursor of everything that is not being restored. */
+export const MAIN = "main";
+
 /** Where the index stands and the newest tip that the network told. */
 export interface Cursor {
   readonly at: Tip;
   readonly networkTip: { readonly slot: number; readonly height: number };
 }
 
-/** Reads the cursor; a slot of −1 is the origin. */
-export async function readCursor(sql: Queries): Promise<Cursor> {
-  const [row] = await sql<{ slot: bigint; hash: string; height: bigint; tip_slot: bigint; tip_height: bigint }[]>`
-    select * from chain_cursor where id = 'main'`;
-  return {
-    at: { slot: Number(row!.slot), hash: row!.hash, height: Number(row!.height) },
-    networkTip: { slot: Number(row!.tip_slot), height: Number(row!.tip_height) },
+/** A cursor as its reader sees it. */
+export interface Place extends Cursor {
+  /** Goes up when things come to the cursor or leave it. */
+  readonly generation: bigint;
+}
+
+/** Reads a cursor, the main one unless said otherwise; undefined where it is no more. A slot of −1 is the origin. */
+export async function readPlace(sql: Queries, id: string): Promise<Place | undefined> {
+  const [row] = await sql<
+    { slot: bigint; hash: string; height: bigint; tip_slot: bigint; tip_height: bigint; generation: bigint }[]
+  >`select * from chain_cursor where id = ${id}`;
+  return row && {
+    at: { slot: Number(row.slot), hash: row.hash, height: Number(row.height) },
+    networkTip: { slot: Number(row.tip_slot), height: Number(row.tip_height) },
+    generation: row.generation,
   };
+}
+
+/** Reads the main cursor; a slot of −1 is the origin. */
+export async function readCursor(sql: Queries): Promise<Cursor> {
+  const { at, networkTip } = (await readPlace(sql, MAIN))!;
+  return { at, networkTip };
 }
 
 /** Whether a point that the index had read is still one of its last blocks. */

@@ -43,4 +43,19 @@ export const chainMigrations: readonly Migration[] = [{
   sql: `
     -- a transaction of Byron states no fee
     alter table chain_transaction alter fee drop not null;`,
+}, {
+  id: "chain-3",
+  sql: `
+    -- goes up when things come to a cursor or leave it: what was folded without them is not written
+    alter table chain_cursor add column generation bigint not null default 0;
+
+    -- things that are read from a birth point on and then with all others; cursor: where they are read, null while nobody reads them yet
+    create table chain_member (
+      projection text not null, member text not null, birth_slot bigint not null, birth_hash text not null,
+      cursor text references chain_cursor (id), gone boolean not null default false, primary key (projection, member));
+    create index on chain_member (cursor) where cursor is distinct from 'main' or gone;
+
+    create sequence chain_restoring;
+    create index on chain_block (height);
+    create index on chain_block (hash);`,
 }];

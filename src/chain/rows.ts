@@ -1,44 +1,76 @@
 /**
  * The SQL of projections, the same for every table.
  *
- * Hypotheses: one follower writes index tables, under its lease's epoch, in one transaction a block; a row is live while its
- * `to_slot` is null; so a rollback to slot p is "delete what began after p, reopen what ended after p" and nothing else.
+ * Hypotheses: one follower writes index tables, under its lease's epoch; a row is live while its `to_slot` is null; so a rollback
+ * to slot p is "delete what began after p, reopen what ended after p" and nothing else; a thing of `chain_member` belongs to one
+ * cursor, so whoever reads for that cursor reads and writes its rows alone.
  */
+import { toHex } from "#src/base/bytes.ts";
+import { toJson } from "#src/base/json.ts";
+import type { Projection, Row, RowQuery, Rows } from "#src/cardano/projection.ts";
+import { askedKey } from "#src/cardano/projection.ts";
+import type { Catalog } from "#src/chain/catalog.ts";
 import type { Queries } from "#src/store/store.ts";
-import {
-  askedKey,
-  type Projection,
-  type Row,
-  type RowQuery,
-  type Rows,
-  type RowWrite,
-} from "#src/cardano/projection.ts";
 
-const INSERT_AT_ONCE = 1_000;
-
-/** Index tables of some projections. */
-export function tablesOf(projections: readonly Projection[]): ReadonlySet<string> {
-  return new Set(projections.flatMap((projection) => projection.tables));
+/** Which rows a cursor's reader has to do with. */
+export interface Reach {
+  readonly cursor: string;
+  /** Index tables. */
+  readonly tables: ReadonlySet<string>;
+  /** Tables of things, of which the cursor's alone are seen. */
+  readonly members: ReadonlyMap<string, { readonly projection: string; readonly column: string }>;
 }
 
-/** Answers row queries: only live rows of index tables, all rows of other tables. */
-export async function fetchRows(
-  sql: Queries,
-  queries: readonly RowQuery[],
-  indexTables: ReadonlySet<string>,
-): Promise<Rows> {
-  const answers = await Promise.all(queries.map(async (query) => {
-    if ("in" in query && query.in.length === 0) return [];
-    const condition = "in" in query
-      ? sql`${sql(query.column)} = any(${sql.array([...query.in] as string[])})`
-      : sql`${sql(query.column)} <= ${query.atMost}`;
-    const live = indexTables.has(query.table) ? sql`and to_slot is null` : sql``;
-    return await sql<Row[]>`select * from ${sql(query.table)} where ${condition} ${live}`;
-  }));
-  const rows = new Map<string, Row[]>();
+/** What some projections have to do with at a cursor. */
+export function reachOf(projections: readonly Projection[], cursor: string): Reach {
+  return {
+    cursor,
+    tables: new Set(projections.flatMap(({ tables }) => tables)),
+    members: new Map(
+      projections.flatMap(({ name, members }) =>
+        (members?.tables ?? []).map((table) => [table, { projection: name, column: members!.column }] as const)
+      ),
+    ),
+  };
+}
+
+/** The condition that a row's thing is read at this cursor. */
+function belongs(sql: Queries, table: string, { members, cursor }: Reach) {
+  const member = members.get(table);
+  return member === undefined ? sql`` : sql`and exists (select 1 from chain_member m
+    where m.projection = ${member.projection} and m.member = t.${sql(member.column)} and m.cursor = ${cursor})`;
+}
+
+/** Values for `= any(…)`. */
+function listOf(sql: Queries, values: readonly (string | bigint | number)[]) {
+  return typeof values[0] === "string"
+    ? sql.array(values as string[])
+    : sql.array(values.map((value) => BigInt(value)));
+}
+
+/** Rows that answer a query: live ones of index tables, all of other tables. One statement, however many values are asked for. */
+export async function fetchOne(sql: Queries, query: RowQuery, reach: Reach): Promise<readonly Row[]> {
+  if ("in" in query && query.in.length === 0) return [];
+  const table = sql(query.table);
+  const live = reach.tables.has(query.table) ? sql`and t.to_slot is null` : sql``;
+  const mine = belongs(sql, query.table, reach);
+  return "in" in query
+    ? await sql<Row[]>`select t.* from unnest(${listOf(sql, query.in)}) wanted
+        join ${table} t on t.${sql(query.column)} = wanted where true ${live} ${mine}`
+    : await sql<Row[]>`select t.* from ${table} t where t.${sql(query.column)} <= ${query.atMost} ${live} ${mine}`;
+}
+
+/** Answers queries as a fold sees them. */
+export async function fetchRows(sql: Queries, queries: readonly RowQuery[], reach: Reach): Promise<Rows> {
+  const answers = await Promise.all(queries.map((query) => fetchOne(sql, query, reach)));
+  return rowsOf(queries, answers);
+}
+
+/** Rows by table, each once, with the entries that say what was asked. */
+export function rowsOf(queries: readonly RowQuery[], answers: readonly (readonly Row[])[]): Rows {
+  let rows: Rows = new Map();
   queries.forEach((query, i) => {
-    rows.set(askedKey(query), []);
-    rows.set(query.table, [...(rows.get(query.table) ?? []), ...answers[i]!]);
+    rows = mergeRows(rows, new Map([[askedKey(query), []], [query.table, answers[i]!]]));
   });
   return rows;
 }
@@ -48,6 +80,10 @@ export function mergeRows(a: Rows, b: Rows): Rows {
   const merged = new Map(a);
   for (const [table, rows] of b) {
     const known = merged.get(table) ?? [];
+    if (known.length === 0 || rows.length === 0) {
+      merged.set(table, known.length === 0 ? rows : known);
+      continue;
+    }
     const seen = new Set(known.map(identity));
     merged.set(table, [...known, ...rows.filter((row) => !seen.has(identity(row)))]);
   }
@@ -59,38 +95,73 @@ function identity(row: Row): string {
   return Object.values(row).map((value) => value instanceof Uint8Array ? "" : String(value)).join("|");
 }
 
-/** Writes what a block changes: ends first, so that a row may be replaced within one block. */
-export async function writeRows(sql: Queries, slot: number, writes: readonly RowWrite[]): Promise<void> {
-  await Promise.all(
-    writes.filter((write) => write.type === "close").map((write) => {
-      const conditions = Object.entries(write.key).map(([column, value]) =>
-        sql`and ${sql(column)} = ${value as string}`
-      );
-      return sql`update ${sql(write.table)} set to_slot = ${slot} where to_slot is null ${conditions}`;
-    }),
-  );
-  const inserts = new Map<string, Row[]>();
-  for (const write of writes) {
-    if (write.type !== "insert") continue;
-    const row = { to_slot: null, ...write.row, from_slot: slot };
-    const rows = inserts.get(write.table);
-    if (rows) rows.push(row);
-    else inserts.set(write.table, [row]);
-  }
-  for (const [table, rows] of inserts) {
-    for (let i = 0; i < rows.length; i += INSERT_AT_ONCE) {
-      await sql`insert into ${sql(table)} ${sql(rows.slice(i, i + INSERT_AT_ONCE) as Record<string, string>[])}`;
+/** Rows of one table as a JSON text that `json_populate_recordset` reads. */
+function recordset(rows: readonly Row[]): string {
+  return toJson(rows.map((row) => {
+    const plain: Record<string, unknown> = {};
+    for (const [column, value] of Object.entries(row)) {
+      // as texts, which every type reads: the fast writer of JSON refuses a bigint
+      plain[column] = value instanceof Uint8Array
+        ? `\\x${toHex(value)}`
+        : typeof value === "bigint"
+        ? value.toString()
+        : value;
     }
-  }
+    return plain;
+  }));
+}
+
+/** Ends live rows: each of `rows` holds the `key` columns of one, and its `to_slot`. */
+export async function closeRows(
+  sql: Queries,
+  table: string,
+  key: readonly string[],
+  rows: readonly Row[],
+): Promise<void> {
+  const same = key.map((column) => sql`and t.${sql(column)} = x.${sql(column)}`);
+  await sql`update ${sql(table)} t set to_slot = x.to_slot
+    from json_populate_recordset(null::${sql(table)}, ${recordset(rows)}::text::json) x
+    where t.to_slot is null ${same}`;
+}
+
+/** Inserts rows that have the same columns. */
+export async function insertRows(
+  sql: Queries,
+  table: string,
+  columns: readonly string[],
+  rows: readonly Row[],
+): Promise<void> {
+  const list = columns.map((column, i) => i === 0 ? sql`${sql(column)}` : sql`, ${sql(column)}`);
+  await sql`insert into ${sql(table)} (${list}) select ${list}
+    from json_populate_recordset(null::${sql(table)}, ${recordset(rows)}::text::json)`;
 }
 
 /** Undoes index tables down to a slot; gives the rows that began or ended after it, as they were. */
-export async function undoRows(sql: Queries, slot: number, tables: ReadonlySet<string>): Promise<Rows> {
+export async function undoRows(sql: Queries, slot: number, reach: Reach): Promise<Rows> {
   const affected = new Map<string, readonly Row[]>();
-  for (const table of tables) {
-    affected.set(table, await sql<Row[]>`select * from ${sql(table)} where from_slot > ${slot} or to_slot > ${slot}`);
-    await sql`delete from ${sql(table)} where from_slot > ${slot}`;
-    await sql`update ${sql(table)} set to_slot = null where to_slot > ${slot}`;
+  for (const table of reach.tables) {
+    const name = sql(table);
+    const mine = belongs(sql, table, reach);
+    affected.set(
+      table,
+      await sql<Row[]>`select t.* from ${name} t where (from_slot > ${slot} or to_slot > ${slot}) ${mine}`,
+    );
+    await sql`delete from ${name} t where from_slot > ${slot} ${mine}`;
+    await sql`update ${name} t set to_slot = null where to_slot > ${slot} ${mine}`;
   }
   return affected;
+}
+
+/** A row as SQL would give it back: every column there, `int8` as bigint. */
+export function asStored(catalog: Catalog, table: string, row: Row): Row {
+  const stored: Record<string, unknown> = {};
+  for (const [column, type] of catalog.shape(table).columns) {
+    const value = row[column];
+    stored[column] = value === undefined || value === null
+      ? null
+      : type === "int8"
+      ? BigInt(value as number | bigint | string)
+      : value;
+  }
+  return stored;
 }

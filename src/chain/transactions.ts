@@ -21,7 +21,7 @@ export const transactionProjection: Projection = {
       { table: "submission_open", column: "open_until", atMost: block.slot },
     ];
   },
-  fold(block, rows) {
+  fold(block, rows, settled) {
     const submitted = new Set(hashes(rows.get("submission")));
     const included = new Set(block.transactions.map((transaction) => transaction.hash));
     const events: Touched[] = [];
@@ -37,7 +37,7 @@ export const transactionProjection: Projection = {
     }
     return {
       type: "done",
-      writes: block.transactions.map((transaction) => ({
+      writes: block.transactions.filter(({ hash }) => !settled || submitted.has(hash)).map((transaction) => ({
         type: "insert",
         table: "chain_transaction",
         row: {

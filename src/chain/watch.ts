@@ -1,15 +1,18 @@
 /**
  * Watches: addresses whose outputs are kept as rows, although nobody indexes the whole UTxO set.
  *
- * The network is asked for an address's outputs at a point of its choice. An answer behind the follower is asked for again, one
- * ahead waits until the follower stands at its point; a rollback below the point an answer was taken at makes the watch wanted again.
+ * The network is asked for an address's outputs at a point of its choice. An answer a few blocks behind the follower is brought
+ * forward by them, one from farther behind is asked for again, one ahead waits until the follower stands at its point; a rollback
+ * below the point an answer was taken at makes the watch wanted again.
  */
 import { sleep } from "#src/base/clock.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { At } from "#src/chain/port.ts";
-import type { Queries, Store } from "#src/store/store.ts";
-import type { Tip } from "#src/cardano/block.ts";
+import { created, type Point, samePoint, type ScannedBlock, spent } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Row } from "#src/cardano/projection.ts";
+import type { At } from "#src/chain/port.ts";
+import { insertRows } from "#src/chain/rows.ts";
+import type { Queries, Store } from "#src/store/store.ts";
 
 const LAPSE = "1 hour";
 
@@ -61,31 +64,66 @@ export async function lapseWatches(sql: Queries): Promise<void> {
     delete from chain_utxo using gone where chain_utxo.address = gone.address`;
 }
 
-/** What becomes of an answer while the follower stands at `at`. */
-export function placeAnswer(answer: At<unknown>, at: Tip): "apply" | "wait" | "ask_again" {
-  if (answer.point.slot === at.slot) return answer.point.hash === at.hash ? "apply" : "ask_again";
-  return answer.point.slot > at.slot ? "wait" : "ask_again";
+/**
+ * What becomes of an answer while the follower stands at `at`, having read `recent` last: the blocks that bring it forward (none where it
+ * is of this very point), or that it waits, or that it is of no use.
+ */
+export function placeAnswer(
+  answer: At<unknown>,
+  at: Point,
+  recent: readonly ScannedBlock[],
+): readonly ScannedBlock[] | "wait" | "ask_again" {
+  const { point } = answer;
+  if (samePoint(point, at)) return [];
+  if (point.slot > at.slot) return "wait";
+  const place = recent.findIndex((block) => samePoint(block, point));
+  const before = place >= 0 ? place + 1 : recent[0]?.previous === point.hash && point.slot >= 0 ? 0 : undefined;
+  return before === undefined ? "ask_again" : recent.slice(before);
 }
 
-/** Writes an answer's rows; the caller holds the cursor's row and stands at the answer's point. */
+/** Writes an answer's rows, brought forward by `blocks`; the caller holds the cursor's row and stands at the last of them. */
 export async function applyAnswer(
   sql: Queries,
   addresses: readonly string[],
   answer: At<readonly Utxo[]>,
+  blocks: readonly ScannedBlock[],
 ): Promise<void> {
   await sql`delete from chain_utxo where address = any(${sql.array([...addresses])})`;
-  const rows = answer.value.map(({ ref, output }) => ({
-    ref: refKey(ref),
-    address: output.address,
-    output: output.raw,
-    from_slot: answer.point.slot,
-    to_slot: null as null,
-  }));
+  const rows = outputsAfter(addresses, answer, blocks);
   for (let i = 0; i < rows.length; i += 1_000) {
-    await sql`insert into chain_utxo ${sql(rows.slice(i, i + 1_000) as unknown as Record<string, string>[])}`;
+    await insertRows(sql, "chain_utxo", ["ref", "address", "output", "from_slot", "to_slot"], rows.slice(i, i + 1_000));
   }
   await sql`update chain_watch set ready = true, at_slot = ${answer.point.slot}
     where address = any(${sql.array([...addresses])})`;
+}
+
+/** The rows of addresses, spent ones included, after the blocks that follow an answer's point. */
+export function outputsAfter(
+  addresses: readonly string[],
+  answer: At<readonly Utxo[]>,
+  blocks: readonly ScannedBlock[],
+): Row[] {
+  const wanted = new Set(addresses);
+  const rows = new Map<string, Record<string, unknown>>();
+  const put = (slot: number, { ref, output }: Utxo) =>
+    rows.set(refKey(ref), {
+      ref: refKey(ref),
+      address: output.address,
+      output: output.raw,
+      from_slot: slot,
+      to_slot: null,
+    });
+  for (const utxo of answer.value) put(answer.point.slot, utxo);
+  for (const block of blocks) {
+    for (const transaction of block.transactions) {
+      for (const ref of spent(transaction)) {
+        const row = rows.get(refKey(ref));
+        if (row) row.to_slot = block.slot;
+      }
+      for (const utxo of created(transaction)) if (wanted.has(utxo.output.address)) put(block.slot, utxo);
+    }
+  }
+  return [...rows.values()];
 }
 
 /** A rollback below the point of an answer: those watches are wanted again. */

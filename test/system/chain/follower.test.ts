@@ -53,8 +53,15 @@ describe("follower", () => {
     await store.sql`update chain_cursor set slot = -1, hash = '', height = 0, tip_slot = -1, tip_height = 0`;
     const random = seeded(seed);
     const chain = new MemoryChain();
-    const { world, crashes, rollbacks } = await live(store, chain, random, seed % 2 === 0 ? 3 : 1_000);
-    console.log(`run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes`);
+    const { world, crashes, rollbacks, commits } = await live(store, chain, random, {
+      cutAbove: seed % 2 === 0 ? 3 : 1_000,
+      // in half of the runs blocks come in bursts, and those that are there share a transaction
+      near: seed % 4 < 2 ? 20 : 0,
+    });
+    console.log(
+      `run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes, ${commits} commits`,
+    );
+    if (seed % 4 >= 2) expect(commits).toBeLessThan(chain.blocks.length);
     disturbed.rollbacks += rollbacks;
     disturbed.crashes += crashes;
 
@@ -103,18 +110,24 @@ describe("follower", () => {
 const disturbed = { rollbacks: 0, crashes: 0 };
 
 /** Grows, rolls back and follows a chain at random; waits until the index stands at its tip. */
-async function live(store: Store, chain: MemoryChain, random: () => number, cutAbove: number) {
+async function live(store: Store, chain: MemoryChain, random: () => number, how: { cutAbove: number; near: number }) {
   const historian = new Historian(random);
   const worlds: World[] = [];
   let rollbacks = 0;
   let crashes = 0;
+  let commits = 0;
   const stop = new AbortController();
-  const moods: Moods = { random, drop: 0.03, lagMs: 3, answerMs: 20 };
+  const moods: Moods = { random, drop: 0.03, ...(how.near > 0 ? { lagMs: 3 } : {}), answerMs: 20 };
   let calm = false;
   const follower = new Follower({
     store,
     port: memoryPort(chain, moods),
-    projections: [transactionProjection, utxoProjection, cageProjection({ scripts: [SCRIPT], network: 0, cutAbove })],
+    projections: [
+      transactionProjection,
+      utxoProjection,
+      cageProjection({ scripts: [SCRIPT], network: 0, cutAbove: how.cutAbove }),
+    ],
+    near: how.near,
     fence: () => Promise.resolve(),
     append: async (sql, touched: readonly Touched[]) => {
       for (const { entity, event } of touched) {
@@ -124,7 +137,8 @@ async function live(store: Store, chain: MemoryChain, random: () => number, cutA
     ring: () => {},
     log: silentLog,
     onStep: (step) => {
-      if (calm || random() > 0.03) return;
+      if (step === "after-commit") commits++;
+      if (calm || random() > (how.near === 0 ? 0.1 : 0.03)) return;
       crashes++;
       throw new Error(`crash at ${step}`);
     },
@@ -158,7 +172,7 @@ async function live(store: Store, chain: MemoryChain, random: () => number, cutA
       if (i === STEPS / 2) {
         void ensureWatched(store, [ADDRESSES[2]!], () => follower.wake(), Date.now() + 60_000);
       }
-      await sleep(random() * 12);
+      if (how.near > 0 || i % 12 === 0) await sleep(random() * (how.near > 0 ? 12 : 100));
     }
     calm = true;
     const end = Date.now() + 60_000;
@@ -168,7 +182,7 @@ async function live(store: Store, chain: MemoryChain, random: () => number, cutA
     }
     expect((await watching).ok).toBe(true);
     expect((await ensureWatched(store, ADDRESSES, () => follower.wake(), Date.now() + 20_000)).ok).toBe(true);
-    return { world: worlds.at(-1) ?? nothing, crashes, rollbacks };
+    return { world: worlds.at(-1) ?? nothing, crashes, rollbacks, commits };
   }
 }
 

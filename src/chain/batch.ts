@@ -1,0 +1,93 @@
+/** Folds blocks one after another without writing any of them. */
+import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { Projection, RowQuery, Touched } from "#src/cardano/projection.ts";
+import { Pace } from "#src/chain/breathe.ts";
+import type { Catalog } from "#src/chain/catalog.ts";
+import { Overlay, Prefetched } from "#src/chain/overlay.ts";
+import { fetchOne, mergeRows, type Reach, rowsOf } from "#src/chain/rows.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** What is to be written for some blocks together. */
+export interface Batch {
+  /** The blocks that were folded, at least one. */
+  readonly blocks: readonly ScannedBlock[];
+  readonly overlay: Overlay;
+  readonly touched: readonly Touched[];
+}
+
+/** A block with the tip that came with it. */
+interface Step {
+  readonly block: ScannedBlock;
+  readonly tip: Tip;
+}
+
+export interface BatchOptions {
+  readonly sql: Queries;
+  readonly catalog: Catalog;
+  readonly projections: readonly Projection[];
+  readonly reach: Reach;
+  /** Whether no rollback reaches a block any more. */
+  readonly settled: (step: Step) => boolean;
+  /** Whether the batch ends before a block; not asked of the first. */
+  readonly ends: (step: Step, changes: number, last: ScannedBlock) => boolean;
+}
+
+/**
+ * Folds a run of linked blocks from the first on, as far as `ends` lets it or until a fold asks for what only the tables can answer. The
+ * rows that the blocks name are read for all of them at once.
+ */
+export async function foldBlocks(steps: readonly Step[], options: BatchOptions): Promise<Batch> {
+  const { sql, catalog, projections, reach } = options;
+  const pace = new Pace();
+  const keys: (readonly RowQuery[])[][] = [];
+  for (const { block } of steps) {
+    keys.push(projections.map((projection) => projection.keys(block)));
+    await pace.step();
+  }
+  const asked = keys.flat(2);
+  await catalog.know(sql, [...reach.tables, ...asked.map(({ table }) => table)]);
+  const prefetched = await Prefetched.read(asked, (query) => fetchOne(sql, query, reach));
+  const overlay = new Overlay(catalog, reach);
+  const blocks: ScannedBlock[] = [];
+  const touched: Touched[] = [];
+  /** Gives undefined where a query must wait until what came before is written. */
+  const fold = async (projection: Projection, queries: readonly RowQuery[], step: Step) => {
+    if (queries.some((query) => overlay.defers(query))) return undefined;
+    let rows = rowsOf(queries, queries.map((query) => overlay.answer(query, prefetched.get(query))));
+    for (;;) {
+      const folded = projection.fold(step.block, rows, options.settled(step));
+      if (folded.type === "done") return folded;
+      await catalog.know(sql, folded.queries.map(({ table }) => table));
+      if (folded.queries.some((query) => overlay.defers(query))) return undefined;
+      const answers = await Promise.all(
+        folded.queries.map(async (query) => overlay.answer(query, await fetchOne(sql, query, reach))),
+      );
+      rows = mergeRows(rows, rowsOf(folded.queries, answers));
+    }
+  };
+  for (const [i, step] of steps.entries()) {
+    if (i > 0 && options.ends(step, overlay.size + touched.length, blocks[i - 1]!)) break;
+    const folds = await Promise.all(projections.map((projection, p) => fold(projection, keys[i]![p]!, step)));
+    const done = folds.filter((one) => one !== undefined);
+    if (done.length < folds.length) break;
+    for (const one of done) {
+      overlay.write(step.block.slot, one.writes);
+      touched.push(...one.touched);
+    }
+    blocks.push(step.block);
+    await pace.step();
+  }
+  return { blocks, overlay, touched: onceStanding(touched) };
+}
+
+/** What is told while it holds is told once in a batch. */
+function onceStanding(touched: readonly Touched[]): readonly Touched[] {
+  const told = new Set<string>();
+  return touched.filter(({ entity, event, standing }) => {
+    if (!standing) return true;
+    const key = `${entity.kind} ${entity.id} ${event.type}`;
+    if (told.has(key)) return false;
+    told.add(key);
+    return true;
+  });
+}

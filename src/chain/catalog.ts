@@ -1,0 +1,41 @@
+/** What the database says of the tables that projections name: their columns, and which of them are views. */
+import type { Queries } from "#src/store/store.ts";
+
+/** A table or view. */
+export interface TableShape {
+  readonly isView: boolean;
+  /** Type names of PostgreSQL by column, in the order of the table. */
+  readonly columns: ReadonlyMap<string, string>;
+}
+
+/** Looks tables up once. They do not change while a process runs. */
+export class Catalog {
+  private readonly shapes = new Map<string, TableShape>();
+
+  /** Sees to it that `shape` knows these tables. Throws on a name that is no table and no view. */
+  async know(sql: Queries, tables: Iterable<string>): Promise<void> {
+    const missing = [...new Set(tables)].filter((table) => !this.shapes.has(table));
+    if (missing.length === 0) return;
+    const rows = await sql<{ table: string; view: boolean; column: string; type: string }[]>`
+      select wanted as table, c.relkind = 'v' as view, a.attname as column, t.typname as type
+      from unnest(${sql.array(missing)}::text[]) wanted
+      join pg_class c on c.oid = to_regclass(quote_ident(wanted))
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      join pg_type t on t.oid = a.atttypid order by wanted, a.attnum`;
+    for (const table of missing) {
+      const mine = rows.filter((row) => row.table === table);
+      if (mine.length === 0) throw new Error(`there is no table ${table}`);
+      this.shapes.set(table, {
+        isView: mine[0]!.view,
+        columns: new Map(mine.map((row) => [row.column, row.type])),
+      });
+    }
+  }
+
+  /** A table that is known. */
+  shape(table: string): TableShape {
+    const shape = this.shapes.get(table);
+    if (!shape) throw new Error(`the table ${table} was not looked up`);
+    return shape;
+  }
+}

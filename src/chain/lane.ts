@@ -1,0 +1,305 @@
+/**
+ * A lane: one cursor's way along the chain, from the port into rows.
+ *
+ * Hypotheses: whoever holds the follower's lease runs this, and every transaction here checks the lease's epoch, so a lane whose
+ * follower lost it writes nothing; the rows of some blocks, their entries in the chain log and the cursor commit together, so that a crash
+ * at any line leaves either all of them or none; steps are applied one after another; far from the tip many blocks share a transaction,
+ * of which none is to take over 100 ms; what was folded for a cursor is written only while the cursor has the generation it was
+ * folded at, so that things that join or leave between the two miss nothing.
+ */
+import { sleep } from "#src/base/clock.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
+import type { Projection, Touched } from "#src/cardano/projection.ts";
+import { Ahead, type Forward } from "#src/chain/ahead.ts";
+import { type Batch, foldBlocks } from "#src/chain/batch.ts";
+import { Catalog } from "#src/chain/catalog.ts";
+import { type Place, readPlace } from "#src/chain/cursor.ts";
+import * as measure from "#src/chain/metrics.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import type { ProgressMeter } from "#src/chain/progress.ts";
+import { fetchRows, insertRows, type Reach, reachOf, undoRows } from "#src/chain/rows.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+export interface LaneOptions {
+  readonly store: Store;
+  readonly port: ChainPort;
+  readonly cursor: string;
+  readonly projections: readonly Projection[];
+  /** Throws inside a transaction when the follower's lease is no longer held. */
+  readonly fence: (sql: Queries) => Promise<void>;
+  /** Appends to the runtime's ordered input log, in the transaction it is given. */
+  readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
+  /** Doorbell for actors, after the commit. */
+  readonly ring: (touched: readonly Touched[]) => void;
+  readonly log: Log;
+  /** Blocks that a rollback may reach back. */
+  readonly keepBlocks: number;
+  /** Whether the blocks read are kept as points: those of the main cursor serve all. */
+  readonly keepsPoints: boolean;
+  /** Blocks from the tip within which each has a transaction of its own. */
+  readonly near: number;
+  readonly meter?: ProgressMeter;
+  readonly onStep?: ((step: FollowerStep) => void | Promise<void>) | undefined;
+  /** Points to go on from, newest first. */
+  readonly points: () => Promise<readonly Point[]>;
+  /** Where a batch ends, although it could go on. */
+  readonly stopsAt?: (slot: number) => boolean;
+  /** Last slot that may be read now; `changed` resolves when it may be another. */
+  readonly limit?: () => number;
+  readonly changed?: () => Promise<void>;
+  /** Asked between steps: true ends the lane. */
+  readonly ended?: (at: Tip) => Promise<boolean>;
+  /** Within a rollback's transaction. */
+  readonly onUndo?: (sql: Queries, slot: number) => Promise<void>;
+  /** After each commit, before the next step; `blocks` is empty for a rollback. */
+  readonly onMoved?: (at: Tip, blocks: readonly ScannedBlock[]) => Promise<void>;
+}
+
+/** The lines of a step's work between which tests put faults. */
+export type FollowerStep =
+  | "scanned"
+  | "folded"
+  | "before-commit"
+  | "after-commit"
+  | "before-undo"
+  | "after-undo"
+  | "before-join"
+  | "after-join";
+
+const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000, 5_000];
+/** What a transaction of many blocks is to take, in milliseconds: well below what none may exceed. */
+const WRITE_MS = 40;
+/** Blocks of one transaction. */
+const MOST_BLOCKS = 1_000;
+/** Changes that a transaction begins with, as long as nothing was measured. */
+const FIRST_CHANGES = 200;
+const MOST_CHANGES = 20_000;
+
+/** Things came to the cursor or left it since a step was computed: it is computed anew. */
+class Regenerated extends Error {}
+/** The cursor is no more: its things have joined another or are gone. */
+class CursorGone extends Error {}
+
+export class Lane {
+  private readonly reach: Reach;
+  private readonly catalog = new Catalog();
+  private queue: Promise<void> = Promise.resolve();
+  /** Changes that a transaction may hold to take `WRITE_MS`. */
+  private budget = FIRST_CHANGES;
+  /** Blocks to fold at once: as many as were written the last time, and some more. */
+  private ahead = 16;
+  /** Where the lane stands, as far as this process knows. */
+  at: Tip | undefined;
+
+  constructor(private readonly options: LaneOptions) {
+    this.reach = reachOf(options.projections, options.cursor);
+  }
+
+  /** Follows until the signal aborts or the lane has ended; a lost connection or database is an ordinary event, waited out. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { port, log, points } = this.options;
+    for (let failures = 0; !signal.aborted;) {
+      const session = new AbortController();
+      const stop = () => session.abort();
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        this.at = (await this.place()).at;
+        const ahead = new Ahead(port.follow(await points(), session.signal), session.signal);
+        if (await this.follow(ahead, signal, () => failures = 0)) return;
+      } catch (error) {
+        if (signal.aborted || error instanceof CursorGone) return;
+        measure.interruptions.of().inc();
+        log.warn("following is interrupted", { reason: reason(error) });
+        await sleep(BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)]!, signal);
+      } finally {
+        session.abort();
+        signal.removeEventListener("abort", stop);
+      }
+    }
+  }
+
+  /** Runs `work` while no step is applied. */
+  serially<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.queue.then(work);
+    this.queue = result.then(() => {}, () => {});
+    return result;
+  }
+
+  /** Applies steps until the signal aborts (false) or the lane has ended (true). */
+  private async follow(ahead: Ahead, signal: AbortSignal, onApplied: () => void): Promise<boolean> {
+    const { limit = () => Infinity, changed, ended } = this.options;
+    const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    while (!signal.aborted) {
+      const wake = [ahead.more(), aborted, ...(changed ? [changed()] : [])];
+      if (await ended?.(this.at!)) return true;
+      const { first } = ahead;
+      if (!first || (first.type === "forward" && first.block.slot > limit())) {
+        await Promise.race(wake);
+        continue;
+      }
+      try {
+        if (first.type === "backward") {
+          ahead.begin(1);
+          await this.serially(() => this.backward(first.point, first.tip));
+          ahead.done(1);
+        } else {
+          const most = limit();
+          const steps = ahead.forwards(this.isNear(first) ? 1 : this.ahead).filter(({ block }) => block.slot <= most);
+          ahead.begin(steps.length);
+          ahead.done(await this.serially(() => this.forward(steps)));
+        }
+        onApplied();
+      } catch (error) {
+        ahead.begin(0);
+        if (!(error instanceof Regenerated)) throw error;
+      }
+    }
+    return false;
+  }
+
+  private isNear({ block, tip }: { readonly block: ScannedBlock; readonly tip: Tip }): boolean {
+    return tip.height - block.height < this.options.near;
+  }
+
+  private async place(): Promise<Place> {
+    const place = await readPlace(this.options.store.sql, this.options.cursor);
+    if (!place) throw new CursorGone();
+    return place;
+  }
+
+  /** Applies the first of these blocks; gives how many. */
+  private async forward(steps: readonly Forward[]): Promise<number> {
+    const { store, projections, onStep, keepBlocks, stopsAt } = this.options;
+    const begun = performance.now();
+    await onStep?.("scanned");
+    const place = await this.place();
+    if (samePoint(steps[0]!.block, place.at)) return 1;
+    const wrong = linkProblem(steps[0]!.block, place.at);
+    if (wrong !== undefined) throw new Error(wrong);
+    const settled = (step: { block: ScannedBlock; tip: Tip }) => step.tip.height - step.block.height > keepBlocks;
+    const batch = await foldBlocks(steps, {
+      sql: store.sql,
+      catalog: this.catalog,
+      projections,
+      reach: this.reach,
+      settled,
+      ends: (step, changes, last) =>
+        changes >= this.budget || this.isNear(step) || stopsAt?.(last.slot) === true ||
+        linkProblem(step.block, last) !== undefined,
+    });
+    await onStep?.("folded");
+    const { blocks, touched } = batch;
+    const last = steps[blocks.length - 1]!;
+    const points = steps.slice(0, blocks.length).filter((step) => step === last || !settled(step));
+    await this.write(place, batch, points.map(({ block }) => block), last.tip);
+    if (this.options.keepsPoints) measure.blocks.of().inc(blocks.length);
+    measure.blockSeconds.of().since(begun);
+    this.at = last.block;
+    await onStep?.("after-commit");
+    this.options.ring(touched);
+    this.options.meter?.moved(last.block, last.tip, blocks.length);
+    await this.options.onMoved?.(last.block, blocks);
+    return blocks.length;
+  }
+
+  /** Writes a batch in one transaction, and learns from it how much the next may hold. */
+  private async write(place: Place, batch: Batch, points: readonly ScannedBlock[], tip: Tip): Promise<void> {
+    const { blocks, overlay, touched } = batch;
+    const begun = performance.now();
+    await this.options.store.sql.begin(async (sql) => {
+      await this.claim(sql, place);
+      await overlay.flush(sql);
+      if (this.options.keepsPoints) await keepPoints(sql, place.at, points);
+      await this.moveCursor(sql, blocks.at(-1)!, tip);
+      await this.options.append(sql, touched);
+      await this.options.onStep?.("before-commit");
+    });
+    const took = performance.now() - begun;
+    const changes = overlay.size + touched.length;
+    // a small transaction says little of a large one
+    if (took > WRITE_MS || changes * 2 >= this.budget) {
+      const fits = Math.max(1, changes) * WRITE_MS / took;
+      this.budget = Math.round(Math.min(MOST_CHANGES, Math.max(FIRST_CHANGES / 10, Math.min(fits, this.budget * 2))));
+    }
+    // a transaction of many blocks without changes is judged by its time alone
+    const blocksThatFit = took > WRITE_MS ? blocks.length * WRITE_MS / took : blocks.length * 2;
+    this.ahead = Math.round(Math.min(MOST_BLOCKS, Math.max(16, blocksThatFit)));
+  }
+
+  /** Under the lease, with the cursor where this step was computed from. */
+  private async claim(sql: Queries, { at, generation }: Place): Promise<void> {
+    await this.options.fence(sql);
+    const [row] = await sql<{ hash: string; generation: bigint }[]>`
+      select hash, generation from chain_cursor where id = ${this.options.cursor} for update`;
+    if (!row) throw new CursorGone();
+    if (row.hash !== at.hash) throw new Error("the cursor has moved under this follower");
+    if (row.generation !== generation) throw new Regenerated();
+  }
+
+  private async backward(point: Point, tip: Tip): Promise<void> {
+    const { store, projections, onStep, onUndo } = this.options;
+    const place = await this.place();
+    const { at } = place;
+    if (samePoint(point, at)) return;
+    const back = point.slot < 0 ? { ...origin, height: 0 } : await this.known(point, at);
+    await onStep?.("before-undo");
+    const touched: Touched[] = [];
+    await store.sql.begin(async (sql) => {
+      touched.length = 0;
+      await this.claim(sql, place);
+      const affected = await undoRows(sql, back.slot, this.reach);
+      await onUndo?.(sql, back.slot);
+      for (const projection of projections) {
+        const queries = projection.undoKeys?.(affected) ?? [];
+        const rows = await fetchRows(sql, queries, this.reach);
+        touched.push(...projection.undo(back, affected, rows));
+      }
+      if (this.options.keepsPoints) await sql`delete from chain_block where slot > ${back.slot}`;
+      await this.moveCursor(sql, back, tip);
+      await this.options.append(sql, touched);
+    });
+    measure.rollbacks.of().inc();
+    measure.blocksUndone.of().inc(Math.max(0, at.height - back.height));
+    this.at = back;
+    await onStep?.("after-undo");
+    this.options.log.info("rolled back", { from: at.slot, to: back.slot, entities: touched.length });
+    this.options.ring(touched);
+    await this.options.onMoved?.(back, []);
+  }
+
+  private async known(point: Point, at: Tip): Promise<Tip> {
+    const rows = await this.options.store.sql<{ height: bigint }[]>`
+      select height from chain_block where slot = ${point.slot} and hash = ${point.hash}`;
+    if (rows[0]) return { ...point, height: Number(rows[0].height) };
+    // nothing is ever pruned of what is read apart, so it can go back any way; the next block tells the height
+    if (!this.options.keepsPoints) return { ...point, height: at.height };
+    throw new Error(`a rollback to ${point.slot} is deeper than the blocks kept here`);
+  }
+
+  private async moveCursor(sql: Queries, at: Tip, tip: Tip): Promise<void> {
+    await sql`update chain_cursor set slot = ${at.slot}, hash = ${at.hash}, height = ${at.height},
+      tip_slot = ${tip.slot}, tip_height = ${tip.height} where id = ${this.options.cursor}`;
+  }
+}
+
+/** Keeps blocks as points; of an epoch boundary block of Byron and the block that shares its slot, the second. */
+async function keepPoints(sql: Queries, at: Point, blocks: readonly ScannedBlock[]): Promise<void> {
+  const bySlot = new Map(blocks.map((block) => [block.slot, block]));
+  if (bySlot.has(at.slot)) await sql`delete from chain_block where slot = ${at.slot}`;
+  const rows = [...bySlot.values()].map(({ slot, hash, height, previous }) => ({
+    slot,
+    hash,
+    height,
+    previous: previous ?? null,
+  }));
+  await insertRows(sql, "chain_block", ["slot", "hash", "height", "previous"], rows);
+}
+
+/** Why a block does not follow a point, if it does not. An epoch boundary block of Byron shares its slot with the next one. */
+function linkProblem(block: ScannedBlock, at: Point): string | undefined {
+  if (at.slot < 0) return undefined;
+  if (block.previous !== at.hash) return `block ${block.hash} does not follow ${at.hash}`;
+  if (block.slot < at.slot) return `block at slot ${block.slot} does not follow slot ${at.slot}`;
+  return undefined;
+}

@@ -1,0 +1,136 @@
+/** Reads things that were born before the index's place, apart, until they have caught up with it. */
+import { sleep } from "#src/base/clock.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import type { Tip } from "#src/cardano/block.ts";
+import type { Projection, Touched } from "#src/cardano/projection.ts";
+import { assign, erase, type Group, groupPoints, join, readGroups, release } from "#src/chain/groups.ts";
+import { Lane, type LaneOptions } from "#src/chain/lane.ts";
+import { type Progress, ProgressMeter } from "#src/chain/progress.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** Cursors that are read apart at the same time; other things wait for one of these to join. */
+const MOST = 4;
+const LOOK_EVERY_MS = 1_000;
+
+/** What the lanes of restored things have from the follower. */
+export interface RestoringOptions
+  extends Pick<LaneOptions, "store" | "port" | "fence" | "append" | "ring" | "keepBlocks" | "onStep"> {
+  /** Those that have members. */
+  readonly projections: readonly Projection[];
+  readonly log: Log;
+  /** The lane of the main cursor. */
+  readonly main: Lane;
+  readonly onProgress?: ((progress: Progress, group: Group) => void) | undefined;
+}
+
+export class Restoring {
+  private readonly running = new Map<string, Promise<void>>();
+  private woken: () => void = () => {};
+  private moved: (() => void)[] = [];
+
+  constructor(private readonly options: RestoringOptions) {}
+
+  /** Somebody wants things read, or read no more. */
+  wake(): void {
+    this.woken();
+  }
+
+  /** The main cursor has moved. */
+  mainMoved(): void {
+    for (const tell of this.moved.splice(0)) tell();
+  }
+
+  /** Looks after things until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { projections, store, log } = this.options;
+    const names = projections.map(({ name }) => name);
+    while (names.length > 0 && !signal.aborted) {
+      const doorbell = new Promise<void>((resolve) => this.woken = resolve);
+      try {
+        await this.releaseGone();
+        let groups = await readGroups(store.sql, names);
+        while (groups.length < MOST && await this.fenced((sql) => assign(sql, names))) {
+          groups = await readGroups(store.sql, names);
+        }
+        for (const group of groups) if (this.running.size < MOST) this.start(group, signal);
+      } catch (error) {
+        if (!signal.aborted) log.warn("looking after restored things is interrupted", { reason: reason(error) });
+      }
+      await Promise.race([doorbell, sleep(LOOK_EVERY_MS, signal)]);
+    }
+    await Promise.all(this.running.values());
+  }
+
+  private async releaseGone(): Promise<void> {
+    const { store, projections } = this.options;
+    const [gone] = await store.sql`select 1 from chain_member where gone limit 1`;
+    if (!gone) return;
+    await this.fenced(release);
+    while (await this.fenced((sql) => erase(sql, projections)));
+  }
+
+  private async fenced<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
+    return await this.options.store.sql.begin(async (sql) => {
+      await this.options.fence(sql);
+      return await work(sql);
+    }) as T;
+  }
+
+  private start(group: Group, signal: AbortSignal): void {
+    const { cursor } = group;
+    if (this.running.has(cursor)) return;
+    const work = this.laneOf(group).run(signal).finally(() => {
+      this.running.delete(cursor);
+      this.wake();
+    });
+    this.running.set(cursor, work);
+  }
+
+  private laneOf(group: Group): Lane {
+    const { main, projections, store, port, fence, append, ring, keepBlocks, onStep, onProgress } = this.options;
+    const { cursor } = group;
+    const log = this.options.log.with({ cursor });
+    log.info("things are read apart", { things: group.members, projection: group.projection });
+    return new Lane({
+      store,
+      port,
+      fence,
+      append,
+      ring,
+      keepBlocks,
+      onStep,
+      cursor,
+      log,
+      projections: projections.filter(({ name }) => name === group.projection),
+      keepsPoints: false,
+      near: 0,
+      ...(onProgress ? { meter: new ProgressMeter((progress) => onProgress(progress, group)) } : {}),
+      points: () => groupPoints(store.sql, cursor),
+      limit: () => main.at?.slot ?? -1,
+      changed: () => new Promise((resolve) => this.moved.push(resolve)),
+      ended: (at) => this.join(group, at, log),
+    });
+  }
+
+  /** Joins a group with the rest where both stand at the same block. */
+  private async join({ cursor, projection }: Group, at: Tip, log: Log): Promise<boolean> {
+    const { main, projections, append, ring, onStep } = this.options;
+    if (main.at?.hash !== at.hash) return false;
+    const members = projections.find(({ name }) => name === projection)?.members;
+    await onStep?.("before-join");
+    let touched: readonly Touched[] = [];
+    // between steps of the main lane, whose work would be in vain otherwise
+    const joined = await main.serially(() =>
+      this.fenced(async (sql) => {
+        const done = await join(sql, cursor);
+        if (done) await append(sql, touched = members?.joined?.(done.members, done.at) ?? []);
+        return done;
+      })
+    );
+    if (!joined) return false;
+    await onStep?.("after-join");
+    log.info("things have caught up and are read with all others", { things: joined.members.length, slot: at.slot });
+    ring(touched);
+    return true;
+  }
+}
