@@ -139,7 +139,7 @@ async function open(
   // Before the roles, some of which wait for others.
   places.push(...await healthPort(rooms));
   if (roles.has("devnet")) places.push(...await devnetRole(rooms, progress));
-  if (roles.has("follower")) followerRole(rooms);
+  if (roles.has("follower")) followerRole(rooms, progress);
   if (roles.has("worker")) await workerRole(rooms);
   if (roles.has("edge")) places.push(...await edgeRole(rooms));
   let warm = false;
@@ -224,7 +224,8 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
   return [{ name: "devnet and faucet", at: urlOf(listener) }];
 }
 
-function followerRole({ store, bus, port, options, log, hooks, health, stops }: Rooms): void {
+function followerRole(rooms: Rooms, progress: (line: string) => void): void {
+  const { store, bus, port, options, log, hooks, health, stops } = rooms;
   const lease = holdLease({
     store,
     bus,
@@ -247,6 +248,7 @@ function followerRole({ store, bus, port, options, log, hooks, health, stops }: 
         append,
         ring: ringing(bus),
         log: log.with({ room: "follower" }),
+        onProgress: progress,
         ...(hooks.follower ? { onStep: hooks.follower } : {}),
       });
       const unsubscribe = bus.subscribe(WATCH, () => follower.wake());
