@@ -7,6 +7,7 @@
  * nobody else's (each protocol queues for itself, and pieces of different protocols take turns); whatever goes wrong on one protocol
  * ends the connection with one reason for all who wait.
  */
+import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import { asNodeError, type NodeError, nodeError } from "#src/node/errors.ts";
 import { Framer } from "#src/node/framing.ts";
@@ -48,7 +49,13 @@ export class Mux {
   private readonly controller = new AbortController();
 
   constructor(private readonly socket: Socket, readonly side: Side) {
-    socket.on("data", (chunk: Uint8Array) => this.take(chunk));
+    // as many callers as there are may wait for the end
+    setMaxListeners(0, this.controller.signal);
+    // plain bytes: the slices of a Buffer are Buffers, whose own slice does not copy
+    socket.on(
+      "data",
+      (chunk: Uint8Array) => this.take(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
+    );
     socket.on("drain", () => {
       this.blocked = false;
       this.flush();
@@ -79,13 +86,14 @@ export class Mux {
     return channel;
   }
 
-  /** Ends the connection for a reason: all who wait are told it. The first reason stands. */
-  fail(reason: NodeError): void {
-    if (this.reason) return;
+  /** Ends the connection for a reason: all who wait are told it. The first reason stands, and is given. */
+  fail(reason: NodeError): NodeError {
+    if (this.reason) return this.reason;
     this.reason = reason;
     this.socket.destroy();
     for (const channel of this.turns) channel.wake();
     this.controller.abort(reason);
+    return reason;
   }
 
   /** Ends the connection once everything that was sent is with the operating system. */

@@ -42,7 +42,7 @@ export class Speaker<S extends string, M extends Message> {
     private readonly protocol: Protocol<S, M>,
     readonly channel: Channel,
     private readonly side: Side,
-    private readonly fail: (reason: NodeError) => void,
+    private readonly fail: (reason: NodeError) => NodeError,
   ) {
     this.at = protocol.initial;
   }
@@ -89,9 +89,7 @@ export class Speaker<S extends string, M extends Message> {
       }
       return message;
     } catch (error) {
-      const reason = asNodeError(error, `${name}: a message cannot be read`);
-      this.fail(reason);
-      throw reason;
+      throw this.fail(asNodeError(error, `${name}: a message cannot be read`));
     }
   }
 
