@@ -67,33 +67,27 @@ export function readOutput(item: Item): Output {
 
 /** Reads an output of any era where a walk stands. */
 export function walkOutput(walk: Walk): Output {
-  const start = walk.at;
-  const output = walk.major === major.array ? walkLegacy(walk) : walkMap(walk);
-  return { ...output, raw: walk.source.subarray(start, walk.at) };
+  return walk.major === major.array ? walkLegacy(walk) : walkMap(walk);
 }
 
-type Content = Omit<Output, "raw">;
-
-function walkLegacy(walk: Walk): Content {
+function walkLegacy(walk: Walk): Output {
   const start = walk.at;
   const length = walk.tuple("output", 2, 3);
-  if (walk.major === major.array) {
-    // an address of Byron is known by all of its CBOR, as bytes inside the addresses of later eras
-    const content = { address: toHex(walk.raw()), value: lovelace(walk.int()) };
-    walk.close(start);
-    return content;
-  }
-  const address = walk.hex();
-  const value = walkValue(walk);
-  const content = length === 3 ? { address, value, datumHash: walk.hex() } : { address, value };
+  // an address of Byron is known by all of its CBOR, as bytes inside the addresses of later eras
+  const byron = walk.major === major.array;
+  const address = byron ? toHex(walk.raw()) : walk.hex();
+  const value = byron ? lovelace(walk.int()) : walkValue(walk);
+  const datumHash = length === 3 ? walk.hex() : undefined;
   walk.close(start);
-  return content;
+  const raw = walk.source.subarray(start, walk.at);
+  return datumHash === undefined ? { address, value, raw } : { address, value, datumHash, raw };
 }
 
-function walkMap(walk: Walk): Content {
+function walkMap(walk: Walk): Output {
+  const start = walk.at;
   let address: string | undefined;
   let value: Value | undefined;
-  let datum: Pick<Output, "datum" | "datumHash"> = {};
+  let datum: Pick<Output, "datum" | "datumHash"> | undefined;
   let script: Uint8Array | undefined;
   const count = walk.map();
   for (let i = 0; walk.more(i, count); i++) {
@@ -115,7 +109,9 @@ function walkMap(walk: Walk): Content {
     }
   }
   if (address === undefined || value === undefined) throw new CborError("an output without address or value");
-  return { address, value, ...datum, ...(script ? { script } : {}) };
+  const raw = walk.source.subarray(start, walk.at);
+  if (!datum && !script) return { address, value, raw };
+  return { address, value, ...datum, ...(script ? { script } : {}), raw };
 }
 
 function walkDatum(walk: Walk): Pick<Output, "datum" | "datumHash"> {

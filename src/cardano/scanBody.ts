@@ -3,7 +3,7 @@ import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { type Certificate, walkCertificate } from "#src/cardano/certificates.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import { type Output, type OutRef, refKey, walkOutput, walkRef } from "#src/cardano/output.ts";
+import { compareRefs, type Output, type OutRef, refKey, walkOutput, walkRef } from "#src/cardano/output.ts";
 import { type Assets, noAssets, walkAssets } from "#src/cardano/value.ts";
 import { Walk } from "#src/cardano/walk.ts";
 
@@ -178,11 +178,12 @@ function list<T>(walk: Walk | undefined, one: (walk: Walk) => T): T[] {
   return found;
 }
 
-/** Inputs are a set, and before Conway a set could be written with one of its elements twice. */
+/** Inputs are a set, and before Conway a set could be written with one of its elements twice. Most are written in order. */
 function distinct(refs: readonly OutRef[]): readonly OutRef[] {
-  if (refs.length < 2) return refs;
-  const seen = new Map(refs.map((ref) => [refKey(ref), ref]));
-  return seen.size === refs.length ? refs : [...seen.values()];
+  for (let i = 1; i < refs.length; i++) {
+    if (compareRefs(refs[i - 1]!, refs[i]!) >= 0) return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+  }
+  return refs;
 }
 
 function withdrawals(walk: Walk | undefined): Map<string, bigint> {

@@ -2,6 +2,7 @@
 import process from "node:process";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
+import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
@@ -13,6 +14,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   trie: benchTrie,
   capacity: benchCapacity,
   build: benchBuild,
+  chain: benchChain,
   service: benchService,
   devnet: benchDevnet,
   embedded: embeddedBench,
