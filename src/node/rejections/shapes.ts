@@ -1,0 +1,225 @@
+/** Shapes of what failures tell. */
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import { as, asInt, CborError, type Encodable, Encoded, type Item } from "#src/cardano/cbor.ts";
+import type { CollectError, Member, RedeemerPointer, RedeemerTarget, Voter } from "#src/cardano/failure.ts";
+import { type OutRef, readOutput } from "#src/cardano/output.ts";
+import { encodeValue, readValue, type Value } from "#src/cardano/value.ts";
+import { amount, count, listOf, mapOf, record, sentMap, sentSet, type Shape } from "#src/node/queries/shape.ts";
+import { compareCredentials, compareHex, credential, hex, reference } from "#src/node/queries/vocabulary.ts";
+import { AT, cborHex } from "#src/node/rejections/leaf.ts";
+
+/** A number that may be negative. */
+export const integer: Shape<number> = {
+  read(item) {
+    const value = Number(asInt(item));
+    if (!Number.isSafeInteger(value)) throw new CborError("a number out of range");
+    return value;
+  },
+  write: (value) => value,
+};
+
+/** Lovelace, with assets where there are some. */
+export const value: Shape<Value> = { read: readValue, write: encodeValue };
+
+/** Hashes, in ascending order under the tag of a set. */
+export const hashes = sentSet(hex, compareHex);
+
+const compareReferences = (a: OutRef, b: OutRef) => compareHex(a.txHash, b.txHash) || a.index - b.index;
+
+/** References, in ascending order under the tag of a set. */
+export const references = sentSet(reference, compareReferences);
+
+/** The ledger's order of accounts: test networks first, then scripts first. */
+export function compareAccounts(a: string, b: string): number {
+  const rank = (account: string) => (account[1] === "0" ? 0 : 2) + (account[0] === "f" ? 0 : 1);
+  return rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** Accounts, in ascending order under the tag of a set. */
+export const accounts = sentSet(hex, compareAccounts);
+
+/** CBOR of whatever it is, in hexadecimal. */
+export const cbor: Shape<string> = {
+  read(item) {
+    if (!item) throw new CborError("nothing is there");
+    return cborHex(item);
+  },
+  write: (value) => new Encoded(fromHex(value)),
+};
+
+/** What withdrawals state, by account. */
+export const withdrawals: Shape<
+  readonly { readonly account: string; readonly supplied: bigint; readonly expected?: bigint }[]
+> = mapOf(
+  hex,
+  amount,
+  compareAccounts,
+  (account, supplied): { readonly account: string; readonly supplied: bigint; readonly expected?: bigint } => ({
+    account,
+    supplied,
+  }),
+  ({ account, supplied }) => [account, supplied],
+);
+
+/** Two values that should be one, as an array of their own. */
+export function pair<T>(shape: Shape<T>): Shape<{ readonly supplied: T; readonly expected: T }> {
+  return record<{ readonly supplied: T; readonly expected: T }>(
+    { supplied: shape, expected: shape } as {
+      readonly supplied: Shape<T>;
+      readonly expected: Shape<T>;
+    } & Parameters<typeof record<{ readonly supplied: T; readonly expected: T }>>[0],
+  );
+}
+
+const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;
+
+const purpose: Shape<RedeemerPointer["purpose"]> = {
+  read(item, at) {
+    const found = PURPOSES[count.read(item, at)];
+    if (!found) throw new CborError("no such purpose");
+    return found;
+  },
+  write: (value) => PURPOSES.indexOf(value),
+};
+
+/** Purpose and index. */
+export const pointer: Shape<RedeemerPointer> = record<RedeemerPointer>({ purpose, index: count });
+
+/** Purpose and thing. */
+export const target = {
+  read(item: Item | undefined): RedeemerTarget {
+    const [kind, thing] = as(item, "array").value;
+    return { purpose: purpose.read(kind, AT), item: cbor.read(thing, AT) };
+  },
+  /** Undefined when the thing is not known. */
+  write: ({ purpose: of, item }: RedeemerTarget): Encodable | undefined =>
+    item === undefined ? undefined : [purpose.write(of, AT), cbor.write(item, AT)],
+};
+
+/** An output as failures tell it, with what it holds. */
+export function readOutputAt(item: Item | undefined): { readonly output: string; readonly lovelace: bigint } {
+  const output = readOutput(item?.type === "array" ? item : as(item, "map"));
+  return { output: toHex(output.raw), lovelace: output.value.lovelace };
+}
+
+const ROLES: readonly Required<Voter>[] = [
+  { role: "committee", kind: "key", hash: "" },
+  { role: "committee", kind: "script", hash: "" },
+  { role: "drep", kind: "key", hash: "" },
+  { role: "drep", kind: "script", hash: "" },
+  { role: "pool", kind: "key", hash: "" },
+];
+
+/** `[role and kind, hash]`. */
+export const voter: Shape<Voter> = {
+  read(item, at) {
+    const [number, hash] = as(item, "array").value;
+    const role = ROLES[count.read(number, at)];
+    if (!role) throw new CborError("no such kind of voter");
+    return { ...role, hash: hex.read(hash, at) };
+  },
+  write: ({ role, kind, hash }, at) => {
+    const number = ROLES.findIndex((each) => each.role === role && each.kind === kind);
+    if (number < 0) throw new CborError("a voter whose role is not known");
+    return [number, hex.write(hash, at)];
+  },
+};
+
+/** Who voted on what. */
+export const votes = listOf(
+  record<{ readonly voter: Voter; readonly action: OutRef }>({ voter, action: reference }),
+);
+
+/** Credentials, as a set in ascending order. */
+export const members: Shape<readonly Credential[]> = sentSet(credential, compareCredentials);
+
+/** Members with the ends of their terms. */
+export const terms: Shape<readonly Member[]> = {
+  read: (item, at) =>
+    as(item, "map").value.map(([member, epoch]) => ({ ...credential.read(member, at), epoch: asInt(epoch) })),
+  write: (all, at) =>
+    sentMap(
+      [...all].sort(compareCredentials).map((member) => {
+        if (member.epoch === undefined) throw new CborError("a term whose end is not known");
+        return [credential.write(member, at), member.epoch];
+      }),
+    ),
+};
+
+const CONTEXT: Readonly<Record<number, string>> = {
+  9: "CertificateNotSupported",
+  10: "PlutusPurposeNotSupported",
+  11: "CurrentTreasuryFieldNotSupported",
+  12: "VotingProceduresFieldNotSupported",
+  13: "ProposalProceduresFieldNotSupported",
+  14: "TreasuryDonationFieldNotSupported",
+  15: "ReferenceInputsNotDisjointFromInputs",
+};
+/** Number of the context errors that Conway has from Babbage. */
+const OF_BABBAGE = 8;
+const CONTEXT_OF_BABBAGE: Readonly<Record<number, string>> = {
+  0: "ByronTxOutInContext",
+  1: "TranslationLogicMissingInput",
+  2: "RedeemerPointerPointsToNothing",
+  4: "InlineDatumsNotSupported",
+  5: "ReferenceScriptsNotSupported",
+  6: "ReferenceInputsNotSupported",
+  7: "TimeTranslationPastHorizon",
+};
+
+function readContextError(item: Item | undefined): CollectError {
+  const [number, detail] = as(item, "array").value;
+  const tag = count.read(number, AT);
+  const [name, of] = tag === OF_BABBAGE
+    ? [CONTEXT_OF_BABBAGE[count.read(as(detail, "array").value[0], AT)], as(detail, "array").value[1]]
+    : [CONTEXT[tag], detail];
+  if (name === undefined) throw new CborError("no such context error");
+  return { kind: "BadTranslation", reason: name, ...(of ? { detail: cborHex(of) } : {}) };
+}
+
+function writeContextError(reason: string, detail: string): Encodable | undefined {
+  const number = (names: Readonly<Record<number, string>>) =>
+    Object.keys(names).map(Number).find((each) => names[each] === reason);
+  const own = number(CONTEXT);
+  const babbage = number(CONTEXT_OF_BABBAGE);
+  const thing = cbor.write(detail, AT);
+  return own !== undefined ? [own, thing] : babbage !== undefined ? [OF_BABBAGE, [babbage, thing]] : undefined;
+}
+
+/** Why a script could not be prepared. */
+export const collectError = {
+  read(item: Item | undefined): CollectError {
+    const [number, what] = as(item, "array").value;
+    switch (count.read(number, AT)) {
+      case 0:
+        return { kind: "NoRedeemer", ...target.read(what) };
+      case 1:
+        return { kind: "NoWitness", script: hex.read(what, AT) };
+      case 2: {
+        const language = count.read(what, AT) + 1;
+        if (language !== 1 && language !== 2 && language !== 3) throw new CborError("no such language");
+        return { kind: "NoCostModel", language };
+      }
+      case 3:
+        return readContextError(what);
+      default:
+        throw new CborError("no such collect error");
+    }
+  },
+  /** Undefined when what a node would tell is not known. */
+  write(error: CollectError): Encodable | undefined {
+    const of = (number: number, what: Encodable | undefined): Encodable | undefined =>
+      what === undefined ? undefined : [number, what];
+    switch (error.kind) {
+      case "NoRedeemer":
+        return of(0, target.write(error));
+      case "NoWitness":
+        return of(1, hex.write(error.script, AT));
+      case "NoCostModel":
+        return of(2, error.language - 1);
+      case "BadTranslation":
+        return of(3, error.detail === undefined ? undefined : writeContextError(error.reason, error.detail));
+    }
+  },
+};
