@@ -195,8 +195,8 @@ describe("random operations", () => {
         token.requests.set(ref, { ref, user, type, key, old, value });
         return "request";
       }
-      // what follows needs the requests in the ledger
-      for (const hash of landed.slice(-6)) await inLedger(hash);
+      // what follows needs the requests in the ledger, also those that a rollback has just put back into the mempool
+      for (const hash of landed.slice(-40)) await inLedger(hash);
       if (roll < 0.85) {
         const open = [...token.requests.values()].filter(() => random() < 0.8).sort((a, b) => refOrder(a.ref, b.ref));
         // mostly what can be applied, now and then what cannot
