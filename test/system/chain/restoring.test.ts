@@ -1,0 +1,282 @@
+/**
+ * Things that are read apart from their birth on and then join the rest: on a chain that lags, drops and rolls back with crashes at every line,
+ * found out late or not; and on the devnet, with the follower killed in the middle.
+ */
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sleep, VirtualClock } from "#src/base/clock.ts";
+import { silentLog } from "#src/base/log.ts";
+import { origin, type Point, type ScannedBlock } from "#src/cardano/block.ts";
+import { parseRefKey } from "#src/cardano/output.ts";
+import type { Touched } from "#src/cardano/projection.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
+import { encodeTransaction } from "#src/cardano/transaction.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { Follower } from "#src/chain/follower.ts";
+import { dismiss, placeOf } from "#src/chain/groups.ts";
+import { chainMigrations } from "#src/chain/migrations.ts";
+import { transactionProjection } from "#src/chain/transactions.ts";
+import { utxoProjection } from "#src/chain/utxo.ts";
+import { readBlocks } from "#src/devnet/chainRows.ts";
+import { startDevnet } from "#src/devnet/devnet.ts";
+import { devnetMigrations } from "#src/devnet/migrations.ts";
+import { connectBus } from "#src/runtime/bus.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { MemoryChain, memoryPort, type Moods } from "../../support/chain.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import {
+  beginPocket,
+  GAP,
+  pocketAddress,
+  pocketProjection,
+  pocketTables,
+  readPocket,
+  replayPocket,
+} from "../../support/pockets.ts";
+import { seeded } from "../../support/random.ts";
+import { until } from "../../support/until.ts";
+
+const RUNS = Number(process.env.FOLLOWER_RUNS ?? 3);
+const STEPS = 120;
+const FOLLOWER = fileURLToPath(new URL("../../support/pocket-follower.ts", import.meta.url));
+
+let infra: Awaited<ReturnType<typeof sharedInfra>>;
+let store: Store;
+beforeEach(async () => {
+  infra = await sharedInfra();
+  store = openStore(infra.databaseUrl);
+  await migrate(store, [
+    ...runtimeMigrations,
+    ...chainMigrations,
+    ...devnetMigrations,
+    { id: "pockets-1", sql: pocketTables },
+  ]);
+});
+afterEach(async () => {
+  await store?.close();
+  await infra?.stop();
+});
+
+/** Makes the next transactions of pockets: they pay within the gap, spend what they have, and pay each other. */
+class Payer {
+  private serial = 0;
+  constructor(private readonly random: () => number) {}
+
+  next(pockets: readonly string[], blocks: readonly ScannedBlock[]): Uint8Array[] {
+    const transactions: Uint8Array[] = [];
+    for (const pocket of pockets) {
+      if (this.random() > 0.3) continue;
+      const { refs, used } = replayPocket(pocket, blocks);
+      const inputs = refs.filter(() => this.random() < 0.4).map(parseRefKey);
+      const outputs = [...Array(1 + Math.floor(this.random() * 2))].map((_, i) => ({
+        // the second output may use an address that is only found by the first
+        address: pocketAddress(pocket, i === 0 ? Math.floor(this.random() * (used + GAP)) : used + GAP - 1),
+        value: lovelace(1_000_000n),
+      }));
+      const seed = { txHash: (++this.serial + 2 ** 41).toString(16).padStart(64, "0"), index: 0 };
+      transactions.push(encodeTransaction({ inputs: [...inputs, seed], outputs, fee: 0n }));
+    }
+    return transactions;
+  }
+}
+
+const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
+
+describe("on a chain that misbehaves", () => {
+  it.each(Array.from({ length: RUNS }, (_, i) => i + 1))("everything is found, run %i", async (seed) => {
+    const random = seeded(seed);
+    const chain = new MemoryChain();
+    const payer = new Payer(random);
+    const moods: Moods = { random, drop: 0.02, ...(seed % 2 ? { lagMs: 2 } : {}) };
+    let calm = false;
+    let crashes = 0;
+    const told: Touched[] = [];
+    const follower = new Follower({
+      store,
+      port: memoryPort(chain, moods),
+      projections: [transactionProjection, utxoProjection, pocketProjection],
+      fence: async () => {},
+      append: async (_, touched) => void told.push(...touched),
+      ring: () => {},
+      log: silentLog,
+      near: seed % 2 ? 20 : 0,
+      keepBlocks: 30,
+      onStep: (step) => {
+        if (calm || random() > 0.08) return;
+        crashes++;
+        throw new Error(`crash at ${step}`);
+      },
+    });
+    const stop = new AbortController();
+    const running = follower.run(stop.signal);
+    const born: string[] = [];
+    const late: { pocket: string; birth: Point; at: number }[] = [];
+    let rollbacks = 0;
+    try {
+      for (let i = 0; i < STEPS; i++) {
+        if (chain.blocks.length > 6 && random() < 0.06) {
+          chain.rollback(1 + Math.floor(random() * 6));
+          rollbacks++;
+        }
+        if (i % 25 === 0) {
+          const pocket = `pocket-${i}`;
+          born.push(pocket);
+          // known at once, or long after its birth
+          late.push({ pocket, birth: i === 0 ? origin : pointOf(chain.tip), at: i + Math.floor(random() * 60) });
+        }
+        const blocks = chain.blocks.map(({ scanned }) => scanned);
+        chain.add(...payer.next(born, blocks));
+        for (const { pocket, birth, at } of late) {
+          if (at !== i) continue;
+          await store.sql.begin((sql) => beginPocket(sql, pocket, birth));
+          // the same addresses, read from the origin
+          await store.sql.begin((sql) => beginPocket(sql, `${pocket}:again`, origin));
+          follower.wake();
+        }
+        await sleep(random() * 8);
+      }
+      calm = true;
+      for (const { pocket, birth, at } of late) {
+        if (at >= STEPS) await store.sql.begin((sql) => beginPocket(sql, pocket, birth));
+      }
+      follower.wake();
+      await until("everything is read at the tip", async () => {
+        const [apart] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
+        return !apart && (await readCursor(store.sql)).at.hash === chain.tip.hash;
+      });
+      // and goes on together
+      for (let i = 0; i < 5; i++) chain.add(...payer.next(born, chain.blocks.map(({ scanned }) => scanned)));
+      await until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash);
+    } finally {
+      stop.abort();
+      await running;
+    }
+    console.log(`run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes`);
+    const blocks = chain.blocks.map(({ scanned }) => scanned);
+    let held = 0;
+    const pockets = await store.sql<{ member: string }[]>`select member from chain_member`;
+    expect(pockets.length).toBeGreaterThan(born.length);
+    for (const { member } of pockets) {
+      const { refs } = replayPocket(member, blocks);
+      held += refs.length;
+      expect([member, await readPocket(store.sql, member)]).toEqual([member, refs]);
+    }
+    expect(held).toBeGreaterThan(20);
+    expect(crashes + rollbacks).toBeGreaterThan(3);
+    expect(await store.sql`select id from chain_cursor`).toEqual([{ id: "main" }]);
+    expect(told.some(({ event }) => event.type === "JOINED")).toBe(true);
+  });
+
+  it("what is gone leaves no rows, wherever it was read", async () => {
+    const chain = new MemoryChain();
+    const payer = new Payer(seeded(7));
+    const names = ["a", "b"];
+    for (let i = 0; i < 60; i++) chain.add(...payer.next(names, chain.blocks.map(({ scanned }) => scanned)));
+    for (const name of names) await beginPocket(store.sql, name, origin);
+    let reading = 0;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => release = resolve);
+    const follower = new Follower({
+      store,
+      port: memoryPort(chain, { random: () => 0.5 }),
+      projections: [pocketProjection],
+      fence: async () => {},
+      append: async () => {},
+      ring: () => {},
+      log: silentLog,
+      // the first of two batches waits between folding and writing
+      onStep: (step) => step === "folded" && reading++ === 0 ? held : undefined,
+    });
+    const stop = new AbortController();
+    const running = follower.run(stop.signal);
+    try {
+      await until("a batch is folded", async () => reading > 0);
+      await dismiss(store.sql, "pockets", ["a"]);
+      follower.wake();
+      await until(
+        "it is given up",
+        async () => (await store.sql`select 1 from chain_member where member = 'a'`).length === 0,
+      );
+      release();
+      await until("the other is there", async () => (await placeOf(store.sql, "pockets", "b"))?.restoring === false);
+      await until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash);
+      expect(await store.sql`select 1 from pocket_address where pocket = 'a'`).toEqual([]);
+      expect(await readPocket(store.sql, "a")).toEqual([]);
+      const { refs } = replayPocket("b", chain.blocks.map(({ scanned }) => scanned));
+      expect(refs.length).toBeGreaterThan(0);
+      expect(await readPocket(store.sql, "b")).toEqual(refs);
+    } finally {
+      release();
+      stop.abort();
+      await running;
+    }
+  });
+});
+
+/** Runs a follower of the devnet to its end; gives the signal that ended it. */
+async function run(kill: string): Promise<string | null> {
+  const child = spawn(process.execPath, ["run", "-A", FOLLOWER], {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: {
+      ...process.env,
+      DATABASE_URL: infra.databaseUrl,
+      NATS_URL: infra.natsUrl,
+      ...(infra.natsToken ? { NATS_TOKEN: infra.natsToken } : {}),
+      KILL: kill,
+    },
+  });
+  return await new Promise((resolve) => child.on("close", (_code, signal) => resolve(signal)));
+}
+
+it("on the devnet, goes on after kill -9 in the middle, rollbacks included", async () => {
+  const bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
+  const started = await startDevnet({
+    store,
+    bus,
+    evaluate: () => Promise.reject(new Error("no script was expected")),
+    log: silentLog,
+    clock: new VirtualClock(1_800_000_000_000),
+    options: { blockMs: 0, leaseMs: 60_000 },
+  });
+  if (!started.ok) throw new Error(started.error.message);
+  const devnet = started.value;
+  const random = seeded(3);
+  const pay = async (pocket: string, place: number) => {
+    await devnet.faucet.pay(pocketAddress(pocket, place), 2_000_000n);
+    if (random() < 0.7) expect((await devnet.makeBlock()).ok).toBe(true);
+  };
+  const birth = await devnet.makeBlock();
+  if (!birth.ok) throw new Error(birth.error.message);
+  try {
+    const pockets = ["u", "v", "w", "x", "y", "z"];
+    for (let place = 0; place < 60; place++) await pay(pockets[place % 6]!, Math.floor(place / 6));
+    await devnet.makeBlock();
+    expect(await run("")).toBe(null);
+    const kills = ["folded:2", "before-commit:2", "before-join:1", "after-join:1", "before-undo:1", "after-undo:1"];
+    const lived: string[] = [];
+    for (const [i, kill] of kills.entries()) {
+      // what was read is taken back between two lives; the next finds another one to restore
+      if (i > 0) expect((await devnet.rollback({ blocks: 2 })).ok).toBe(true);
+      await beginPocket(store.sql, pockets[i]!, i % 2 ? origin : pointOf(birth.value));
+      for (const pocket of pockets) await pay(pocket, 10 + i);
+      await devnet.makeBlock();
+      if (await run(kill) !== "SIGKILL") lived.push(kill);
+    }
+    expect(lived).toEqual([]);
+    expect(await run("")).toBe(null);
+    const blocks = (await readBlocks(store.sql, 0, 10_000)).blocks.map(({ bytes }) => scanBlock(bytes));
+    for (const pocket of pockets) {
+      const { refs } = replayPocket(pocket, blocks);
+      expect(refs.length).toBeGreaterThan(5);
+      expect([pocket, await readPocket(store.sql, pocket)]).toEqual([pocket, refs]);
+    }
+  } finally {
+    await devnet.stop();
+    await bus.close();
+  }
+});
