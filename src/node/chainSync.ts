@@ -70,6 +70,9 @@ export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
       }
     },
     decode(bytes) {
+      // almost all messages are blocks with the tip of the one before: there nothing is to be decoded
+      const block = read && blockBefore(bytes, read.bytes);
+      if (read && block) return { type: "rollForward", block, tip: read.tip };
       const { tag, rest } = parts(decode(bytes));
       switch (tag) {
         case 0:
@@ -80,9 +83,8 @@ export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
           return { type: "awaitReply" };
         case 2: {
           exactly(2, rest);
-          const bytes = raw(rest[1]!);
           // copied: a slice would keep the piece of the stream that it lies in
-          if (!read || !equalBytes(read.bytes, bytes)) read = { bytes: bytes.slice(), tip: readTip(rest[1]) };
+          read = { bytes: raw(rest[1]!).slice(), tip: readTip(rest[1]) };
           return { type: "rollForward", block: unwrap(rest[0]), tip: read.tip };
         }
         case 3:
@@ -111,3 +113,18 @@ const REQUEST_NEXT = Uint8Array.of(0x81, 0);
 const AWAIT_REPLY = Uint8Array.of(0x81, 1);
 /** `[2, …` */
 const ROLL_FORWARD = Uint8Array.of(0x83, 2);
+
+/** The block of `[2, 24(block), tip]` where the message is that and ends with the given tip. */
+function blockBefore(bytes: Uint8Array, tip: Uint8Array): Uint8Array | undefined {
+  const end = bytes.length - tip.length;
+  const info = bytes[4]! - 0x58;
+  if (bytes[0] !== 0x83 || bytes[1] !== 2 || bytes[2] !== 0xd8 || bytes[3] !== 0x18 || info < 0 || info > 2) {
+    return undefined;
+  }
+  const start = 5 + (1 << info);
+  if (end < start) return undefined;
+  let length = 0;
+  for (let at = 5; at < start; at++) length = length * 256 + bytes[at]!;
+  if (start + length !== end || !equalBytes(bytes.subarray(end), tip)) return undefined;
+  return bytes.subarray(start, end);
+}

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Point } from "#src/cardano/block.ts";
 import { chainSync } from "#src/node/chainSync.ts";
 import { dial, type NodeAddress, showAddress } from "#src/node/dial.ts";
-import { asNodeError, type NodeCode, NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
+import { asNodeError, NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
 import {
   handshake,
   type HandshakeMessage,
@@ -192,7 +192,7 @@ export class NodeConnection {
    * answers to what was asked ahead, at the tip for a block; to begin anew at once, close the connection.
    */
   follow(points: readonly Point[], signal?: AbortSignal): AsyncGenerator<SyncStep, void, void> {
-    return this.failing(follow(this.chain, points, this.depth, signal));
+    return follow({ desk: this.chain, depth: this.depth, fail: (reason) => this.mux.fail(reason) }, points, signal);
   }
 
   /** Hands over a signed transaction, in the era's own form (`era`: index as in queries, Conway unless said otherwise). */
@@ -227,16 +227,4 @@ export class NodeConnection {
   close(): void {
     this.mux.fail(nodeError("closed", "The connection was closed here."));
   }
-
-  /** A block that cannot be read ends the connection for all, as any other error of the node's does. */
-  private async *failing(steps: AsyncGenerator<SyncStep, void, void>): AsyncGenerator<SyncStep, void, void> {
-    try {
-      yield* steps;
-    } catch (error) {
-      if (error instanceof NodeError && FATAL.includes(error.code)) this.mux.fail(error);
-      throw error;
-    }
-  }
 }
-
-const FATAL: readonly NodeCode[] = ["protocol_violation", "era_unknown"];

@@ -5,7 +5,7 @@
  * asks for more blocks than there are up to the tip (a question beyond it stays open until the next block); a caller that is slow is
  * not sent more than it was going to take.
  */
-import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
+import { origin, type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { ChainSyncMessage, ChainSyncState } from "#src/node/chainSync.ts";
 import { asNodeError, NodeError, nodeError } from "#src/node/errors.ts";
 import { heightOf } from "#src/node/header.ts";
@@ -21,20 +21,58 @@ export const DEPTH = 100;
 /** Bytes of blocks at hand above which no more are asked for. */
 const AT_HAND = 4 * 2 ** 20;
 
+/** Who follows on one connection. */
+export interface Following {
+  readonly desk: Desk<ChainSyncState, ChainSyncMessage>;
+  /** Blocks asked for ahead at the most. */
+  readonly depth: number;
+  /** Ends the connection; gives the reason that stands. */
+  readonly fail: (reason: NodeError) => NodeError;
+}
+
 /**
  * Follows from the newest of `points` (newest first) that the node has, else from the origin; the first step is `backward` to it. Ends
  * when the signal aborts; throws a `NodeError` when the connection ends or a block is of an unknown era. One caller follows at a time.
  */
 export async function* follow(
-  desk: Desk<ChainSyncState, ChainSyncMessage>,
+  { desk, depth, fail }: Following,
   points: readonly Point[],
-  depth: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<SyncStep, void, void> {
+  const { speaker } = desk;
   let leave: (() => void) | undefined;
   try {
     leave = await desk.enter(signal);
-    yield* steps(desk, points, depth, signal);
+    speaker.send({ type: "findIntersect", points: [...points.filter(({ slot }) => slot >= 0), origin] });
+    const found = await speaker.receive(signal);
+    if (found.type !== "intersectFound") {
+      throw fail(nodeError("protocol_violation", "The node does not know the chain's origin."));
+    }
+    let { tip } = found;
+    yield { type: "backward", point: found.point, tip };
+    let begun = false;
+    let height: number | undefined;
+    while (!signal?.aborted) {
+      const left = height === undefined ? 2 : Math.max(1, tip.height - height);
+      const wanted = !begun && samePoint(found.point, tip) ? 1 : Math.min(depth, left);
+      if (speaker.outstanding <= wanted >> 1 && speaker.channel.buffered < AT_HAND) {
+        while (speaker.outstanding < wanted) speaker.send({ type: "requestNext" });
+      }
+      const message = speaker.next() ?? await speaker.receive(signal);
+      if (message.type === "rollForward") {
+        begun = true;
+        tip = message.tip;
+        height = readHeight(message.block, fail);
+        yield { type: "forward", block: message.block, tip };
+      } else if (message.type === "rollBackward") {
+        // the first answer repeats the intersection, which has been given
+        const repeated = !begun && samePoint(message.point, found.point);
+        begun = true;
+        tip = message.tip;
+        height = undefined;
+        if (!repeated) yield { type: "backward", point: message.point, tip };
+      }
+    }
   } catch (error) {
     if (error instanceof NodeError && error.code === "aborted" && signal?.aborted) return;
     throw error;
@@ -52,53 +90,11 @@ async function drain({ speaker }: Desk<ChainSyncState, ChainSyncMessage>): Promi
   }
 }
 
-async function* steps(
-  { speaker }: Desk<ChainSyncState, ChainSyncMessage>,
-  points: readonly Point[],
-  depth: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<SyncStep, void, void> {
-  const known = points.filter(({ slot }) => slot >= 0);
-  speaker.send({ type: "findIntersect", points: [...known, { slot: -1, hash: "" }] });
-  const found = await speaker.receive(signal);
-  if (found.type !== "intersectFound") {
-    throw nodeError("protocol_violation", "The node does not know the chain's origin.");
-  }
-  let { tip } = found;
-  yield { type: "backward", point: found.point, tip };
-  let begun = false;
-  let height: number | undefined;
-  while (!signal?.aborted) {
-    const left = height === undefined ? 2 : Math.max(1, tip.height - height);
-    const wanted = samePoint(found.point, tip) && !begun ? 1 : Math.min(depth, left);
-    if (speaker.outstanding <= wanted >> 1 && speaker.channel.buffered < AT_HAND) {
-      while (speaker.outstanding < wanted) speaker.send({ type: "requestNext" });
-    }
-    const message = speaker.next() ?? await speaker.receive(signal);
-    switch (message.type) {
-      case "rollForward":
-        begun = true;
-        tip = message.tip;
-        height = readHeight(message.block);
-        yield { type: "forward", block: message.block, tip };
-        break;
-      case "rollBackward": {
-        tip = message.tip;
-        height = undefined;
-        // the first answer repeats the intersection, which has been given
-        const repeated = !begun && samePoint(message.point, found.point);
-        begun = true;
-        if (!repeated) yield { type: "backward", point: message.point, tip };
-        break;
-      }
-    }
-  }
-}
-
-function readHeight(block: Uint8Array): number {
+/** A block that cannot be read ends the connection for all, as any other error of the node's does. */
+function readHeight(block: Uint8Array, fail: (reason: NodeError) => NodeError): number {
   try {
     return heightOf(block);
   } catch (error) {
-    throw asNodeError(error, "A block cannot be read");
+    throw fail(asNodeError(error, "A block cannot be read"));
   }
 }

@@ -2,6 +2,7 @@
 import process from "node:process";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
+import { benchChainSocket } from "./chain-socket.ts";
 import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
 import { embeddedBench } from "./embedded.ts";
@@ -19,6 +20,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   devnet: benchDevnet,
   embedded: embeddedBench,
   runtime: benchRuntime,
+  "chain-socket": benchChainSocket,
 };
 
 const names = process.argv.slice(2).filter((name) => name !== "--quick");
