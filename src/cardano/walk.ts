@@ -22,6 +22,8 @@ const NULL = 0xf6;
 /** Major types of CBOR (RFC 8949 §3.1). */
 export const major = { uint: 0, nint: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6, simple: 7 } as const;
 
+const NAMES = Object.keys(major);
+
 export class Walk {
   /** Where the next item begins. */
   at: number;
@@ -74,16 +76,14 @@ export class Walk {
 
   /** Closes an array that `tuple` opened at `start`, after its last element was read. */
   close(start: number): void {
-    if (this.source[start] === 0x9f) {
-      if (this.peek() !== BREAK) throw new CborError("expected the end of an array");
-      this.at++;
-    }
+    if (this.source[start] !== 0x9f) return;
+    if (this.peek() !== BREAK) throw new CborError("expected the end of an array");
+    this.at++;
   }
 
   /** Steps over a tag and says which it was. */
   tag(): number {
-    const initial = this.peek();
-    if (initial >> 5 !== major.tag) throw this.wrong("tag");
+    if (this.major !== major.tag) throw this.wrong("tag");
     return this.head();
   }
 
@@ -116,7 +116,9 @@ export class Walk {
     if (type > major.nint) throw this.wrong("int");
     const start = this.at;
     const argument = this.head();
-    const value = argument <= Number.MAX_SAFE_INTEGER ? BigInt(argument) : this.word(start + 1);
+    const value = argument <= Number.MAX_SAFE_INTEGER
+      ? BigInt(argument)
+      : (BigInt(this.word(start + 1)) << 32n) | BigInt(this.word(start + 5));
     return type === major.uint ? value : -1n - value;
   }
 
@@ -205,8 +207,7 @@ export class Walk {
   }
 
   private wrong(expected: string): CborError {
-    const names = ["int", "int", "bytes", "text", "array", "map", "tag", "simple"];
-    return new CborError(`expected ${expected}, found ${names[this.major]}`);
+    return new CborError(`expected ${expected}, found ${NAMES[this.major]}`);
   }
 
   private open(type: number, name: string): number {
@@ -244,16 +245,12 @@ export class Walk {
     this.at = end;
     if (info === 24) return source[at + 1]!;
     if (info === 25) return (source[at + 1]! << 8) | source[at + 2]!;
-    return info === 26 ? this.word32(at + 1) : this.word32(at + 1) * 2 ** 32 + this.word32(at + 5);
+    return info === 26 ? this.word(at + 1) : this.word(at + 1) * 2 ** 32 + this.word(at + 5);
   }
 
-  private word32(at: number): number {
+  private word(at: number): number {
     const { source } = this;
     return ((source[at]! << 24) | (source[at + 1]! << 16) | (source[at + 2]! << 8) | source[at + 3]!) >>> 0;
-  }
-
-  private word(at: number): bigint {
-    return (BigInt(this.word32(at)) << 32n) | BigInt(this.word32(at + 4));
   }
 
   private big(): bigint {

@@ -1,12 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { certified, created, minted, paidFee, type ScannedBlock, spent, withdrawn } from "#src/cardano/block.ts";
 import { CborError, decode, type Encodable, encode, Encoded, Indefinite, Tagged } from "#src/cardano/cbor.ts";
-import { hash256 } from "#src/cardano/hash.ts";
+import { hash256, initHash } from "#src/cardano/hash.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { scanBlock, scanTransaction, UnknownEraError } from "#src/cardano/scan.ts";
 import { noAssets } from "#src/cardano/value.ts";
 import { blockFile, blocksOf, chunks, haveBlocks, singles } from "../../support/blocks.ts";
+
+beforeAll(initHash);
 
 describe.skipIf(!haveBlocks)("real blocks, Byron to Conway", () => {
   test.each(singles)("$file", (expected) => {
