@@ -13,11 +13,14 @@ import { chainMigrations } from "#src/chain/migrations.ts";
 import { transactionProjection } from "#src/chain/transactions.ts";
 import { utxoProjection } from "#src/chain/utxo.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import { writeGenesisFiles } from "#src/devnet/genesisFiles.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { serveRollbacks } from "#src/devnet/rollback.ts";
+import { settingsLines } from "#src/devnet/settings.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { healthRoutes } from "#src/edge/health.ts";
+import { isLoopback } from "#src/edge/operator/guard.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
@@ -190,6 +193,12 @@ async function nats(options: Options, log: Log, stops: Stop[], places: Place[]) 
   return { natsUrl: endpoint.url, natsToken };
 }
 
+/** Where the pools' metadata will be served; a port that is chosen at the start cannot be told to the ledger before. */
+function metadataUrl({ host, devnetPort: port }: Options): { url?: string } {
+  const reached = isLoopback(host) || host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return port === 0 ? {} : { url: urlOf({ host: reached, port }) };
+}
+
 async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promise<Place[]> {
   const { store, bus, builders, options, log, stops } = rooms;
   progress("Starting the devnet");
@@ -201,7 +210,8 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
     options: {
       magic: MAGIC,
       blockMs: options.blockMs,
-      slotLength: options.slotMs,
+      ...options.genesis,
+      ...metadataUrl(options),
       leaseMs: options.leaseMs,
       publish: cageScripts.map((script) => ({
         address: publicationAddress(NETWORK_ID),
@@ -211,17 +221,27 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
   });
   if (!started.ok) throw new StartError(started.error.message);
   const devnet: Devnet = started.value;
+  for (const line of settingsLines(devnet.genesis)) progress(line);
+  if (devnet.kept !== undefined) progress(devnet.kept);
   rooms.health.checks.set("devnet", () => devnetCheck(devnet));
   stops.push(() => devnet.stop());
   const unsubscribe = serveRollbacks(bus, devnet.rollback, log);
   stops.push(async () => unsubscribe());
   const health = healthRoutes({ health: rooms.health, more: () => ({ tip: { ...devnet.tip() } }) });
-  const listener = await listen(rooms, devnetApp({ devnet, port: rooms.port, health, log }), {
+  const files = await writeGenesisFiles(path.join(options.folder, "devnet"), devnet.genesis).catch((error) => {
+    progress(`The devnet's genesis files were not written: ${reason(error)}.`);
+    return [];
+  });
+  const listener = await listen(rooms, devnetApp({ devnet, store, port: rooms.port, files, health, log }), {
     service: "the devnet",
     port: options.devnetPort,
     option: "--devnet-port",
   });
-  return [{ name: "devnet and faucet", at: urlOf(listener) }];
+  const configuration = files.find(({ path }) => path.endsWith("config.json"));
+  return [
+    { name: "devnet and faucet", at: urlOf(listener) },
+    ...(configuration ? [{ name: "its genesis files", at: path.dirname(configuration.path) }] : []),
+  ];
 }
 
 function followerRole(rooms: Rooms, progress: (line: string) => void): void {

@@ -3,8 +3,10 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import type { Level } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { GenesisOptions } from "#src/devnet/genesis.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { KEEP, type Keep } from "#src/runtime/retention.ts";
+import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
 
 /** Most commands that wait for one actor. */
 const MAILBOX = 1_024;
@@ -39,8 +41,8 @@ export interface Options {
   readonly natsToken?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
   readonly blockMs: number;
-  /** Milliseconds of a slot of the devnet. */
-  readonly slotMs: number;
+  /** What a devnet is begun with, as far as it was said. */
+  readonly genesis: Partial<GenesisOptions>;
   readonly builders?: number;
   /** Milliseconds that what a process holds outlives it when it is killed. */
   readonly leaseMs: number;
@@ -66,7 +68,6 @@ export const HELP = `arbor: authenticated facts on Cardano
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
   --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN
   --block-ms N         ms between devnet blocks, 0 for on demand (1000) ARBOR_BLOCK_MS
-  --slot-ms N          ms of a devnet slot (1000)                       ARBOR_SLOT_MS
   --builders N         threads for what costs CPU (cores - 1)           ARBOR_BUILDERS
   --lease-ms N         ms until others take over from a killed process (4000)  ARBOR_LEASE_MS
   --keep-results-hours N       answers of commands: an id asked again later is a new command (24)  ARBOR_KEEP_RESULTS_HOURS
@@ -74,7 +75,9 @@ export const HELP = `arbor: authenticated facts on Cardano
   --keep-effects-hours N       effects that ended, chain events that were read (24)     ARBOR_KEEP_EFFECTS_HOURS
   --keep-dead-letters-hours N  events that failed (720)                                 ARBOR_KEEP_DEAD_LETTERS_HOURS
   --mailbox N          commands that wait for one actor; one more is answered 503 (1024)  ARBOR_MAILBOX
-  --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL`;
+  --log-level LEVEL    debug, info, warn, error (warn)                  ARBOR_LOG_LEVEL
+
+${GENESIS_HELP}`;
 
 const NAMES = [
   "roles",
@@ -91,7 +94,6 @@ const NAMES = [
   "database-url",
   "nats-url",
   "block-ms",
-  "slot-ms",
   "builders",
   "lease-ms",
   "keep-results-hours",
@@ -100,6 +102,7 @@ const NAMES = [
   "keep-dead-letters-hours",
   "mailbox",
   "log-level",
+  ...GENESIS_NAMES,
 ] as const;
 type Name = (typeof NAMES)[number];
 
@@ -129,14 +132,15 @@ export function readOptions(
     return given === undefined || given === "" ? undefined : String(given);
   };
   const problems: string[] = [];
-  const number = (name: Name, usual: number, least: number, most: number): number => {
+  const some = (name: Name, least: number, most: number): number | undefined => {
     const given = text(name);
-    if (given === undefined) return usual;
+    if (given === undefined) return undefined;
     const value = Number(given);
     if (/^\d+$/.test(given) && value >= least && value <= most) return value;
     problems.push(`--${name} is a whole number from ${least} to ${most}, not ${given}`);
-    return usual;
+    return undefined;
   };
+  const number = (name: Name, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
   const roles = new Set((text("roles") ?? ROLES.join(",")).split(",").map((role) => role.trim()));
   for (const role of roles) {
     if (!ROLES.includes(role as Role)) problems.push(`${role} is no role; there are ${ROLES.join(", ")}`);
@@ -181,7 +185,7 @@ export function readOptions(
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
     blockMs: number("block-ms", 1_000, 0, 3_600_000),
-    slotMs: number("slot-ms", 1_000, 10, 60_000),
+    genesis: readGenesisOptions(text, some, (sentence) => problems.push(sentence)),
     ...(builders === undefined ? {} : { builders }),
     leaseMs: number("lease-ms", 4_000, 500, 600_000),
     keep: {

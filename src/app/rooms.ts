@@ -73,7 +73,7 @@ export async function listen(
 }
 
 /** Where a listener is reached. */
-export function urlOf({ host, port }: Listener): string {
+export function urlOf({ host, port }: Pick<Listener, "host" | "port">): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 

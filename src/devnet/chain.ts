@@ -9,20 +9,17 @@ import { equalBytes } from "#src/base/bytes.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction, Tip } from "#src/cardano/block.ts";
-import { CborError, decodeAll, entry } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/port.ts";
 import { Batch } from "#src/devnet/batch.ts";
-import { encodeBlock } from "#src/devnet/block.ts";
 import { isInLedger, readTip } from "#src/devnet/chainRows.ts";
 import {
   appendBlock,
   deleteMempool,
   eachUtxo,
   insertMempool,
-  type NewBlock,
   readMempool,
   undoBlocks,
 } from "#src/devnet/chainWrites.ts";
@@ -30,14 +27,21 @@ import { ChangeSet, writeEntries } from "#src/devnet/changes.ts";
 import { readEntries } from "#src/devnet/entries.ts";
 import { enterEpoch, epochOf } from "#src/devnet/epoch.ts";
 import { type Genesis, readBounds } from "#src/devnet/genesis.ts";
-import { coldKeysIn, drawIssuer } from "#src/devnet/issuers.ts";
+import { composeBlock } from "#src/devnet/forge.ts";
 import { type Dropped, type Judge, Mempool, transactionCbor, type Waiting } from "#src/devnet/mempool.ts";
 import { payment, type Target } from "#src/devnet/payment.ts";
 import { readColdKeys } from "#src/devnet/pools.ts";
 import { Purse } from "#src/devnet/purse.ts";
 import { Queue } from "#src/devnet/queue.ts";
-import { type Applied, applyDelta, type Change, write } from "#src/ledger/delta.ts";
-import { blockMade } from "#src/ledger/epoch/pass.ts";
+import {
+  accepted,
+  type NotNow,
+  runsScripts,
+  scanSubmitted,
+  unavailable,
+  type Undecodable,
+} from "#src/devnet/submission.ts";
+import { type Applied, applyDelta, write } from "#src/ledger/delta.ts";
 import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { fence } from "#src/runtime/leases.ts";
@@ -45,9 +49,6 @@ import { fence } from "#src/runtime/leases.ts";
 /** Name of the lease under which a devnet makes blocks. */
 export const LEASE = "devnet";
 
-/** Why nothing can be said of a submission now; trying again may serve. */
-export type NotNow = Failure<"mempool_full" | "devnet_unavailable">;
-export type Undecodable = Failure<"undecodable">;
 export type FaucetEmpty = Failure<"faucet_empty">;
 export type NoSuchBlock = Failure<"rollback_impossible">;
 
@@ -135,7 +136,7 @@ export class DevnetChain {
    * nor other people's scripts wait for them.
    */
   async submit(cbor: Uint8Array): Promise<Submitted> {
-    const transaction = scan(cbor);
+    const transaction = scanSubmitted(cbor);
     if (!transaction.ok) return transaction;
     const earlier = this.#foreseen;
     const foreseen = runsScripts(transaction.value)
@@ -198,22 +199,19 @@ export class DevnetChain {
       const changes = new ChangeSet(this.#state);
       const dropped = await this.#enter(slot, changes);
       const chosen = this.#mempool.prefix();
-      const transactions = chosen.map(({ applied }) => applied);
-      const coldKeys = new Map(chosen.flatMap(({ transaction, applied }) => [...coldKeysIn(transaction, applied)]));
-      const { issuer, made } = this.#issuer(slot);
-      const fields = {
-        height: this.#tip.height + 1,
+      const { genesis } = this.settings;
+      const { block, made } = composeBlock({
+        genesis,
+        state: this.#state,
+        coldKeys: this.#coldKeys,
+        tip: this.#tip,
         slot,
-        previous: this.#tip.height < 0 ? undefined : this.#tip.hash,
-        issuer,
-        protocolVersion: this.#state.parameters.protocolVersion,
-      };
-      const { bytes, hash } = encodeBlock({ ...fields, transactions: chosen.map(({ transaction }) => transaction) });
-      for (const applied of transactions) changes.apply(applied);
-      for (const change of made) changes.add("blocks", change);
-      const block: NewBlock = { ...fields, bytes, hash, transactions, coldKeys, changes: changes.list() };
+        chosen,
+        changes,
+      });
+      const { transactions, coldKeys, hash } = block;
       const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
-      const k = this.settings.genesis.network.securityParameter;
+      const k = genesis.network.securityParameter;
       await this.#write((sql) => appendBlock(sql, block, leaving, k));
       write(this.#state.blocks, made, "after");
       for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
@@ -292,15 +290,6 @@ export class DevnetChain {
     }
     this.#logDropped(dropped, "no longer valid");
     return dropped;
-  }
-
-  /** Who makes the block of a slot, and the count of its blocks where that is a pool. */
-  #issuer(slot: number): { issuer: Uint8Array; made: Change<number>[] } {
-    const { drawSeed: seed, pools, issuer } = this.settings.genesis;
-    const turns = pools.map(({ id }) => id);
-    const pool = drawIssuer(this.#state, { seed, slot, keys: this.#coldKeys, turns });
-    if (pool === undefined) return { issuer, made: [] };
-    return { issuer: this.#coldKeys.get(pool)!, made: [blockMade(this.#state, pool)] };
   }
 
   /** Has the scripts of a transaction evaluated, for `judge` to remember. */
@@ -409,26 +398,6 @@ export class DevnetChain {
       this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
     }
   }
-}
-
-const accepted = ok({ outcome: "accepted" } as const);
-
-function scan(cbor: Uint8Array): Result<ScannedTransaction, Undecodable> {
-  try {
-    return ok(scanTransaction(cbor));
-  } catch (error) {
-    if (!(error instanceof CborError)) throw error;
-    return fail("undecodable", `These bytes are no transaction: ${error.message}.`);
-  }
-}
-
-/** Whether a transaction has redeemers. */
-function runsScripts({ witnesses }: ScannedTransaction): boolean {
-  return entry(decodeAll(witnesses), 5) !== undefined;
-}
-
-function unavailable() {
-  return fail("devnet_unavailable", "The devnet could not write this down; try again.");
 }
 
 function row({ position, transaction: { hash }, cbor }: Waiting) {

@@ -15,7 +15,8 @@ export interface KeptBlock extends Tip {
   readonly bytes: Uint8Array;
 }
 
-interface TipRow {
+/** Columns of `tipColumns`. */
+export interface TipRow {
   readonly tip_height: bigint | null;
   readonly tip_slot: bigint;
   readonly tip_hash: string;
@@ -28,11 +29,12 @@ export interface OutputRow {
 }
 
 /** The newest block, as columns beside other ones; of one row, nulls while there is none. */
-const tipColumns = (sql: Queries) =>
+export const tipColumns = (sql: Queries) =>
   sql`(select 1) as always left join
       (select height as tip_height, slot as tip_slot, hash as tip_hash from devnet_block order by height desc limit 1) as tip on true`;
 
-function tipOf(row: TipRow | undefined): Tip {
+/** The newest block of such a row. */
+export function tipOf(row: TipRow | undefined): Tip {
   if (!row || row.tip_height === null) return originTip;
   return { slot: Number(row.tip_slot), hash: row.tip_hash, height: Number(row.tip_height) };
 }

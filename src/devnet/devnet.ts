@@ -11,15 +11,7 @@ import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { type Parameters, slotAt, slotTime } from "#src/cardano/parameters.ts";
 import type { Network, Submission } from "#src/chain/port.ts";
-import {
-  DevnetChain,
-  type FaucetEmpty,
-  LEASE,
-  LeaseLost,
-  type NoSuchBlock,
-  type NotNow,
-  type Undecodable,
-} from "#src/devnet/chain.ts";
+import { DevnetChain, type FaucetEmpty, LEASE, LeaseLost, type NoSuchBlock } from "#src/devnet/chain.ts";
 import { readHeightAt, readTip } from "#src/devnet/chainRows.ts";
 import { remembering } from "#src/devnet/evaluated.ts";
 import {
@@ -36,6 +28,7 @@ import { leastOf } from "#src/devnet/payment.ts";
 import { publish, type Published, splitFunds } from "#src/devnet/publish.ts";
 import { serveSubmissions } from "#src/devnet/serve.ts";
 import { keptSettings } from "#src/devnet/settings.ts";
+import type { NotNow, Undecodable } from "#src/devnet/submission.ts";
 import { BLOCK_SUBJECT } from "#src/devnet/subjects.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 import { validate } from "#src/ledger/validate.ts";

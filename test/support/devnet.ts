@@ -4,7 +4,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { blake2b256, hash256 } from "#src/cardano/hash.ts";
-import { publicKey, sign } from "#src/cardano/keys.ts";
+import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { type OutRef, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
@@ -31,6 +31,13 @@ export interface Spending {
   readonly outputs: readonly (readonly [address: string, lovelace: bigint])[];
   readonly validFrom?: number;
   readonly validTo?: number;
+  /** What is paid for registrations, less what comes back; negative when more comes back. */
+  readonly deposit?: bigint;
+  readonly certificates?: readonly Encodable[];
+  /** Lovelace by reward account (bytes in hexadecimal). */
+  readonly withdrawals?: readonly (readonly [account: string, lovelace: bigint])[];
+  /** Keys that sign besides the one of the person. */
+  readonly signers?: readonly SigningKey[];
 }
 
 export interface Made {
@@ -40,9 +47,11 @@ export interface Made {
   readonly created: readonly Utxo[];
 }
 
-/** Signs a plain payment. */
-export function spend({ from, inputs, outputs, validFrom, validTo }: Spending): Made {
-  const total = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n);
+/** Signs a payment, with certificates and withdrawals where there are any. */
+export function spend(spending: Spending): Made {
+  const { from, inputs, outputs, validFrom, validTo, deposit = 0n, certificates, withdrawals } = spending;
+  const total = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - deposit +
+    (withdrawals ?? []).reduce((sum, [, lovelace]) => sum + lovelace, 0n);
   const fee = total - outputs.reduce((sum, [, lovelace]) => sum + lovelace, 0n);
   const made = outputs.map(([address, lovelace]) =>
     encode(new Map<number, Encodable>([[0, fromHex(address)], [1, lovelace]]))
@@ -53,12 +62,14 @@ export function spend({ from, inputs, outputs, validFrom, validTo }: Spending): 
     [2, fee],
   ];
   if (validTo !== undefined) fields.push([3, validTo]);
+  if (certificates) fields.push([4, new Tagged(258, certificates)]);
+  if (withdrawals) fields.push([5, new Map(withdrawals.map(([account, lovelace]) => [fromHex(account), lovelace]))]);
   if (validFrom !== undefined) fields.push([8, validFrom]);
   const body = encode(new Map(fields));
   const hash = hash256(body);
-  const witness = [publicKey(from.seed), sign(from.seed, blake2b256(body))];
+  const witnesses = [from.seed, ...spending.signers ?? []].map((key) => [publicKey(key), sign(key, blake2b256(body))]);
   return {
-    cbor: encode([new Encoded(body), new Map([[0, new Tagged(258, [witness])]]), true, null]),
+    cbor: encode([new Encoded(body), new Map([[0, new Tagged(258, witnesses)]]), true, null]),
     hash,
     created: made.map((output, index) => ({ ref: { txHash: hash, index }, output: readOutput(decode(output)) })),
   };

@@ -13,6 +13,9 @@ export interface Person {
   readonly seed: SigningKey;
   /** Payment key hash. */
   readonly key: string;
+  readonly stakeSeed: SigningKey;
+  /** Stake key hash. */
+  readonly stake: string;
   /** Address without stake, bytes in hexadecimal. */
   readonly enterprise: string;
   /** Address with stake, bytes in hexadecimal. */
@@ -23,10 +26,13 @@ export interface Person {
 export function person(name: string): Person {
   const seed = sha256(utf8(name));
   const key = keyHash(publicKey(seed));
-  const stake = keyHash(publicKey(sha256(utf8(`${name}'s stake`))));
+  const stakeSeed = sha256(utf8(`${name}'s stake`));
+  const stake = keyHash(publicKey(stakeSeed));
   return {
     seed,
     key,
+    stakeSeed,
+    stake,
     enterprise: enterpriseAddress(0, { kind: "key", hash: key }).hex,
     base: baseAddress(0, { kind: "key", hash: key }, { kind: "key", hash: stake }).hex,
   };

@@ -8,14 +8,13 @@ import * as api from "#src/api/devnet.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
-import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/parametersJson.ts";
+import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
 import { HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { publicApp } from "#src/edge/service.ts";
 
-export interface DevnetEdgeOptions {
-  readonly devnet: Devnet;
+export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** The port to the same devnet, for queries. */
   readonly port: Pick<ChainPort, "utxosByAddress" | "inMempool">;
   /** Adds what says whether this process lives and is ready. */
@@ -37,7 +36,8 @@ const refusal = refusalOf({
 });
 
 /** The app; `/openapi.json` describes it. */
-export function devnetApp({ devnet, port, health, log, topupMs = 10_000 }: DevnetEdgeOptions): OpenAPIHono {
+export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
+  const { devnet, port, health, log, topupMs = 10_000 } = options;
   const app = publicApp("devnet", log);
 
   /** The bytes of an address that outputs can be sent to on this network. */
@@ -172,6 +172,7 @@ export function devnetApp({ devnet, port, health, log, topupMs = 10_000 }: Devne
     return utxosView(params.address, found.value);
   });
 
+  ledgerRoutes(app, options);
   health(app);
 
   app.doc31("/openapi.json", {

@@ -4,6 +4,7 @@ import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
 import { addressText, enterpriseAddress, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
 import { encode } from "#src/cardano/cbor.ts";
+import { hash256 } from "#src/cardano/hash.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { healthRoutes } from "#src/edge/health.ts";
@@ -39,6 +40,8 @@ beforeAll(async () => {
       blockMs: 50,
       securityParameter: 20,
       faucetLimit: 20_000_000_000_000_000n,
+      epochLength: 10,
+      url: "http://127.0.0.1:10000",
       publish: [{ address: locked, script: encode([3, agrees]) }],
     },
   });
@@ -48,7 +51,8 @@ beforeAll(async () => {
     health: { name: "test", roles: ["devnet"], since: Date.now(), checks: new Map() },
     more: () => ({ tip: { ...devnet.tip() } }),
   });
-  app = devnetApp({ devnet, port: devnetPort({ store, bus, log: silentLog }), health, log: silentLog });
+  const port = devnetPort({ store, bus, log: silentLog });
+  app = devnetApp({ devnet, store, port, files: [], health, log: silentLog });
 });
 afterAll(async () => {
   await devnet?.stop();
@@ -206,6 +210,73 @@ test("GET /mempool shows what waits", async () => {
   }, { timeout: 5_000 }).toMatchObject({ size: expect.any(Number), transactions: [{ bytes: expect.any(Number) }] });
 });
 
+test("GET /epoch says where the epoch stands", async () => {
+  const { status, body } = await get("/epoch");
+  const { epoch, firstSlot, nextEpochSlot, currentEpoch } = body as Record<string, number>;
+  expect([status, firstSlot, nextEpochSlot]).toEqual([200, epoch! * 10, (epoch! + 1) * 10]);
+  expect(currentEpoch).toBeGreaterThanOrEqual(epoch!);
+  expect(body).toMatchObject({
+    epochLength: 10,
+    activeStake: expect.any(Number),
+    pots: { deposits: 1_506_000_000 },
+  });
+});
+
+test("GET /pools shows the pools of the genesis, whose metadata are what their registrations say", async () => {
+  const { body } = await get("/pools");
+  const pools = body.pools as {
+    id: string;
+    hash: string;
+    rewardAccount: string;
+    metadata: { url: string; hash: string };
+  }[];
+  expect(pools).toMatchObject([
+    { name: "Oak", ticker: "OAK", pledge: 1_000_000_000_000, margin: { numerator: 1, denominator: 100 } },
+    { name: "Ash", ticker: "ASH" },
+    { name: "Elm", ticker: "ELM" },
+  ]);
+  for (const { id, hash, metadata } of pools) {
+    expect(metadata.url).toBe(`http://127.0.0.1:10000/pools/${hash}/metadata.json`);
+    const served = await app.request(new URL(metadata.url).pathname);
+    expect(hash256(new Uint8Array(await served.clone().arrayBuffer()))).toBe(metadata.hash);
+    expect((await served.arrayBuffer()).byteLength).toBeLessThanOrEqual(512);
+    expect(await get(`/pools/${id}/metadata.json`)).toMatchObject({
+      status: 200,
+      body: { homepage: expect.any(String) },
+    });
+    expect(await get(`/pools/${id}`)).toMatchObject({ status: 200, body: { id, hash } });
+  }
+  const { rewardAccount, id } = pools[0]!;
+  expect(await get(`/accounts/${rewardAccount}`)).toMatchObject({
+    status: 200,
+    body: { address: rewardAccount, registered: true, pool: id, outputs: 1_000_000_000_000, deposit: 2_000_000 },
+  });
+});
+
+test("pools and accounts that are none", async () => {
+  expect(await get("/pools/nonsense")).toMatchObject({ status: 400, body: { code: "bad_pool" } });
+  expect(await get(`/pools/${"ab".repeat(28)}`)).toMatchObject({ status: 404, body: { code: "pool_unknown" } });
+  expect(await get(`/pools/${"ab".repeat(28)}/metadata.json`)).toMatchObject({ status: 404 });
+  expect(await get("/accounts/nonsense")).toMatchObject({ status: 400, body: { code: "bad_address" } });
+  expect(await get(`/accounts/${alice}`)).toMatchObject({ status: 400, body: { code: "bad_address" } });
+  expect(await get(`/accounts/${addressText(rewardAddress(0, credential))}`)).toMatchObject({
+    status: 200,
+    body: { registered: false, rewards: 0, outputs: 0 },
+  });
+});
+
+test("GET /genesis says what it began with", async () => {
+  expect(await get("/genesis")).toMatchObject({
+    status: 200,
+    body: {
+      magic: 42,
+      epochLength: 10,
+      securityParameter: 20,
+      files: { byron: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) } },
+    },
+  });
+});
+
 test("bad addresses and unknown paths in queries", async () => {
   expect(await get("/utxos/nonsense")).toMatchObject({ status: 400, body: { code: "bad_address" } });
   expect(await get("/nowhere")).toMatchObject({ status: 404, body: { code: "not_found" } });
@@ -214,12 +285,18 @@ test("bad addresses and unknown paths in queries", async () => {
 test("the OpenAPI document has every path", async () => {
   const { body } = await get("/openapi.json");
   expect(Object.keys(body.paths as object).sort()).toEqual([
+    "/accounts/{address}",
     "/blocks",
+    "/epoch",
     "/faucet",
+    "/genesis",
     "/health",
     "/local-cluster/api/addresses/topup",
     "/mempool",
     "/parameters",
+    "/pools",
+    "/pools/{pool}",
+    "/pools/{pool}/metadata.json",
     "/ready",
     "/rollback",
     "/tip",

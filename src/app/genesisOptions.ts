@@ -1,0 +1,110 @@
+/** What a devnet is begun with, as options of a start. Only what was given is in the result: the rest is the devnet's business. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { reason } from "#src/base/log.ts";
+import { parseJson } from "#src/base/json.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import { genesisDefaults, type GenesisOptions } from "#src/devnet/genesis.ts";
+import { overrideParameters } from "#src/devnet/parametersOverride.ts";
+import { MOST_POOLS } from "#src/devnet/pools.ts";
+
+const ADA = 1_000_000n;
+/** Most ada that 63 bits of lovelace hold. */
+const MOST_ADA = 9_223_372_036_854;
+
+export const GENESIS_NAMES = [
+  "slot-ms",
+  "epoch-slots",
+  "security-parameter",
+  "protocol-version",
+  "parameters",
+  "pools",
+  "pledge-ada",
+  "supply-ada",
+  "reserves-ada",
+  "treasury-ada",
+] as const;
+type Name = (typeof GENESIS_NAMES)[number];
+
+const { epochLength, slotLength, securityParameter, parameters, pools, pledge, maxSupply, reserves, treasury } =
+  genesisDefaults;
+
+/** A line of the help, in the columns of the others. */
+function line(option: string, says: string, variable: string): string {
+  return `  --${option} `.padEnd(23) + says.padEnd(46) + " " + variable;
+}
+
+export const GENESIS_HELP = [
+  "A devnet keeps for ever what it began with:",
+  line("slot-ms N", `ms of a slot (${slotLength})`, "ARBOR_SLOT_MS"),
+  line("epoch-slots N", `slots of an epoch, a block each at most (${epochLength})`, "ARBOR_EPOCH_SLOTS"),
+  line(
+    "security-parameter N",
+    `blocks that a rollback may undo, k (${securityParameter})`,
+    "ARBOR_SECURITY_PARAMETER",
+  ),
+  line("protocol-version N", `10 or 11 (${parameters.protocolVersion.major})`, "ARBOR_PROTOCOL_VERSION"),
+  line(
+    "parameters FILE",
+    "JSON of protocol parameters instead of mainnet's, by the names of GET /parameters ",
+    "ARBOR_PARAMETERS",
+  ),
+  line("pools N", `stake pools that make its blocks (${pools})`, "ARBOR_POOLS"),
+  line("pledge-ada N", `ada of each pool's owner, pledged (${pledge / ADA})`, "ARBOR_PLEDGE_ADA"),
+  line("supply-ada N", `all ada that there can be (${maxSupply / ADA})`, "ARBOR_SUPPLY_ADA"),
+  line("reserves-ada N", `ada that rewards come from (${reserves / ADA})`, "ARBOR_RESERVES_ADA"),
+  line("treasury-ada N", `ada of the treasury (${treasury / ADA}); the faucet gets the rest`, "ARBOR_TREASURY_ADA"),
+].join("\n");
+
+/** Reads them. `text` gives what was said of an option, `number` a whole number or undefined; `problem` hears of what cannot be. */
+export function readGenesisOptions(
+  text: (name: Name) => string | undefined,
+  number: (name: Name, least: number, most: number) => number | undefined,
+  problem: (sentence: string) => void,
+): Partial<GenesisOptions> {
+  const lovelace = (name: Name) => {
+    const ada = number(name, 0, MOST_ADA);
+    return ada === undefined ? undefined : BigInt(ada) * ADA;
+  };
+  return given({
+    slotLength: number("slot-ms", 10, 60_000),
+    epochLength: number("epoch-slots", 1, 2 ** 31 - 1),
+    securityParameter: number("security-parameter", 1, 2 ** 31 - 1),
+    pools: number("pools", 0, MOST_POOLS),
+    pledge: lovelace("pledge-ada"),
+    maxSupply: lovelace("supply-ada"),
+    reserves: lovelace("reserves-ada"),
+    treasury: lovelace("treasury-ada"),
+    ...readParameters(text("parameters"), number("protocol-version", 10, 11), problem),
+  });
+}
+
+function readParameters(
+  file: string | undefined,
+  major: number | undefined,
+  problem: (sentence: string) => void,
+): Partial<Pick<GenesisOptions, "parameters" | "parametersSource">> {
+  if (file === undefined && major === undefined) return {};
+  let chosen: Parameters = parameters;
+  let source = genesisDefaults.parametersSource;
+  if (file !== undefined) {
+    try {
+      const read = overrideParameters(parameters, parseJson(readFileSync(file, "utf8")));
+      if (!read.ok) problem(`--parameters ${file}: ${read.error.message}`);
+      else chosen = read.value;
+    } catch (error) {
+      problem(`--parameters ${file} was not read: ${reason(error)}`);
+    }
+    source += `; changed by ${path.basename(file)}`;
+  }
+  if (major !== undefined && major !== chosen.protocolVersion.major) {
+    chosen = { ...chosen, protocolVersion: { major, minor: 0 } };
+    source += `; protocol version ${major}`;
+  }
+  return { parameters: chosen, parametersSource: source };
+}
+
+/** Without what is undefined. */
+function given<T extends object>(members: { [K in keyof T]: T[K] | undefined }): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

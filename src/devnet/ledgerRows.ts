@@ -1,0 +1,105 @@
+/**
+ * What the ledger knows beside outputs, for whoever reads it: accounts, pools, snapshots of the stake, pots; each with the point of
+ * the chain that it holds at. Each function but the last is one statement, hence one snapshot of the database.
+ */
+import type { Json } from "#src/base/json.ts";
+import type { Point } from "#src/cardano/block.ts";
+import { type Output, refKey } from "#src/cardano/output.ts";
+import type { At } from "#src/chain/port.ts";
+import { type EntryChange, type Kind, writeEntries } from "#src/devnet/changes.ts";
+import { type OutputRow, readTip, tipColumns, tipOf, type TipRow, utxoOf } from "#src/devnet/chainRows.ts";
+import { eachUtxo } from "#src/devnet/chainWrites.ts";
+import { readEntries } from "#src/devnet/entries.ts";
+import { type Genesis, readGenesis } from "#src/devnet/genesis.ts";
+import { fromPlain } from "#src/devnet/plain.ts";
+import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
+import {
+  type Account,
+  type LedgerState,
+  newState,
+  type Pool,
+  type Pots,
+  type StakeSnapshot,
+} from "#src/ledger/state.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+/** Rows of some kinds, by kind and key; with `keys`, only those. */
+async function readKinds(sql: Queries, kinds: readonly Kind[], keys?: readonly string[]): Promise<At<EntryChange[]>> {
+  const rows = await sql<(TipRow & { kind: Kind | null; key: string; value: Json })[]>`
+    select * from ${tipColumns(sql)} left join devnet_entry on kind = any(${sql.array([...kinds])})
+      ${keys ? sql`and key = any(${sql.array([...keys])})` : sql``}`;
+  const { slot, hash } = tipOf(rows[0]);
+  const value = rows.flatMap(({ kind, key, value }) => kind === null ? [] : [{ kind, key, after: fromPlain(value) }]);
+  return { point: { slot, hash }, value };
+}
+
+async function readTable<V>(sql: Queries, kind: Kind, keys?: readonly string[]): Promise<At<ReadonlyMap<string, V>>> {
+  const { point, value } = await readKinds(sql, [kind], keys);
+  return { point, value: new Map(value.map(({ key, after }) => [key, after as V])) };
+}
+
+/** Accounts among some, by `credentialKey`; who is not registered is not there. Rewards, deposits and delegations of both kinds are in them. */
+export function readAccounts(sql: Queries, keys: readonly string[]): Promise<At<ReadonlyMap<string, Account>>> {
+  return readTable(sql, "accounts", keys);
+}
+
+/** Registered pools, by id; all, or those among some. */
+export function readPools(sql: Queries, ids?: readonly string[]): Promise<At<ReadonlyMap<string, Pool>>> {
+  return readTable(sql, "pools", ids);
+}
+
+/** The ledger in its epochs: which one, the pots, the snapshots of the stake by epoch, blocks made by `blocksKey`. */
+export interface EpochRows {
+  readonly epoch: number;
+  readonly pots: Pots;
+  readonly snapshots: ReadonlyMap<string, StakeSnapshot>;
+  readonly blocks: ReadonlyMap<string, number>;
+  readonly pools: ReadonlyMap<string, Pool>;
+}
+
+/** The epoch of the newest block, and what distributions and rewards are reckoned from. */
+export async function readEpoch(sql: Queries): Promise<At<EpochRows>> {
+  const { point, value } = await readKinds(sql, ["epoch", "pots", "snapshots", "blocks", "pools"]);
+  const of = <V>(kind: Kind) =>
+    new Map(value.filter((row) => row.kind === kind).map(({ key, after }) => [key, after as V]));
+  return {
+    point,
+    value: {
+      epoch: of<number>("epoch").get("") ?? 0,
+      pots: of<Pots>("pots").get("") ?? { treasury: 0n, reserves: 0n, fees: 0n, deposits: 0n, donations: 0n },
+      snapshots: of("snapshots"),
+      blocks: of("blocks"),
+      pools: of("pools"),
+    },
+  };
+}
+
+/** Lovelace of the unspent outputs whose stake is an account's, by its `credentialKey`. Its rewards are not in it. */
+export async function readStakeOf(sql: Queries, key: string): Promise<At<bigint>> {
+  const rows = await sql<(TipRow & OutputRow)[]>`
+    select * from ${tipColumns(sql)} left join devnet_utxo
+      on spent_height is null and substr(address, 59) = ${key.slice(1)}`;
+  const { slot, hash } = tipOf(rows[0]);
+  const outputs = rows.filter((row) => row.tx_hash !== null).map((row) => utxoOf(row).output);
+  const utxo = { get: () => undefined, outputs: () => outputs };
+  return { point: { slot, hash }, value: stakeOf({ utxo, accounts: new Map() }, [key]).get(key) ?? 0n };
+}
+
+/**
+ * The whole ledger, for what is reckoned from all of it (stake as it is now, what delegating would earn). Reads every output. Undefined
+ * while the devnet has not begun.
+ */
+export function readLedger({ sql }: Store): Promise<(At<LedgerState> & { readonly genesis: Genesis }) | undefined> {
+  return sql.begin("isolation level repeatable read read only", async (sql) => {
+    const genesis = await readGenesis(sql);
+    if (!genesis) return undefined;
+    const { parameters, network } = genesis;
+    const outputs = new Map<string, Output>();
+    await eachUtxo(sql, ({ ref, output }) => outputs.set(refKey(ref), output));
+    const state = newState({ parameters, network: network.id, outputs });
+    writeEntries(state, await readEntries(sql), "after");
+    const { slot, hash } = await readTip(sql);
+    const point: Point = { slot, hash };
+    return { point, value: state as LedgerState, genesis };
+  });
+}
