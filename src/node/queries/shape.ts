@@ -15,8 +15,8 @@ import {
   Encoded,
   Indefinite,
   type Item,
+  Tagged,
 } from "#src/cardano/cbor.ts";
-import { Tagged } from "#src/cardano/cbor.ts";
 
 /** For which version of the protocol (16 to 23) and which era something is written. */
 export interface At {

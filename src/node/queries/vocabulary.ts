@@ -1,5 +1,5 @@
 /** Shapes of what the ledger's types have in common: hashes, credentials, points, fractions, outputs. */
-import { compareBytes, fromHex, toHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { origin, type Point } from "#src/cardano/block.ts";
 import { as, asInt, CborError, type Encodable, Encoded, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
@@ -16,9 +16,9 @@ export interface Anchor {
   readonly hash: string;
 }
 
-/** Order of hexadecimal texts as of their bytes. */
+/** Order of lower-case hexadecimal texts, which is that of their bytes. */
 export function compareHex(a: string, b: string): number {
-  return compareBytes(fromHex(a), fromHex(b));
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The ledger's order of credentials: scripts first. */

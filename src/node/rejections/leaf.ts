@@ -4,8 +4,7 @@
  */
 import { toHex } from "#src/base/bytes.ts";
 import type { FailureName, FailureOf } from "#src/cardano/failure.ts";
-import type { Encodable, Item } from "#src/cardano/cbor.ts";
-import { CborError } from "#src/cardano/cbor.ts";
+import { CborError, type Encodable, type Item, raw } from "#src/cardano/cbor.ts";
 import type { At, Shape } from "#src/node/queries/shape.ts";
 
 /** Shapes look at neither version nor era here: rejections have had one form throughout Conway. */
@@ -68,6 +67,9 @@ export function special<Name extends FailureName>(
   };
 }
 
+/** The only datum of a failure, where it is known. */
+export const only = (datum: Encodable | undefined) => (datum === undefined ? undefined : [datum]);
+
 function exactly(items: readonly Item[], length: number): void {
   if (items.length !== length) throw new CborError(`expected ${length} data, found ${items.length}`);
 }
@@ -93,5 +95,5 @@ export function ruleAt(path: readonly number[]): string | undefined {
 
 /** Hexadecimal CBOR of an item. */
 export function cborHex(item: Item): string {
-  return toHex(item.source.subarray(item.start, item.end));
+  return toHex(raw(item));
 }

@@ -64,12 +64,13 @@ export const withdrawals: Shape<
 
 /** Two values that should be one, as an array of their own. */
 export function pair<T>(shape: Shape<T>): Shape<{ readonly supplied: T; readonly expected: T }> {
-  return record<{ readonly supplied: T; readonly expected: T }>(
-    { supplied: shape, expected: shape } as {
-      readonly supplied: Shape<T>;
-      readonly expected: Shape<T>;
-    } & Parameters<typeof record<{ readonly supplied: T; readonly expected: T }>>[0],
-  );
+  return {
+    read(item, at) {
+      const [supplied, expected] = as(item, "array").value;
+      return { supplied: shape.read(supplied, at), expected: shape.read(expected, at) };
+    },
+    write: ({ supplied, expected }, at) => [shape.write(supplied, at), shape.write(expected, at)],
+  };
 }
 
 const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;
