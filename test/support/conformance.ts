@@ -273,7 +273,7 @@ export function stateText({ state, outputs }: Snapshot): string[] {
   for (const [, { rewardPot, likelihoods }] of ranking.entries()) {
     rows.push(`ranking ${rewardPot}`);
     for (const [pool, values] of likelihoods) {
-      rows.push(`ranking ${pool} ${values.map((x) => x.toPrecision(4)).join(" ")}`);
+      rows.push(`ranking ${pool} ${values.map((x) => x.toPrecision(7)).join(" ")}`);
     }
   }
   return rows.sort();
