@@ -5,7 +5,8 @@
  * Nothing that a node tells is lost: a failure that is not known here, or whose data are not of the form known here, keeps its CBOR.
  */
 import { as, CborError, decodeAll, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
-import { describeFailure, type FailureName, type LedgerFailure } from "#src/cardano/failure.ts";
+import type { FailureName, LedgerFailure } from "#src/cardano/failure.ts";
+import { describeFailure } from "#src/cardano/failureText.ts";
 import type { Output, OutRef } from "#src/cardano/output.ts";
 import { encodeEraMismatch, eraMismatch, readEraMismatch } from "#src/node/eraMismatch.ts";
 import { leaves } from "#src/node/rejections/conway.ts";

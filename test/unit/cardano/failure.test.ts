@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { describeFailure, failureNames, type LedgerFailure } from "#src/cardano/failure.ts";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import { describeFailure, failureNames } from "#src/cardano/failureText.ts";
 
 const ref = { txHash: "ab".repeat(32), index: 3 };
 const cases: [LedgerFailure, string][] = [
@@ -47,6 +48,47 @@ const cases: [LedgerFailure, string][] = [
   [
     { name: "CollectErrors", errors: [{ kind: "BadTranslation", language: 1, reason: "InlineDatumsNotSupported" }] },
     "Plutus V1 cannot run in this transaction (InlineDatumsNotSupported).",
+  ],
+  [
+    { name: "MissingRedeemers", redeemers: [{ purpose: "mint", item: "581cab", script: "aa" }] },
+    "Redeemers are missing: mint 581cab.",
+  ],
+  [
+    { name: "BabbageOutputTooSmallUTxO", outputs: [{ output: "82", supplied: 1n, expected: 2n }] },
+    "Output (82) holds 1 lovelace, it needs 2.",
+  ],
+  [
+    {
+      name: "CollectErrors",
+      errors: [
+        { kind: "NoCostModel", language: 3 },
+        { kind: "BadTranslation", reason: "TimeTranslationPastHorizon" },
+        { kind: "NoRedeemer", purpose: "spend", index: 1 },
+        { kind: "NoWitness", script: "ab" },
+      ],
+    },
+    "There is no cost model for Plutus V3, A Plutus script cannot run in this transaction (TimeTranslationPastHorizon), " +
+    "A redeemer is missing: spend 1, A script is missing: ab.",
+  ],
+  [
+    { name: "WithdrawalsNotInRewardsCERTS", withdrawals: [{ account: "e0", supplied: 5n }] },
+    "The account e0 is not registered, or does not hold exactly 5 lovelace.",
+  ],
+  [
+    { name: "ConwayIncompleteWithdrawals", withdrawals: [{ account: "e0", supplied: 5n, expected: 6n }] },
+    "The account e0 holds 6 lovelace, not 5.",
+  ],
+  [
+    { name: "DisallowedVoters", votes: [{ voter: { role: "drep", kind: "key", hash: "ab" }, action: ref }] },
+    `Voters may not vote on these actions: drep key ab on ${"ab".repeat(32)}#3.`,
+  ],
+  [
+    { name: "EarlierEraFailure", era: "Babbage", failure: "FeeTooSmallUTxO", cbor: "80" },
+    "The ledger of the era Babbage refuses the transaction: FeeTooSmallUTxO.",
+  ],
+  [
+    { name: "UnknownFailure", rule: "UTXO", cbor: "821863" },
+    "The node refuses the transaction for a reason that this program does not know (UTXO: 821863).",
   ],
   [{ name: "DeserialiseFailure", message: "These bytes are no transaction." }, "These bytes are no transaction."],
 ];

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { type FailureName, failureNames } from "#src/cardano/failure.ts";
+import type { FailureName } from "#src/cardano/failure.ts";
+import { failureNames } from "#src/cardano/failureText.ts";
 import { applyDelta, undoDelta } from "#src/ledger/delta.ts";
 import { applyEpoch, passEpoch, undoEpoch } from "#src/ledger/epoch/pass.ts";
 import { readTransaction } from "#src/ledger/transaction.ts";
