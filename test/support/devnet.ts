@@ -10,7 +10,10 @@ import { decode } from "#src/cardano/cbor.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { readBlocks } from "#src/devnet/chainRows.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis.ts";
+import { readLedger } from "#src/devnet/ledgerRows.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
+import { toPlain } from "#src/devnet/plain.ts";
+import type { LedgerState } from "#src/ledger/state.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -122,3 +125,50 @@ export async function checkRows(store: Store): Promise<DevnetRows> {
   for (const hash of mempool) expect(hashes.some((row) => row.hash === hash)).toBe(false);
   return { blocks, tip, unspent, mempool };
 }
+
+/** Everything that the ledger of a state knows beside outputs, as plain data that can be compared. */
+export function ledgerOf(state: LedgerState): Record<string, unknown> {
+  const { accounts, pools, dreps, committee, snapshots, blocks, ranking, pots, epoch } = state;
+  const tables = { accounts, pools, dreps, committee, snapshots, blocks, ranking };
+  const sorted = Object.entries(tables).map(([kind, table]) => [
+    kind,
+    Object.fromEntries([...table.entries()].map(([key, value]) => [key, toPlain(value)] as const).sort()),
+  ]);
+  return { ...Object.fromEntries(sorted), pots: toPlain(pots), epoch };
+}
+
+/** The same out of the rows of a devnet. */
+export async function ledgerInRows(store: Store): Promise<Record<string, unknown>> {
+  const read = await readLedger(store);
+  return ledgerOf(read!.value);
+}
+
+/** Lovelace in all outputs, accounts and pots: as much as there can be, whatever happened. */
+export function allLovelace({ utxo, accounts, pots }: LedgerState): bigint {
+  let sum = pots.treasury + pots.reserves + pots.fees + pots.deposits + pots.donations;
+  for (const output of utxo.outputs()) sum += output.value.lovelace;
+  for (const [, { balance }] of accounts.entries()) sum += balance;
+  return sum;
+}
+
+/** Certificates of a person, of the kinds that Conway has. */
+export const certificates = {
+  register: ({ stake }: Person) => [7, [0, fromHex(stake)], 2_000_000],
+  unregister: ({ stake }: Person) => [8, [0, fromHex(stake)], 2_000_000],
+  delegate: ({ stake }: Person, pool: string) => [2, [0, fromHex(stake)], fromHex(pool)],
+  abstain: ({ stake }: Person) => [9, [0, fromHex(stake)], [2]],
+  /** The person is the owner, and gets the rewards. */
+  pool: ({ stake }: Person, pool: string, pledge: bigint) => [
+    3,
+    fromHex(pool),
+    blake2b256(fromHex(pool)),
+    pledge,
+    170_000_000,
+    new Tagged(30, [1, 50]),
+    fromHex("e0" + stake),
+    new Tagged(258, [fromHex(stake)]),
+    [],
+    null,
+  ],
+  retire: (pool: string, epoch: number) => [4, fromHex(pool), epoch],
+} satisfies Record<string, (...of: never[]) => Encodable>;

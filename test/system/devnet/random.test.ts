@@ -1,6 +1,6 @@
 /**
  * Random doings on a chain whose database fails now and then, before a commit or after it: rows and memory stay the same thing, and a
- * rollback gives exactly the outputs that were there before.
+ * rollback gives exactly what was there before, outputs, accounts, pools, snapshots and pots, also across the end of epochs.
  */
 import process from "node:process";
 import { expect, test } from "vitest";
@@ -11,10 +11,18 @@ import { DevnetChain, LEASE } from "#src/devnet/chain.ts";
 import { createGenesis, genesisDefaults } from "#src/devnet/genesis.ts";
 import { validate } from "#src/ledger/validate.ts";
 import type { Store } from "#src/store/store.ts";
-import { checkRows, devnetStore, spend } from "../../support/devnet.ts";
+import {
+  allLovelace,
+  certificates,
+  checkRows,
+  devnetStore,
+  ledgerInRows,
+  ledgerOf,
+  spend,
+} from "../../support/devnet.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { seeded } from "../../support/random.ts";
-import { person } from "../../support/wallet.ts";
+import { type Person, person } from "../../support/wallet.ts";
 
 const RUNS = Number(process.env.DEVNET_RUNS ?? 3);
 const STEPS = 150;
@@ -52,7 +60,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     createGenesis(sql, {
       ...genesisDefaults,
       genesisTime: 0,
-      epochLength: 20,
+      epochLength: 4,
       securityParameter: 12,
     })
   );
@@ -78,16 +86,57 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   };
   let chain = await reopen();
   /** Unspent outputs by tip, as they were when the block was made. */
-  const then = new Map<string, ReadonlyMap<string, string>>();
+  const then = new Map<string, { unspent: ReadonlyMap<string, string>; ledger: Record<string, unknown> }>();
   const seen = new Set<string>();
-  const count = { blocks: 0, rollbacks: 0, accepted: 0, refused: 0, faults: 0, restarts: 0, fullest: 0 };
+  const count = {
+    blocks: 0,
+    rollbacks: 0,
+    crossed: 0,
+    staked: 0,
+    earned: 0,
+    accepted: 0,
+    refused: 0,
+    faults: 0,
+    restarts: 0,
+    fullest: 0,
+  };
+
+  /** A transaction about somebody's stake, which the ledger may take or refuse. */
+  const stakeDoing = (from: Person) => {
+    const coin = mine(chain, from.enterprise, false)[0];
+    if (!coin || coin.output.value.lovelace < 4_000_000n) return undefined;
+    const account = [...chain.mempool.entries()].flatMap(({ applied }) => applied.accounts)
+      .findLast(({ key }) => key === "k" + from.stake)?.after ?? chain.state.accounts.get("k" + from.stake);
+    const delegate = certificates.delegate(from, pick(genesis.pools).id);
+    const [certs, deposit, withdrawn] = account === undefined
+      ? [[certificates.register(from), delegate, certificates.abstain(from)], 2_000_000n, undefined] as const
+      : random() < 0.3
+      ? [[certificates.unregister(from)], -2_000_000n, account.balance] as const
+      : [[delegate], 0n, random() < 0.6 ? account.balance : undefined] as const;
+    return spend({
+      from,
+      inputs: [coin],
+      outputs: [[from.enterprise, coin.output.value.lovelace - deposit - 1_000_000n + (withdrawn ?? 0n)]],
+      certificates: certs,
+      deposit,
+      signers: [from.stakeSeed],
+      ...(withdrawn === undefined ? {} : { withdrawals: [["e0" + from.stake, withdrawn]] }),
+    });
+  };
 
   for (let step = 0; step < STEPS; step++) {
     const choice = random();
     try {
       if (choice < 0.15) {
-        const paid = await chain.pay([{ address: pick(people).enterprise, lovelace: 5_000_000n }]);
+        const { enterprise, base } = pick(people);
+        const paid = await chain.pay([{ address: random() < 0.4 ? base : enterprise, lovelace: 5_000_000_000n }]);
         if (!paid.ok) throw new Error(paid.error.message);
+      } else if (choice < 0.3) {
+        const made = stakeDoing(pick(people));
+        if (!made) continue;
+        const answer = await chain.submit(made.cbor);
+        if (!answer.ok) throw new Error(answer.error.message);
+        if (answer.value.outcome === "accepted") count.staked++;
       } else if (choice < 0.6) {
         const from = pick(people);
         const coins = mine(chain, from.enterprise, random() < 0.2);
@@ -130,12 +179,28 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       const held = chain.state.utxo.get(parseRefKey(key));
       expect(held && toHex(held.raw)).toBe(unspent.get(key));
     }
+    const ledger = await ledgerInRows(store);
+    expect(ledgerOf(chain.state)).toEqual(ledger);
+    expect(allLovelace(chain.state)).toBe(genesis.terms.maxSupply);
     const before = then.get(tip.hash);
-    if (before) expect(unspent).toEqual(before);
-    then.set(tip.hash, unspent);
+    if (before) expect({ unspent, ledger }).toEqual(before);
+    then.set(tip.hash, { unspent, ledger });
+    count.crossed = Math.max(count.crossed, chain.state.epoch);
+    if ([...chain.state.accounts.entries()].some(([, { balance }]) => balance > 0n)) count.earned++;
   }
   console.log(`run ${seed}:`, JSON.stringify(count));
-  expect(Math.min(count.blocks, count.rollbacks, count.accepted, count.refused, count.faults)).toBeGreaterThan(0);
+  expect(
+    Math.min(
+      count.blocks,
+      count.rollbacks,
+      count.accepted,
+      count.refused,
+      count.faults,
+      count.crossed,
+      count.staked,
+      count.earned,
+    ),
+  ).toBeGreaterThan(0);
   await store.close();
   await infra.stop();
 });

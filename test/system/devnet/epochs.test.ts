@@ -1,0 +1,300 @@
+/** A life of stake on the devnet: registered, delegated, earning, withdrawn, given up; and back again. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { VirtualClock } from "#src/base/clock.ts";
+import { parseJson } from "#src/base/json.ts";
+import { silentLog } from "#src/base/log.ts";
+import { addressText, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
+import { keyHash, publicKey } from "#src/cardano/keys.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import type { ChainPort, Submission } from "#src/chain/port.ts";
+import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
+import { readAccounts, readEpoch, readPools } from "#src/devnet/ledgerRows.ts";
+import { devnetPort } from "#src/devnet/port.ts";
+import { devnetApp } from "#src/edge/devnet/app.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import type { Store } from "#src/store/store.ts";
+import {
+  allLovelace,
+  certificates,
+  checkRows,
+  devnetStore,
+  ledgerInRows,
+  ledgerOf,
+  spend,
+  type Spending,
+} from "../../support/devnet.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { person } from "../../support/wallet.ts";
+
+const ada = 1_000_000n;
+const EPOCH = 5;
+const alice = person("alice");
+const stakeAddress = addressText(rewardAddress(0, { kind: "key", hash: alice.stake }));
+const account = "e0" + alice.stake;
+
+let infra: Awaited<ReturnType<typeof sharedInfra>>;
+let store: Store;
+let bus: Bus;
+let clock: VirtualClock;
+let port: ChainPort;
+const running: Devnet[] = [];
+
+beforeEach(async () => {
+  infra = await sharedInfra();
+  store = await devnetStore(infra.databaseUrl);
+  bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
+  clock = new VirtualClock(1_800_000_000_000);
+  port = devnetPort({ store, bus, log: silentLog, pollMs: 60_000 });
+});
+afterEach(async () => {
+  for (const devnet of running.splice(0)) await devnet.stop();
+  await bus.close();
+  await store.close();
+  await infra.stop();
+});
+
+async function start(options: DevnetOptions = {}): Promise<Devnet> {
+  const started = await startDevnet({
+    store,
+    bus,
+    evaluate: () => Promise.reject(new Error("no script was expected")),
+    log: silentLog,
+    clock,
+    options: { blockMs: 0, leaseMs: 1_000, epochLength: EPOCH, ...options },
+  });
+  if (!started.ok) throw new Error(started.error.message);
+  running.push(started.value);
+  return started.value;
+}
+
+/** What a person sees and does over HTTP. */
+function over(devnet: Devnet) {
+  const app = devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog });
+  const read = async (response: Response) => parseJson(await response.text()) as Record<string, unknown>;
+  const get = async (path: string) => await read(await app.request(path));
+  const post = async (path: string, body: unknown) =>
+    await read(await app.request(path, { method: "POST", body: JSON.stringify(body) }));
+  const blocks = (count: number) => post("/blocks", { count });
+  return {
+    get,
+    post,
+    blocks,
+    account: () => get(`/accounts/${stakeAddress}`),
+    rewards: async () => BigInt((await get(`/accounts/${stakeAddress}`)).rewards as number),
+    /** Makes the first block of an epoch, at the soonest. */
+    until: async (epoch: number) => {
+      const { slot } = devnet.tip();
+      await blocks(Math.max(1, epoch * EPOCH - slot));
+      expect((await get("/epoch")).epoch).toBe(epoch);
+    },
+  };
+}
+
+/** Everything that Alice has at her base address. */
+async function coins(): Promise<Utxo[]> {
+  const found = await port.utxosByAddress([alice.base]);
+  if (!found.ok) throw new Error(found.error.message);
+  return [...found.value.value];
+}
+
+/** Submits a transaction of Alice that spends all she has and gives it back to her. */
+async function doing(what: Partial<Spending>): Promise<Submission> {
+  const inputs = await coins();
+  const withdrawn = (what.withdrawals ?? []).reduce((sum, [, lovelace]) => sum + lovelace, 0n);
+  const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - ada - (what.deposit ?? 0n) +
+    withdrawn;
+  const made = spend({ from: alice, inputs, outputs: [[alice.base, left]], signers: [alice.stakeSeed], ...what });
+  const said = await port.submit(made.cbor);
+  if (!said.ok) throw new Error(said.error.message);
+  return said.value;
+}
+
+const accepted = { outcome: "accepted" };
+const refused = (...names: string[]) => ({ outcome: "refused", failures: names.map((name) => ({ name })) });
+const whole = async (devnet: Devnet) => expect(await devnet.query(allLovelace)).toBe(45_000_000_000n * ada);
+
+test("stake earns, is withdrawn with a vote delegated, and its deposit comes back", async () => {
+  const devnet = await start();
+  const { get, post, blocks, account: seen, rewards, until } = over(devnet);
+  const pool = ((await get("/pools")).pools as { id: string; hash: string }[])[0]!;
+  const address = readAddressHex(alice.base);
+  if (!address.ok) throw new Error(address.error.message);
+  await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
+  await blocks(1);
+  expect(await seen()).toMatchObject({ registered: false, outputs: 1_000_000_000_000, rewards: 0 });
+
+  expect(await doing({ certificates: [certificates.delegate(alice, pool.hash)] })).toMatchObject(
+    refused("StakeKeyNotRegisteredDELEG"),
+  );
+  const joining = [certificates.register(alice), certificates.delegate(alice, pool.hash)];
+  expect(await doing({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
+  await blocks(1);
+  expect(await seen()).toMatchObject({ registered: true, pool: pool.id, deposit: 2_000_000, rewards: 0 });
+  const joined = (await get("/epoch")).epoch as number;
+
+  // Counted when the next epoch begins, leaders of the one after it are drawn by that, its rewards are paid two boundaries later.
+  await until(joined + 3);
+  expect(await rewards()).toBe(0n);
+  await until(joined + 4);
+  const earned = await rewards();
+  expect(earned).toBeGreaterThan(0n);
+  await until(joined + 5);
+  const more = await rewards();
+  expect(more).toBeGreaterThan(earned);
+  await whole(devnet);
+
+  const withdraw = { withdrawals: [[account, more] as const] };
+  expect(await doing(withdraw)).toMatchObject(refused("ConwayWdrlNotDelegatedToDRep"));
+  expect(await doing({ certificates: [certificates.abstain(alice)] })).toEqual(accepted);
+  await blocks(1);
+  expect(await seen()).toMatchObject({ drep: "abstain" });
+  expect(await doing({ withdrawals: [[account, more - 1n]] })).toMatchObject({ outcome: "refused" });
+  expect(await doing(withdraw)).toEqual(accepted);
+  const before = (await coins())[0]!.output.value.lovelace;
+  await blocks(1);
+  expect(await rewards()).toBe(0n);
+  expect((await coins())[0]!.output.value.lovelace).toBe(before + more - ada);
+
+  await until(joined + 6);
+  const last = await rewards();
+  expect(last).toBeGreaterThan(0n);
+  expect(await doing({ certificates: [certificates.unregister(alice)], deposit: -2n * ada })).toMatchObject({
+    outcome: "refused",
+  });
+  const leaving = { certificates: [certificates.unregister(alice)], deposit: -2n * ada };
+  expect(await doing({ ...leaving, withdrawals: [[account, last]] })).toEqual(accepted);
+  await blocks(1);
+  expect(await seen()).toMatchObject({ registered: false, rewards: 0 });
+  await until(joined + 7);
+  await whole(devnet);
+  await checkRows(store);
+});
+
+test("a withdrawal that waits over a boundary is judged by what the boundary paid", async () => {
+  const devnet = await start();
+  const { blocks, post, get, rewards, until } = over(devnet);
+  const pool = devnet.genesis.pools[0]!.id;
+  const address = readAddressHex(alice.base);
+  if (!address.ok) throw new Error(address.error.message);
+  await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
+  await blocks(1);
+  const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
+  expect(await doing({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
+  await until(4);
+  const earned = await rewards();
+  expect(earned).toBeGreaterThan(0n);
+  expect(await doing({ withdrawals: [[account, earned]] })).toEqual(accepted);
+  clock.advance(EPOCH * 1_000);
+  await blocks(1);
+  expect(await get("/mempool")).toMatchObject({ size: 0 });
+  expect(await rewards()).toBeGreaterThan(earned);
+  await whole(devnet);
+  await checkRows(store);
+});
+
+test("a pool of somebody's own makes blocks, retires, and its deposit comes back", async () => {
+  const devnet = await start();
+  const { blocks, post, get, account: seen, rewards, until } = over(devnet);
+  const address = readAddressHex(alice.base);
+  if (!address.ok) throw new Error(address.error.message);
+  await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
+  await blocks(1);
+  const cold = person("alice's pool").seed;
+  const id = keyHash(publicKey(cold));
+  const founding = [
+    certificates.register(alice),
+    certificates.pool(alice, id, 900_000n * ada),
+    certificates.delegate(alice, id),
+  ];
+  expect(await doing({ certificates: founding, deposit: 502n * ada, signers: [alice.stakeSeed, cold] })).toEqual(
+    accepted,
+  );
+  await blocks(1);
+  const begun = (await get("/epoch")).epoch as number;
+  expect(await get(`/pools/${id}`)).toMatchObject({ hash: id, pledge: 900_000_000_000, blocks: { epoch: 0 } });
+  // A quarter of the stake is hers, in every slot of so many epochs: she is drawn never once in a million runs.
+  await until(begun + 12);
+  const key = [...publicKey(cold)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const { blocks: all } = await checkRows(store);
+  expect(all.some(({ issuer }) => issuer === key)).toBe(true);
+  expect(all.every(({ issuer, slot }) => issuer !== key || slot >= (begun + 2) * EPOCH)).toBe(true);
+
+  const gone = begun + 13;
+  expect(await doing({ certificates: [certificates.retire(id, gone)], signers: [cold] })).toEqual(accepted);
+  await blocks(1);
+  expect(await get(`/pools/${id}`)).toMatchObject({ retiring: gone });
+  const before = await rewards();
+  await until(gone);
+  expect(await get(`/pools/${id}`)).toMatchObject({ code: "pool_unknown" });
+  expect(await rewards()).toBeGreaterThanOrEqual(before + 500n * ada);
+  expect(await seen()).not.toHaveProperty("pool");
+  await whole(devnet);
+});
+
+test("a night off passes many epochs; going back over them, also after a restart, gives the same ledger", async () => {
+  let devnet = await start();
+  const { blocks, post } = over(devnet);
+  const address = readAddressHex(alice.base);
+  if (!address.ok) throw new Error(address.error.message);
+  await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
+  await blocks(1);
+  const pool = devnet.genesis.pools[1]!.id;
+  await doing({ certificates: [certificates.register(alice), certificates.delegate(alice, pool)], deposit: 2n * ada });
+  const then = new Map<number, unknown>();
+  for (let i = 0; i < 12; i++) {
+    await blocks(1);
+    then.set(devnet.tip().height, await ledgerInRows(store));
+  }
+  const { height, slot } = devnet.tip();
+  clock.advance(8 * 3_600_000);
+  await blocks(2);
+  expect(devnet.tip().height).toBe(height + 2);
+  expect(devnet.tip().slot).toBeGreaterThanOrEqual(slot + 8 * 3_600);
+  const { value: { epoch } } = await readEpoch(store.sql);
+  expect(epoch).toBe(Math.floor(devnet.tip().slot / EPOCH));
+  const later = await devnet.query(ledgerOf);
+  await running.pop()!.stop();
+  devnet = await start();
+  expect(await devnet.query(ledgerOf)).toEqual(later);
+  for (const to of [...then.keys()].reverse()) {
+    expect(await devnet.rollback({ height: to })).toMatchObject({ ok: true });
+    expect(await ledgerInRows(store)).toEqual(then.get(to));
+    expect(await devnet.query(ledgerOf)).toEqual(then.get(to));
+    await whole(devnet);
+  }
+  await checkRows(store);
+});
+
+test("reads of accounts and pools carry their point", async () => {
+  const devnet = await start({ pools: 2, pledge: 5_000n * ada });
+  await devnet.makeBlock();
+  const { slot, hash } = devnet.tip();
+  const ids = devnet.genesis.pools.map(({ id }) => id);
+  const pools = await readPools(store.sql);
+  expect([pools.point, [...pools.value.keys()].sort()]).toEqual([{ slot, hash }, [...ids].sort()]);
+  expect([...(await readPools(store.sql, [ids[0]!])).value.keys()]).toEqual([ids[0]]);
+  const owners = devnet.genesis.pools.map(({ registered }) => registered.owner.key);
+  const accounts = await readAccounts(store.sql, [owners[1]!, "k" + alice.stake]);
+  expect([accounts.point, [...accounts.value.keys()]]).toEqual([{ slot, hash }, [owners[1]]]);
+});
+
+test("what it began with stays, and a start that asks for something else is told", async () => {
+  const first = await start();
+  expect(first.kept).toBeUndefined();
+  await running.pop()!.stop();
+  const again = await start({ epochLength: 7, pools: 3 });
+  expect(again.genesis.terms.epochLength).toBe(EPOCH);
+  expect(again.kept).toBe(
+    "This devnet keeps what it began with: epochs of 5 (asked for: 7). Another database or --folder begins a new one.",
+  );
+});
+
+test("a beginning that cannot be is refused with what is wrong", async () => {
+  const options = { reserves: 45_000_000_000n * ada, epochLength: 0 };
+  const evaluate = () => Promise.reject(new Error("no script was expected"));
+  const started = await startDevnet({ store, bus, evaluate, log: silentLog, clock, options });
+  expect(started).toMatchObject({ ok: false, error: { code: "bad_genesis" } });
+  expect((started as { error: { message: string } }).error.message).toMatch(
+    /at least one slot; the faucet would begin/,
+  );
+});
