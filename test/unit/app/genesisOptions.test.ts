@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { HELP, readOptions } from "#src/app/options.ts";
+import { GENESIS_NAMES } from "#src/app/genesisOptions.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "arbor-options-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function genesis(args: readonly string[], env: Record<string, string> = {}) {
+  const read = readOptions(args, env);
+  if (!read.ok) return read.error.message;
+  return read.value === "help" ? "help" : read.value.genesis;
+}
+
+test("only what was said is there, from the command line or the environment", () => {
+  expect(genesis([])).toEqual({});
+  expect(genesis(["--epoch-slots", "50", "--pools=0", "--reserves-ada", "7"], { ARBOR_SLOT_MS: "50" })).toEqual({
+    epochLength: 50,
+    pools: 0,
+    reserves: 7_000_000n,
+    slotLength: 50,
+  });
+});
+
+test("each option is in the help, with its variable", () => {
+  for (const name of GENESIS_NAMES) {
+    expect(HELP).toContain(`--${name} `);
+    expect(HELP).toContain(` ARBOR_${name.toUpperCase().replaceAll("-", "_")}`);
+  }
+});
+
+test("what cannot be is said", () => {
+  expect(genesis(["--epoch-slots", "0"])).toMatch(/--epoch-slots is a whole number from 1/);
+  expect(genesis(["--protocol-version", "12"])).toMatch(/from 10 to 11/);
+  expect(genesis(["--pools", "101"])).toMatch(/from 0 to 100/);
+  expect(genesis(["--parameters", path.join(folder, "none.json")])).toMatch(/none.json was not read/);
+});
+
+test("a file and a version change the parameters, and the source says so", async () => {
+  const file = path.join(folder, "mine.json");
+  await writeFile(file, '{"keyDeposit":3000000}');
+  expect(genesis(["--parameters", file, "--protocol-version", "11"])).toMatchObject({
+    parameters: { keyDeposit: 3_000_000n, protocolVersion: { major: 11 }, feePerByte: 44n },
+    parametersSource: "mainnet, epoch 616, as scalus 0.17.0 carries them; changed by mine.json; protocol version 11",
+  });
+  await writeFile(file, '{"keyDeposits":3000000}');
+  expect(genesis(["--parameters", file])).toMatch(/keyDeposits/);
+});
