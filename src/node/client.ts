@@ -29,7 +29,7 @@ export interface ConnectOptions {
   readonly magic: number;
   /** Versions to propose; all of 16 to 23 unless said otherwise. */
   readonly versions?: readonly number[];
-  /** Milliseconds that the node has for the handshake; 10,000 unless said otherwise. */
+  /** Milliseconds that the node has to take the connection, and again for the handshake; 10,000 unless said otherwise. */
   readonly handshakeTimeout?: number;
   /** Blocks asked for ahead while following; 100 unless said otherwise. */
   readonly depth?: number;
@@ -95,12 +95,12 @@ async function shake(
   options: ConnectOptions,
   query: boolean,
 ): Promise<Result<{ readonly mux: Mux; readonly answer: Answer }, NodeFailure>> {
-  const dialled = await dial(address, options.signal);
+  const within = options.handshakeTimeout ?? 10_000;
+  const dialled = await dial(address, within, options.signal);
   if (!dialled.ok) return dialled;
   const where = showAddress(address);
   const mux = new Mux(dialled.value, "client");
   const speaker = open(mux, handshake);
-  const within = options.handshakeTimeout ?? 10_000;
   const late = setTimeout(
     () =>
       mux.fail(nodeError("not_a_node", `${where} did not answer the handshake within ${within / 1000} s: no node?`)),

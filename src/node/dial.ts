@@ -13,8 +13,12 @@ export function showAddress(address: NodeAddress): string {
   return "path" in address ? address.path : `${address.host}:${address.port}`;
 }
 
-/** Connects. Fails with a code and a sentence; `aborted` with the signal. */
-export async function dial(address: NodeAddress, signal?: AbortSignal): Promise<Result<net.Socket, NodeFailure>> {
+/** Connects within `within` milliseconds. Fails with a code and a sentence; `aborted` with the signal. */
+export async function dial(
+  address: NodeAddress,
+  within: number,
+  signal?: AbortSignal,
+): Promise<Result<net.Socket, NodeFailure>> {
   const where = showAddress(address);
   const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
   if (tooLong) return fail(tooLong.code, tooLong.message, tooLong.details);
@@ -26,7 +30,9 @@ export async function dial(address: NodeAddress, signal?: AbortSignal): Promise<
     } catch (error) {
       return resolve({ ok: false, error });
     }
+    const late = setTimeout(() => failed(new Error(`no answer within ${within / 1000} s`)), within);
     const stop = () => {
+      clearTimeout(late);
       socket.off("connect", connected);
       socket.off("error", failed);
       signal?.removeEventListener("abort", abort);

@@ -4,7 +4,8 @@
  */
 import type { NodeError } from "#src/node/errors.ts";
 import { asNodeError, nodeError } from "#src/node/errors.ts";
-import type { Channel, Limits, Side } from "#src/node/mux.ts";
+import type { Channel, Limits } from "#src/node/channel.ts";
+import type { Side } from "#src/node/mux.ts";
 
 /** What every message has. */
 export interface Message {

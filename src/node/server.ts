@@ -149,7 +149,7 @@ function listen(server: net.Server, address: NodeAddress): Promise<unknown> {
 async function abandoned(address: { readonly path: string }): Promise<boolean> {
   const file = await lstat(address.path).catch(() => undefined);
   if (!file?.isSocket()) return false;
-  const dialled = await dial(address);
+  const dialled = await dial(address, 1_000);
   if (dialled.ok) dialled.value.destroy();
   return !dialled.ok && dialled.error.code === "socket_refused";
 }

@@ -1,9 +1,8 @@
 /** Sessions of a client: a ledger state to be asked, a mempool to be looked at. */
-import { fail, ok, type Result } from "#src/base/result.ts";
-import { decode, type Item } from "#src/cardano/cbor.ts";
-import { asNodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
+import type { Result } from "#src/base/result.ts";
+import { nodeError, type NodeFailure } from "#src/node/errors.ts";
 import type { Message } from "#src/node/protocol.ts";
-import type { QueryCodec, StateQueryMessage, StateQueryState, Target } from "#src/node/stateQuery.ts";
+import type { StateQueryMessage, StateQueryState, Target } from "#src/node/stateQuery.ts";
 import { attempt, type Desk, Turns } from "#src/node/turn.ts";
 import {
   MEASURES_SINCE,
@@ -89,26 +88,12 @@ export class QuerySession {
     return session;
   }
 
-  /** Asks with CBOR and answers with CBOR: what stands inside the messages, a slice of what came. */
+  /** Asks with CBOR and answers with CBOR: what stands inside the messages, a slice of what came. `queries/ask.ts` asks with values. */
   query(query: Uint8Array, signal?: AbortSignal): Promise<Result<Uint8Array, NodeFailure>> {
     return attempt(async () => {
       const answer = await this.session.call({ type: "query", query }, signal);
       return answer.type === "result" ? answer.result : impossible(answer);
     });
-  }
-
-  /** Asks with a value and answers with a value; an answer that its reader does not understand is a `protocol_violation`. */
-  async ask<Q, R>(codec: QueryCodec<Q, R>, query: Q, signal?: AbortSignal): Promise<Result<R, NodeFailure>> {
-    const answer = await this.query(codec.encodeQuery(query), signal);
-    if (!answer.ok) return answer;
-    let item: Item;
-    try {
-      item = decode(answer.value);
-      return ok(codec.decodeResult(query, item));
-    } catch (error) {
-      const { code, message } = asNodeError(error, "The node's answer cannot be read").failure;
-      return fail(code, message);
-    }
   }
 
   /** Moves to another state. Where that fails, the session has ended. */

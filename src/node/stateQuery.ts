@@ -26,12 +26,6 @@ export type StateQueryMessage =
 
 export type StateQueryState = "idle" | "acquiring" | "acquired" | "querying" | "done";
 
-/** How one kind of query is written and read: what `queries/` gives, so that a session answers with values. */
-export interface QueryCodec<Q, R> {
-  encodeQuery(query: Q): Uint8Array;
-  decodeResult(query: Q, item: Item): R;
-}
-
 const MIB = 2 ** 20;
 
 /** The protocol. */

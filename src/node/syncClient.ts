@@ -51,10 +51,11 @@ export async function* follow(
     let { tip } = found;
     yield { type: "backward", point: found.point, tip };
     let begun = false;
-    let height: number | undefined;
+    // answers that come without waiting, as far as is known: after a step back there is one block at least, unless that is the tip
+    const afterBack = (point: Point) => samePoint(point, tip) ? 1 : 2;
+    let left = afterBack(found.point);
     while (!signal?.aborted) {
-      const left = height === undefined ? 2 : Math.max(1, tip.height - height);
-      const wanted = !begun && samePoint(found.point, tip) ? 1 : Math.min(depth, left);
+      const wanted = Math.min(depth, left);
       if (speaker.outstanding <= wanted >> 1 && speaker.channel.buffered < AT_HAND) {
         while (speaker.outstanding < wanted) speaker.send({ type: "requestNext" });
       }
@@ -62,14 +63,14 @@ export async function* follow(
       if (message.type === "rollForward") {
         begun = true;
         tip = message.tip;
-        height = readHeight(message.block, fail);
+        left = Math.max(1, tip.height - readHeight(message.block, fail));
         yield { type: "forward", block: message.block, tip };
       } else if (message.type === "rollBackward") {
         // the first answer repeats the intersection, which has been given
         const repeated = !begun && samePoint(message.point, found.point);
         begun = true;
         tip = message.tip;
-        height = undefined;
+        left = afterBack(message.point);
         if (!repeated) yield { type: "backward", point: message.point, tip };
       }
     }

@@ -1,7 +1,7 @@
 /** One protocol of a connection, used by one caller at a time; and waits that end with the caller's signal or the connection. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { NodeError, type NodeFailure } from "#src/node/errors.ts";
-import { aborted } from "#src/node/mux.ts";
+import { aborted } from "#src/node/channel.ts";
 import type { Message, Speaker } from "#src/node/protocol.ts";
 
 /** What a promise gives, unless one of the signals aborts before: then it throws `aborted`, or the signal's reason where that is a `NodeError`. */

@@ -1,19 +1,15 @@
 /** The node's socket: blocks that one process serves itself over a UNIX socket, each header read and hashed. */
-import { existsSync } from "node:fs";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { initHash } from "#src/cardano/hash.ts";
 import { connectNode } from "#src/node/client.ts";
 import { readHeader } from "#src/node/header.ts";
 import { serveNode } from "#src/node/server.ts";
 import type { SyncStep } from "#src/node/syncClient.ts";
 import { type ChainBlock, readChunk, socketPath } from "../support/node_chain.ts";
-import { table } from "./machine.ts";
+import type { ChainRow } from "./chain.ts";
 
-const ROUNDS = 20;
-const FILE = fileURLToPath(
-  new URL("../../../shared/vectors/blocks/chain/preview-babbage-01836.chunk", import.meta.url),
-);
+/** Blocks followed for one figure. */
+const COUNT = process.argv.includes("--quick") ? 2_000 : 20_000;
 
 /** A rate by the clock, and by the processor time that both sides took together: what is left of it on a machine that is shared. */
 interface Rate {
@@ -34,15 +30,14 @@ function meter(): (count: number) => Rate {
   };
 }
 
-/** Follows `blocks` as often as `rounds` says. */
-async function measure(blocks: readonly ChainBlock[], rounds: number, depth: number): Promise<Rate> {
+/** Follows `blocks` again and again until `total` were told. */
+async function measure(blocks: readonly ChainBlock[], total: number, depth: number): Promise<Rate> {
   const tip = { slot: 0, hash: "00".repeat(32), height: 1e9 };
   async function* follow(): AsyncGenerator<SyncStep> {
     yield { type: "backward", point: { slot: -1, hash: "" }, tip };
-    for (let round = 0; round < rounds; round++) {
+    for (;;) {
       for (const { bytes } of blocks) yield { type: "forward", block: bytes, tip };
     }
-    await new Promise(() => {});
   }
   const at = { path: socketPath() };
   const server = await serveNode(at, { magic: 1, follow });
@@ -56,7 +51,7 @@ async function measure(blocks: readonly ChainBlock[], rounds: number, depth: num
     const { hash } = readHeader(step.block);
     const expected = blocks[count++ % blocks.length]!;
     if (hash !== expected.tip.hash) throw new Error(`block ${count} has the hash ${hash}`);
-    if (count === blocks.length * rounds) break;
+    if (count === total) break;
   }
   const rate = stop(count);
   connection.value.close();
@@ -64,22 +59,25 @@ async function measure(blocks: readonly ChainBlock[], rounds: number, depth: num
   return rate;
 }
 
-/** Prints blocks each second over a socket, by the number asked for ahead, and the share of reading headers in it. */
-export async function benchChainSocket(print: (line: string) => void = console.log): Promise<void> {
-  if (!existsSync(FILE)) return print("SKIPPED: no chain of real blocks beside the project");
+/** Rows: blocks a second over a socket, by the number asked for ahead. */
+export async function socketRows(): Promise<readonly ChainRow[]> {
+  const blocks = readChunk("01836");
+  if (blocks.length === 0) return [];
   await initHash();
-  const blocks = readChunk(FILE);
-  const size = blocks.reduce((sum, { bytes }) => sum + bytes.length, 0) / blocks.length;
-  await measure(blocks, 5, 100);
-  const rows: (string | number)[][] = [];
-  const row = (name: string, { perSecond, processor }: Rate) =>
-    rows.push([name, perSecond, (perSecond * size / 1e6).toFixed(1), processor.toFixed(1)]);
-  for (const depth of [1, 10, 100]) {
-    row(`socket, ${depth} ahead, header read and hashed`, await measure(blocks, depth === 1 ? 4 : ROUNDS, depth));
-  }
+  await measure(blocks, COUNT / 4, 100);
   const stop = meter();
-  for (let round = 0; round < ROUNDS; round++) for (const { bytes } of blocks) readHeader(bytes);
-  row("reading and hashing headers alone", stop(ROUNDS * blocks.length));
-  table([`${blocks.length} blocks of ${Math.round(size)} B`, "blocks/s", "MB/s", "processor, µs/block"], rows)
-    .forEach((line) => print(line));
+  for (let i = 0; i < COUNT; i++) readHeader(blocks[i % blocks.length]!.bytes);
+  const header = stop(COUNT).processor;
+  const rows: ChainRow[] = [];
+  for (const depth of [1, 10, 100]) {
+    const { perSecond, processor } = await measure(blocks, depth === 1 ? COUNT / 4 : COUNT, depth);
+    rows.push([
+      `socket: served and followed in one process, ${depth} asked for ahead, headers hashed`,
+      `${perSecond.toLocaleString("en")} blocks/s`,
+      `processor: ${processor.toFixed(1)} µs/block on both sides together, ${header.toFixed(1)} of it the header${
+        depth === 1 ? "; a turn of the loop on either side for each block" : ""
+      }`,
+    ]);
+  }
+  return rows;
 }

@@ -3,12 +3,13 @@
  * measured, how much of it a second, and what limits it; without its data it says so aloud and gives no row.
  */
 import { scanRows } from "./chain-scan.ts";
+import { socketRows } from "./chain-socket.ts";
 import { table } from "./machine.ts";
 
 /** What was measured, its rate, what limits it. */
 export type ChainRow = readonly [what: string, rate: string, limit: string];
 
-const ROWS: readonly (() => Promise<readonly ChainRow[]>)[] = [scanRows];
+const ROWS: readonly (() => Promise<readonly ChainRow[]>)[] = [scanRows, socketRows];
 
 /** Prints the table. */
 export async function benchChain(): Promise<void> {

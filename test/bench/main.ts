@@ -2,7 +2,6 @@
 import process from "node:process";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
-import { benchChainSocket } from "./chain-socket.ts";
 import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
 import { embeddedBench } from "./embedded.ts";
@@ -20,7 +19,6 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   devnet: benchDevnet,
   embedded: embeddedBench,
   runtime: benchRuntime,
-  "chain-socket": benchChainSocket,
 };
 
 const names = process.argv.slice(2).filter((name) => name !== "--quick");

@@ -1,14 +1,13 @@
 /** Chains of real blocks for the node's socket: read from the vectors, served from memory, cut and broken on the way. */
-import { readFileSync } from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import type { Point, Tip } from "#src/cardano/block.ts";
-import { decodeAt } from "#src/cardano/cbor.ts";
 import { readHeader } from "#src/node/header.ts";
 import type { SyncStep } from "#src/node/syncClient.ts";
 import { originTip } from "#src/node/values.ts";
+import { blocksOf, chunks } from "./blocks.ts";
 
 /** A block and where it stands. */
 export interface ChainBlock {
@@ -16,17 +15,10 @@ export interface ChainBlock {
   readonly tip: Tip;
 }
 
-/** The blocks of a file that holds one `[era tag, block]` after another. */
-export function readChunk(file: string): ChainBlock[] {
-  const bytes = new Uint8Array(readFileSync(file));
-  const blocks: ChainBlock[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const { end } = decodeAt(bytes, at);
-    const block = bytes.slice(at, end);
-    blocks.push({ bytes: block, tip: readHeader(block) });
-    at = end;
-  }
-  return blocks;
+/** A run of linked blocks out of the vectors, by a part of its name; none where they are missing. */
+export function readChunk(name: string): ChainBlock[] {
+  const chunk = chunks.find(({ file }) => file.includes(name));
+  return chunk ? blocksOf(chunk).map((bytes) => ({ bytes, tip: readHeader(bytes) })) : [];
 }
 
 /** A chain in memory that grows and rolls back when told to, and tells its steps as a network does. */

@@ -1,7 +1,7 @@
 /** Submission, the mempool and ledger states between a client and a server over a real socket. */
 import { afterEach, describe, expect, it } from "vitest";
 import { fail, ok } from "#src/base/result.ts";
-import { as, asInt, CborError, encode } from "#src/cardano/cbor.ts";
+import { encode } from "#src/cardano/cbor.ts";
 import { connectNode, type NodeConnection } from "#src/node/client.ts";
 import type { NodeError } from "#src/node/errors.ts";
 import { type NodeServer, serveNode } from "#src/node/server.ts";
@@ -204,21 +204,6 @@ describe("ledger states", () => {
     expect(await session.query(encode(8))).toMatchObject({ error: { code: "connection_lost" } });
     expect(connection.ended.aborted).toBe(true);
     expect(await connection.acquire("tip")).toMatchObject({ error: { code: "connection_lost" } });
-  });
-
-  it("answer with values through a codec, and say when an answer cannot be read", async () => {
-    const { path } = await serve({ acquire: states().acquire });
-    const session = value(await (await connect(path)).acquire("tip"));
-    const codec = {
-      encodeQuery: (query: number) => encode(query),
-      decodeResult: (query: number, item: Parameters<typeof asInt>[0]) => {
-        if (query === 2) throw new CborError("odd");
-        return Number(asInt(as(item!, "array").value[0])) + query;
-      },
-    };
-    expect(await session.ask(codec, 1)).toEqual(ok(24));
-    expect(await session.ask(codec, 2)).toMatchObject({ error: { code: "protocol_violation" } });
-    expect(await session.ask(codec, 1)).toEqual(ok(24));
   });
 
   it("carry answers of some megabytes, while other protocols go on", async () => {
