@@ -55,7 +55,8 @@ const started = await startDevnet({
   evaluate: () => Promise.reject(new Error("no script was expected")),
   log: silentLog,
   clock: new VirtualClock(1_800_000_000_000 + Number(START) * 60_000),
-  options: { blockMs: 0, leaseMs: 5_000 },
+  // Each start is minutes later than the last one, so that blocks end epochs.
+  options: { blockMs: 0, leaseMs: 5_000, epochLength: 50 },
 });
 if (!started.ok) throw new Error(started.error.message);
 const devnet = started.value;

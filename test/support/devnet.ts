@@ -9,6 +9,7 @@ import { type OutRef, readOutput, refKey, type Utxo } from "#src/cardano/output.
 import { decode } from "#src/cardano/cbor.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { readBlocks } from "#src/devnet/chainRows.ts";
+import { epochOf } from "#src/devnet/epoch.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis.ts";
 import { readLedger } from "#src/devnet/ledgerRows.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
@@ -123,6 +124,11 @@ export async function checkRows(store: Store): Promise<DevnetRows> {
     hash
   );
   for (const hash of mempool) expect(hashes.some((row) => row.hash === hash)).toBe(false);
+  const ledger = await readLedger(store);
+  if (ledger) {
+    expect(allLovelace(ledger.value)).toBe(ledger.genesis.terms.maxSupply);
+    expect(ledger.value.epoch).toBe(epochOf(Math.max(0, tip.slot), ledger.genesis.terms.epochLength));
+  }
   return { blocks, tip, unspent, mempool };
 }
 
