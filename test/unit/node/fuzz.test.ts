@@ -1,5 +1,6 @@
 /** Garbage to both sides: whatever comes, the connection ends with a reason, others go on, nothing is thrown outside. */
 import net from "node:net";
+import process from "node:process";
 import { afterEach, describe, expect, it } from "vitest";
 import { concat } from "#src/base/bytes.ts";
 import { ok } from "#src/base/result.ts";

@@ -4,10 +4,12 @@ import http from "node:http";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
+import process from "node:process";
 import { afterEach, describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
 import { askVersions, connectNode } from "#src/node/client.ts";
+import { connectFailure, longestPath } from "#src/node/errors.ts";
 import { handshake, negotiate, table, VERSIONS } from "#src/node/handshake.ts";
 import { type NodeServer, serveNode } from "#src/node/server.ts";
 import { socketPath } from "../../support/node_chain.ts";
@@ -184,6 +186,31 @@ describe("connecting", () => {
     expect(await to(long)).toMatchObject({ error: { code: "socket_path_too_long" } });
     expect(await serveNode({ path: long }, { magic: 1 })).toMatchObject({ error: { code: "socket_path_too_long" } });
     expect(await serveNode({ path: file }, { magic: 1 })).toMatchObject({ error: { code: "socket_in_use" } });
+  });
+
+  it("takes a path of as many bytes as the operating system does, and not one more", async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-"));
+    const longest = longestPath(process.platform);
+    const at = (length: number) => ({ path: path.join(folder, "é".repeat(2)).padEnd(length - 2, "x") });
+    const server = await serveNode(at(longest), { magic: 1 });
+    expect(server.ok).toBe(true);
+    if (server.ok) closing.push(() => server.value.close());
+    const connection = await connectNode(at(longest), { magic: 1 });
+    expect(connection.ok).toBe(true);
+    if (connection.ok) connection.value.close();
+    expect(await connectNode(at(longest + 1), { magic: 1 })).toMatchObject({
+      error: { code: "socket_path_too_long", details: { length: longest + 1, limit: longest } },
+    });
+  });
+
+  it("has a code and a sentence for what the operating system says", () => {
+    const of = (code: string) => connectFailure(Object.assign(new Error("no"), { code }), "/run/node.socket");
+    expect(of("EACCES")).toEqual({
+      code: "socket_forbidden",
+      message: "This user may not open the socket at /run/node.socket.",
+    });
+    expect(of("ECONNRESET")).toMatchObject({ code: "connection_lost" });
+    expect(connectFailure(undefined, "x")).toMatchObject({ code: "connection_lost" });
   });
 
   it("says that a socket was left behind, and serves there", async () => {
