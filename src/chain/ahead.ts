@@ -4,6 +4,7 @@
  * Hypothesis: a rollback takes back steps that nobody has begun to apply by leaving them out; the reader hears of the rest.
  */
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { RowQuery } from "#src/cardano/projection.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { Pace } from "#src/chain/breathe.ts";
 import type { ChainStep } from "#src/chain/port.ts";
@@ -13,6 +14,8 @@ export interface Forward {
   readonly type: "forward";
   readonly block: ScannedBlock;
   readonly tip: Tip;
+  /** What the projections want to see for it, in their order. */
+  readonly keys: readonly (readonly RowQuery[])[];
   readonly bytes: number;
 }
 /** A rollback to apply. */
@@ -31,8 +34,12 @@ export class Ahead {
   private arrived: () => void = () => {};
   private room: () => void = () => {};
 
-  /** Begins to read. The signal that ends the source ends this. */
-  constructor(source: AsyncIterable<ChainStep>, private readonly signal: AbortSignal) {
+  /** Begins to read. `keys` is what to find out of a block meanwhile; the signal that ends the source ends this. */
+  constructor(
+    source: AsyncIterable<ChainStep>,
+    private readonly keys: (block: ScannedBlock) => Forward["keys"],
+    private readonly signal: AbortSignal,
+  ) {
     void this.pump(source);
   }
 
@@ -94,7 +101,7 @@ export class Ahead {
   private scan(bytes: Uint8Array, tip: Tip): Forward {
     const block = scanBlock(bytes);
     this.bytes += bytes.length;
-    return { type: "forward", block, tip, bytes: bytes.length };
+    return { type: "forward", block, tip, keys: this.keys(block), bytes: bytes.length };
   }
 
   private roomAgain(): Promise<void> {

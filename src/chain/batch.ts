@@ -1,6 +1,7 @@
 /** Folds blocks one after another without writing any of them. */
-import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { ScannedBlock } from "#src/cardano/block.ts";
 import type { Projection, RowQuery, Touched } from "#src/cardano/projection.ts";
+import type { Forward } from "#src/chain/ahead.ts";
 import { Pace } from "#src/chain/breathe.ts";
 import type { Catalog } from "#src/chain/catalog.ts";
 import { Overlay, Prefetched } from "#src/chain/overlay.ts";
@@ -15,11 +16,7 @@ export interface Batch {
   readonly touched: readonly Touched[];
 }
 
-/** A block with the tip that came with it. */
-interface Step {
-  readonly block: ScannedBlock;
-  readonly tip: Tip;
-}
+type Step = Pick<Forward, "block" | "tip" | "keys">;
 
 export interface BatchOptions {
   readonly sql: Queries;
@@ -39,12 +36,7 @@ export interface BatchOptions {
 export async function foldBlocks(steps: readonly Step[], options: BatchOptions): Promise<Batch> {
   const { sql, catalog, projections, reach } = options;
   const pace = new Pace();
-  const keys: (readonly RowQuery[])[][] = [];
-  for (const { block } of steps) {
-    keys.push(projections.map((projection) => projection.keys(block)));
-    await pace.step();
-  }
-  const asked = keys.flat(2);
+  const asked = steps.flatMap(({ keys }) => keys.flat());
   await catalog.know(sql, [...reach.tables, ...asked.map(({ table }) => table)]);
   const prefetched = await Prefetched.read(asked, (query) => fetchOne(sql, query, reach));
   const overlay = new Overlay(catalog, reach);
@@ -67,7 +59,7 @@ export async function foldBlocks(steps: readonly Step[], options: BatchOptions):
   };
   for (const [i, step] of steps.entries()) {
     if (i > 0 && options.ends(step, overlay.size + touched.length, blocks[i - 1]!)) break;
-    const folds = await Promise.all(projections.map((projection, p) => fold(projection, keys[i]![p]!, step)));
+    const folds = await Promise.all(projections.map((projection, p) => fold(projection, step.keys[p]!, step)));
     const done = folds.filter((one) => one !== undefined);
     if (done.length < folds.length) break;
     for (const one of done) {

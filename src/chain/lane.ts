@@ -98,14 +98,15 @@ export class Lane {
 
   /** Follows until the signal aborts or the lane has ended; a lost connection or database is an ordinary event, waited out. */
   async run(signal: AbortSignal): Promise<void> {
-    const { port, log, points } = this.options;
+    const { port, log, points, projections } = this.options;
     for (let failures = 0; !signal.aborted;) {
       const session = new AbortController();
       const stop = () => session.abort();
       signal.addEventListener("abort", stop, { once: true });
       try {
         this.at = (await this.place()).at;
-        const ahead = new Ahead(port.follow(await points(), session.signal), session.signal);
+        const keys = (block: ScannedBlock) => projections.map((projection) => projection.keys(block));
+        const ahead = new Ahead(port.follow(await points(), session.signal), keys, session.signal);
         if (await this.follow(ahead, signal, () => failures = 0)) return;
       } catch (error) {
         if (signal.aborted || error instanceof CursorGone) return;

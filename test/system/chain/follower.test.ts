@@ -133,6 +133,11 @@ async function live(store: Store, chain: MemoryChain, random: () => number, how:
       for (const { entity, event } of touched) {
         await sql`insert into told (kind, id, event) values (${entity.kind}, ${entity.id}, ${event as never})`;
       }
+      // in the middle of a transaction
+      if (!calm && random() < 0.03) {
+        crashes++;
+        throw new Error("crash after the log was appended to");
+      }
     },
     ring: () => {},
     log: silentLog,

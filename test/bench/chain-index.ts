@@ -1,0 +1,236 @@
+/**
+ * How fast the index follows: preview's blocks out of the shared vectors, repeated as one longer chain whose transactions differ in every
+ * repetition, into a real PostgreSQL, with ever more watched credentials.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fromHex, utf8 } from "#src/base/bytes.ts";
+import { silentLog } from "#src/base/log.ts";
+import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
+import { hash256, initHash } from "#src/cardano/hash.ts";
+import { refKey } from "#src/cardano/output.ts";
+import type { Projection, RowWrite } from "#src/cardano/projection.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { Follower } from "#src/chain/follower.ts";
+import { enrol } from "#src/chain/groups.ts";
+import { chainMigrations } from "#src/chain/migrations.ts";
+import type { ChainPort, ChainStep } from "#src/chain/port.ts";
+import { transactionProjection } from "#src/chain/transactions.ts";
+import { utxoProjection } from "#src/chain/utxo.ts";
+import { startPostgres } from "#src/embedded/postgres.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { blocksOf, chunks } from "../support/blocks.ts";
+import { MemoryChain, memoryPort } from "../support/chain.ts";
+import type { ChainRow } from "./chain.ts";
+
+const COPIES = process.argv.includes("--quick") ? 4 : 24;
+const OWNERS = 1_000;
+
+const tables = `
+  create table bench_credential (owner text not null, credential text primary key);
+  create table bench_output (
+    owner text not null, ref text primary key, output bytea not null, from_slot bigint not null, to_slot bigint);
+  create index on bench_output (from_slot);
+  create index on bench_output (to_slot) where to_slot is not null;`;
+
+/** Outputs at watched payment credentials, as a wallet keeps them. */
+const ownProjection: Projection = {
+  name: "own",
+  tables: ["bench_output"],
+  members: { column: "owner", tables: ["bench_credential", "bench_output"] },
+  keys: (block) => [
+    { table: "bench_credential", column: "credential", in: [...new Set(credentialsOf(block))] },
+    { table: "bench_output", column: "ref", in: block.transactions.flatMap((one) => spent(one).map(refKey)) },
+  ],
+  fold(block, rows) {
+    const owners = new Map((rows.get("bench_credential") ?? []).map((row) => [row.credential, row.owner as string]));
+    const live = new Map((rows.get("bench_output") ?? []).map((row) => [row.ref, row.owner as string]));
+    const fresh = new Map<string, Record<string, unknown>>();
+    const writes: RowWrite[] = [];
+    for (const transaction of block.transactions) {
+      for (const ref of spent(transaction).map(refKey)) {
+        const row = fresh.get(ref);
+        const owner = live.get(ref);
+        if (row) row.to_slot = block.slot;
+        else if (owner !== undefined) writes.push({ type: "close", table: "bench_output", key: { owner, ref } });
+      }
+      for (const { ref, output } of created(transaction)) {
+        const owner = owners.get(output.address.slice(2, 58));
+        if (owner === undefined) continue;
+        fresh.set(refKey(ref), { owner, ref: refKey(ref), output: output.raw, to_slot: null });
+      }
+    }
+    for (const row of fresh.values()) writes.push({ type: "insert", table: "bench_output", row });
+    return { type: "done", writes, touched: [] };
+  },
+  undo: () => [],
+};
+
+function credentialsOf(block: ScannedBlock): string[] {
+  return block.transactions.flatMap((one) => created(one).map(({ output }) => output.address.slice(2, 58)));
+}
+
+/** One chain of all copies of some linked blocks: later copies have later slots, other transactions, and spend what they create. */
+function repeated(blocks: readonly Uint8Array[], copies: number): Uint8Array[] {
+  const chain: Uint8Array[] = [];
+  const first = scanBlock(blocks[0]!), last = scanBlock(blocks.at(-1)!);
+  let previous: string | undefined;
+  for (let copy = 0; copy < copies; copy++) {
+    const renamed = new Map<string, string>();
+    for (const original of blocks) {
+      const bytes = new Uint8Array(original);
+      const view = new DataView(bytes.buffer);
+      const { header, transactions, height, slot } = scanBlock(bytes);
+      const at = header.byteOffset - bytes.byteOffset;
+      // [[height, slot, previous …: both numbers in four bytes, the hash after two bytes of its own
+      if (bytes[at + 2] !== 0x1a || bytes[at + 7] !== 0x1a) throw new Error("a header of another shape");
+      view.setUint32(at + 3, height + copy * (last.height - first.height + 1));
+      view.setUint32(at + 8, slot + copy * (last.slot - first.slot + 1));
+      if (previous !== undefined) bytes.set(fromHex(previous), at + 14);
+      for (const { body, inputs, hash } of transactions) {
+        const part = bytes.subarray(body.byteOffset - bytes.byteOffset).subarray(0, body.length);
+        for (const { txHash } of inputs) {
+          const from = fromHex(txHash);
+          const to = renamed.has(txHash) ? fromHex(renamed.get(txHash)!) : from.map((byte) => byte ^ copy);
+          for (const place of placesOf(from, part)) part.set(to, place);
+        }
+        renamed.set(hash, hash256(part));
+      }
+      chain.push(bytes);
+      previous = hash256(bytes.subarray(at, at + header.length));
+    }
+  }
+  return chain;
+}
+
+/** Where some bytes stand within others. */
+function* placesOf(wanted: Uint8Array, bytes: Uint8Array): Generator<number> {
+  for (let at = bytes.indexOf(wanted[0]!); at >= 0; at = bytes.indexOf(wanted[0]!, at + 1)) {
+    if (wanted.every((byte, i) => bytes[at + i] === byte)) yield at;
+  }
+}
+
+/** A port that gives a chain as fast as it is read. */
+function givenPort(blocks: readonly Uint8Array[], tip: Tip): ChainPort {
+  return {
+    ...memoryPort(new MemoryChain(), { random: () => 0.5 }),
+    async *follow(points, signal): AsyncIterable<ChainStep> {
+      if (points.length > 0) throw new Error("the bench begins at the origin");
+      for (const block of blocks) {
+        if (signal.aborted) return;
+        yield { type: "forward", block, tip };
+      }
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    },
+  };
+}
+
+const number = (value: number) => Math.round(value).toLocaleString("en");
+
+/** Follows a chain to its end; gives the row. */
+async function follow(
+  store: Store,
+  blocks: readonly Uint8Array[],
+  tip: Tip,
+  how: { near: number; what: string },
+): Promise<ChainRow> {
+  let mark = 0, reading = 0, writing = 0, longest = 0, commits = 0;
+  const lap = () => {
+    const now = performance.now();
+    const passed = now - mark;
+    mark = now;
+    return passed;
+  };
+  const stop = new AbortController();
+  const follower = new Follower({
+    store,
+    port: givenPort(blocks, tip),
+    projections: [transactionProjection, utxoProjection, ownProjection],
+    fence: async () => {},
+    append: async () => {},
+    ring: () => {},
+    log: silentLog,
+    near: how.near,
+    onStep: (step) => {
+      if (step === "scanned") lap();
+      if (step === "folded") reading += lap();
+      if (step !== "after-commit") return;
+      const took = lap();
+      writing += took;
+      longest = Math.max(longest, took);
+      commits++;
+    },
+    onMoved: (at) => {
+      if (at.slot === tip.slot) stop.abort();
+    },
+  });
+  const cpu = process.cpuUsage();
+  const begun = performance.now();
+  await follower.run(stop.signal);
+  const ms = performance.now() - begun;
+  const { user, system } = process.cpuUsage(cpu);
+  if ((await readCursor(store.sql)).at.hash !== tip.hash) throw new Error("not all was read");
+  const share = (part: number) => `${Math.round(part / ms * 100)} %`;
+  return [
+    `${number(blocks.length)} blocks into PostgreSQL${how.what}`,
+    `${number(blocks.length / ms * 1_000)}/s`,
+    `lookups and folds ${share(reading)}, writes ${share(writing)} of the time (${
+      number(commits)
+    } transactions, longest ${longest.toFixed(0)} ms); this process's CPU ${share((user + system) / 1_000)}`,
+  ];
+}
+
+/** Rows: blocks a second into PostgreSQL, by how many credentials are watched. */
+export async function indexRows(): Promise<readonly ChainRow[]> {
+  const chunk = chunks.find(({ file }) => file.includes("01836"));
+  if (!chunk) return [];
+  await initHash();
+  const blocks = repeated(blocksOf(chunk), COPIES);
+  const tip = scanBlock(blocks.at(-1)!);
+  const met = [...new Set(blocksOf(chunk).flatMap((block) => credentialsOf(scanBlock(block))))];
+  const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
+  const postgres = await startPostgres({ folder, log: silentLog });
+  const store = openStore(postgres.url);
+  const rows: ChainRow[] = [];
+  try {
+    await migrate(store, [...chainMigrations, { id: "bench-1", sql: tables }]);
+    await store.sql`alter table bench_output set (autovacuum_enabled = true)`;
+    const owners = Array.from({ length: OWNERS }, (_, i) => `owner-${i}`);
+    await enrol(store.sql, "own", owners, { slot: 2 ** 40, hash: "" });
+    await store.sql`update chain_member set cursor = 'main'`;
+    const run = async (watched: number, share: number, what: string, near = 20, some = blocks) => {
+      await store.sql`truncate bench_credential, bench_output, chain_block, chain_transaction, chain_utxo`;
+      await store.sql`update chain_cursor set slot = -1, hash = '', height = 0`;
+      const own = met.filter((_, i) => i % 100 < share * 100).slice(0, watched);
+      const others = Array.from({ length: watched - own.length }, (_, i) => hash256(utf8(`nobody ${i}`)).slice(0, 56));
+      const all = [...own, ...others];
+      for (let i = 0; i < all.length; i += 50_000) {
+        await store.sql`insert into bench_credential
+          select 'owner-' || (n % ${OWNERS}), credential
+          from unnest(${store.sql.array(all.slice(i, i + 50_000))}::text[]) with ordinality as x (credential, n)`;
+      }
+      await store.sql`vacuum analyze bench_credential`;
+      rows.push(await follow(store, some, scanBlock(some.at(-1)!), { near, what }));
+    };
+    await run(0, 0, ", nothing watched");
+    await run(4_000, 0.1, ", 4,000 credentials watched, with a tenth of all outputs");
+    await run(400_000, 0.1, ", 400,000 watched, with a tenth of all outputs");
+    await run(400_000, 1, ", 400,000 watched, with all outputs");
+    await run(
+      400_000,
+      0.1,
+      ", 400,000 watched, each block a transaction as at the tip",
+      Infinity,
+      blocks.slice(0, 1_500),
+    );
+  } finally {
+    await store.close();
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  return rows;
+}
