@@ -39,6 +39,7 @@ export async function dial(
     };
     const connected = () => {
       stop();
+      if ("host" in address) tune(socket);
       resolve(ok(socket));
     };
     const failed = (error: unknown) => {
@@ -60,4 +61,10 @@ export async function dial(
   }
   const failure = connectFailure(opened.error, where);
   return fail(failure.code, failure.message);
+}
+
+/** Over TCP small questions must not wait for each other's acknowledgement, and a peer that is gone must be noticed. */
+export function tune(socket: net.Socket): void {
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, 60_000);
 }

@@ -3,7 +3,7 @@ import { lstat, unlink } from "node:fs/promises";
 import net from "node:net";
 import process from "node:process";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import { dial, type NodeAddress, showAddress } from "#src/node/dial.ts";
+import { dial, type NodeAddress, showAddress, tune } from "#src/node/dial.ts";
 import {
   asNodeError,
   connectFailure,
@@ -52,6 +52,7 @@ export async function serveNode(
   const open = new Set<Mux>();
   const server = net.createServer((socket) => {
     if (open.size >= most) return void socket.destroy();
+    if ("host" in address) tune(socket);
     const mux = serveConnection(socket, handlers, options);
     open.add(mux);
     mux.ended.addEventListener("abort", () => open.delete(mux));
