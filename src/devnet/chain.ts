@@ -27,6 +27,7 @@ import { ChangeSet, writeEntries } from "#src/devnet/changes.ts";
 import { readEntries } from "#src/devnet/entries.ts";
 import { enterEpoch, epochOf } from "#src/devnet/epoch.ts";
 import { type Genesis, readBounds } from "#src/devnet/genesis.ts";
+import { cannotPay, type Paid, paidBy } from "#src/devnet/faucet.ts";
 import { composeBlock } from "#src/devnet/forge.ts";
 import { type Dropped, type Judge, Mempool, transactionCbor, type Waiting } from "#src/devnet/mempool.ts";
 import { payment, type Target } from "#src/devnet/payment.ts";
@@ -49,7 +50,6 @@ import { fence } from "#src/runtime/leases.ts";
 /** Name of the lease under which a devnet makes blocks. */
 export const LEASE = "devnet";
 
-export type FaucetEmpty = Failure<"faucet_empty">;
 export type NoSuchBlock = Failure<"rollback_impossible">;
 
 /** The lease was taken over: nothing more is written under this epoch. */
@@ -70,7 +70,6 @@ export interface ChainSettings {
 }
 
 type Submitted = Result<Submission, NotNow | Undecodable>;
-type Paid = Result<{ txHash: string }, NotNow | FaucetEmpty>;
 
 export class DevnetChain {
   #state!: MutableLedgerState;
@@ -159,20 +158,11 @@ export class DevnetChain {
       failed: () => resolve(unavailable()),
       run: async () => {
         const built = this.#payment(targets);
-        if (!built.ok) {
-          const { message, details } = built.error;
-          return { answer: () => resolve(fail("faucet_empty", `The faucet cannot pay this. ${message}`, details)) };
-        }
+        if (!built.ok) return { answer: () => resolve(cannotPay(built.error)) };
         const cbor = built.value;
         const transaction = scanTransaction(cbor);
         const { row, outcome } = await this.#admit(transaction, cbor);
-        const answer = () => {
-          if (!outcome.ok) return resolve(outcome);
-          if (outcome.value.outcome === "accepted") return resolve(ok({ txHash: transaction.hash }));
-          const { failures } = outcome.value;
-          this.settings.log.error("the ledger refuses a payment of the faucet", { failures });
-          resolve(fail("faucet_empty", "The ledger refuses what the faucet would pay.", { failures }));
-        };
+        const answer = () => resolve(paidBy(transaction.hash, outcome, this.settings.log));
         return { ...(row ? { row } : {}), answer };
       },
     }));

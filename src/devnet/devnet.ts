@@ -11,9 +11,10 @@ import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { type Parameters, slotAt, slotTime } from "#src/cardano/parameters.ts";
 import type { Network, Submission } from "#src/chain/port.ts";
-import { DevnetChain, type FaucetEmpty, LEASE, LeaseLost, type NoSuchBlock } from "#src/devnet/chain.ts";
+import { DevnetChain, LEASE, LeaseLost, type NoSuchBlock } from "#src/devnet/chain.ts";
 import { readHeightAt, readTip } from "#src/devnet/chainRows.ts";
 import { remembering } from "#src/devnet/evaluated.ts";
+import { checkAmount, type FaucetFailure } from "#src/devnet/faucet.ts";
 import {
   type BadGenesis,
   checkGenesis,
@@ -64,8 +65,6 @@ export interface DevnetSettings {
   readonly clock?: Clock & { advance?(ms: number): void };
   readonly options?: DevnetOptions;
 }
-
-export type FaucetFailure = NotNow | FaucetEmpty | Failure<"amount_too_small" | "amount_too_large">;
 
 /** A devnet that runs in this process. */
 export interface Devnet {
@@ -245,13 +244,8 @@ export async function startDevnet(
       address: genesis.faucet.address,
       limit,
       pay: async (address, lovelace) => {
-        const least = leastOf(genesis.parameters, { address });
-        if (lovelace < least) {
-          return outOfBounds("amount_too_small", `An output at this address holds at least ${least} lovelace.`, least);
-        }
-        if (lovelace > limit) {
-          return outOfBounds("amount_too_large", `The faucet gives at most ${limit} lovelace at once.`, limit);
-        }
+        const bounds = checkAmount(lovelace, { least: leastOf(genesis.parameters, { address }), most: limit });
+        if (!bounds.ok) return bounds;
         return await running?.chain.pay([{ address, lovelace }]) ?? notRunning();
       },
     },
@@ -304,8 +298,4 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 function notRunning(): { ok: false; error: NotNow } {
   return fail("devnet_unavailable", "The devnet does not run in this process at the moment; try again.");
-}
-
-function outOfBounds<Code extends string>(code: Code, message: string, bound: bigint) {
-  return fail(code, message, { limit: bound });
 }

@@ -9,10 +9,11 @@ import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { ChainPort, Submission, Unreachable } from "#src/chain/port.ts";
 import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/chainRows.ts";
-import { followBlocks, type Wait } from "#src/devnet/follow.ts";
+import { doorbell } from "#src/devnet/doorbell.ts";
+import { followBlocks } from "#src/devnet/follow.ts";
 import { type Genesis, readGenesis } from "#src/devnet/genesis.ts";
 import { fromPlain } from "#src/devnet/plain.ts";
-import { BLOCK_SUBJECT, SUBMIT_SUBJECT } from "#src/devnet/subjects.ts";
+import { SUBMIT_SUBJECT } from "#src/devnet/subjects.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -92,17 +93,4 @@ function readAnswer(answer: Json): Result<Submission, Unreachable> {
     return ok({ outcome: "refused", failures: [{ name: "DeserialiseFailure", message: said.error.message }] });
   }
   return unreachable(said.error?.message);
-}
-
-/** Waits for the devnet to ring, or for the poll. A ring between two waits ends the next one at once. */
-function doorbell(bus: Bus, pollMs: number): { wait: Wait; stop: () => void } {
-  let rung = new AbortController();
-  const stop = bus.subscribe(BLOCK_SUBJECT, () => rung.abort());
-  return {
-    stop,
-    wait: async (signal) => {
-      await sleep(pollMs, AbortSignal.any([rung.signal, signal]));
-      rung = new AbortController();
-    },
-  };
 }

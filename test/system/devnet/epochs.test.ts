@@ -1,6 +1,7 @@
 /** A life of stake on the devnet: registered, delegated, earning, withdrawn, given up; and back again. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { VirtualClock } from "#src/base/clock.ts";
+import { fromHex } from "#src/base/bytes.ts";
 import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
 import { addressText, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
@@ -11,6 +12,7 @@ import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet
 import { readAccounts, readEpoch, readPools } from "#src/devnet/ledgerRows.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
+import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import {
@@ -263,6 +265,33 @@ test("a night off passes many epochs; going back over them, also after a restart
     await whole(devnet);
   }
   await checkRows(store);
+});
+
+test("protocol version 11 is what blocks state and what the ledger judges by", async () => {
+  const parameters = { ...mainnetParameters, protocolVersion: { major: 11, minor: 0 } };
+  const devnet = await start({ parameters, parametersSource: "a test" });
+  const { blocks, post, get, rewards, until } = over(devnet);
+  const address = readAddressHex(alice.base);
+  if (!address.ok) throw new Error(address.error.message);
+  await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
+  await blocks(1);
+  expect(await get("/parameters")).toMatchObject({ source: "a test", protocolVersion: { major: 11 } });
+  const [row] = await store.sql<{ major: number }[]>`select major from devnet_block order by height desc limit 1`;
+  expect(row!.major).toBe(11);
+  const wrong = [[7, [0, fromHex(alice.stake)], 3_000_000]];
+  expect(await doing({ certificates: wrong, deposit: 3n * ada })).toMatchObject({
+    outcome: "refused",
+    failures: expect.arrayContaining([expect.objectContaining({ name: "DepositIncorrectDELEG" })]),
+  });
+  const pool = devnet.genesis.pools[0]!.id;
+  const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
+  expect(await doing({ certificates: joining, deposit: 2n * ada })).toEqual(accepted);
+  await until(4);
+  const earned = await rewards();
+  expect(await doing({ withdrawals: [[account, earned]] })).toEqual(accepted);
+  await blocks(1);
+  expect([earned > 0n, await rewards()]).toEqual([true, 0n]);
+  await whole(devnet);
 });
 
 test("reads of accounts and pools carry their point", async () => {

@@ -1,0 +1,152 @@
+/** The queries of local-state-query that a devnet answers, each from one held state. */
+import type { Credential } from "#src/cardano/address.ts";
+import { walkCertificate } from "#src/cardano/certificates.ts";
+import type { Relay } from "#src/cardano/certificates.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import type { Genesis } from "#src/devnet/genesis.ts";
+import type { HeldState } from "#src/devnet/heldState.ts";
+import { eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/nodeGenesis.ts";
+import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
+import {
+  leaderDistribution,
+  type PoolDistribution,
+  stakeDistribution,
+  stakeSnapshots,
+} from "#src/ledger/epoch/reads.ts";
+import { type Account, credentialKey, type LedgerState, parseCredentialKey, type Pool } from "#src/ledger/state.ts";
+import type { Answers } from "#src/node/queries/answering.ts";
+import { systemStart } from "#src/node/queries/history.ts";
+import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.ts";
+import type { Drep } from "#src/node/queries/vocabulary.ts";
+import { CONWAY } from "#src/node/values.ts";
+
+/** Highest major protocol version whose rules are known here. */
+const MAX_MAJOR = 11;
+
+/** What a state answers. */
+export function nodeAnswers(genesis: Genesis, held: HeldState): Answers {
+  const { tip } = held;
+  const point = { slot: tip.slot, hash: tip.hash };
+  const start = { time: 0n, slot: 0, epoch: 0 };
+  return {
+    era: CONWAY,
+    systemStart: () => systemStart(genesis.network.slots.zeroTime),
+    height: () => tip.height < 0 ? undefined : tip.height,
+    point: () => point,
+    eraHistory: () => eraHistory(genesis, tip),
+    eraStart: ({ era }) => era <= CONWAY ? start : undefined,
+    ledgerTip: () => point,
+    epoch: async () => (await held.registry()).epoch,
+    parameters: () => ({ era: "Conway", parameters: protocolParameters(genesis.parameters) }),
+    genesis: () => nodeGenesis(genesis),
+    utxoByAddress: ({ addresses }) => held.utxosByAddress(addresses),
+    utxoByInput: ({ inputs }) => held.utxosByRef(inputs),
+    wholeUtxo: () => held.utxos(),
+    delegations: async ({ credentials }) => {
+      const accounts = accountsOf(await held.registry(), credentials);
+      return {
+        pools: accounts.flatMap(({ credential, account: { pool } }) =>
+          pool === undefined ? [] : [{ credential, pool }]
+        ),
+        rewards: accounts.map(({ credential, account }) => ({ credential, lovelace: account.balance })),
+      };
+    },
+    stakeDeposits: async ({ credentials }) =>
+      accountsOf(await held.registry(), credentials)
+        .map(({ credential, account }) => ({ credential, lovelace: account.deposit })),
+    voteDelegatees: async ({ credentials }) =>
+      accountsOf(await held.registry(), credentials)
+        .flatMap(({ credential, account: { drep } }) => drep === undefined ? [] : [{ credential, drep: drepOf(drep) }]),
+    accountState: async () => {
+      const { treasury, reserves } = (await held.registry()).pots;
+      return { treasury, reserves };
+    },
+    stakePools: async () => [...(await held.registry()).pools.entries()].map(([id]) => id),
+    poolParameters: async ({ pools }) =>
+      poolsOf(await held.registry(), pools).map(({ pool }) => parametersOf(pool.certificate)),
+    poolState: async ({ pools }) => {
+      const chosen = poolsOf(await held.registry(), pools);
+      return {
+        current: chosen.map(({ pool }) => parametersOf(pool.certificate)),
+        future: chosen.flatMap(({ pool: { future } }) => future ? [parametersOf(future)] : []),
+        retiring: chosen.flatMap(({ id, pool: { retiring } }) =>
+          retiring === undefined ? [] : [{ pool: id, epoch: retiring }]
+        ),
+        deposits: chosen.map(({ id, pool }) => ({ pool: id, lovelace: pool.deposit })),
+      };
+    },
+    stakeSnapshots: async ({ pools: wanted }) => {
+      const { pools, total } = stakeSnapshots(await held.registry());
+      const chosen = [...pools].filter(([id]) => wanted === undefined || wanted.includes(id));
+      return { pools: chosen.map(([pool, amounts]) => ({ pool, ...amounts })), totals: total };
+    },
+    poolDistribution: async ({ pools }) => distributionOf(leaderDistribution(await held.registry()), pools),
+    stakeDistribution: async () => distributionOf(stakeDistribution(await held.ledger(), genesis.terms)),
+    nonMyopicRewards: async ({ stakes }) => {
+      const keys = stakes.map((stake) => typeof stake === "bigint" ? stake : credentialKey(stake));
+      const rewards = nonMyopicMemberRewards(await held.ledger(), genesis.terms, keys);
+      return stakes.map((stake, index) => ({
+        stake,
+        pools: [...rewards.get(keys[index]!) ?? []].map(([pool, lovelace]) => ({ pool, lovelace })),
+      }));
+    },
+    maxMajorVersion: () => MAX_MAJOR,
+  };
+}
+
+/** Those among some credentials that are registered. */
+function accountsOf(
+  { accounts }: LedgerState,
+  credentials: readonly Credential[],
+): { credential: Credential; account: Account }[] {
+  return credentials.flatMap((credential) => {
+    const account = accounts.get(credentialKey(credential));
+    return account ? [{ credential, account }] : [];
+  });
+}
+
+/** Registered pools; all, or those among some. */
+function poolsOf({ pools }: LedgerState, ids: readonly string[] | undefined): { id: string; pool: Pool }[] {
+  const all = ids === undefined ? [...pools.entries()] : ids.map((id) => [id, pools.get(id)] as const);
+  return all.flatMap(([id, pool]) => pool ? [{ id, pool }] : []);
+}
+
+function drepOf(key: string): Drep {
+  return key === "abstain" || key === "no confidence" ? { kind: key } : parseCredentialKey(key);
+}
+
+function parametersOf(bytes: Uint8Array): PoolParameters {
+  const certificate = walkCertificate(new Walk(bytes));
+  if (certificate.kind !== "register pool") throw new Error("a pool stands in the state with another certificate");
+  const { pool, vrf, pledge, cost, margin, account, owners, relays, metadata } = certificate;
+  return {
+    pool,
+    vrf,
+    pledge,
+    cost,
+    margin,
+    rewardAccount: account,
+    owners,
+    relays: relays.map(relayOf),
+    metadata,
+  };
+}
+
+function relayOf(relay: Relay): PoolParameters["relays"][number] {
+  switch (relay.kind) {
+    case "address":
+      return { kind: "address", port: relay.port, ipv4: relay.ipv4, ipv6: relay.ipv6 };
+    case "host":
+      return { kind: "name", port: relay.port, name: relay.name };
+    case "service":
+      return { kind: "names", name: relay.name };
+  }
+}
+
+function distributionOf({ pools, active }: PoolDistribution, ids?: readonly string[]): StakeDistribution {
+  const chosen = [...pools].filter(([id]) => ids === undefined || ids.includes(id));
+  return {
+    pools: chosen.map(([pool, { share, lovelace, vrf }]) => ({ pool, share, stake: lovelace, vrf })),
+    total: active,
+  };
+}
