@@ -190,7 +190,6 @@ export async function indexRows(): Promise<readonly ChainRow[]> {
   if (!chunk) return [];
   await initHash();
   const blocks = repeated(blocksOf(chunk), COPIES);
-  const tip = scanBlock(blocks.at(-1)!);
   const met = [...new Set(blocksOf(chunk).flatMap((block) => credentialsOf(scanBlock(block))))];
   const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
   const postgres = await startPostgres({ folder, log: silentLog });
