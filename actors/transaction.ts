@@ -5,7 +5,7 @@
  * transaction: a node also refuses what it already has.
  */
 import { sleep } from "#src/base/clock.ts";
-import { describeFailure } from "#src/cardano/failure.ts";
+import { describeFailure } from "#src/cardano/failureText.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import type { ChainPort, Submission } from "#src/chain/port.ts";
 import { noticeTransaction } from "#src/chain/transactions.ts";
