@@ -74,15 +74,28 @@ export async function readEpoch(sql: Queries): Promise<At<EpochRows>> {
   };
 }
 
-/** Lovelace of the unspent outputs whose stake is an account's, by its `credentialKey`. Its rewards are not in it. */
-export async function readStakeOf(sql: Queries, key: string): Promise<At<bigint>> {
-  const rows = await sql<(TipRow & OutputRow)[]>`
-    select * from ${tipColumns(sql)} left join devnet_utxo
-      on spent_height is null and substr(address, 59) = ${key.slice(1)}`;
+/** An account and what stands behind it. */
+export interface Standing {
+  /** Undefined where it is not registered. */
+  readonly account: Account | undefined;
+  /** Lovelace of the unspent outputs whose stake it is; rewards are not in it. */
+  readonly outputs: bigint;
+}
+
+/** What stands behind a stake credential, by its `credentialKey`. */
+export async function readStanding(sql: Queries, key: string): Promise<At<Standing>> {
+  const rows = await sql<(TipRow & OutputRow & { account: Json })[]>`
+    select * from ${tipColumns(sql)}
+      left join (select value as account from devnet_entry where kind = 'accounts' and key = ${key}) as entry on true
+      left join devnet_utxo on spent_height is null and substr(address, 59) = ${key.slice(1)}`;
   const { slot, hash } = tipOf(rows[0]);
-  const outputs = rows.filter((row) => row.tx_hash !== null).map((row) => utxoOf(row).output);
-  const utxo = { get: () => undefined, outputs: () => outputs };
-  return { point: { slot, hash }, value: stakeOf({ utxo, accounts: new Map() }, [key]).get(key) ?? 0n };
+  const found = rows.filter((row) => row.tx_hash !== null).map((row) => utxoOf(row).output);
+  const utxo = { get: () => undefined, outputs: () => found };
+  const account = fromPlain(rows[0]?.account ?? null) as Account | null;
+  return {
+    point: { slot, hash },
+    value: { account: account ?? undefined, outputs: stakeOf({ utxo, accounts: new Map() }, [key]).get(key) ?? 0n },
+  };
 }
 
 /**

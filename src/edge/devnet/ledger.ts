@@ -13,7 +13,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { epochOf } from "#src/devnet/epoch.ts";
 import type { WrittenFile } from "#src/devnet/genesisFiles.ts";
 import { ERAS, genesisFiles } from "#src/devnet/genesisJson.ts";
-import { type EpochRows, readAccounts, readEpoch, readStakeOf } from "#src/devnet/ledgerRows.ts";
+import { type EpochRows, readEpoch, readStanding } from "#src/devnet/ledgerRows.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { blocksOf } from "#src/ledger/epoch/pass.ts";
@@ -141,9 +141,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
       throw new HttpFailure(400, "bad_address", "This address has no stake.", { reason: "kind" });
     }
     const { stake } = address.value;
-    const key = credentialKey(stake);
-    const [{ point, value }, { value: outputs }] = await Promise.all([readAccounts(sql, [key]), readStakeOf(sql, key)]);
-    const account = value.get(key);
+    const { point, value: { account, outputs } } = await readStanding(sql, credentialKey(stake));
     return {
       point,
       address: addressText(rewardAddress(network, stake)),

@@ -4,16 +4,21 @@ import { VirtualClock } from "#src/base/clock.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
-import { addressText, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
-import { keyHash, publicKey } from "#src/cardano/keys.ts";
+import { addressText, enterpriseAddress, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
+import { encode } from "#src/cardano/cbor.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { ChainPort, Submission } from "#src/chain/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
 import { readAccounts, readEpoch, readPools } from "#src/devnet/ledgerRows.ts";
+import { devnetMigrations } from "#src/devnet/migrations.ts";
+import { parametersToJson } from "#src/devnet/parametersJson.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { migrate } from "#src/store/migrations.ts";
 import type { Store } from "#src/store/store.ts";
 import {
   allLovelace,
@@ -326,4 +331,32 @@ test("a beginning that cannot be is refused with what is wrong", async () => {
   expect((started as { error: { message: string } }).error.message).toMatch(
     /at least one slot; the faucet would begin/,
   );
+});
+
+test("a devnet of before there were epochs goes on, with one issuer and without pools", async () => {
+  const { sql } = store;
+  await sql`drop table devnet_meta, devnet_block, devnet_transaction, devnet_utxo, devnet_entry, devnet_mempool, devnet_pool`;
+  await sql`delete from migration where id like 'devnet-%'`;
+  await migrate(store, devnetMigrations.slice(0, 1));
+  const faucet = newSeed();
+  const address = enterpriseAddress(0, { kind: "key", hash: keyHash(publicKey(faucet)) }).hex;
+  const output = encode(new Map<number, Uint8Array | bigint>([[0, fromHex(address)], [1, 30_000_000_000_000_000n]]));
+  await sql`
+    insert into devnet_meta (magic, network_id, genesis_time, slot_length, security_parameter, parameters, parameters_source,
+      faucet_seed, issuer) values (42, 0, 1_800_000_000_000, 1_000, 2_160, ${
+    sql.json(parametersToJson(mainnetParameters) as never)
+  }, 'then', ${faucet}, ${publicKey(newSeed())})`;
+  await sql`
+    insert into devnet_utxo (tx_hash, index, address, cbor, created_height)
+    values (${hash256(fromHex(address))}, 0, ${address}, ${output}, -1)`;
+  await migrate(store, devnetMigrations);
+  const devnet = await start();
+  expect((await devnet.makeBlock()).ok).toBe(true);
+  clock.advance(3 * 432_000_000);
+  expect((await devnet.makeBlock()).ok).toBe(true);
+  const { blocks } = await checkRows(store);
+  expect(await over(devnet).get("/epoch")).toMatchObject({ epoch: 3, blocks: 0, activeStake: 0, epochLength: 432_000 });
+  expect(new Set(blocks.map(({ issuer }) => issuer)).size).toBe(1);
+  expect(await devnet.rollback({ blocks: 1 })).toMatchObject({ ok: true });
+  await checkRows(store);
 });
