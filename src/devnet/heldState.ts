@@ -105,6 +105,8 @@ async function find(
 /** Rows of one transaction, as they were after a block. */
 class StateRows {
   private known: LedgerState | undefined;
+  /** Whether the outputs are in what is known. */
+  private whole = false;
   readonly tip: Tip;
 
   constructor(
@@ -142,7 +144,7 @@ class StateRows {
 
   /** The ledger, with or without its outputs. */
   async state(withOutputs: boolean): Promise<LedgerState> {
-    if (!withOutputs && this.known) return this.known;
+    if (this.known && (!withOutputs || this.whole)) return this.known;
     const { parameters, network } = this.genesis;
     const outputs = new Map<string, Output>();
     if (withOutputs) { for (const { ref, output } of await this.utxos()) outputs.set(refKey(ref), output); }
@@ -151,7 +153,8 @@ class StateRows {
     const later = await this.sql<{ changes: Json }[]>`
       select changes from devnet_block where height > ${this.tip.height} and changes is not null order by height desc`;
     for (const { changes } of later) writeEntries(state, changesFromJson(changes).reverse(), "before");
-    return this.known ??= state;
+    this.whole = withOutputs;
+    return this.known = state;
   }
 
   private unspent() {
