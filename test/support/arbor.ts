@@ -1,11 +1,17 @@
 /** The whole service as processes of its own, as a user would run it. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { endChild } from "./child.ts";
 import type { Infra } from "./infra.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
+/** Where a devnet leaves its genesis files: not where one that runs here for other ends has its own. */
+const folder = mkdtempSync(path.join(tmpdir(), "arbor-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 export interface ArborOptions {
   readonly infra: Infra;
@@ -38,6 +44,7 @@ export class Arbor {
         DATABASE_URL: infra.databaseUrl,
         NATS_URL: infra.natsUrl,
         ...(infra.natsToken ? { NATS_TOKEN: infra.natsToken } : {}),
+        ARBOR_FOLDER: folder,
         ARBOR_TOKEN_PORT: "0",
         ARBOR_DEVNET_PORT: "0",
         ARBOR_OPERATOR_PORT: "0",

@@ -1,4 +1,7 @@
 /** A transaction whose mailbox is full, over HTTP: who is refused and when to come back, what was taken is done, deadlines travel. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type House, openHouse } from "#src/app/house.ts";
@@ -12,6 +15,7 @@ const ROOM = 4;
 
 describe("a transaction that many submit at once", () => {
   let infra: Infra;
+  let folder: string;
   let house: House;
   let tokens: string;
   let operator: string;
@@ -23,9 +27,13 @@ describe("a transaction that many submit at once", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
+    folder = await mkdtemp(path.join(tmpdir(), "arbor-"));
     const ports = ["token", "devnet", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
     const options = readOptions(
-      [...ports, "--mailbox", String(ROOM), "--block-ms", "150", "--slot-ms", "50", "--builders", "1"],
+      [
+        ...["--folder", folder, "--mailbox", String(ROOM), "--block-ms", "150", "--slot-ms", "50", "--builders", "1"],
+        ...ports,
+      ],
       { DATABASE_URL: infra.databaseUrl, NATS_URL: infra.natsUrl, NATS_TOKEN: infra.natsToken },
     );
     if (!options.ok || options.value === "help") throw new Error("bad options");
@@ -45,6 +53,7 @@ describe("a transaction that many submit at once", () => {
     open();
     await house?.stop();
     await infra?.stop();
+    await rm(folder, { recursive: true, force: true });
   });
 
   const close = () => {
