@@ -172,48 +172,142 @@ describe("on a chain that misbehaves", () => {
     expect(told.some(({ event }) => event.type === "JOINED")).toBe(true);
   });
 
-  it("what is gone leaves no rows, wherever it was read", async () => {
+  /** A chain whose every block pays pockets, a follower of it, and a way to hold the first step of a name. */
+  function paying(names: readonly string[], options: { open?: () => number } = {}) {
     const chain = new MemoryChain();
-    const payer = new Payer(seeded(7));
-    const names = ["a", "b"];
-    for (let i = 0; i < 60; i++) chain.add(...payer.next(names, chain.blocks.map(({ scanned }) => scanned)));
-    for (const name of names) await beginPocket(store.sql, name, origin);
-    let reading = 0;
+    const places = new Map<string, number>();
+    const add = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const outputs = names.map((name) => {
+          const place = places.get(name) ?? 0;
+          places.set(name, place + 1);
+          return { address: pocketAddress(name, place), value: lovelace(1_000_000n) };
+        });
+        const seed = { txHash: (chain.blocks.length + 2 ** 41).toString(16).padStart(64, "0"), index: 0 };
+        chain.add(encodeTransaction({ inputs: [seed], outputs, fee: 0n }));
+      }
+    };
     let release = () => {};
-    const held = new Promise<void>((resolve) => release = resolve);
+    let reached = false;
+    let hold: { step: string; until: Promise<void> } | undefined;
+    const inner = memoryPort(chain, { random: () => 0.5 });
+    let streams = 0;
     const follower = new Follower({
       store,
-      port: memoryPort(chain, { random: () => 0.5 }),
+      port: {
+        ...inner,
+        // the first stream is the main lane's, others give blocks up to a height only
+        async *follow(points, signal) {
+          const gated = streams++ > 0 && options.open !== undefined;
+          for await (const step of inner.follow(points, signal)) {
+            const height = step.type === "forward" ? scanBlock(step.block).height : 0;
+            while (gated && height > options.open!() && !signal.aborted) await sleep(2);
+            yield step;
+          }
+        },
+      },
       projections: [pocketProjection],
       fence: async () => {},
       append: async () => {},
       ring: () => {},
       log: silentLog,
-      // the first of two batches waits between folding and writing
-      onStep: (step) => step === "folded" && reading++ === 0 ? held : undefined,
+      onStep: (step) => {
+        if (reached || hold?.step !== step) return;
+        reached = true;
+        return hold.until;
+      },
     });
     const stop = new AbortController();
     const running = follower.run(stop.signal);
+    return {
+      chain,
+      add,
+      follower,
+      hold: (step: string) => {
+        hold = { step, until: new Promise<void>((resolve) => release = resolve) };
+      },
+      release: () => release(),
+      held: () => until("a step is held", async () => reached),
+      atTip: () => until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash),
+      joined: (pocket: string) =>
+        until("it has joined", async () => (await placeOf(store.sql, "pockets", pocket))?.restoring === false),
+      expectExact: async (pocket: string) => {
+        const { refs } = replayPocket(pocket, chain.blocks.map(({ scanned }) => scanned));
+        expect(refs).toHaveLength(chain.blocks.length);
+        expect(await readPocket(store.sql, pocket)).toEqual(refs);
+      },
+      end: async () => {
+        release();
+        stop.abort();
+        await running;
+      },
+    };
+  }
+
+  it("what comes while a batch is folded without it is in that batch", async () => {
+    const world = paying(["a"]);
     try {
-      await until("a batch is folded", async () => reading > 0);
-      await dismiss(store.sql, "pockets", ["a"]);
-      follower.wake();
-      await until(
-        "it is given up",
-        async () => (await store.sql`select 1 from chain_member where member = 'a'`).length === 0,
-      );
-      release();
-      await until("the other is there", async () => (await placeOf(store.sql, "pockets", "b"))?.restoring === false);
-      await until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash);
-      expect(await store.sql`select 1 from pocket_address where pocket = 'a'`).toEqual([]);
-      expect(await readPocket(store.sql, "a")).toEqual([]);
-      const { refs } = replayPocket("b", chain.blocks.map(({ scanned }) => scanned));
-      expect(refs.length).toBeGreaterThan(0);
-      expect(await readPocket(store.sql, "b")).toEqual(refs);
+      world.hold("folded");
+      world.add(30);
+      await world.held();
+      // born where the main cursor stands, so it is read there
+      await beginPocket(store.sql, "a", origin);
+      world.follower.wake();
+      await world.joined("a");
+      world.release();
+      await world.atTip();
+      await world.expectExact("a");
     } finally {
-      release();
-      stop.abort();
-      await running;
+      await world.end();
+    }
+  });
+
+  it("what goes while a batch is folded with it leaves no rows", async () => {
+    const world = paying(["a", "b"]);
+    try {
+      world.add(30);
+      await world.atTip();
+      world.hold("folded");
+      await store.sql.begin(async (sql) => {
+        for (const name of ["a", "b"]) await beginPocket(sql, name, origin);
+      });
+      world.follower.wake();
+      await world.held();
+      await dismiss(store.sql, "pockets", ["a"]);
+      world.follower.wake();
+      await until("it is gone", async () => {
+        const rows = await store.sql`select 1 from chain_member where member = 'a'`;
+        return rows.length === 0;
+      });
+      world.release();
+      await world.joined("b");
+      expect(await store.sql`select 1 from pocket_address where pocket = 'a'`).toEqual([]);
+      expect(await store.sql`select 1 from pocket_output where pocket = 'a'`).toEqual([]);
+      await world.expectExact("b");
+    } finally {
+      await world.end();
+    }
+  });
+
+  it("joins at the main cursor's block and not before", async () => {
+    let open = 18;
+    const world = paying(["a"], { open: () => open });
+    try {
+      world.add(20);
+      await world.atTip();
+      await beginPocket(store.sql, "a", origin);
+      world.follower.wake();
+      await until("it stands below", async () => (await placeOf(store.sql, "pockets", "a"))?.at.height === 18);
+      await sleep(100);
+      expect(await placeOf(store.sql, "pockets", "a")).toMatchObject({ at: { height: 18 }, restoring: true });
+      open = Infinity;
+      world.add(3);
+      await world.joined("a");
+      world.add(3);
+      await world.atTip();
+      await world.expectExact("a");
+    } finally {
+      await world.end();
     }
   });
 });
