@@ -15,7 +15,6 @@ import { utxoProjection } from "#src/chain/utxo.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { writeGenesisFiles } from "#src/devnet/genesisFiles.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
-import { devnetPort } from "#src/devnet/port.ts";
 import { serveRollbacks } from "#src/devnet/rollback.ts";
 import { settingsLines } from "#src/devnet/settings.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
@@ -34,6 +33,7 @@ import { claimNetwork, networkMigrations } from "#src/store/network.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { edgeRole } from "#src/app/edge.ts";
 import { busCheck, databaseCheck, devnetCheck, followerCheck, healthPort, workerCheck } from "#src/app/health.ts";
+import { devnetSocket, networkPort } from "#src/app/network.ts";
 import type { Options } from "#src/app/options.ts";
 import {
   actorKinds,
@@ -53,8 +53,6 @@ import { endAll, type Stop } from "#src/app/stops.ts";
 
 export { StartError } from "#src/app/rooms.ts";
 
-/** Magic of the devnet. */
-const MAGIC = 42;
 const FOLLOWER = "follower";
 
 export interface House {
@@ -114,7 +112,7 @@ async function open(
     ...cageMigrations,
     ...devnetMigrations,
   ]);
-  const claimed = await claimNetwork(store, MAGIC);
+  const claimed = await claimNetwork(store, options.networkMagic);
   if (!claimed.ok) throw new StartError(claimed.error.message);
   const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), 2_000);
   const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log })
@@ -133,7 +131,7 @@ async function open(
     store,
     bus,
     builders,
-    port: devnetPort({ store, bus, log }),
+    port: await networkPort({ options, store, bus, log, health, stops }, progress),
     health,
     stops,
   };
@@ -208,7 +206,7 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
     evaluate: builders.evaluate,
     log,
     options: {
-      magic: MAGIC,
+      magic: options.networkMagic,
       blockMs: options.blockMs,
       ...options.genesis,
       ...metadataUrl(options),
@@ -237,10 +235,12 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
     port: options.devnetPort,
     option: "--devnet-port",
   });
+  const sockets = await devnetSocket(rooms, devnet, progress);
   const configuration = files.find(({ path }) => path.endsWith("config.json"));
   return [
     { name: "devnet and faucet", at: urlOf(listener) },
     ...(configuration ? [{ name: "its genesis files", at: path.dirname(configuration.path) }] : []),
+    ...sockets,
   ];
 }
 

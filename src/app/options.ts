@@ -15,6 +15,11 @@ const MOST_HOURS = 876_000;
 
 export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
 export type Role = (typeof ROLES)[number];
+/** Roles that need no devnet of the house. */
+const WITH_NODE = ["edge", "worker", "follower"] as const;
+/** The magic of a devnet. */
+const MAGIC = 42;
+const MAIN_NETWORK = 764_824_073;
 
 export interface Options {
   /** Folder of the embedded PostgreSQL and of what else one machine keeps. */
@@ -39,6 +44,12 @@ export interface Options {
   /** NATS server, or several of a cluster with commas between them; an endpoint in this process where undefined. */
   readonly natsUrl?: string;
   readonly natsToken?: string;
+  /** Socket of the node that the network is reached through; undefined: the house's own devnet. */
+  readonly nodeSocket?: string;
+  /** The network's magic, of the node or of the devnet. */
+  readonly networkMagic: number;
+  /** Where the devnet serves as a node; under the folder unless said otherwise. */
+  readonly socket?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
   readonly blockMs: number;
   /** What a devnet is begun with, as far as it was said. */
@@ -67,6 +78,10 @@ export const HELP = `arbor: authenticated facts on Cardano
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
   --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN
+  --provider P         devnet, or node: the network of a node (devnet)  ARBOR_PROVIDER
+  --node-socket PATH   the node's socket, with --provider node          ARBOR_NODE_SOCKET
+  --network-magic N    the network's magic: 1 preprod, 2 preview (42)   ARBOR_NETWORK_MAGIC
+  --socket PATH        where the devnet serves as a node does (FOLDER/devnet/node.socket)  ARBOR_SOCKET
   --block-ms N         ms between devnet blocks, 0 for on demand (1000) ARBOR_BLOCK_MS
   --builders N         threads for what costs CPU (cores - 1)           ARBOR_BUILDERS
   --lease-ms N         ms until others take over from a killed process (4000)  ARBOR_LEASE_MS
@@ -93,6 +108,10 @@ const NAMES = [
   "folder",
   "database-url",
   "nats-url",
+  "provider",
+  "node-socket",
+  "network-magic",
+  "socket",
   "block-ms",
   "builders",
   "lease-ms",
@@ -141,10 +160,20 @@ export function readOptions(
     return undefined;
   };
   const number = (name: Name, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
-  const roles = new Set((text("roles") ?? ROLES.join(",")).split(",").map((role) => role.trim()));
+  const provider = text("provider") ?? "devnet";
+  const nodeSocket = text("node-socket");
+  const socket = text("socket");
+  const networkMagic = number("network-magic", MAGIC, 0, 2 ** 32 - 1);
+  const roles = new Set(
+    (text("roles") ?? (provider === "node" ? WITH_NODE : ROLES).join(",")).split(",").map((role) => role.trim()),
+  );
   for (const role of roles) {
     if (!ROLES.includes(role as Role)) problems.push(`${role} is no role; there are ${ROLES.join(", ")}`);
   }
+  if (networkMagic === MAIN_NETWORK) {
+    problems.push("--network-magic is that of a test network: none is built for the main one");
+  }
+  problems.push(...providerProblems(provider, nodeSocket, roles.has("devnet")));
   const level = text("log-level") ?? "warn";
   if (!["debug", "info", "warn", "error"].includes(level)) problems.push(`${level} is no log level`);
   const databaseUrl = text("database-url");
@@ -184,6 +213,9 @@ export function readOptions(
     ...(databaseUrl ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
+    ...(provider === "node" && nodeSocket !== undefined ? { nodeSocket } : {}),
+    networkMagic,
+    ...(socket === undefined ? {} : { socket }),
     blockMs: number("block-ms", 1_000, 0, 3_600_000),
     genesis: readGenesisOptions(text, some, (sentence) => problems.push(sentence)),
     ...(builders === undefined ? {} : { builders }),
@@ -198,4 +230,15 @@ export function readOptions(
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };
   return problems.length > 0 ? fail("bad_option", problems.join("; ") + ".") : ok(options);
+}
+
+function providerProblems(provider: string, nodeSocket: string | undefined, devnet: boolean): string[] {
+  if (provider === "devnet") {
+    return nodeSocket === undefined ? [] : ["--node-socket goes with --provider node"];
+  }
+  if (provider !== "node") return [`${provider} is no provider; there are devnet, node`];
+  return [
+    ...(nodeSocket === undefined ? ["--provider node needs --node-socket PATH"] : []),
+    ...(devnet ? ["the role devnet goes with --provider devnet; the others can use its --socket as a node"] : []),
+  ];
 }

@@ -1,0 +1,95 @@
+/**
+ * The token service on a node: one process has a devnet and serves its socket, another one, with a database of its own, knows nothing of
+ * it but that socket.
+ */
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Arbor } from "../../support/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { socketPath } from "../../support/node_chain.ts";
+import { until } from "../../support/until.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+
+describe("tokens on a node", () => {
+  const path = socketPath();
+  const owner = new User();
+  let far: Infra;
+  let near: Infra;
+  let devnet: Arbor;
+  let service: Arbor;
+  let token: string;
+
+  const startDevnet = () =>
+    Arbor.start({
+      infra: far,
+      roles: "devnet",
+      env: { ARBOR_SOCKET: path, ARBOR_LEASE_MS: "1000", ARBOR_BUILDERS: "1" },
+    });
+  const get = (path: string) => http(service.tokens, "GET", path);
+  const carry = async (build: Promise<{ status: number; body: { unsignedTransaction: string } }>) => {
+    const built = await build;
+    expect([built.status, built.body]).toEqual([
+      200,
+      expect.objectContaining({ unsignedTransaction: expect.any(String) }),
+    ]);
+    return await land(service.tokens, owner.sign(built.body.unsignedTransaction));
+  };
+  const fact = async (key: string, value: string) => {
+    const request = http(service.tokens, "POST", `/transaction/${owner.address}/request-insert/${token}`, {
+      key,
+      value,
+    });
+    const ref = `${await carry(request)}-0`;
+    await carry(get(`/transaction/${owner.address}/update-token/${token}?request=${ref}`));
+  };
+
+  beforeAll(async () => {
+    [far, near] = await Promise.all([sharedInfra(), sharedInfra()]);
+    devnet = await startDevnet();
+    service = await Arbor.start({
+      infra: near,
+      env: { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path, ARBOR_HEALTH_PORT: "0", ARBOR_BUILDERS: "1" },
+    });
+    await fund(devnet.devnet, service.tokens, owner);
+  }, 60_000);
+  afterAll(async () => {
+    await service?.end();
+    await devnet?.end();
+    await near?.stop();
+    await far?.stop();
+    await rm(path, { force: true });
+  });
+
+  it("boots a token, inserts a fact and applies it", async () => {
+    const built = await get(`/transaction/${owner.address}/boot-token`);
+    expect(built.status).toBe(200);
+    token = built.body.value;
+    await land(service.tokens, owner.sign(built.body.unsignedTransaction));
+    await fact("tree", "oak");
+    expect((await get(`/token/${token}/facts`)).body).toEqual({ tree: "oak" });
+  });
+
+  it("refuses what the ledger refuses, by the ledger's names", async () => {
+    const built = await get(`/transaction/${owner.address}/boot-token`);
+    const sent = await http(service.tokens, "POST", "/transaction", {
+      signedTransaction: new User().sign(built.body.unsignedTransaction),
+    });
+    expect(sent.status).toBe(422);
+    expect(JSON.stringify(sent.body)).toContain("MissingVKeyWitnessesUTXOW");
+  });
+
+  it("goes on when the node is killed and comes back, and after a rollback", async () => {
+    await devnet.end("SIGKILL");
+    await until(
+      "the service knows that the node is away",
+      async () => (await http(service.health, "GET", "/ready")).status === 503,
+    );
+    devnet = await startDevnet();
+    await until("the service is ready again", async () => (await http(service.health, "GET", "/ready")).status === 200);
+    await fact("flower", "aster");
+    const { status } = await http(devnet.devnet, "POST", "/rollback", { blocks: 2 });
+    expect(status).toBe(200);
+    await fact("herb", "sage");
+    expect((await get(`/token/${token}/facts`)).body).toEqual({ tree: "oak", flower: "aster", herb: "sage" });
+  });
+});
