@@ -27,6 +27,7 @@ import { createActor } from "xstate";
 import { MemoryChain, memoryPort, type Moods } from "../../support/chain.ts";
 import { ADDRESSES, Historian, nothing, SCRIPT, type World } from "../../support/history.ts";
 import { sharedInfra } from "../../support/infra.ts";
+import { nodeOf } from "../../support/node_port.ts";
 import { seeded } from "../../support/random.ts";
 
 const RUNS = Number(process.env.FOLLOWER_RUNS ?? 4);
@@ -57,6 +58,7 @@ describe("follower", () => {
       cutAbove: seed % 2 === 0 ? 3 : 1_000,
       // in half of the runs blocks come in bursts, and those that are there share a transaction
       near: seed % 4 < 2 ? 20 : 0,
+      overSocket: seed === RUNS,
     });
     console.log(
       `run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes, ${commits} commits`,
@@ -110,7 +112,12 @@ describe("follower", () => {
 const disturbed = { rollbacks: 0, crashes: 0 };
 
 /** Grows, rolls back and follows a chain at random; waits until the index stands at its tip. */
-async function live(store: Store, chain: MemoryChain, random: () => number, how: { cutAbove: number; near: number }) {
+async function live(
+  store: Store,
+  chain: MemoryChain,
+  random: () => number,
+  how: { cutAbove: number; near: number; overSocket: boolean },
+) {
   const historian = new Historian(random);
   const worlds: World[] = [];
   let rollbacks = 0;
@@ -119,9 +126,12 @@ async function live(store: Store, chain: MemoryChain, random: () => number, how:
   const stop = new AbortController();
   const moods: Moods = { random, drop: 0.03, ...(how.near > 0 ? { lagMs: 3 } : {}), answerMs: 20 };
   let calm = false;
+  const node = how.overSocket
+    ? await nodeOf(chain, moods, () => calm ? Infinity : 500 + Math.floor(random() * 40_000))
+    : undefined;
   const follower = new Follower({
     store,
-    port: memoryPort(chain, moods),
+    port: node?.port ?? memoryPort(chain, moods),
     projections: [
       transactionProjection,
       utxoProjection,
@@ -154,6 +164,8 @@ async function live(store: Store, chain: MemoryChain, random: () => number, how:
   } finally {
     stop.abort();
     await running;
+    if (node) console.log(`${node.connections()} connections to the node`);
+    await node?.stop();
   }
 
   async function grow() {
