@@ -172,10 +172,14 @@ describe("an answer", () => {
         return answer;
       },
     });
+    await until("it is asked again", async () => {
+      await watch(ADDRESSES[0]!);
+      return answered > 1;
+    });
     await atTip();
+    // the first answer may have been taken before the rollback was heard of, and given up with it
     expect((await watch(ADDRESSES[0]!)).ok).toBe(true);
     await expectExact(ADDRESSES[0]!);
-    expect(answered).toBeGreaterThan(1);
   });
 });
 
