@@ -45,11 +45,13 @@ describe("tokens on a node", () => {
 
   beforeAll(async () => {
     [far, near] = await Promise.all([sharedInfra(), sharedInfra()]);
-    devnet = await startDevnet();
+    // before there is a node
     service = await Arbor.start({
       infra: near,
       env: { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path, ARBOR_HEALTH_PORT: "0", ARBOR_BUILDERS: "1" },
     });
+    expect(service.printed).toMatch(/There is no socket at .* It is waited for\./);
+    devnet = await startDevnet();
     await fund(devnet.devnet, service.tokens, owner);
   }, 60_000);
   afterAll(async () => {
