@@ -315,7 +315,7 @@ describe("a connection", () => {
     }
   });
 
-  test("ends with a query that is not answered, and with a state that was held too long", async () => {
+  test("ends with a query that is not answered, with a state that the database lost, and with one that was held too long", async () => {
     await begin();
     await open();
     const session = valueOf(await connection.acquire("tip"));
@@ -323,6 +323,17 @@ describe("a connection", () => {
       ok: false,
       error: { code: "connection_lost" },
     });
+    await open();
+    const cut = valueOf(await connection.acquire("tip"));
+    await store.sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction'`;
+    expect(await ask(cut, { kind: "epoch", era: CONWAY })).toMatchObject({
+      ok: false,
+      error: { code: "connection_lost" },
+    });
+    await open();
+    expect(valueOf(await ask(valueOf(await connection.acquire("tip")), { kind: "height" }))).toBeUndefined();
+    connection.close();
     await server.close();
     await serve({ idleMs: 20 });
     await open();
