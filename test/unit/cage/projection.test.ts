@@ -58,7 +58,7 @@ class Index {
     const rows = new Map<string, readonly Row[]>();
     this.answer(this.projection.keys(block), rows);
     for (;;) {
-      const folded = this.projection.fold(block, rows as Rows);
+      const folded = this.projection.fold(block, rows as Rows, false);
       if (folded.type === "more") {
         this.answer(folded.queries, rows);
         continue;
