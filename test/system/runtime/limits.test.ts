@@ -200,10 +200,17 @@ test("a bus that goes away and comes back loses no command and no transition", a
     if (!heard.includes(version)) heard.push(version);
   });
   await open.flush();
-  const worker = await start([accountKind(wire(store))], { bus: mine, sweepMs: 100 });
+  // A guest that is not back yet hears nothing: the turn after the outage waits for it.
+  let back = Promise.resolve();
+  const worker = await start([accountKind(wire(store))], {
+    bus: mine,
+    sweepMs: 100,
+    onStep: ({ at }) => at === "before-commit" ? back : undefined,
+  });
   const asker = createAsk({ bus: theirs, store });
   const add = (deadlineMs: number) => asker.ask(account("outage"), { type: "ADD", amount: 1 }, { deadlineMs });
   expect(await add(5_000)).toMatchObject({ ok: true });
+  back = new Promise((resolve) => open.onReconnect(() => void open.flush().then(resolve)));
   await endpoint.stop();
   const during = add(20_000);
   await sleep(700);
