@@ -2,7 +2,7 @@
  * Certificates, as blocks of every era since Shelley carry them.
  *
  * Read as they stand, without judging: hashes have whatever length they came with, for a chain may hold odd ones (preview has a pool
- * of 56 bytes). The ledger's own strict reading is `ledger/decode/certificate.ts`.
+ * of 56 bytes). What the ledger refuses of them, `ledger/decode/certificate.ts` says.
  */
 import type { Credential } from "#src/cardano/address.ts";
 import { CborError } from "#src/cardano/cbor.ts";
@@ -70,7 +70,7 @@ export type Certificate =
   /** Kind 3, also when a registered pool changes what it stated. */
   | ({ readonly kind: "register pool" } & PoolParameters)
   /** Kind 4: at the beginning of the epoch. */
-  | { readonly kind: "retire pool"; readonly pool: string; readonly epoch: number }
+  | { readonly kind: "retire pool"; readonly pool: string; readonly epoch: bigint }
   /** Kind 5: a key of the genesis hands its blocks over. */
   | { readonly kind: "delegate genesis"; readonly genesis: string; readonly delegate: string; readonly vrf: string }
   /** Kind 6: from a pot to accounts, in lovelace, or to the other pot. */
@@ -121,7 +121,7 @@ function walkKind(walk: Walk, kind: number): Certificate {
     case 3:
       return { kind: "register pool", ...walkPool(walk) };
     case 4:
-      return { kind: "retire pool", pool: walk.hex(), epoch: walk.uint() };
+      return { kind: "retire pool", pool: walk.hex(), epoch: walk.int() };
     case 5:
       return { kind: "delegate genesis", genesis: walk.hex(), delegate: walk.hex(), vrf: walk.hex() };
     case 6:

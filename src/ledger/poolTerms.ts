@@ -1,9 +1,9 @@
 /** What a pool that stands in the state says of itself. */
 import { decode } from "#src/cardano/cbor.ts";
-import { type Certificate, readCertificate } from "#src/ledger/decode/certificate.ts";
+import { type PoolRegistration, readCertificate } from "#src/ledger/decode/certificate.ts";
 
 /** What a pool's registration says. */
-export type PoolTerms = Extract<Certificate, { readonly kind: "register pool" }>;
+export type PoolTerms = PoolRegistration;
 
 const read = new WeakMap<Uint8Array, PoolTerms>();
 

@@ -3,6 +3,7 @@
  * second one on top of the first (for the mempool), and neither rule nor caller knows which it holds.
  */
 import type { Credential } from "#src/cardano/address.ts";
+import type { DRep as VoteDelegatee } from "#src/cardano/certificates.ts";
 import { type Output, type OutRef, parseRefKey, refKey } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 
@@ -144,6 +145,11 @@ export interface MutableLedgerState extends LedgerState {
 /** A credential as a key of tables: `k` or `s` (key or script) and its hash. */
 export function credentialKey({ kind, hash }: Credential): string {
   return (kind === "key" ? "k" : "s") + hash;
+}
+
+/** What stands in an account of the representative it delegates to: the key of a credential, `abstain` or `no confidence`. */
+export function drepKey(drep: VoteDelegatee): string {
+  return "hash" in drep ? credentialKey(drep) : drep.kind;
 }
 
 /** The credential behind a key made by `credentialKey`. */

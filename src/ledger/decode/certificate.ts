@@ -1,170 +1,140 @@
-/** Certificates of the Conway era. */
+/** Certificates of the Conway era: what blocks of every era carry (`cardano/certificates.ts`), held to what the ledger's decoder lets in. */
+import { fromHex, utf8 } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
-import { as, asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
-import type { Ratio } from "#src/cardano/parameters.ts";
+import { CborError, type Item, raw } from "#src/cardano/cbor.ts";
 import {
-  anchorOrNil,
-  credential,
-  hash,
-  ratio,
-  type RewardAccount,
-  rewardAccount,
-  text,
-  tuple,
-  uint,
-  unique,
-} from "#src/ledger/decode/strict.ts";
-import { credentialKey } from "#src/ledger/state.ts";
+  type Anchor,
+  type Certificate as AnyCertificate,
+  type DRep,
+  type PoolParameters,
+  type Relay,
+  walkCertificate,
+} from "#src/cardano/certificates.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import { type RewardAccount, rewardAccountOf } from "#src/ledger/decode/strict.ts";
 
-/** Whom an account delegates to: a pool, a representative (its key, `abstain` or `no confidence`), or both. */
-export interface Delegatee {
-  readonly pool?: string;
-  readonly drep?: string;
+/** A pool's registration, with the bytes that the state keeps of it. */
+export interface PoolRegistration extends Omit<PoolParameters, "account"> {
+  readonly kind: "register pool";
+  readonly account: RewardAccount;
+  readonly raw: Uint8Array;
 }
 
 /** A certificate. Deposits and refunds are lovelace and absent in the two kinds of Shelley that do not state them. */
-export type Certificate =
-  | { readonly kind: "register"; readonly credential: Credential; readonly deposit?: bigint; readonly to?: Delegatee }
-  | { readonly kind: "unregister"; readonly credential: Credential; readonly refund?: bigint }
-  | { readonly kind: "delegate"; readonly credential: Credential; readonly to: Delegatee }
-  | {
-    readonly kind: "register pool";
-    readonly pool: string;
-    /** Hash of its VRF key, in hexadecimal. */
-    readonly vrf: string;
-    /** Lovelace that its owners promise to delegate to it. */
-    readonly pledge: bigint;
-    /** Lovelace of its rewards that go to its account before all else. */
-    readonly cost: bigint;
-    /** Share of the rest that goes there too. */
-    readonly margin: Ratio;
-    readonly account: RewardAccount;
-    readonly owners: readonly string[];
-    /** Bytes of the hash of its metadata, where it has any. */
-    readonly metadataHashSize?: number;
-    readonly raw: Uint8Array;
-  }
-  | { readonly kind: "retire pool"; readonly pool: string; readonly epoch: bigint }
-  | { readonly kind: "authorize"; readonly cold: Credential; readonly hot: Credential }
-  | { readonly kind: "resign"; readonly cold: Credential }
-  | { readonly kind: "register drep"; readonly credential: Credential; readonly deposit: bigint }
-  | { readonly kind: "unregister drep"; readonly credential: Credential; readonly refund: bigint }
-  | { readonly kind: "update drep"; readonly credential: Credential };
+export type Certificate = Exclude<AnyCertificate, { readonly kind: Past | "register pool" }> | PoolRegistration;
 
-/** Elements of each kind's array, its tag included; absent tags are no certificates of Conway. */
-const LENGTHS: ReadonlyMap<number, number> = new Map([
-  [0, 2],
-  [1, 2],
-  [2, 3],
-  [3, 10],
-  [4, 3],
-  [7, 3],
-  [8, 3],
-  [9, 3],
-  [10, 4],
-  [11, 4],
-  [12, 4],
-  [13, 5],
-  [14, 3],
-  [15, 3],
-  [16, 4],
-  [17, 3],
-  [18, 3],
-]);
+/** What ended with Babbage. */
+type Past = "delegate genesis" | "move rewards";
 
-/** Reads a certificate. Throws `CborError`. */
+const MAX_WORD64 = (1n << 64n) - 1n;
+
+/** Reads a certificate. Throws `CborError`, also on hashes of another length than theirs. */
 export function readCertificate(item: Item): Certificate {
-  const [tag, ...rest] = as(item, "array").value;
-  const kind = Number(uint(tag, "kind of certificate", 18n));
-  if (LENGTHS.get(kind) !== rest.length + 1) throw new CborError(`no certificate of kind ${kind} has such a length`);
-  const [a, b, c, d] = rest;
-  const pool = (of: Item | undefined) => hash(of, "pool", 28);
-  const coin = (of: Item | undefined) => uint(of, "deposit");
-  switch (kind) {
-    case 0:
-      return { kind: "register", credential: credential(a) };
-    case 1:
-      return { kind: "unregister", credential: credential(a) };
-    case 2:
-      return { kind: "delegate", credential: credential(a), to: { pool: pool(b) } };
-    case 3:
-      return readPool(rest, raw(item));
-    case 4:
-      return { kind: "retire pool", pool: pool(a), epoch: uint(b, "epoch") };
-    case 7:
-      return { kind: "register", credential: credential(a), deposit: coin(b) };
-    case 8:
-      return { kind: "unregister", credential: credential(a), refund: coin(b) };
-    case 9:
-      return { kind: "delegate", credential: credential(a), to: { drep: readDRep(b) } };
-    case 10:
-      return { kind: "delegate", credential: credential(a), to: { pool: pool(b), drep: readDRep(c) } };
-    case 11:
-      return { kind: "register", credential: credential(a), to: { pool: pool(b) }, deposit: coin(c) };
-    case 12:
-      return { kind: "register", credential: credential(a), to: { drep: readDRep(b) }, deposit: coin(c) };
-    case 13:
-      return {
-        kind: "register",
-        credential: credential(a),
-        to: { pool: pool(b), drep: readDRep(c) },
-        deposit: coin(d),
-      };
-    case 14:
-      return { kind: "authorize", cold: credential(a), hot: credential(b) };
-    case 15:
-      anchorOrNil(b);
-      return { kind: "resign", cold: credential(a) };
-    case 16:
-      anchorOrNil(c);
-      return { kind: "register drep", credential: credential(a), deposit: coin(b) };
-    case 17:
-      return { kind: "unregister drep", credential: credential(a), refund: coin(b) };
-    default:
-      anchorOrNil(b);
-      return { kind: "update drep", credential: credential(a) };
+  if (hasBigNumber(item)) throw new CborError("a big number in a certificate");
+  const certificate = walkCertificate(new Walk(raw(item)));
+  switch (certificate.kind) {
+    case "delegate genesis":
+    case "move rewards":
+      throw new CborError(`"${certificate.kind}" is no certificate of Conway`);
+    case "register":
+      checkAmount(certificate.deposit, "deposit");
+      if (certificate.to) checkDelegation(certificate.to);
+      break;
+    case "unregister":
+    case "unregister drep":
+      checkAmount(certificate.refund, "refund");
+      break;
+    case "delegate":
+      checkDelegation(certificate.to);
+      break;
+    case "register pool":
+      return checkPool(certificate, raw(item));
+    case "retire pool":
+      checkHash(certificate.pool, "pool", 28);
+      checkAmount(certificate.epoch, "epoch");
+      return certificate;
+    case "authorize":
+      checkCredential(certificate.hot);
+      checkCredential(certificate.cold);
+      return certificate;
+    case "resign":
+      checkAnchor(certificate.anchor);
+      checkCredential(certificate.cold);
+      return certificate;
+    case "register drep":
+      checkAmount(certificate.deposit, "deposit");
+      checkAnchor(certificate.anchor);
+      break;
+    case "update drep":
+      checkAnchor(certificate.anchor);
+      break;
   }
+  checkCredential(certificate.credential);
+  return certificate;
 }
 
-/** `drep`: the key of a credential, `abstain` or `no confidence`. */
-function readDRep(item: Item | undefined): string {
-  const [tag, of] = tuple(item, "drep", 1, 2);
-  const kind = Number(uint(tag, "kind of drep", 3n));
-  if ((of === undefined) !== (kind > 1)) throw new CborError("drep of the wrong length");
-  if (kind === 2) return "abstain";
-  if (kind === 3) return "no confidence";
-  return credentialKey({ kind: kind === 1 ? "script" : "key", hash: hash(of, "drep", 28) });
+/** Whether one of the numbers stands under tag 2 or 3, which the reader of all eras takes. */
+function hasBigNumber(item: Item): boolean {
+  if (item.type === "array") return item.value.some(hasBigNumber);
+  return item.type === "tag" && (item.tag === 2n || item.tag === 3n || hasBigNumber(item.value));
 }
 
-function readPool(parts: readonly Item[], bytes: Uint8Array): Certificate {
-  const [operator, vrf, pledge, cost, margin, account, owners, relays, metadata] = parts;
-  as(relays, "array").value.forEach(checkRelay);
-  const [url, of] = metadata?.type === "null" ? [] : tuple(metadata, "pool metadata", 2);
-  if (url) text(url, "pool metadata", 128);
-  return {
-    kind: "register pool",
-    pool: hash(operator, "pool", 28),
-    vrf: hash(vrf, "VRF key", 32),
-    pledge: uint(pledge, "pledge"),
-    cost: uint(cost, "pool cost"),
-    margin: ratio(margin, "margin", true),
-    account: rewardAccount(account),
-    owners: unique(asSet(owners), "pool owners", (owner) => hash(owner, "pool owner", 28)),
-    ...(of ? { metadataHashSize: as(of, "bytes").value.length } : {}),
-    raw: bytes,
-  };
+function checkHash(hex: string, what: string, length: number): void {
+  if (hex.length !== 2 * length) throw new CborError(`${what} has ${hex.length / 2} bytes`);
 }
 
-function checkRelay(item: Item): void {
-  const [tag, ...rest] = tuple(item, "relay", 2, 3, 4);
-  const kind = Number(uint(tag, "kind of relay", 2n));
-  if (rest.length !== [3, 2, 1][kind]) throw new CborError("relay of the wrong length");
-  const optional = (of: Item | undefined, check: (of: Item) => void) => of && of.type !== "null" && check(of);
-  if (kind < 2) optional(rest[0], (port) => uint(port, "port", 65_535n));
-  if (kind === 0) {
-    optional(rest[1], (address) => hash(address, "IPv4 address", 4));
-    optional(rest[2], (address) => hash(address, "IPv6 address", 16));
-  } else text(rest[kind === 1 ? 1 : 0], "DNS name", 128);
+function checkAmount(amount: bigint | undefined, what: string): void {
+  if (amount !== undefined && (amount < 0n || amount > MAX_WORD64)) throw new CborError(`${what} is out of range`);
+}
+
+function checkText(text: string, what: string): void {
+  if (utf8(text).length > 128) throw new CborError(`${what} is longer than 128 bytes`);
+}
+
+function checkCredential({ hash }: Credential): void {
+  checkHash(hash, "credential", 28);
+}
+
+function checkDelegation({ pool, drep }: { readonly pool?: string; readonly drep?: DRep }): void {
+  if (pool !== undefined) checkHash(pool, "pool", 28);
+  if (drep && "hash" in drep) checkHash(drep.hash, "drep", 28);
+}
+
+function checkAnchor(anchor: Anchor | undefined): void {
+  if (!anchor) return;
+  checkText(anchor.url, "anchor");
+  checkHash(anchor.hash, "anchor", 32);
+}
+
+function checkPool(
+  certificate: PoolParameters & { readonly kind: "register pool" },
+  bytes: Uint8Array,
+): PoolRegistration {
+  const { pool, vrf, pledge, cost, margin: { numerator, denominator }, account, owners, relays, metadata } =
+    certificate;
+  checkHash(pool, "pool", 28);
+  checkHash(vrf, "VRF key", 32);
+  checkAmount(pledge, "pledge");
+  checkAmount(cost, "pool cost");
+  checkAmount(numerator, "margin");
+  checkAmount(denominator, "margin");
+  if (denominator === 0n) throw new CborError("margin is zero");
+  if (numerator > denominator) throw new CborError("margin is more than one");
+  for (const owner of owners) checkHash(owner, "pool owner", 28);
+  if (new Set(owners).size !== owners.length) throw new CborError("pool owners has an element twice");
+  relays.forEach(checkRelay);
+  // how long its hash may be, the rules say
+  if (metadata) checkText(metadata.url, "pool metadata");
+  return { ...certificate, account: rewardAccountOf(fromHex(account)), raw: bytes };
+}
+
+function checkRelay(relay: Relay): void {
+  if (relay.kind !== "service" && relay.port !== undefined && relay.port > 65_535) {
+    throw new CborError("port is out of range");
+  }
+  if (relay.kind !== "address") return checkText(relay.name, "DNS name");
+  if (relay.ipv4 !== undefined) checkHash(relay.ipv4, "IPv4 address", 4);
+  if (relay.ipv6 !== undefined) checkHash(relay.ipv6, "IPv6 address", 16);
 }
 
 /** Who must agree to a certificate, by key or script; none for registration as Shelley had it. Pools answer by keys (`poolKeys`). */

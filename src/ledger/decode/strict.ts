@@ -107,7 +107,12 @@ export interface RewardAccount {
 
 /** `reward_account` of the grammar. */
 export function rewardAccount(item: Item | undefined): RewardAccount {
-  const address = readAddress(as(item, "bytes").value);
+  return rewardAccountOf(as(item, "bytes").value);
+}
+
+/** The account that a reward address names. */
+export function rewardAccountOf(bytes: Uint8Array): RewardAccount {
+  const address = readAddress(bytes);
   if (!address.ok) throw new CborError(`reward account: ${address.error.message}`);
   if (address.value.kind !== "reward") throw new CborError("not a reward account");
   const { hex, network, stake } = address.value;

@@ -1,9 +1,10 @@
 /** Rule DELEG: stake credentials are registered, delegate, and are given up. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import type { Certificate, Delegatee } from "#src/ledger/decode/certificate.ts";
+import type { Delegation } from "#src/cardano/certificates.ts";
+import type { Certificate } from "#src/ledger/decode/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
-import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
+import { type Account, credentialKey, drepKey } from "#src/ledger/state.ts";
 
 type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
 
@@ -30,7 +31,7 @@ export function register(
   }
   if (accounts.get(key)) failures.push({ name: "StakeKeyRegisteredDELEG", credential });
   if (to) failures.push(...checkDelegatee(to, registry, parameters));
-  accounts.set(key, { deposit: expected, balance: 0n, ...to });
+  accounts.set(key, { deposit: expected, balance: 0n, ...chosen(to) });
   return failures;
 }
 
@@ -65,21 +66,25 @@ export function delegate(
   const account = accounts.get(key);
   const failures = checkDelegatee(to, registry, parameters);
   if (!account) return [{ name: "StakeKeyNotRegisteredDELEG", credential }, ...failures];
-  accounts.set(key, { ...account, ...to });
+  accounts.set(key, { ...account, ...chosen(to) });
   return failures;
+}
+
+/** What an account keeps of a delegation. */
+function chosen({ pool, drep }: Delegation = {}): Pick<Account, "pool" | "drep"> {
+  return { ...(pool === undefined ? {} : { pool }), ...(drep ? { drep: drepKey(drep) } : {}) };
 }
 
 /** Pool and representative are registered; representatives are not asked for in the bootstrap phase (protocol version 9). */
 function checkDelegatee(
-  { pool, drep }: Delegatee,
+  { pool, drep }: Delegation,
   { pools, dreps }: Registry,
   { protocolVersion }: Parameters,
 ): LedgerFailure[] {
   const failures: LedgerFailure[] = [];
   if (pool !== undefined && !pools.get(pool)) failures.push({ name: "DelegateeStakePoolNotRegisteredDELEG", pool });
-  const named = drep !== undefined && drep !== "abstain" && drep !== "no confidence";
-  if (named && protocolVersion.major > 9 && !dreps.get(drep)) {
-    failures.push({ name: "DelegateeDRepNotRegisteredDELEG", credential: parseCredentialKey(drep) });
+  if (drep && "hash" in drep && protocolVersion.major > 9 && !dreps.get(drepKey(drep))) {
+    failures.push({ name: "DelegateeDRepNotRegisteredDELEG", credential: drep });
   }
   return failures;
 }

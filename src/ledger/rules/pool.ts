@@ -1,15 +1,13 @@
 /** Rule POOL: stake pools are registered, change, and announce their end. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import type { Certificate } from "#src/ledger/decode/certificate.ts";
+import type { Certificate, PoolRegistration } from "#src/ledger/decode/certificate.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import type { LedgerState, Pool, View } from "#src/ledger/state.ts";
 
-type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind: Kind }>;
-
 /** A new pool, or one that changes from the next epoch on and does not retire after all. */
 export function registerPool(
-  { pool, vrf, cost, account, metadataHashSize = 0, raw }: Of<"register pool">,
+  { pool, vrf, cost, account, metadata, raw }: PoolRegistration,
   { pools }: Registry,
   { parameters, network }: Pick<LedgerState, "parameters" | "network">,
 ): LedgerFailure[] {
@@ -17,7 +15,8 @@ export function registerPool(
   if (account.network !== network) {
     failures.push({ name: "WrongNetworkPOOL", supplied: account.network, expected: network, pool });
   }
-  if (metadataHashSize > 32) failures.push({ name: "PoolMedataHashTooBig", pool, size: metadataHashSize });
+  const size = (metadata?.hash.length ?? 0) / 2;
+  if (size > 32) failures.push({ name: "PoolMedataHashTooBig", pool, size });
   if (cost < parameters.minPoolCost) {
     failures.push({ name: "StakePoolCostTooLowPOOL", supplied: cost, expected: parameters.minPoolCost });
   }
@@ -45,7 +44,7 @@ function isTaken(vrf: string, pool: string, pools: View<Pool>): boolean {
 
 /** A pool announces the epoch in which it retires. */
 export function retirePool(
-  { pool, epoch }: Of<"retire pool">,
+  { pool, epoch }: Extract<Certificate, { readonly kind: "retire pool" }>,
   { pools }: Registry,
   { parameters, epoch: now }: Pick<LedgerState, "parameters" | "epoch">,
 ): LedgerFailure[] {

@@ -59,7 +59,7 @@ const KINDS: readonly (readonly [Encodable, Certificate])[] = [
   [pool(owners, null), thePool],
   [pool(new Tagged(258, owners), anchor), { ...thePool, metadata: theAnchor }],
   [pool(new Indefinite(owners), anchor), { ...thePool, metadata: theAnchor }],
-  [[4, bytes("01"), 500], { kind: "retire pool", pool: hex("01"), epoch: 500 }],
+  [[4, bytes("01"), 500], { kind: "retire pool", pool: hex("01"), epoch: 500n }],
   [
     [5, bytes("01"), bytes("02"), bytes("03", 32)],
     { kind: "delegate genesis", genesis: hex("01"), delegate: hex("02"), vrf: hex("03", 32) },

@@ -18,6 +18,11 @@ const data = (value: Encodable): Draft => ({ datums: [value] });
 const bytes = (length: number) => new Uint8Array(length);
 const chunked = (...lengths: number[]) =>
   new Encoded(Uint8Array.from([0x5f, ...lengths.flatMap((length) => [...encode(bytes(length))]), 0xff]));
+/** A pool's registration, with other elements than usual. */
+const pool = (other: { readonly [element: number]: Encodable }): Draft => {
+  const usual: Encodable[] = [3, bytes(28), bytes(32), 1, 1, tagged(30, [1, 1]), account, [], [], null];
+  return { certificates: [usual.map((element, index) => other[index] ?? element)] };
+};
 const paying = (address: Uint8Array, value: Encodable = 2n * ada): Draft => ({ outputs: [[address, value]] });
 
 describe("the decoder accepts", () => {
@@ -34,20 +39,7 @@ describe("the decoder accepts", () => {
     ["data in chunks of 64 bytes", data(chunked(64, 64, 3))],
     ["data under every tag of constructors", data([tagged(121, []), tagged(1400, [1]), tagged(102, [999, [2]])])],
     ["redeemers as a list", { witnesses: { 5: [[0, 0, 42, [1, 1]]] } }],
-    ["relays of every kind", {
-      certificates: [[
-        3,
-        bytes(28),
-        bytes(32),
-        1,
-        1,
-        tagged(30, [1, 1]),
-        account,
-        [bytes(28)],
-        [[0, 1, bytes(4), bytes(16)], [1, null, "a"], [2, "b"]],
-        null,
-      ]],
-    }],
+    ["relays of every kind", pool({ 8: [[0, 1, bytes(4), bytes(16)], [1, null, "a"], [2, "b"]] })],
   ])("%s", (_, draft) => {
     expect(readTransaction(world.write(draft))).toMatchObject({ ok: true });
   });
@@ -124,12 +116,20 @@ describe("the decoder refuses", () => {
     ["a signature of 63 bytes", { witnesses: { 0: [[bytes(32), bytes(63)]] } }],
     ["a certificate of the era of genesis keys", { certificates: [[5, bytes(28), bytes(28), bytes(32)]] }],
     ["a certificate that is too long", { certificates: [[0, of, 1]] }],
-    ["a pool whose margin is over one", {
-      certificates: [[3, bytes(28), bytes(32), 1, 1, tagged(30, [2, 1]), account, [], [], null]],
-    }],
-    ["a relay with an address of 5 bytes", {
-      certificates: [[3, bytes(28), bytes(32), 1, 1, tagged(30, [1, 1]), account, [], [[0, 1, bytes(5), null]], null]],
-    }],
+    ["a pool whose margin is over one", pool({ 5: tagged(30, [2, 1]) })],
+    ["a pool whose margin is a share of nothing", pool({ 5: tagged(30, [0, 0]) })],
+    ["a relay with an address of 5 bytes", pool({ 8: [[0, 1, bytes(5), null]] })],
+    ["a relay at a port over 65,535", pool({ 8: [[1, 65_536, "a"]] })],
+    ["a relay with a name of 129 bytes", pool({ 8: [[2, "a".repeat(129)]] })],
+    ["a pool of 56 bytes", pool({ 1: bytes(56) })],
+    ["a pool with an owner twice", pool({ 7: [bytes(28), bytes(28)] })],
+    ["a pool whose metadata stand at 129 bytes", pool({ 9: ["é".repeat(64) + "a", bytes(32)] })],
+    ["a delegation to a pool of 27 bytes", { certificates: [[2, of, bytes(27)]] }],
+    ["a delegation to a representative of 29 bytes", { certificates: [[9, of, [0, bytes(29)]]] }],
+    ["a registration of 32 bytes", { certificates: [[0, [0, bytes(32)]]] }],
+    ["a deposit below nothing", { certificates: [[7, of, -1]] }],
+    ["a deposit that is a big number", { certificates: [[7, of, tagged(2, Uint8Array.of(7))]] }],
+    ["an anchor with a hash of 28 bytes", { certificates: [[18, of, ["a", bytes(28)]]] }],
     ["metadata under a label that is no number", { auxiliary: map(["x", "y"]) }],
     ["metadata with a float", { auxiliary: map([1, new Encoded(Uint8Array.of(0xf9, 0, 0))]) }],
     ["a label twice", { auxiliary: pairs([1, "x"], [1, "y"]) }],
