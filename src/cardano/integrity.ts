@@ -43,7 +43,19 @@ export function languageViews(costModels: Parameters["costModels"], languages: I
   return concat(head(5, views.length), ...views.flat());
 }
 
-function view(language: number, model: readonly bigint[] | undefined): [key: Uint8Array, value: Uint8Array] {
+/** Views by cost model: a model has some 300 numbers and is the same for every transaction. */
+const known = new WeakMap<readonly bigint[], Map<number, readonly [key: Uint8Array, value: Uint8Array]>>();
+
+function view(language: number, model: readonly bigint[] | undefined): readonly [key: Uint8Array, value: Uint8Array] {
+  if (!model) return written(language, model);
+  let views = known.get(model);
+  if (!views) known.set(model, views = new Map());
+  let found = views.get(language);
+  if (!found) views.set(language, found = written(language, model));
+  return found;
+}
+
+function written(language: number, model: readonly bigint[] | undefined): readonly [Uint8Array, Uint8Array] {
   const twice = (value: Encodable) => encode(encode(value));
   if (language === 0) return [twice(0), twice(model ? new Indefinite(model) : null)];
   return [encode(language), encode(model ?? null)];

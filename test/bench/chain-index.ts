@@ -26,6 +26,7 @@ import { openStore, type Store } from "#src/store/store.ts";
 import { blocksOf, chunks } from "../support/blocks.ts";
 import { MemoryChain, memoryPort } from "../support/chain.ts";
 import type { ChainRow } from "./chain.ts";
+import { histogram, measured } from "./writes.ts";
 
 const COPIES = process.argv.includes("--quick") ? 4 : 24;
 const OWNERS = 1_000;
@@ -138,7 +139,8 @@ async function follow(
   tip: Tip,
   how: { near: number; what: string },
 ): Promise<ChainRow> {
-  let mark = 0, reading = 0, writing = 0, longest = 0, commits = 0;
+  let mark = 0, reading = 0, writing = 0;
+  const writes = measured(store);
   const lap = () => {
     const now = performance.now();
     const passed = now - mark;
@@ -147,7 +149,7 @@ async function follow(
   };
   const stop = new AbortController();
   const follower = new Follower({
-    store,
+    store: writes.store,
     port: givenPort(blocks, tip),
     projections: [transactionProjection, utxoProjection, ownProjection],
     fence: async () => {},
@@ -159,10 +161,7 @@ async function follow(
       if (step === "scanned") lap();
       if (step === "folded") reading += lap();
       if (step !== "after-commit") return;
-      const took = lap();
-      writing += took;
-      longest = Math.max(longest, took);
-      commits++;
+      writing += lap();
     },
     onMoved: (at) => {
       if (at.slot === tip.slot) stop.abort();
@@ -178,9 +177,9 @@ async function follow(
   return [
     `${number(blocks.length)} blocks into PostgreSQL${how.what}`,
     `${number(blocks.length / ms * 1_000)}/s`,
-    `lookups and folds ${share(reading)}, writes ${share(writing)} of the time (${
-      number(commits)
-    } transactions, longest ${longest.toFixed(0)} ms); this process's CPU ${share((user + system) / 1_000)}`,
+    `lookups and folds ${share(reading)}, writes ${share(writing)} of the time; this process's CPU ${
+      share((user + system) / 1_000)
+    }; ${histogram(writes.taken())}`,
   ];
 }
 

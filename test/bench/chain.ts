@@ -3,6 +3,8 @@
  * measured, how much of it a second, and what limits it; without its data it says so aloud and gives no row.
  */
 import { indexRows } from "./chain-index.ts";
+import { ledgerRows } from "./chain-ledger.ts";
+import { memoryRows } from "./chain-memory.ts";
 import { scanRows } from "./chain-scan.ts";
 import { socketRows } from "./chain-socket.ts";
 import { table } from "./machine.ts";
@@ -10,7 +12,7 @@ import { table } from "./machine.ts";
 /** What was measured, its rate, what limits it. */
 export type ChainRow = readonly [what: string, rate: string, limit: string];
 
-const ROWS: readonly (() => Promise<readonly ChainRow[]>)[] = [scanRows, socketRows, indexRows];
+const ROWS: readonly (() => Promise<readonly ChainRow[]>)[] = [scanRows, socketRows, indexRows, ledgerRows, memoryRows];
 
 /** Prints the table. */
 export async function benchChain(): Promise<void> {

@@ -16,7 +16,8 @@ import { coin, type Person, person } from "./wallet.ts";
 import { partsOf, type Whole } from "./whole_transaction.ts";
 
 const FEE = 3_000_000n;
-const SLOT = 500;
+/** The slot in which they are judged. */
+export const SLOT = 500;
 const payer = person("payer");
 const people = new Map(
   ["owner", "alice", "bob", "mallory", "payer"].map(person).map((one): [string, Person] => [one.key, one]),
@@ -30,7 +31,7 @@ function keyOf({ address }: Output): string[] {
 }
 
 /** Complete bytes of the transaction, and the outputs that it refers to. What is over goes to somebody who pays, behind all else. */
-function complete(whole: Whole) {
+export function complete(whole: Whole) {
   const money = coin(payer.enterprise, 200_000_000n);
   const collateral = coin(payer.enterprise, 10_000_000n);
   const spends = [...whole.spends, { utxo: money }];

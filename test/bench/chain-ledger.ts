@@ -1,0 +1,167 @@
+/**
+ * Transactions a second through the ledger: each is decoded, judged by every rule, its scripts run for real, and what it changes is
+ * applied; in one thread. Beside it the emulator of scalus, which runs on the same machine for scripts, with the same transactions.
+ */
+import process from "node:process";
+import scalus from "scalus";
+import { concat, fromHex } from "#src/base/bytes.ts";
+import { encode, head } from "#src/cardano/cbor.ts";
+import { initHash } from "#src/cardano/hash.ts";
+import { type Output, refKey } from "#src/cardano/output.ts";
+import type { SlotConfig } from "#src/cardano/parameters.ts";
+import { applyDelta } from "#src/ledger/delta.ts";
+import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
+import { verifySignature } from "#src/ledger/signature.ts";
+import { newState } from "#src/ledger/state.ts";
+import { readTransaction } from "#src/ledger/transaction.ts";
+import { validate } from "#src/ledger/validate.ts";
+import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import type { Evaluate } from "#src/plutus/types.ts";
+import { slots as cageSlots } from "../support/cage.ts";
+import { ada, alice, asset, bob, type Draft, nativeHash, output, signedBy, slots, World } from "../support/draft.ts";
+import { complete, SLOT } from "../support/judged_transaction.ts";
+import { agrees, plutusHash } from "../support/scripts.ts";
+import { coin } from "../support/wallet.ts";
+import { asked, owner, paying, updating } from "../support/whole_transaction.ts";
+import type { ChainRow } from "./chain.ts";
+
+const QUICK = process.argv.includes("--quick");
+const PLAIN = QUICK ? 500 : 4_000;
+const SCRIPTED = QUICK ? 100 : 400;
+
+/** Transactions that spend nothing of each other, and what they spend. */
+interface Workload {
+  readonly what: string;
+  readonly transactions: readonly Uint8Array[];
+  readonly outputs: ReadonlyMap<string, Output>;
+  readonly slot: number;
+  readonly slots: SlotConfig;
+}
+
+function drafted(what: string, count: number, draft: (world: World) => Draft): Workload {
+  const world = new World();
+  const transactions = Array.from({ length: count }, () => world.write(draft(world)));
+  return { what, transactions, outputs: world.outputs, slot: world.slot, slots };
+}
+
+/** Updates of tokens of the published contract, of one request each: two scripts run, out of one reference script. */
+function updates(count: number): Workload {
+  const outputs = new Map<string, Output>();
+  const transactions = Array.from({ length: count }, (_, i) => {
+    const token = i.toString(16).padStart(64, "0");
+    const request = asked(token, `key ${i}`, { type: "insert", value: Uint8Array.of(1) });
+    const { whole } = updating(token, [request]);
+    // each has money of its own
+    const spends = whole.spends.map((one) => one === paying ? { utxo: coin(owner.enterprise, 50n * ada) } : one);
+    const { transaction, utxos } = complete({ ...whole, spends });
+    for (const { ref, output } of utxos) outputs.set(refKey(ref), output);
+    return transaction;
+  });
+  const what = "updates of a token, two runs of the published contract (Plutus V3) each";
+  return { what, transactions, outputs, slot: SLOT, slots: cageSlots };
+}
+
+function workloads(): Workload[] {
+  const policy = nativeHash(signedBy(alice));
+  return [
+    drafted("payments of one input", PLAIN, () => ({ outputs: [output(bob.address, 2n * ada)], paid: 2n * ada })),
+    drafted("payments of two inputs of two people", PLAIN, (world) => ({
+      inputs: [world.fund(alice.address), world.fund(bob.address)],
+      keys: [alice.payment, bob.payment],
+      outputs: [output(bob.address, 2n * ada)],
+      paid: 2n * ada,
+    })),
+    drafted("mints under a native script", PLAIN, () => ({
+      mint: new Map([[asset(policy, "bench"), 1n]]),
+      native: [signedBy(alice)],
+    })),
+    drafted("mints under the least Plutus V3 script", SCRIPTED, () => ({
+      mint: new Map([[asset(plutusHash(3, agrees)), 1n]]),
+      plutus: { 3: [agrees] },
+      redeemers: [[1, 0]],
+    })),
+    updates(SCRIPTED),
+  ];
+}
+
+/** Milliseconds that some work takes. */
+function timed(work: () => void): number {
+  const began = performance.now();
+  work();
+  return performance.now() - began;
+}
+
+/** Milliseconds of the ledger for a workload, and of its parts: scripts as they ran, the others again by themselves. */
+async function judge({ transactions, outputs, slot, slots }: Workload) {
+  const state = newState({ parameters, epoch: 10, outputs: new Map(outputs) });
+  let scripts = 0, refused = 0;
+  const evaluate: Evaluate = async (input) => {
+    const began = performance.now();
+    const evaluation = evaluateScripts(input);
+    scripts += performance.now() - began;
+    return evaluation;
+  };
+  const began = performance.now();
+  for (const transaction of transactions) {
+    const verdict = await validate(state, transaction, slot, evaluate, slots);
+    if (verdict.ok) applyDelta(state, verdict.value);
+    else refused++;
+  }
+  const whole = performance.now() - began;
+  if (refused > 0) throw new Error(`${refused} transactions were refused`);
+  const read = transactions.map(readTransaction).flatMap((one) => one.ok ? [one.value] : []);
+  let checked = 0;
+  const decoding = timed(() => transactions.forEach((bytes) => void (checked += Number(readTransaction(bytes).ok))));
+  const signatures = timed(() => {
+    for (const { id, witnesses } of read) {
+      for (const { key, signature } of witnesses.keys) checked += Number(verifySignature(key, id, signature));
+    }
+  });
+  if (checked < transactions.length * 2) throw new Error("not all was checked");
+  return { whole, scripts, decoding, signatures };
+}
+
+/** Milliseconds of the emulator for a workload; undefined where it refuses a transaction. */
+function emulated({ transactions, outputs, slot }: Workload): number | undefined {
+  const parts = [head(5, outputs.size)];
+  for (const [key, { raw }] of outputs) parts.push(encode(placeOf(key)), raw);
+  const emulator = new scalus.Emulator(concat(...parts), scalus.SlotConfig.preview);
+  emulator.setSlot(slot);
+  let taken = 0;
+  const ms = timed(() => transactions.forEach((bytes) => void (taken += Number(emulator.submitTx(bytes).isSuccess))));
+  return taken === transactions.length ? ms : undefined;
+}
+
+function placeOf(key: string): [Uint8Array, number] {
+  const [txHash, index] = key.split("#");
+  return [fromHex(txHash!), Number(index)];
+}
+
+/** Rows: transactions a second, without and with scripts. */
+export async function ledgerRows(): Promise<readonly ChainRow[]> {
+  await initHash();
+  const rows: ChainRow[] = [];
+  for (const workload of workloads()) {
+    const { what, transactions } = workload;
+    const some = { ...workload, transactions: transactions.slice(0, transactions.length >> 2) };
+    await judge(some); // what runs for the first time is slow
+    emulated(some);
+    const { whole, scripts, decoding, signatures } = await judge(workload);
+    const other = emulated(some);
+    const rate = (ms: number, count = transactions.length) => Math.round(count / ms * 1_000).toLocaleString("en");
+    const share = (ms: number) => `${Math.round(100 * ms / whole)} %`;
+    const shares = [
+      `signatures ${share(signatures)}`,
+      `decoding ${share(decoding)}`,
+      ...(scripts > 0 ? [`scripts ${share(scripts)}`] : []),
+      `all other rules ${share(Math.max(0, whole - signatures - decoding - scripts))}`,
+    ];
+    const beside = other === undefined ? "refuses one of them" : `${rate(other, some.transactions.length)}/s`;
+    rows.push([
+      `ledger: ${what}`,
+      `${rate(whole)}/s`,
+      `CPU of one core: ${shares.join(", ")}; the emulator of scalus ${beside}`,
+    ]);
+  }
+  return rows;
+}
