@@ -10,6 +10,9 @@ const EGRESS = 65_536;
 /** What a queued message counts beside its bytes. */
 const OVERHEAD = 64;
 
+/** Bytes of a message that is copied out of what it came in. */
+const SMALL = 256;
+
 /** What is taken of one protocol. */
 export interface Limits {
   /** Bytes of one message. */
@@ -52,7 +55,8 @@ export class Channel {
   /** Takes a piece's payload (the mux's side). */
   receive(payload: Uint8Array): void {
     this.framer.push(payload, (message) => {
-      this.inbox.push(message);
+      // a few bytes that wait long are not to keep the 64 kB that they came in
+      this.inbox.push(message.length < SMALL ? message.slice() : message);
       this.held += message.length + OVERHEAD;
     });
     if (this.held > this.limits.ingress) {

@@ -12,10 +12,12 @@ const MAX_DEPTH = 256;
 /** In place of a count: the container ends with a break. */
 const UNTIL_BREAK = -1;
 
+const NOTHING = new Uint8Array(0);
+
 /** Cuts one protocol's messages. */
 export class Framer {
-  /** Bytes of the current message that came in earlier chunks. */
-  private parts: Uint8Array[] = [];
+  /** The current message as far as it came in earlier chunks: the first `held` bytes. Copied, since a chunk of one byte keeps what it was cut from. */
+  private buffer = NOTHING;
   private held = 0;
   /** Items still to come in each open container, outermost first. */
   private readonly open: number[] = [];
@@ -65,17 +67,34 @@ export class Framer {
       if (!this.close()) continue;
       const rest = chunk.subarray(from, at);
       if (this.held + rest.length > this.limit) this.tooLarge();
-      const message = this.held === 0 ? rest : concat(...this.parts, rest);
-      this.parts = [];
-      this.held = 0;
+      const message = this.held === 0 ? rest : this.whole(rest);
       from = at;
       take(message);
     }
     if (from < end) {
-      this.held += end - from;
-      if (this.held > this.limit) this.tooLarge();
-      this.parts.push(from === 0 ? chunk : chunk.subarray(from));
+      if (this.held + (end - from) > this.limit) this.tooLarge();
+      this.keep(from === 0 ? chunk : chunk.subarray(from));
     }
+  }
+
+  /** Keeps a part of the current message; the buffer doubles, so that a byte is copied twice or thrice however small the parts are. */
+  private keep(part: Uint8Array): void {
+    const length = this.held + part.length;
+    if (length > this.buffer.length) {
+      const larger = new Uint8Array(Math.min(this.limit, Math.max(length, 2 * this.buffer.length)));
+      larger.set(this.buffer.subarray(0, this.held));
+      this.buffer = larger;
+    }
+    this.buffer.set(part, this.held);
+    this.held = length;
+  }
+
+  /** The message that ends with a part. */
+  private whole(rest: Uint8Array): Uint8Array {
+    const message = concat(this.buffer.subarray(0, this.held), rest);
+    this.buffer = NOTHING;
+    this.held = 0;
+    return message;
   }
 
   /** Reads a head's first byte. True when its item may have ended, or is a string to be stepped over. */

@@ -42,9 +42,10 @@ export const stateQuery: Protocol<StateQueryState, StateQueryMessage> = {
     done: {},
   },
   limits: {
-    // stake distributions and UTxO sets; a query carries credentials and addresses
+    // stake distributions and UTxO sets; a query carries credentials and addresses, some 18,000 of them in a mebibyte, which takes
+    // half a second to be read at the worst
     client: { message: 256 * MIB, ingress: 257 * MIB },
-    server: { message: 4 * MIB, ingress: 8 * MIB },
+    server: { message: MIB, ingress: 2 * MIB },
   },
   encode(message) {
     switch (message.type) {

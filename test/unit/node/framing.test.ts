@@ -1,7 +1,7 @@
 /** Messages cut out of a stream. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { concat, fromHex } from "#src/base/bytes.ts";
+import { concat, equalBytes, fromHex } from "#src/base/bytes.ts";
 import { decode, type Encodable, encode, Encoded, Indefinite, Tagged } from "#src/cardano/cbor.ts";
 import { NodeError } from "#src/node/errors.ts";
 import { Framer } from "#src/node/framing.ts";
@@ -48,6 +48,21 @@ describe("framing", () => {
     const items = [encode([1, new Indefinite([new Map([[1, "two"]]), new Uint8Array(300)])]), encode(0), encode([])];
     const stream = concat(...items);
     expect(cut(stream, [...stream.keys()])).toEqual(items);
+  });
+
+  it("holds a long message that comes in single bytes in about its own length", () => {
+    const long = encode(new Uint8Array(200_000).fill(7));
+    const chunk = new Uint8Array(65_536);
+    const framer = new Framer(1 << 20);
+    let message: Uint8Array | undefined;
+    for (const byte of long) {
+      chunk[9] = byte;
+      framer.push(chunk.subarray(9, 10), (whole) => message = whole);
+      // what was taken is the framer's own
+      chunk[9] = 0;
+    }
+    expect(equalBytes(message!, long)).toBe(true);
+    expect(message!.buffer.byteLength).toBe(long.length);
   });
 
   it("gives a slice where the message lies in one piece, and copies nothing", () => {
