@@ -8,6 +8,19 @@ import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
+import { Answered } from "#src/chain/answered.ts";
+import { firstParent, publicGenesis } from "#src/chain/genesisHash.ts";
+import {
+  askAccounts,
+  askEpoch,
+  askEras,
+  askGenesis,
+  askPools,
+  askRanking,
+  type Ledger,
+  UnsupportedQuery,
+} from "#src/chain/ledgerQuestions.ts";
+import type { NetworkGenesis } from "#src/chain/ledgerPort.ts";
 import {
   atTip,
   isPending,
@@ -17,6 +30,7 @@ import {
   submit,
   undecodable,
 } from "#src/chain/nodeQuestions.ts";
+import { type At, type Unanswered, unsupported } from "#src/chain/answer.ts";
 import type { ChainPort, Network, Unreachable } from "#src/chain/port.ts";
 import { connectNode, type NodeConnection } from "#src/node/client.ts";
 import { type NodeAddress, showAddress } from "#src/node/dial.ts";
@@ -32,6 +46,8 @@ export interface NodePortSettings {
   readonly answerMs?: number;
   /** Milliseconds until the second attempt to reach a node that is away; 250 unless said otherwise. Later ones wait up to 5 s. */
   readonly firstWait?: number;
+  /** Hash of the Byron genesis, for a network that is neither public nor begins in Byron: no node tells it. */
+  readonly genesisHash?: string;
 }
 
 /** The port to a node, and what ends its connections. */
@@ -50,6 +66,8 @@ export function nodePort(settings: NodePortSettings): NodePort {
   const closing = new AbortController();
   let connecting: Promise<NodeConnection> | undefined;
   let known: Network | undefined;
+  let begun: NetworkGenesis | undefined;
+  const answered = new Answered();
 
   const connect = async (): Promise<NodeConnection> => {
     const connected = await connectNode(address, { magic, signal: closing.signal });
@@ -88,14 +106,56 @@ export function nodePort(settings: NodePortSettings): NodePort {
     }
   };
 
+  const away = (failure: NodeFailure): ReturnType<typeof fail<"network_unreachable">> => {
+    log.warn("the node gave no answer", { node: where, code: failure.code, reason: failure.message });
+    return fail("network_unreachable", failure.message);
+  };
+
   /** The same, for callers of the port. */
   const reached = async <T>(
     work: (connection: NodeConnection, signal: AbortSignal) => Promise<T>,
   ): Promise<Result<T, Unreachable>> => {
     const answer = await asked(work);
-    if (answer.ok) return answer;
-    log.warn("the node gave no answer", { node: where, code: answer.error.code, reason: answer.error.message });
-    return fail("network_unreachable", answer.error.message);
+    return answer.ok ? answer : away(answer.error);
+  };
+
+  /** Asks the ledger at the tip; again where the node hung up on a query, until it is known which one it does not have. */
+  const ofLedger = async <T>(work: (ledger: Ledger) => Promise<T>): Promise<Result<At<T>, Unanswered>> => {
+    for (;;) {
+      const { hangUps } = answered;
+      const said = await asked((connection, signal) =>
+        atTip(connection, signal, (ledger) => unlessUnsupported(work(ledger)), answered)
+      );
+      if (said.ok) {
+        const { point, value } = said.value;
+        return value.ok ? ok({ point, value: value.value }) : value;
+      }
+      if (answered.hangUps === hangUps) return away(said.error);
+    }
+  };
+
+  /** The hash of the genesis, and whether that is all that will be known of it. */
+  const genesisHash = async (
+    connection: NodeConnection,
+    signal: AbortSignal,
+  ): Promise<{ hash: string | undefined; final: boolean }> => {
+    const told = settings.genesisHash ?? publicGenesis(magic);
+    if (told !== undefined) return { hash: told, final: true };
+    const { slot } = await readTip(connection, signal);
+    return slot < 0
+      ? { hash: undefined, final: false }
+      : { hash: await firstParent(address, magic, signal), final: true };
+  };
+
+  const genesis = async (): Promise<Result<NetworkGenesis, Unanswered>> => {
+    if (begun) return ok(begun);
+    const read = await ofLedger(askGenesis);
+    if (!read.ok) return read;
+    const name = await asked(genesisHash);
+    if (!name.ok) return away(name.error);
+    const whole = { hash: name.value.hash, ...read.value.value };
+    if (name.value.final) begun = whole;
+    return ok(whole);
   };
 
   const check = async (): Promise<Result<Network, NodeFailure>> => {
@@ -153,10 +213,28 @@ export function nodePort(settings: NodePortSettings): NodePort {
       );
     },
     parameters: () => reached((connection, signal) => atTip(connection, signal, readParameters)),
+    accounts: (credentials) => ofLedger((ledger) => askAccounts(ledger, credentials)),
+    pools: () => ofLedger(askPools),
+    poolRanking: (stake) => ofLedger((ledger) => askRanking(ledger, stake)),
+    epoch: () => ofLedger(askEpoch),
+    eras: () => ofLedger(askEras),
+    genesis,
     close: () => {
       const standing = connecting;
       closing.abort();
       standing?.then((connection) => connection.close(), () => {});
     },
   };
+}
+
+/** What was asked, or that the node has no answer to it. */
+async function unlessUnsupported<T>(
+  work: Promise<T>,
+): Promise<Result<T, ReturnType<typeof unsupported>["error"]>> {
+  try {
+    return ok(await work);
+  } catch (error) {
+    if (error instanceof UnsupportedQuery) return unsupported(error.message);
+    throw error;
+  }
 }

@@ -3,50 +3,51 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Result } from "#src/base/result.ts";
 import { created, type Point, type Tip } from "#src/cardano/block.ts";
 import { CborError } from "#src/cardano/cbor.ts";
+import type { EraHistory } from "#src/cardano/eras.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import { Answered } from "#src/chain/answered.ts";
+import type { Ledger } from "#src/chain/ledgerQuestions.ts";
 import type { At, Network, Submission } from "#src/chain/port.ts";
 import type { NodeConnection } from "#src/node/client.ts";
 import { NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
 import { ask, askEra } from "#src/node/queries/ask.ts";
-import { type EraHistory, startTime } from "#src/node/queries/history.ts";
-import type { Answer, EraAnswer, EraQuery, Query } from "#src/node/queries/query.ts";
+import { startTime } from "#src/node/queries/history.ts";
 import { decodeRejection } from "#src/node/rejections.ts";
 import type { QuerySession } from "#src/node/sessions.ts";
 import { CONWAY, eraName, originTip } from "#src/node/values.ts";
-
-/** The ledger at one point. */
-export interface Ledger {
-  /** Index of the era that it is in. */
-  era(): Promise<number>;
-  ask<Q extends Exclude<Query, EraQuery>>(query: Q): Promise<Answer<Q>>;
-  /** Asks in the era that it is in. */
-  askEra<Q extends EraQuery>(query: (era: number) => Q): Promise<EraAnswer<Q>>;
-}
 
 /** Asks the ledger at the tip, all in one session, and gives the point at which the answer holds. */
 export async function atTip<T>(
   connection: NodeConnection,
   signal: AbortSignal,
   work: (ledger: Ledger) => Promise<T>,
+  answered: Answered = new Answered(),
 ): Promise<At<T>> {
   const session = valueOf(await connection.acquire("tip", signal));
   try {
     const point = valueOf(await ask(session, { kind: "point" }, signal));
-    return { point, value: await work(ledgerOf(session, signal)) };
+    return { point, value: await work(ledgerOf(session, signal, answered)) };
   } finally {
     session.release();
   }
 }
 
-function ledgerOf(session: QuerySession, signal: AbortSignal): Ledger {
+function ledgerOf(session: QuerySession, signal: AbortSignal, answered: Answered): Ledger {
   let era: Promise<number> | undefined;
   const current = () => era ??= ask(session, { kind: "currentEra" }, signal).then(valueOf);
   return {
     era: current,
+    answers: (kind) => answered.has(kind),
     ask: async (query) => valueOf(await ask(session, query, signal)),
-    askEra: async (query) => valueOf(await askEra(session, query(await current()), signal)),
+    askEra: async (query) => {
+      const asked = query(await current());
+      const answer = await askEra(session, asked, signal);
+      if (answer.ok) answered.answered(asked.kind);
+      else if (answer.error.code === "connection_lost") answered.hungUp(asked.kind);
+      return valueOf(answer);
+    },
   };
 }
 

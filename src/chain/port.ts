@@ -5,11 +5,15 @@
  * is told where to go on and hears every rollback; nothing here assumes that the whole UTxO set is known to us; every answer to a
  * query carries the point it holds at, which may be behind or ahead of what the follower has seen.
  */
-import type { Failure, Result } from "#src/base/result.ts";
+import type { Result } from "#src/base/result.ts";
 import type { Point, Tip } from "#src/cardano/block.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
+import type { At, Unreachable } from "#src/chain/answer.ts";
+import type { LedgerPort } from "#src/chain/ledgerPort.ts";
+
+export type { At, Unanswered, Unreachable, Unsupported } from "#src/chain/answer.ts";
 
 /** One step of a followed chain. */
 export type ChainStep =
@@ -20,15 +24,6 @@ export type ChainStep =
 export type Submission =
   | { readonly outcome: "accepted" }
   | { readonly outcome: "refused"; readonly failures: readonly LedgerFailure[] };
-
-/** Why the network gave no answer; trying again may serve. */
-export type Unreachable = Failure<"network_unreachable">;
-
-/** An answer and the point of the chain it holds at. */
-export interface At<T> {
-  readonly point: Point;
-  readonly value: T;
-}
 
 /** What a network is, for ever. */
 export interface Network {
@@ -41,7 +36,7 @@ export interface Network {
 }
 
 /** The port; adapters stand beside this file and in `src/devnet`. */
-export interface ChainPort {
+export interface ChainPort extends LedgerPort {
   /** What the network is; known once connected. */
   network(signal?: AbortSignal): Promise<Network>;
   /**

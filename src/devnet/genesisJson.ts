@@ -21,6 +21,11 @@ export interface GenesisFile {
   readonly hash?: string;
 }
 
+/** The hash by which a devnet's Byron genesis, and with it the network, is known. */
+export function byronHash(genesis: Genesis): string {
+  return hash256(utf8(canonical(byron(genesis))));
+}
+
 /** All files of a devnet. The same devnet gives the same files. */
 export function genesisFiles(genesis: Genesis): GenesisFile[] {
   const contents = {
@@ -31,7 +36,7 @@ export function genesisFiles(genesis: Genesis): GenesisFile[] {
   };
   const files = ERAS.map((era) => {
     const text = pretty(contents[era]);
-    const hash = era === "byron" ? hash256(utf8(canonical(contents.byron))) : hash256(utf8(text));
+    const hash = era === "byron" ? byronHash(genesis) : hash256(utf8(text));
     return { name: `${era}-genesis.json`, text, hash };
   });
   const hashes = Object.fromEntries(ERAS.map((era, index) => [era, files[index]!.hash])) as Record<GenesisEra, string>;

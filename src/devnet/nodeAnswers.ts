@@ -1,11 +1,11 @@
-/** The queries of local-state-query that a devnet answers, each from one held state. */
+/** The queries of local-state-query that a devnet answers, each from one state and with the rows that it needs. */
 import type { Credential } from "#src/cardano/address.ts";
 import { walkCertificate } from "#src/cardano/certificates.ts";
 import type { Relay } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Genesis } from "#src/devnet/genesis.ts";
-import type { HeldState } from "#src/devnet/heldState.ts";
 import { eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/nodeGenesis.ts";
+import type { StateView } from "#src/devnet/stateRows.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import {
   leaderDistribution,
@@ -13,7 +13,7 @@ import {
   stakeDistribution,
   stakeSnapshots,
 } from "#src/ledger/epoch/reads.ts";
-import { type Account, credentialKey, type LedgerState, parseCredentialKey, type Pool } from "#src/ledger/state.ts";
+import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
 import type { Answers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.ts";
@@ -23,11 +23,28 @@ import { CONWAY } from "#src/node/values.ts";
 /** Highest major protocol version whose rules are known here. */
 const MAX_MAJOR = 11;
 
+/** Tables that the stake as it is now is reckoned from, beside outputs. */
+const STAKE = ["accounts", "pools", "pots"] as const;
+
 /** What a state answers. */
-export function nodeAnswers(genesis: Genesis, held: HeldState): Answers {
-  const { tip } = held;
+export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
+  const { tip } = view;
   const point = { slot: tip.slot, hash: tip.hash };
   const start = { time: 0n, slot: 0, epoch: 0 };
+  /** Those among some credentials that are registered. */
+  const accountsOf = async (credentials: readonly Credential[]) => {
+    const { accounts } = await view.registry(["accounts"], credentials.map(credentialKey));
+    return credentials.flatMap((credential) => {
+      const account = accounts.get(credentialKey(credential));
+      return account ? [{ credential, account }] : [];
+    });
+  };
+  /** Registered pools; all, or those among some. */
+  const poolsOf = async (ids?: readonly string[]) => {
+    const { pools } = await view.registry(["pools"], ids);
+    const all = ids === undefined ? [...pools.entries()] : ids.map((id) => [id, pools.get(id)] as const);
+    return all.flatMap(([id, pool]) => pool ? [{ id, pool }] : []);
+  };
   return {
     era: CONWAY,
     systemStart: () => systemStart(genesis.network.slots.zeroTime),
@@ -36,14 +53,14 @@ export function nodeAnswers(genesis: Genesis, held: HeldState): Answers {
     eraHistory: () => eraHistory(genesis, tip),
     eraStart: ({ era }) => era <= CONWAY ? start : undefined,
     ledgerTip: () => point,
-    epoch: async () => (await held.registry()).epoch,
+    epoch: async () => (await view.registry(["epoch"])).epoch,
     parameters: () => ({ era: "Conway", parameters: protocolParameters(genesis.parameters) }),
     genesis: () => nodeGenesis(genesis),
-    utxoByAddress: ({ addresses }) => held.utxosByAddress(addresses),
-    utxoByInput: ({ inputs }) => held.utxosByRef(inputs),
-    wholeUtxo: () => held.utxos(),
+    utxoByAddress: ({ addresses }) => view.utxosByAddress(addresses),
+    utxoByInput: ({ inputs }) => view.utxosByRef(inputs),
+    wholeUtxo: () => view.utxos(),
     delegations: async ({ credentials }) => {
-      const accounts = accountsOf(await held.registry(), credentials);
+      const accounts = await accountsOf(credentials);
       return {
         pools: accounts.flatMap(({ credential, account: { pool } }) =>
           pool === undefined ? [] : [{ credential, pool }]
@@ -52,20 +69,19 @@ export function nodeAnswers(genesis: Genesis, held: HeldState): Answers {
       };
     },
     stakeDeposits: async ({ credentials }) =>
-      accountsOf(await held.registry(), credentials)
-        .map(({ credential, account }) => ({ credential, lovelace: account.deposit })),
+      (await accountsOf(credentials)).map(({ credential, account }) => ({ credential, lovelace: account.deposit })),
     voteDelegatees: async ({ credentials }) =>
-      accountsOf(await held.registry(), credentials)
-        .flatMap(({ credential, account: { drep } }) => drep === undefined ? [] : [{ credential, drep: drepOf(drep) }]),
+      (await accountsOf(credentials)).flatMap(({ credential, account: { drep } }) =>
+        drep === undefined ? [] : [{ credential, drep: drepOf(drep) }]
+      ),
     accountState: async () => {
-      const { treasury, reserves } = (await held.registry()).pots;
+      const { treasury, reserves } = (await view.registry(["pots"])).pots;
       return { treasury, reserves };
     },
-    stakePools: async () => [...(await held.registry()).pools.entries()].map(([id]) => id),
-    poolParameters: async ({ pools }) =>
-      poolsOf(await held.registry(), pools).map(({ pool }) => parametersOf(pool.certificate)),
+    stakePools: async () => (await poolsOf()).map(({ id }) => id),
+    poolParameters: async ({ pools }) => (await poolsOf(pools)).map(({ pool }) => parametersOf(pool.certificate)),
     poolState: async ({ pools }) => {
-      const chosen = poolsOf(await held.registry(), pools);
+      const chosen = await poolsOf(pools);
       return {
         current: chosen.map(({ pool }) => parametersOf(pool.certificate)),
         future: chosen.flatMap(({ pool: { future } }) => future ? [parametersOf(future)] : []),
@@ -76,15 +92,16 @@ export function nodeAnswers(genesis: Genesis, held: HeldState): Answers {
       };
     },
     stakeSnapshots: async ({ pools: wanted }) => {
-      const { pools, total } = stakeSnapshots(await held.registry());
+      const { pools, total } = stakeSnapshots(await view.registry(["snapshots", "epoch"]));
       const chosen = [...pools].filter(([id]) => wanted === undefined || wanted.includes(id));
       return { pools: chosen.map(([pool, amounts]) => ({ pool, ...amounts })), totals: total };
     },
-    poolDistribution: async ({ pools }) => distributionOf(leaderDistribution(await held.registry()), pools),
-    stakeDistribution: async () => distributionOf(stakeDistribution(await held.ledger(), genesis.terms)),
+    poolDistribution: async ({ pools }) =>
+      distributionOf(leaderDistribution(await view.registry(["snapshots", "epoch"])), pools),
+    stakeDistribution: async () => distributionOf(stakeDistribution(await view.ledger(STAKE), genesis.terms)),
     nonMyopicRewards: async ({ stakes }) => {
       const keys = stakes.map((stake) => typeof stake === "bigint" ? stake : credentialKey(stake));
-      const rewards = nonMyopicMemberRewards(await held.ledger(), genesis.terms, keys);
+      const rewards = nonMyopicMemberRewards(await view.ledger([...STAKE, "ranking"]), genesis.terms, keys);
       return stakes.map((stake, index) => ({
         stake,
         pools: [...rewards.get(keys[index]!) ?? []].map(([pool, lovelace]) => ({ pool, lovelace })),
@@ -92,23 +109,6 @@ export function nodeAnswers(genesis: Genesis, held: HeldState): Answers {
     },
     maxMajorVersion: () => MAX_MAJOR,
   };
-}
-
-/** Those among some credentials that are registered. */
-function accountsOf(
-  { accounts }: LedgerState,
-  credentials: readonly Credential[],
-): { credential: Credential; account: Account }[] {
-  return credentials.flatMap((credential) => {
-    const account = accounts.get(credentialKey(credential));
-    return account ? [{ credential, account }] : [];
-  });
-}
-
-/** Registered pools; all, or those among some. */
-function poolsOf({ pools }: LedgerState, ids: readonly string[] | undefined): { id: string; pool: Pool }[] {
-  const all = ids === undefined ? [...pools.entries()] : ids.map((id) => [id, pools.get(id)] as const);
-  return all.flatMap(([id, pool]) => pool ? [{ id, pool }] : []);
 }
 
 function drepOf(key: string): Drep {

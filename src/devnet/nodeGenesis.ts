@@ -1,9 +1,10 @@
 /** What a node would tell of a devnet that never changes: its genesis, its parameters, how its time runs. */
 import type { Tip } from "#src/cardano/block.ts";
+import type { EraBound, EraHistory, EraTerms } from "#src/cardano/eras.ts";
 import type { Parameters, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
 import type { Genesis } from "#src/devnet/genesis.ts";
 import type { Genesis as NodeGenesis } from "#src/node/queries/genesis.ts";
-import { type EraBound, type EraHistory, type EraTerms, systemStart } from "#src/node/queries/history.ts";
+import { systemStart } from "#src/node/queries/history.ts";
 
 const PICOSECONDS = 1_000_000_000n;
 

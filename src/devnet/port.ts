@@ -7,13 +7,27 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import type { ChainPort, Submission, Unreachable } from "#src/chain/port.ts";
+import {
+  askAccounts,
+  askEpoch,
+  askEras,
+  askGenesis,
+  askPools,
+  askRanking,
+  type Ledger,
+} from "#src/chain/ledgerQuestions.ts";
+import type { At, ChainPort, Submission, Unreachable } from "#src/chain/port.ts";
 import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/chainRows.ts";
 import { doorbell } from "#src/devnet/doorbell.ts";
 import { followBlocks } from "#src/devnet/follow.ts";
 import { type Genesis, readGenesis } from "#src/devnet/genesis.ts";
+import { byronHash } from "#src/devnet/genesisJson.ts";
+import { nodeAnswers } from "#src/devnet/nodeAnswers.ts";
 import { fromPlain } from "#src/devnet/plain.ts";
+import { Snapshots } from "#src/devnet/snapshots.ts";
+import { atTip } from "#src/devnet/stateRows.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/subjects.ts";
+import { answerEraValue, answerValue } from "#src/node/queries/answering.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -47,6 +61,24 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       return unreachable();
     }
   };
+  const snapshots = new Snapshots();
+  /** What a node would be asked, of the rows. */
+  const ofLedger = <T>(work: (ledger: Ledger) => Promise<T>): Promise<Result<At<T>, Unreachable>> =>
+    asked(async () => {
+      const begun = await genesis(AbortSignal.abort());
+      return await atTip(store, begun, snapshots, async (view) => {
+        const answers = nodeAnswers(begun, view);
+        const { signal } = new AbortController();
+        const value = await work({
+          era: () => Promise.resolve(answers.era),
+          answers: () => true,
+          ask: (query) => answerValue(answers, query, signal),
+          askEra: (query) => answerEraValue(answers, query(answers.era), signal),
+        });
+        const { slot, hash } = view.tip;
+        return { point: { slot, hash }, value };
+      });
+    });
   return {
     network: async (signal) => (await genesis(signal)).network,
     follow: async function* (points, signal) {
@@ -77,6 +109,15 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
         const { slot, hash } = await readTip(sql);
         return { point: { slot, hash }, value: parameters };
       }),
+    accounts: (credentials) => ofLedger((ledger) => askAccounts(ledger, credentials)),
+    pools: () => ofLedger(askPools),
+    poolRanking: (stake) => ofLedger((ledger) => askRanking(ledger, stake)),
+    epoch: () => ofLedger(askEpoch),
+    eras: () => ofLedger(askEras),
+    genesis: async () => {
+      const begun = await ofLedger(askGenesis);
+      return begun.ok ? ok({ hash: byronHash(await genesis()), ...begun.value.value }) : begun;
+    },
   };
 }
 

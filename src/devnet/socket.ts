@@ -6,12 +6,12 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import { ok, type Result } from "#src/base/result.ts";
+import { fail, ok, type Result } from "#src/base/result.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { doorbell } from "#src/devnet/doorbell.ts";
 import { followBlocks } from "#src/devnet/follow.ts";
-import { holdState } from "#src/devnet/heldState.ts";
+import { HeldStates } from "#src/devnet/heldStates.ts";
 import { nodeAnswers } from "#src/devnet/nodeAnswers.ts";
 import { nodeError, type NodeFailure } from "#src/node/errors.ts";
 import { answerQuery } from "#src/node/queries/answering.ts";
@@ -22,7 +22,7 @@ import { CONWAY, eraName } from "#src/node/values.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Database connections for clients that hold a state; one client more waits. */
+/** Database connections for states that clients hold: as many blocks can be asked at once. */
 const STATES = 6;
 /** Milliseconds between looks at the mempool, for who waits for another one. */
 const LOOK_MS = 50;
@@ -44,8 +44,8 @@ export interface SocketSettings {
 
 /** Serves the devnet of this process at a socket, until it is closed. Fails where nobody can listen there. */
 export async function serveSocket(settings: SocketSettings): Promise<Result<NodeServer, NodeFailure>> {
-  const { path, store, log } = settings;
-  const states = store.beside({ max: STATES, settings: {} });
+  const { path, store, devnet: { genesis }, log, idleMs = 60_000 } = settings;
+  const states = new HeldStates({ store, genesis, most: STATES, idleMs });
   const served = await serveNode({ path }, handlersOf(settings, states), {
     onEnd: ({ failure }) =>
       log.debug("a client of the socket has gone", { code: failure.code, reason: failure.message }),
@@ -67,8 +67,8 @@ export async function serveSocket(settings: SocketSettings): Promise<Result<Node
   });
 }
 
-function handlersOf(settings: SocketSettings, states: Store): NodeHandlers {
-  const { devnet, store, bus, log, pollMs = 1_000, idleMs = 60_000, mempoolBytes = 4_000_000 } = settings;
+function handlersOf(settings: SocketSettings, states: HeldStates): NodeHandlers {
+  const { devnet, store, bus, log, pollMs = 1_000, mempoolBytes = 4_000_000 } = settings;
   const { network, genesis } = devnet;
   const gone = () => nodeError("closed", "The devnet does not run in this process.");
   /** What throws here ends the client's connection; the log says why. */
@@ -116,8 +116,13 @@ function handlersOf(settings: SocketSettings, states: Store): NodeHandlers {
       }
     },
     acquire: async (target) => {
-      const held = await telling("a state", holdState(states, genesis, target, idleMs));
-      if (!held.ok) return held;
+      const held = await telling("a state", states.acquire(target));
+      if (!held.ok) {
+        const { code, message } = held.error;
+        if (code !== "busy") return fail(code, message);
+        log.warn("a client was sent away", { reason: message });
+        throw nodeError("closed", message);
+      }
       const answers = nodeAnswers(genesis, held.value);
       return ok({
         query: (query, version, signal) => telling("a query", answerQuery(answers, query, version, signal)),

@@ -5,6 +5,7 @@
  * Nothing that a node tells is lost: a failure that is not known here, or whose data are not of the form known here, keeps its CBOR.
  */
 import { as, CborError, decodeAll, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
+import { ERAS } from "#src/cardano/eras.ts";
 import type { FailureName, LedgerFailure } from "#src/cardano/failure.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import type { Output, OutRef } from "#src/cardano/output.ts";
@@ -13,7 +14,7 @@ import { leaves } from "#src/node/rejections/conway.ts";
 import { readEarlierFailure } from "#src/node/rejections/earlier.ts";
 import { cborHex, type Leaf, ruleAt } from "#src/node/rejections/leaf.ts";
 import { placesOf, withIndices, withItems } from "#src/node/rejections/places.ts";
-import { eraName, ERAS, small } from "#src/node/values.ts";
+import { eraName, small } from "#src/node/values.ts";
 
 const CONWAY = 6;
 /** Number of `ConwayMempoolFailure`, which carries a sentence. */

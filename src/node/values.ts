@@ -2,12 +2,10 @@
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import { as, asInt, CborError, type Encodable, Encoded, head, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
+import { ERAS } from "#src/cardano/eras.ts";
 
 /** Before the first block, as a tip. */
 export const originTip: Tip = { ...origin, height: -1 };
-
-/** Eras by their index in queries, transactions and rejections; a block's tag is one more, and 0 for an epoch boundary block. */
-export const ERAS = ["Byron", "Shelley", "Allegra", "Mary", "Alonzo", "Babbage", "Conway", "Dijkstra"] as const;
 
 /** Index of the newest era whose blocks are read, and of the one that transactions are made for. */
 export const CONWAY = 6;

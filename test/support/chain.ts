@@ -7,6 +7,7 @@ import { ok } from "#src/base/result.ts";
 import { created, origin, type Point, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
+import { withoutLedger } from "#src/chain/ledgerPort.ts";
 import type { ChainPort, ChainStep } from "#src/chain/port.ts";
 import { encodeBlock } from "#src/devnet/block.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
@@ -77,6 +78,7 @@ export function memoryPort(chain: MemoryChain, moods: Moods): ChainPort {
     point.slot < 0 || chain.blocks.some(({ scanned }) => scanned.slot === point.slot && scanned.hash === point.hash);
   const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
   return {
+    ...withoutLedger("A chain in memory"),
     network: () =>
       Promise.resolve({
         magic: 42,

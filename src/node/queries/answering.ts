@@ -16,6 +16,9 @@ import type { AnswerOf, EraKind } from "#src/node/queries/table.ts";
 
 type Awaitable<T> = T | Promise<T>;
 type Of<K extends Query["kind"]> = Extract<Query, { readonly kind: K }>;
+/** A version that has every query. */
+const NEWEST = 23;
+
 type PlainKind = Exclude<Query["kind"], EraQuery["kind"] | "currentEra">;
 
 /** What a ledger state has an answer to. `era` is the era that it is in, by its index. */
@@ -44,6 +47,24 @@ export async function answerQuery(
     return encodeResult(query, { ok: false, error: eraMismatch(query.era, answers.era) }, version);
   }
   return encodeResult(query, ok(await eraAnswer(answers, query, version, signal)), version);
+}
+
+/** What a ledger answers to a query, as a value. Throws `NodeError` on a query without an answer. */
+export async function answerValue<Q extends Exclude<Query, EraQuery>>(
+  answers: Answers,
+  query: Q,
+  signal: AbortSignal,
+): Promise<Answer<Q>> {
+  return (query.kind === "currentEra" ? answers.era : await answerOf(answers, query, NEWEST, signal)) as Answer<Q>;
+}
+
+/** The same for a query about the era that the ledger is in. */
+export async function answerEraValue<Q extends EraQuery>(
+  answers: Answers,
+  query: Q,
+  signal: AbortSignal,
+): Promise<EraAnswer<Q>> {
+  return await eraAnswer(answers, query, NEWEST, signal) as EraAnswer<Q>;
 }
 
 async function eraAnswer(

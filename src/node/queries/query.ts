@@ -5,8 +5,9 @@
 import { as, asInt, CborError, decode, type Encodable, encode, Encoded, type Item, raw } from "#src/cardano/cbor.ts";
 import type { Point } from "#src/cardano/block.ts";
 import type { Result } from "#src/base/result.ts";
+import type { EraBound, EraHistory } from "#src/cardano/eras.ts";
 import type { EraMismatch } from "#src/node/eraMismatch.ts";
-import type { EraBound, EraHistory, SystemStart } from "#src/node/queries/history.ts";
+import type { SystemStart } from "#src/node/queries/history.ts";
 import { type AnswerOf, type ArgumentsOf, type EraKind, kindOf, table } from "#src/node/queries/table.ts";
 import { small } from "#src/node/values.ts";
 

@@ -6,7 +6,8 @@ import { slotsOf } from "#src/chain/nodeQuestions.ts";
 import { type Genesis, genesisDefaults } from "#src/devnet/genesis.ts";
 import { genesisFiles } from "#src/devnet/genesisJson.ts";
 import { eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/nodeGenesis.ts";
-import { epochOfSlot, horizon, slotOfTime, startTime, timeOfSlot } from "#src/node/queries/history.ts";
+import { epochOfSlot, horizon, slotOfTime, timeOfSlot } from "#src/cardano/eras.ts";
+import { startTime } from "#src/node/queries/history.ts";
 
 const { parameters, pledge, maxSupply, reserves, treasury } = genesisDefaults;
 const genesis: Genesis = {

@@ -2,16 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
-import {
-  epochOfSlot,
-  type EraHistory,
-  horizon,
-  slotOfTime,
-  slotsOfEpoch,
-  startTime,
-  systemStart,
-  timeOfSlot,
-} from "#src/node/queries/history.ts";
+import { epochOfSlot, type EraHistory, horizon, slotOfTime, slotsOfEpoch, timeOfSlot } from "#src/cardano/eras.ts";
+import { startTime, systemStart } from "#src/node/queries/history.ts";
 import { decodeQuery, encodeQuery, isKnownTo, type Query } from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
 import { asked } from "../../support/queries_arbitrary.ts";
