@@ -1,9 +1,9 @@
 /** Opening the stream to a node. */
-import { lstat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import net from "node:net";
 import process from "node:process";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import { connectFailure, type NodeFailure, pathFailure } from "#src/node/errors.ts";
+import { connectFailure, type NodeFailure, noSocket, pathFailure } from "#src/node/errors.ts";
 
 /** Where a node listens: a UNIX socket, or a host and port that forward to one. */
 export type NodeAddress = { readonly path: string } | { readonly host: string; readonly port: number };
@@ -55,12 +55,18 @@ export async function dial(
   });
   if (opened.ok) return opened;
   if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
-  // the operating system says "refused" of any file that is no socket
-  if ("path" in address && (await lstat(address.path).catch(() => undefined))?.isFile()) {
-    return fail("not_a_node", `What stands at ${where} is no socket.`);
+  if ("path" in address && await isElse(address.path)) {
+    const { code, message } = noSocket(where);
+    return fail(code, message);
   }
   const failure = connectFailure(opened.error, where);
   return fail(failure.code, failure.message);
+}
+
+/** Whether something else than a socket stands at a path, of which the operating system says "refused" or "in use" as well. */
+export async function isElse(path: string): Promise<boolean> {
+  const file = await stat(path).catch(() => undefined);
+  return file !== undefined && !file.isSocket();
 }
 
 /** Over TCP small questions must not wait for each other's acknowledgement, and a peer that is gone must be noticed. */

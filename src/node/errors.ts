@@ -91,6 +91,11 @@ export function pathFailure(path: string, platform: string): NodeFailure | undef
   };
 }
 
+/** A place where something else stands than a socket. */
+export function noSocket(where: string): NodeFailure {
+  return { code: "not_a_node", message: `What stands at ${where} is no socket.` };
+}
+
 /** What connecting (or listening) failed with, by the operating system's code. */
 export function connectFailure(error: unknown, where: string): NodeFailure {
   const code = String((error as { code?: unknown } | null)?.code ?? "");
@@ -108,7 +113,7 @@ export function connectFailure(error: unknown, where: string): NodeFailure {
     case "ENOTSOCK":
     case "ENOTDIR":
     case "EPROTOTYPE":
-      return { code: "not_a_node", message: `What stands at ${where} is no socket.` };
+      return noSocket(where);
     case "ENAMETOOLONG":
     case "EINVAL":
       return { code: "socket_path_too_long", message: `The operating system does not take ${where} as an address.` };

@@ -3,13 +3,14 @@ import { lstat, unlink } from "node:fs/promises";
 import net from "node:net";
 import process from "node:process";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import { dial, type NodeAddress, showAddress, tune } from "#src/node/dial.ts";
+import { dial, isElse, type NodeAddress, showAddress, tune } from "#src/node/dial.ts";
 import {
   asNodeError,
   connectFailure,
   type NodeError,
   nodeError,
   type NodeFailure,
+  noSocket,
   pathFailure,
 } from "#src/node/errors.ts";
 import { handshake, negotiate, VERSIONS } from "#src/node/handshake.ts";
@@ -65,7 +66,8 @@ export async function serveNode(
     refusal = await listen(server, address);
   }
   if (refusal) {
-    const failure = connectFailure(refusal, showAddress(address));
+    const where = showAddress(address);
+    const failure = "path" in address && await isElse(address.path) ? noSocket(where) : connectFailure(refusal, where);
     return fail(failure.code, failure.message);
   }
   const bound = server.address();

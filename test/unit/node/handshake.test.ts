@@ -1,5 +1,5 @@
 /** The handshake: every combination of versions, magics and shapes; what clients in the field propose; sentences for a person. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 import os from "node:os";
@@ -181,11 +181,16 @@ describe("connecting", () => {
     expect(await to(path.join(folder, "none"))).toMatchObject({
       error: { code: "socket_missing", message: `There is no socket at ${folder}/none. Is the node running?` },
     });
-    expect(await to(file)).toMatchObject({ error: { code: "not_a_node" } });
+    const link = path.join(folder, "link");
+    symlinkSync(file, link);
+    for (const other of [file, link, folder]) {
+      const said = { error: { code: "not_a_node", message: `What stands at ${other} is no socket.` } };
+      expect(await to(other)).toMatchObject(said);
+      expect(await serveNode({ path: other }, { magic: 1 })).toMatchObject(said);
+    }
     const long = path.join(folder, "x".repeat(100));
     expect(await to(long)).toMatchObject({ error: { code: "socket_path_too_long" } });
     expect(await serveNode({ path: long }, { magic: 1 })).toMatchObject({ error: { code: "socket_path_too_long" } });
-    expect(await serveNode({ path: file }, { magic: 1 })).toMatchObject({ error: { code: "socket_in_use" } });
   });
 
   it("takes a path of as many bytes as the operating system does, and not one more", async () => {
