@@ -34,14 +34,7 @@ import { payment, type Target } from "#src/devnet/payment.ts";
 import { readColdKeys } from "#src/devnet/pools.ts";
 import { Purse } from "#src/devnet/purse.ts";
 import { Queue } from "#src/devnet/queue.ts";
-import {
-  accepted,
-  type NotNow,
-  runsScripts,
-  scanSubmitted,
-  unavailable,
-  type Undecodable,
-} from "#src/devnet/submission.ts";
+import { accepted, type NotNow, readSubmitted, unavailable, type Undecodable } from "#src/devnet/submission.ts";
 import { type Applied, applyDelta, write } from "#src/ledger/delta.ts";
 import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -135,18 +128,17 @@ export class DevnetChain {
    * nor other people's scripts wait for them.
    */
   async submit(cbor: Uint8Array): Promise<Submitted> {
-    const transaction = scanSubmitted(cbor);
-    if (!transaction.ok) return transaction;
+    const read = readSubmitted(cbor, this.settings.genesis.parameters.maxTxSize);
+    if (!read.ok) return read;
+    const { transaction, runsScripts } = read.value;
     const earlier = this.#foreseen;
-    const foreseen = runsScripts(transaction.value)
-      ? this.#foresee({ position: 0, transaction: transaction.value, cbor })
-      : undefined;
+    const foreseen = runsScripts ? this.#foresee({ position: 0, transaction, cbor }) : undefined;
     if (foreseen) this.#foreseen = Promise.all([earlier, foreseen]);
     await this.#foreseen;
     return await this.#submissions.add((resolve) => ({
       failed: () => resolve(unavailable()),
       run: async () => {
-        const { row, outcome } = await this.#admit(transaction.value, cbor);
+        const { row, outcome } = await this.#admit(transaction, cbor);
         return { ...(row ? { row } : {}), answer: () => resolve(outcome) };
       },
     }));

@@ -5,6 +5,7 @@ import { type Log, reason } from "#src/base/log.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Submission } from "#src/chain/port.ts";
 import { toPlain } from "#src/devnet/plain.ts";
+import { unavailable } from "#src/devnet/submission.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/subjects.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 
@@ -22,6 +23,9 @@ export function serveSubmissions(
     }
     submit(fromHex(text))
       .then((said) => respond?.(toPlain(said.ok ? { outcome: said.value } : { error: said.error })))
-      .catch((error) => log.error("a submission failed", { reason: reason(error) }));
+      .catch((error) => {
+        log.error("a submission failed", { reason: reason(error) });
+        respond?.(toPlain({ error: unavailable().error }));
+      });
   });
 }

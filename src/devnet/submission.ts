@@ -8,19 +8,27 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 export type NotNow = Failure<"mempool_full" | "devnet_unavailable">;
 export type Undecodable = Failure<"undecodable">;
 
-/** Reads a transaction's bytes. */
-export function scanSubmitted(cbor: Uint8Array): Result<ScannedTransaction, Undecodable> {
+/** How many times longer than the rules allow a transaction may be to be read, and refused for its length. */
+const TIMES = 8;
+
+/** A transaction, and whether it has redeemers. */
+export interface Submitted {
+  readonly transaction: ScannedTransaction;
+  readonly runsScripts: boolean;
+}
+
+/** Reads a transaction's bytes. `maxTxSize`: bytes that the rules allow; many times more are not read, for that takes long. */
+export function readSubmitted(cbor: Uint8Array, maxTxSize: number): Result<Submitted, Undecodable> {
+  if (cbor.length > TIMES * maxTxSize) {
+    return fail("undecodable", `These are ${cbor.length} bytes; a transaction has ${maxTxSize} at the most.`);
+  }
   try {
-    return ok(scanTransaction(cbor));
+    const transaction = scanTransaction(cbor);
+    return ok({ transaction, runsScripts: entry(decodeAll(transaction.witnesses), 5) !== undefined });
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
     return fail("undecodable", `These bytes are no transaction: ${error.message}.`);
   }
-}
-
-/** Whether a transaction has redeemers. */
-export function runsScripts({ witnesses }: ScannedTransaction): boolean {
-  return entry(decodeAll(witnesses), 5) !== undefined;
 }
 
 /** It stands in the mempool, or in the ledger already. */
