@@ -90,7 +90,7 @@ function readParameters(
   if (file !== undefined) {
     try {
       const read = overrideParameters(parameters, parseJson(readFileSync(file, "utf8")));
-      if (!read.ok) problem(`--parameters ${file}: ${read.error.message}`);
+      if (!read.ok) problem(`--parameters ${file}: ${read.error.message.replace(/\.$/, "")}`);
       else chosen = read.value;
     } catch (error) {
       problem(`--parameters ${file} was not read: ${reason(error)}`);

@@ -124,6 +124,8 @@ const NAMES = [
   ...GENESIS_NAMES,
 ] as const;
 type Name = (typeof NAMES)[number];
+/** What says how a devnet is, and nothing of another network. */
+const DEVNET_NAMES = ["socket", "block-ms", ...GENESIS_NAMES] as const;
 
 type Bad = Failure<"bad_option">;
 
@@ -174,6 +176,11 @@ export function readOptions(
     problems.push("--network-magic is that of a test network: none is built for the main one");
   }
   problems.push(...providerProblems(provider, nodeSocket, roles.has("devnet")));
+  // of the command line alone: processes of one deployment share their environment
+  const ofDevnet = DEVNET_NAMES.filter((name) => values[name] !== undefined).map((name) => `--${name}`);
+  if (provider !== "devnet" && ofDevnet.length > 0) {
+    problems.push(`${ofDevnet.join(", ")} ${ofDevnet.length > 1 ? "go" : "goes"} with --provider devnet`);
+  }
   const level = text("log-level") ?? "warn";
   if (!["debug", "info", "warn", "error"].includes(level)) problems.push(`${level} is no log level`);
   const databaseUrl = text("database-url");

@@ -31,6 +31,12 @@ test("what does not go together is said", () => {
   expect(read(["--provider", "node", "--node-socket", "/run/n", "--roles", "devnet"])).toMatch(
     /the role devnet goes with/,
   );
+  const node = ["--provider", "node", "--node-socket", "/run/n"];
+  expect(read([...node, "--epoch-slots", "20"])).toBe("--epoch-slots goes with --provider devnet.");
+  expect(read([...node, "--socket", "/run/d", "--block-ms", "0", "--pools", "1"])).toBe(
+    "--socket, --block-ms, --pools go with --provider devnet.",
+  );
+  expect(read(node, { ARBOR_EPOCH_SLOTS: "20", ARBOR_BLOCK_MS: "100" })).toMatchObject({ nodeSocket: "/run/n" });
   expect(read(["--provider", "cloud"])).toMatch(/cloud is no provider/);
   expect(read(["--network-magic", "764824073"])).toMatch(/test network/);
   expect(read(["--network-magic", "x"])).toMatch(/whole number/);
