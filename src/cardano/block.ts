@@ -78,7 +78,7 @@ export interface ScannedBlock extends Tip {
   readonly size: number;
   /** Issuer's cold key, in hexadecimal; in Byron the genesis key that the block counts for; a boundary block has none. */
   readonly issuer?: string;
-  /** Bytes of the header. */
+  /** Bytes of the header; none where a provider does not tell them. */
   readonly header: Uint8Array;
   readonly transactions: readonly ScannedTransaction[];
 }

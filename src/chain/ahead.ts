@@ -84,7 +84,7 @@ export class Ahead {
       for await (const step of source) {
         if (this.signal.aborted) break;
         if (step.type === "backward") this.takeBack(step.point);
-        this.steps.push(step.type === "forward" ? this.scan(step.block, step.tip) : step);
+        this.steps.push(step.type === "backward" ? step : this.forward(step));
         this.arrived();
         await pace.step();
         while ((this.bytes >= MOST_BYTES || this.steps.length >= MOST_STEPS) && !this.signal.aborted) {
@@ -98,10 +98,11 @@ export class Ahead {
     this.arrived();
   }
 
-  private scan(bytes: Uint8Array, tip: Tip): Forward {
-    const block = scanBlock(bytes);
-    this.bytes += bytes.length;
-    return { type: "forward", block, tip, keys: this.keys(block), bytes: bytes.length };
+  private forward(step: Exclude<ChainStep, Backward>): Forward {
+    const block = step.type === "forward" ? scanBlock(step.block) : step.block;
+    const bytes = block.size;
+    this.bytes += bytes;
+    return { type: "forward", block, tip: step.tip, keys: this.keys(block), bytes };
   }
 
   private roomAgain(): Promise<void> {

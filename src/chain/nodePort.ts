@@ -31,7 +31,8 @@ import {
   undecodable,
 } from "#src/chain/nodeQuestions.ts";
 import { type At, type Unanswered, unsupported } from "#src/chain/answer.ts";
-import type { ChainPort, Network, Unreachable } from "#src/chain/port.ts";
+import type { Answering } from "#src/chain/answers.ts";
+import type { Network, RawChainPort, Unreachable } from "#src/chain/port.ts";
 import { connectNode, type NodeConnection } from "#src/node/client.ts";
 import { type NodeAddress, showAddress } from "#src/node/dial.ts";
 import { asNodeError, mayPass, NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
@@ -51,13 +52,28 @@ export interface NodePortSettings {
 }
 
 /** The port to a node, and what ends its connections. */
-export interface NodePort extends ChainPort {
+export interface NodePort extends RawChainPort {
   /** What the network is, asked once: or why the node cannot be used now, in a sentence for a person. */
   check(): Promise<Result<Network, NodeFailure>>;
   close(): void;
 }
 
 const LONGEST_WAIT = 5_000;
+
+const OF_NEW_NODES = "where the node's version has the query";
+const ANSWERS: readonly Answering[] = [
+  { question: "tip", holds: "at a point" },
+  { question: "inMempool", holds: "at the tip", note: "the node's own mempool" },
+  { question: "utxosByAddress", holds: "at a point" },
+  { question: "utxosByRef", holds: "at a point" },
+  { question: "parameters", holds: "at a point" },
+  { question: "accounts", holds: "at a point" },
+  { question: "pools", holds: "at a point", note: OF_NEW_NODES },
+  { question: "poolRanking", holds: "at a point" },
+  { question: "epoch", holds: "at a point" },
+  { question: "eras", holds: "at a point" },
+  { question: "genesis", holds: "at a point", note: "the hash of a network that is not public only where it is told" },
+];
 
 /** The port to the node at a socket. Nothing is connected before the first question. */
 export function nodePort(settings: NodePortSettings): NodePort {
@@ -166,6 +182,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
   };
 
   return {
+    answers: ANSWERS,
     check,
     network: async (signal) => {
       for (let wait = firstWait;; wait = Math.min(wait * 2, LONGEST_WAIT)) {

@@ -6,19 +6,23 @@
  * query carries the point it holds at, which may be behind or ahead of what the follower has seen.
  */
 import type { Result } from "#src/base/result.ts";
-import type { Point, Tip } from "#src/cardano/block.ts";
+import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import type { At, Unreachable } from "#src/chain/answer.ts";
+import type { Answering } from "#src/chain/answers.ts";
 import type { LedgerPort } from "#src/chain/ledgerPort.ts";
 
 export type { At, Unanswered, Unreachable, Unsupported } from "#src/chain/answer.ts";
 
-/** One step of a followed chain. */
-export type ChainStep =
+/** One step of a followed chain whose blocks come as they are: `[era, block]`. */
+export type RawStep =
   | { readonly type: "forward"; readonly block: Uint8Array; readonly tip: Tip }
   | { readonly type: "backward"; readonly point: Point; readonly tip: Tip };
+
+/** One step of a followed chain. `scanned`: a block of which a provider tells the parts, not the bytes. */
+export type ChainStep = RawStep | { readonly type: "scanned"; readonly block: ScannedBlock; readonly tip: Tip };
 
 /** What a network said of a submitted transaction. */
 export type Submission =
@@ -37,6 +41,8 @@ export interface Network {
 
 /** The port; adapters stand beside this file and in `src/devnet`. */
 export interface ChainPort extends LedgerPort {
+  /** How each question is answered here: at a point, at the tip, or not at all. */
+  readonly answers: readonly Answering[];
   /** What the network is; known once connected. */
   network(signal?: AbortSignal): Promise<Network>;
   /**
@@ -54,4 +60,9 @@ export interface ChainPort extends LedgerPort {
   /** The unspent among some outputs. */
   utxosByRef(refs: readonly OutRef[]): Promise<Result<At<readonly Utxo[]>, Unreachable>>;
   parameters(): Promise<Result<At<Parameters>, Unreachable>>;
+}
+
+/** A port whose blocks come as they are, so that others can be served them. */
+export interface RawChainPort extends ChainPort {
+  follow(points: readonly Point[], signal: AbortSignal): AsyncIterable<RawStep>;
 }

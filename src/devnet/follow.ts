@@ -6,7 +6,7 @@
  */
 import { originTip, readBlocks, readNewest } from "#src/devnet/chainRows.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
-import type { ChainStep } from "#src/chain/port.ts";
+import type { RawStep } from "#src/chain/port.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** Blocks read at once. */
@@ -22,10 +22,10 @@ export async function* followBlocks(
   k: number,
   wait: Wait,
   signal: AbortSignal,
-): AsyncIterable<ChainStep> {
+): AsyncIterable<RawStep> {
   let known: Tip[] = [];
   let at = originTip;
-  const back = async (hashes: readonly string[]): Promise<ChainStep> => {
+  const back = async (hashes: readonly string[]): Promise<RawStep> => {
     const { found = originTip, older, tip } = await readNewest(store.sql, hashes);
     known = [...older].reverse();
     at = found;

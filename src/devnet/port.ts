@@ -16,7 +16,8 @@ import {
   askRanking,
   type Ledger,
 } from "#src/chain/ledgerQuestions.ts";
-import type { At, ChainPort, Submission, Unreachable } from "#src/chain/port.ts";
+import type { Answering } from "#src/chain/answers.ts";
+import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/port.ts";
 import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/chainRows.ts";
 import { doorbell } from "#src/devnet/doorbell.ts";
 import { followBlocks } from "#src/devnet/follow.ts";
@@ -41,8 +42,22 @@ export interface DevnetPortSettings {
   readonly submitMs?: number;
 }
 
+const ANSWERS: readonly Answering[] = [
+  { question: "tip", holds: "at a point" },
+  { question: "inMempool", holds: "at the tip" },
+  { question: "utxosByAddress", holds: "at a point" },
+  { question: "utxosByRef", holds: "at a point" },
+  { question: "parameters", holds: "at a point", note: "a devnet's never change" },
+  { question: "accounts", holds: "at a point" },
+  { question: "pools", holds: "at a point" },
+  { question: "poolRanking", holds: "at a point" },
+  { question: "epoch", holds: "at a point" },
+  { question: "eras", holds: "at a point" },
+  { question: "genesis", holds: "at a point" },
+];
+
 /** The port to the devnet that lives in a database. */
-export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 }: DevnetPortSettings): ChainPort {
+export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 }: DevnetPortSettings): RawChainPort {
   const { sql } = store;
   let known: Genesis | undefined;
   /** The genesis; waits for the devnet's first start. */
@@ -80,6 +95,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       });
     });
   return {
+    answers: ANSWERS,
     network: async (signal) => (await genesis(signal)).network,
     follow: async function* (points, signal) {
       const { network } = await genesis(signal);

@@ -8,7 +8,7 @@ import { created, origin, type Point, type ScannedBlock, spent, type Tip } from 
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import { withoutLedger } from "#src/chain/ledgerPort.ts";
-import type { ChainPort, ChainStep } from "#src/chain/port.ts";
+import type { RawChainPort, RawStep } from "#src/chain/port.ts";
 import { encodeBlock } from "#src/devnet/block.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 
@@ -73,12 +73,13 @@ export interface Moods {
 }
 
 /** The chain behind the port. Answers about outputs hold at its tip, which the follower may not have reached. */
-export function memoryPort(chain: MemoryChain, moods: Moods): ChainPort {
+export function memoryPort(chain: MemoryChain, moods: Moods): RawChainPort {
   const contains = (point: Point) =>
     point.slot < 0 || chain.blocks.some(({ scanned }) => scanned.slot === point.slot && scanned.hash === point.hash);
   const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
   return {
     ...withoutLedger("A chain in memory"),
+    answers: [],
     network: () =>
       Promise.resolve({
         magic: 42,
@@ -86,7 +87,7 @@ export function memoryPort(chain: MemoryChain, moods: Moods): ChainPort {
         slots: { zeroTime: 0, zeroSlot: 0, slotLength: 1000 },
         securityParameter: 2160,
       }),
-    async *follow(points, signal): AsyncIterable<ChainStep> {
+    async *follow(points, signal): AsyncIterable<RawStep> {
       let at: Point = points.find(contains) ?? origin;
       yield { type: "backward", point: at, tip: chain.tip };
       while (!signal.aborted) {

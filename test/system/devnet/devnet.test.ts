@@ -7,7 +7,7 @@ import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
-import type { ChainPort, ChainStep } from "#src/chain/port.ts";
+import type { RawChainPort, RawStep } from "#src/chain/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
@@ -26,7 +26,7 @@ let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;
 let bus: Bus;
 let clock: VirtualClock;
-let port: ChainPort;
+let port: RawChainPort;
 const running: Devnet[] = [];
 
 beforeEach(async () => {
@@ -342,7 +342,7 @@ test("scripts are published once, and a newer one beside them", async () => {
 describe("the port", () => {
   const steps = (points: { slot: number; hash: string }[] = []) => {
     const abort = new AbortController();
-    const seen: ChainStep[] = [];
+    const seen: RawStep[] = [];
     const ended = (async () => {
       for await (const step of port.follow(points, abort.signal)) seen.push(step);
     })();

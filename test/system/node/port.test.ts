@@ -7,7 +7,7 @@ import { origin, type Tip } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
-import type { ChainPort, ChainStep } from "#src/chain/port.ts";
+import type { RawChainPort, RawStep } from "#src/chain/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
 import { readLedger } from "#src/devnet/ledgerRows.ts";
 import { devnetPort } from "#src/devnet/port.ts";
@@ -39,7 +39,7 @@ let bus: Bus;
 let devnet: Devnet;
 let server: NodeServer;
 let path: string;
-let rows: ChainPort;
+let rows: RawChainPort;
 let node: NodePort;
 
 async function begin(options: DevnetOptions = {}): Promise<void> {
@@ -91,8 +91,8 @@ async function give(address: string, lovelace: bigint): Promise<Utxo> {
 }
 
 /** Steps of a followed chain, as they come. */
-function following(port: ChainPort): { steps: ChainStep[]; stop: () => Promise<void> } {
-  const steps: ChainStep[] = [];
+function following(port: RawChainPort): { steps: RawStep[]; stop: () => Promise<void> } {
+  const steps: RawStep[] = [];
   const controller = new AbortController();
   const done = (async () => {
     for await (const step of port.follow([], controller.signal)) steps.push(step);
@@ -107,7 +107,7 @@ function following(port: ChainPort): { steps: ChainStep[]; stop: () => Promise<v
 }
 
 /** The chain that steps lead to: hashes of its blocks. */
-function chainOf(steps: readonly ChainStep[]): string[] {
+function chainOf(steps: readonly RawStep[]): string[] {
   const chain: { slot: number; hash: string }[] = [];
   for (const step of steps) {
     if (step.type === "forward") {
@@ -119,7 +119,7 @@ function chainOf(steps: readonly ChainStep[]): string[] {
   return chain.map(({ hash }) => hash);
 }
 
-const reaches = (steps: readonly ChainStep[], tip: Tip) =>
+const reaches = (steps: readonly RawStep[], tip: Tip) =>
   until(`the block at height ${tip.height}`, async () => chainOf(steps).at(-1) === tip.hash, 5_000, 10);
 
 test("what a port must give is the same over the socket and out of the rows", async () => {
@@ -130,7 +130,7 @@ test("what a port must give is the same over the socket and out of the rows", as
   expect(valueOf(await node.inMempool(coin.ref.txHash))).toBe(true);
   await block();
   expect(valueOf(await node.inMempool(coin.ref.txHash))).toBe(false);
-  const both = async (asking: (port: ChainPort) => Promise<unknown>) => {
+  const both = async (asking: (port: RawChainPort) => Promise<unknown>) => {
     const [there, here] = [await asking(node), await asking(rows)];
     expect(there).toEqual(here);
     expect(there).toMatchObject({ ok: true });

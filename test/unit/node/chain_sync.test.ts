@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
-import type { ChainPort } from "#src/chain/port.ts";
+import type { RawChainPort } from "#src/chain/port.ts";
 import { connectNode, type NodeConnection } from "#src/node/client.ts";
 import { NodeError } from "#src/node/errors.ts";
 import { followNode, type FollowState } from "#src/node/follow.ts";
@@ -68,10 +68,10 @@ const names = [
 ];
 
 /** A connection's stream and a followed node have the shape of the chain port's `follow`. */
-const _ofTheConnection: (connection: NodeConnection) => ChainPort["follow"] = (connection) => (points, signal) =>
+const _ofTheConnection: (connection: NodeConnection) => RawChainPort["follow"] = (connection) => (points, signal) =>
   connection.follow(points, signal);
-const _ofANode: ChainPort["follow"] = (points, signal) => followNode({ path: "" }, { magic: 1 }, points, signal);
-const _toServe: (port: ChainPort) => NodeHandlers = (port) => ({ magic: 1, follow: port.follow });
+const _ofANode: RawChainPort["follow"] = (points, signal) => followNode({ path: "" }, { magic: 1 }, points, signal);
+const _toServe: (port: RawChainPort) => NodeHandlers = (port) => ({ magic: 1, follow: port.follow });
 
 describe.skipIf(!haveBlocks)("chain-sync over a socket", () => {
   const small = readChunk("preview-babbage-00299");
