@@ -1,0 +1,125 @@
+/** The surroundings of a devnet, anew for each test of a file: database, bus, a clock that stands, the port to the rows. */
+import { afterEach, beforeEach } from "vitest";
+import { VirtualClock } from "#src/base/clock.ts";
+import { silentLog } from "#src/base/log.ts";
+import type { Tip } from "#src/cardano/block.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { type NodePort, nodePort, type NodePortSettings } from "#src/chain/nodePort.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
+import { devnetPort } from "#src/devnet/port.ts";
+import { serveSocket, type SocketSettings } from "#src/devnet/socket.ts";
+import type { NodeServer } from "#src/node/server.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import type { Store } from "#src/store/store.ts";
+import { devnetStore } from "./devnet.ts";
+import { sharedInfra } from "./infra.ts";
+import { socketPath } from "./node_chain.ts";
+
+/** The value of a good answer. Throws what went wrong. */
+export function valueOf<T>(
+  result: { ok: true; value: T } | { ok: false; error: { code: string; message: string } },
+): T {
+  if (result.ok) return result.value;
+  throw new Error(`${result.error.code}: ${result.error.message}`);
+}
+
+export interface DevnetWorld {
+  readonly infra: Awaited<ReturnType<typeof sharedInfra>>;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: VirtualClock;
+  /** The devnet out of its rows. */
+  readonly rows: ChainPort;
+  /** Devnets that were started; they are stopped after the test. */
+  readonly running: Devnet[];
+  /** Starts a devnet that makes a block when told to. */
+  start(options?: DevnetOptions): Promise<Devnet>;
+  /** Serves a devnet at a socket; gives the server, its path, and a port to it. */
+  serve(devnet: Devnet, settings?: Partial<SocketSettings>, port?: Partial<NodePortSettings>): Promise<Served>;
+}
+
+/** A devnet's socket. */
+export interface Served {
+  readonly server: NodeServer;
+  readonly path: string;
+  readonly node: NodePort;
+}
+
+/** Makes the surroundings before each test of the file and ends them after it. */
+export function devnetWorld(): DevnetWorld {
+  const running: Devnet[] = [];
+  const served: Served[] = [];
+  const of = {} as { -readonly [K in "infra" | "store" | "bus" | "clock" | "rows"]: DevnetWorld[K] };
+  beforeEach(async () => {
+    of.infra = await sharedInfra();
+    of.store = await devnetStore(of.infra.databaseUrl);
+    const { natsUrl: url, natsToken: token } = of.infra;
+    of.bus = await connectBus({ url, ...(token ? { token } : {}) });
+    of.clock = new VirtualClock(1_800_000_000_000);
+    of.rows = devnetPort({ store: of.store, bus: of.bus, log: silentLog, pollMs: 60_000 });
+  });
+  afterEach(async () => {
+    for (const { node, server } of served.splice(0)) {
+      node.close();
+      await server.close();
+    }
+    for (const devnet of running.splice(0)) await devnet.stop();
+    await of.bus.close();
+    await of.store.close();
+    await of.infra.stop();
+  });
+  return {
+    get infra() {
+      return of.infra;
+    },
+    get store() {
+      return of.store;
+    },
+    get bus() {
+      return of.bus;
+    },
+    get clock() {
+      return of.clock;
+    },
+    get rows() {
+      return of.rows;
+    },
+    running,
+    start: async (options = {}) => {
+      const { store, bus, clock } = of;
+      const started = await startDevnet({
+        store,
+        bus,
+        evaluate: () => Promise.reject(new Error("no script was expected")),
+        log: silentLog,
+        clock,
+        options: { blockMs: 0, leaseMs: 1_000, ...options },
+      });
+      const devnet = valueOf(started);
+      running.push(devnet);
+      return devnet;
+    },
+    serve: async (devnet, settings = {}, more = {}) => {
+      const path = settings.path ?? socketPath();
+      const { store, bus } = of;
+      const server = valueOf(await serveSocket({ path, devnet, store, bus, log: silentLog, ...settings }));
+      const node = nodePort({ address: { path }, magic: 42, log: silentLog, firstWait: 20, ...more });
+      const made = { server, path, node };
+      served.push(made);
+      return made;
+    },
+  };
+}
+
+/** Makes a block. */
+export async function makeBlock(devnet: Devnet): Promise<Tip> {
+  return valueOf(await devnet.makeBlock());
+}
+
+/** Has the faucet pay lovelace to an address (bytes in hexadecimal); gives the output, which waits in the mempool. */
+export async function give(devnet: Devnet, address: string, lovelace: bigint): Promise<Utxo> {
+  const { txHash } = valueOf(await devnet.faucet.pay(address, lovelace));
+  const waiting = devnet.mempool().find(({ transaction }) => transaction.hash === txHash)!;
+  return waiting.applied.created.find(({ output }) => output.address === address)!;
+}
