@@ -33,7 +33,7 @@ import { claimNetwork, networkMigrations } from "#src/store/network.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { edgeRole } from "#src/app/edge.ts";
 import { busCheck, databaseCheck, devnetCheck, followerCheck, healthPort, workerCheck } from "#src/app/health.ts";
-import { devnetSocket, networkPort } from "#src/app/network.ts";
+import { checkSocket, devnetSocket, networkPort } from "#src/app/network.ts";
 import type { Options } from "#src/app/options.ts";
 import {
   actorKinds,
@@ -112,14 +112,16 @@ async function open(
     ...cageMigrations,
     ...devnetMigrations,
   ]);
-  const claimed = await claimNetwork(store, options.networkMagic);
-  if (!claimed.ok) throw new StartError(claimed.error.message);
   const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), 2_000);
   const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log })
     .finally(() => clearTimeout(patience));
   stops.push(() => bus.close());
   void bus.lost.then(lost);
   await initHash();
+  const port = await networkPort({ options, store, bus, log, health, stops }, progress);
+  // only now: a magic that the node does not have must not become the database's
+  const claimed = await claimNetwork(store, options.networkMagic);
+  if (!claimed.ok) throw new StartError(claimed.error.message);
   const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
   stops.push(() => builders.stop());
 
@@ -131,7 +133,7 @@ async function open(
     store,
     bus,
     builders,
-    port: await networkPort({ options, store, bus, log, health, stops }, progress),
+    port,
     health,
     stops,
   };
@@ -199,6 +201,7 @@ function metadataUrl({ host, devnetPort: port }: Options): { url?: string } {
 
 async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promise<Place[]> {
   const { store, bus, builders, options, log, stops } = rooms;
+  checkSocket(options);
   progress("Starting the devnet");
   const started = await startDevnet({
     store,
@@ -230,7 +233,8 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
     progress(`The devnet's genesis files were not written: ${reason(error)}.`);
     return [];
   });
-  const listener = await listen(rooms, devnetApp({ devnet, store, port: rooms.port, files, health, log }), {
+  const origins = options.devnetOrigins;
+  const listener = await listen(rooms, devnetApp({ devnet, store, port: rooms.port, files, health, origins, log }), {
     service: "the devnet",
     port: options.devnetPort,
     option: "--devnet-port",

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { Level } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { GenesisOptions } from "#src/devnet/genesis.ts";
+import { originProblem } from "#src/edge/devnet/origins.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { KEEP, type Keep } from "#src/runtime/retention.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
@@ -27,6 +28,8 @@ export interface Options {
   readonly host: string;
   readonly tokenPort: number;
   readonly devnetPort: number;
+  /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
+  readonly devnetOrigins: readonly string[];
   readonly natsPort: number;
   readonly operatorPort: number;
   /** Where the operator service listens; beyond loopback it needs a token. */
@@ -69,6 +72,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
   --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
+  --devnet-origins O,O pages that may change the devnet beside those of this machine, * for all  ARBOR_DEVNET_ORIGINS
   --nats-port N        NATS endpoint (4222)                             ARBOR_NATS_PORT
   --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
   --operator-host HOST where that listens (as --host)                   ARBOR_OPERATOR_HOST
@@ -99,6 +103,7 @@ const NAMES = [
   "host",
   "token-port",
   "devnet-port",
+  "devnet-origins",
   "nats-port",
   "operator-port",
   "operator-host",
@@ -202,6 +207,8 @@ export function readOptions(
   }
   const webhooksPrivate = text("webhooks-private") ?? "false";
   if (!["true", "false"].includes(webhooksPrivate)) problems.push("--webhooks-private is true or false");
+  const devnetOrigins = (text("devnet-origins") ?? "").split(",").map((origin) => origin.trim()).filter(Boolean);
+  problems.push(...devnetOrigins.flatMap((origin) => originProblem(origin) ?? []));
   const mailbox = number("mailbox", MAILBOX, 1, 100_000);
   const builders = text("builders") === undefined ? undefined : number("builders", 1, 1, 64);
   const options: Options = {
@@ -209,6 +216,7 @@ export function readOptions(
     host,
     tokenPort: number("token-port", 3000, 0, 65_535),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),
+    devnetOrigins,
     natsPort: number("nats-port", 4222, 0, 65_535),
     operatorPort: number("operator-port", 8091, 0, 65_535),
     operatorHost,

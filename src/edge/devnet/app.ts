@@ -10,6 +10,7 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
 import { parametersToJson } from "#src/devnet/parametersJson.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
+import { guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
 import { HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { publicApp } from "#src/edge/service.ts";
@@ -20,6 +21,8 @@ export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** Adds what says whether this process lives and is ready. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
+  /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
+  readonly origins?: Origins;
   /** How long a top-up waits for its block, in ms; Yaci DevKit waits as long. */
   readonly topupMs?: number;
 }
@@ -35,10 +38,13 @@ const refusal = refusalOf({
   network_unreachable: 503,
 });
 
+const BAD_ORIGIN = "`bad_origin`: a page of another site asks, which `--devnet-origins` does not name";
+
 /** The app; `/openapi.json` describes it. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
-  const { devnet, port, health, log, topupMs = 10_000 } = options;
+  const { devnet, port, health, log, origins = [], topupMs = 10_000 } = options;
   const app = publicApp("devnet", log);
+  app.use(guardOrigins(origins));
 
   /** The bytes of an address that outputs can be sent to on this network. */
   const payable = (text: string): string => {
@@ -55,6 +61,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   };
   const giving = {
     400: "`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `amount_too_small`, `amount_too_large`",
+    403: BAD_ORIGIN,
     413: "`body_too_large`",
     503: "`faucet_empty`, `mempool_full`, `devnet_unavailable`",
   };
@@ -118,7 +125,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     summary: "Make blocks now; each needs a slot of its own, so several take as many slots",
     body: api.blocksBody,
     answer: api.blocksAnswer,
-    refusals: { 503: "`devnet_unavailable`" },
+    refusals: { 403: BAD_ORIGIN, 503: "`devnet_unavailable`" },
   }, async ({ body: { count }, context }) => {
     let made = 0;
     let tip = devnet.tip();
@@ -136,7 +143,11 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     summary: "Undo blocks; their transactions return to the mempool",
     body: api.rollbackBody,
     answer: api.rollbackAnswer,
-    refusals: { 409: "`rollback_impossible`: deeper than is kept, or more than there is", 503: "`devnet_unavailable`" },
+    refusals: {
+      403: BAD_ORIGIN,
+      409: "`rollback_impossible`: deeper than is kept, or more than there is",
+      503: "`devnet_unavailable`",
+    },
   }, async ({ body: { blocks, slot, drop } }) => {
     const to = blocks === undefined ? { slot: slot! } : { blocks };
     const done = await devnet.rollback(to, { drop });

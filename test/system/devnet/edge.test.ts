@@ -203,6 +203,19 @@ test("blocks and rollbacks on demand", async () => {
   for (const count of [0, 1_001, "3"]) expect((await post("/blocks", { count })).status).toBe(400);
 });
 
+test("a page of another site may read, and change nothing", async () => {
+  const headers = { origin: "https://example.org", host: "127.0.0.1:10000", "content-type": "text/plain" };
+  const before = devnet.mempool().length;
+  for (const path of ["/faucet", "/local-cluster/api/addresses/topup", "/blocks", "/rollback"]) {
+    const body = JSON.stringify({ address: alice, lovelace: 2_000_000, adaAmount: 2, blocks: 1 });
+    const refused = await read(await app.request(path, { method: "POST", headers, body }));
+    expect(refused).toMatchObject({ status: 403, body: { code: "bad_origin", details: { origin: headers.origin } } });
+  }
+  expect(devnet.mempool().length).toBeLessThanOrEqual(before);
+  const tip = await app.request("/tip", { headers });
+  expect([tip.status, tip.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
+});
+
 test("GET /mempool shows what waits", async () => {
   await expect.poll(async () => {
     await post("/faucet", { address: alice, lovelace: 2_000_000 });

@@ -1,0 +1,53 @@
+/**
+ * Whose pages may change a devnet.
+ *
+ * Hypotheses: a devnet has no secret, so any page may read it; a page that a developer only visits must not undo blocks or empty the
+ * faucet, and a browser names the page's origin with every POST, which programs other than browsers do not send. Pages under
+ * development are served by the developer's own machine, or by the machine that the devnet is on. A name proves nothing of a
+ * machine (anybody's may lead to it), an address does.
+ */
+import type { MiddlewareHandler } from "hono";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { isLoopback } from "#src/edge/operator/guard.ts";
+
+/** Origins that may, beside those of this machine; `*` is all. */
+export type Origins = readonly string[];
+
+/** What is wrong with an item of a list of origins; undefined where nothing is. */
+export function originProblem(origin: string): string | undefined {
+  if (origin === "*" || origin === "null") return undefined;
+  const read = URL.canParse(origin) ? new URL(origin).origin : undefined;
+  return read === origin.toLowerCase() ? undefined : `${origin} is no origin like https://app.example`;
+}
+
+/** Refuses changes that a page of another site asks for. */
+export function guardOrigins(origins: Origins): MiddlewareHandler {
+  const allowed = new Set(origins.map((origin) => origin.toLowerCase()));
+  return async (c, next) => {
+    const origin = c.req.header("origin")?.toLowerCase();
+    const reads = c.req.method === "GET" || c.req.method === "HEAD" || c.req.method === "OPTIONS";
+    if (
+      reads || origin === undefined || allowed.has("*") || allowed.has(origin) || isNear(origin, c.req.header("host"))
+    ) {
+      return await next();
+    }
+    throw new HttpFailure(
+      403,
+      "bad_origin",
+      `Pages of ${origin} may not change this devnet. To let them, start it with --devnet-origins ${origin}.`,
+      { origin },
+    );
+  };
+}
+
+/** Whether a page comes from this machine: from localhost, or from the address that the request was sent to. */
+function isNear(origin: string, host: string | undefined): boolean {
+  const page = hostOf(origin);
+  if (page === undefined) return false;
+  if (isLoopback(page) || page.endsWith(".localhost")) return true;
+  return page === hostOf(`http://${host}`) && (page.startsWith("[") || /^\d+(\.\d+){3}$/.test(page));
+}
+
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
