@@ -24,6 +24,7 @@ import type { NetworkGenesis } from "#src/chain/ledgerPort.ts";
 import {
   atTip,
   isPending,
+  type MempoolManners,
   readNetwork,
   readParameters,
   readTip,
@@ -84,6 +85,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
   let known: Network | undefined;
   let begun: NetworkGenesis | undefined;
   const answered = new Answered();
+  const manners: MempoolManners = { walks: false };
 
   const connect = async (): Promise<NodeConnection> => {
     const connected = await connectNode(address, { magic, signal: closing.signal });
@@ -174,6 +176,15 @@ export function nodePort(settings: NodePortSettings): NodePort {
     return ok(whole);
   };
 
+  /** The same, for what looks into the mempool; again where the node hung up on the way that was tried. */
+  const looked = async <T>(
+    work: (connection: NodeConnection, signal: AbortSignal) => Promise<T>,
+  ): Promise<Result<T, Unreachable>> => {
+    const { walks } = manners;
+    const answer = await reached(work);
+    return answer.ok || manners.walks === walks ? answer : await reached(work);
+  };
+
   const check = async (): Promise<Result<Network, NodeFailure>> => {
     if (known) return ok(known);
     const read = await asked((connection, signal) => readNetwork(connection, magic, signal));
@@ -214,9 +225,9 @@ export function nodePort(settings: NodePortSettings): NodePort {
     submit: async (transaction) => {
       const malformed = undecodable(transaction);
       if (malformed) return ok({ outcome: "refused", failures: [malformed] });
-      return await reached((connection, signal) => submit(connection, transaction, signal));
+      return await looked((connection, signal) => submit(connection, transaction, signal, manners));
     },
-    inMempool: (txHash) => reached((connection, signal) => isPending(connection, txHash, signal)),
+    inMempool: (txHash) => looked((connection, signal) => isPending(connection, txHash, signal, manners)),
     utxosByAddress: (wanted) => {
       const addresses = [...new Set(wanted)];
       return reached((connection, signal) =>

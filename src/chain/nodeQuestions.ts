@@ -15,7 +15,7 @@ import { NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
 import { ask, askEra } from "#src/node/queries/ask.ts";
 import { startTime } from "#src/node/queries/history.ts";
 import { decodeRejection } from "#src/node/rejections.ts";
-import type { QuerySession } from "#src/node/sessions.ts";
+import type { MempoolSession, QuerySession } from "#src/node/sessions.ts";
 import { CONWAY, eraName, originTip } from "#src/node/values.ts";
 
 /** Asks the ledger at the tip, all in one session, and gives the point at which the answer holds. */
@@ -81,13 +81,35 @@ export async function readTip(connection: NodeConnection, signal: AbortSignal): 
 
 const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
 
-/** Whether the mempool holds a transaction. */
-export async function isPending(connection: NodeConnection, hash: string, signal: AbortSignal): Promise<boolean> {
+/** How a node is asked for one transaction of its mempool. */
+export interface MempoolManners {
+  /** Its snapshot is gone through, since it hung up on being asked: nodes on gouroboros (Dingo) read another form of that question. */
+  walks: boolean;
+}
+
+/** Whether the mempool holds a transaction. Where the node hangs up on that very question, `manners` keeps it for the next attempt. */
+export async function isPending(
+  connection: NodeConnection,
+  hash: string,
+  signal: AbortSignal,
+  manners: MempoolManners,
+): Promise<boolean> {
   const snapshot = valueOf(await connection.mempool(signal));
   try {
-    return valueOf(await snapshot.has({ era: CONWAY, hash }, signal));
+    if (manners.walks) return await walk(snapshot, hash, signal);
+    const answer = await snapshot.has({ era: CONWAY, hash }, signal);
+    if (!answer.ok && answer.error.code === "connection_lost") manners.walks = true;
+    return valueOf(answer);
   } finally {
     snapshot.release();
+  }
+}
+
+async function walk(snapshot: MempoolSession, hash: string, signal: AbortSignal): Promise<boolean> {
+  for (;;) {
+    const next = valueOf(await snapshot.next(signal));
+    if (!next) return false;
+    if (next.era !== 0 && scanTransaction(next.bytes).hash === hash) return true;
   }
 }
 
@@ -99,11 +121,12 @@ export async function submit(
   connection: NodeConnection,
   transaction: Uint8Array,
   signal: AbortSignal,
+  manners: MempoolManners,
 ): Promise<Submission> {
   const verdict = valueOf(await connection.submit(transaction, { signal }));
   if (verdict.accepted) return { outcome: "accepted" };
   const scanned = scanTransaction(transaction);
-  if (await isPending(connection, scanned.hash, signal)) return { outcome: "accepted" };
+  if (await isPending(connection, scanned.hash, signal, manners)) return { outcome: "accepted" };
   const inputs = created(scanned).map(({ ref }) => ref);
   const { value: unspent } = await atTip(
     connection,

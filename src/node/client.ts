@@ -114,7 +114,8 @@ async function shake(
     const failure = code === "connection_lost"
       ? nodeError(
         code,
-        `${where} closed the connection instead of answering the handshake: no node, or one that is stopping.`,
+        `${where} closed the connection instead of answering the handshake: no node, one that is stopping, or one of another ` +
+          `network than the one with the magic ${options.magic}.`,
       )
       : code === "protocol_violation" || code === "too_large"
       ? nodeError("not_a_node", `What listens at ${where} does not speak the node's protocol: ${message}`)

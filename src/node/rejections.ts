@@ -24,11 +24,13 @@ const byPath = new Map(leaves.map((leaf) => [leaf.path.join(","), leaf]));
 const byName = new Map<FailureName, Leaf>(leaves.map((leaf) => [leaf.name, leaf]));
 
 /**
- * Reads the argument of a rejection: `[[era, [failure, …]]]`, or an era mismatch. With the transaction, failures also state the index
- * of what they tell of it. Throws `CborError` on anything else.
+ * Reads the argument of a rejection: `[[era, [failure, …]]]`, an era mismatch, or a sentence alone (of nodes on gouroboros). With the
+ * transaction, failures also state the index of what they tell of it. Throws `CborError` on anything else.
  */
 export function decodeRejection(bytes: Uint8Array, transaction?: Uint8Array): readonly LedgerFailure[] {
-  const outer = as(decodeAll(bytes), "array").value;
+  const whole = decodeAll(bytes);
+  if (whole.type === "text") return [{ name: "ConwayMempoolFailure", message: whole.value }];
+  const outer = as(whole, "array").value;
   if (outer.length === 2) {
     const { asked, ledger } = readEraMismatch(outer).details;
     return [{ name: "EraMismatch", transaction: asked.name, ledger: ledger.name }];

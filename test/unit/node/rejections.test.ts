@@ -235,6 +235,13 @@ describe("decodeRejection", () => {
     expect(decodeRejection(rejection(...cases.map(([cbor]) => cbor)))).toHaveLength(cases.length);
   });
 
+  it("takes a sentence alone for the mempool's", () => {
+    expect(decodeRejection(encode("bad input(s)"))).toEqual([{
+      name: "ConwayMempoolFailure",
+      message: "bad input(s)",
+    }]);
+  });
+
   it("names the failures of earlier eras as older nodes number them, too", () => {
     const of = (era: number, failure: Parameters<typeof encode>[0]) => decodeRejection(encode([[era, [failure]]]))[0];
     const bytes = fromHex(hash);

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/blinklabs-io/gouroboros/ledger"
+	"github.com/blinklabs-io/gouroboros/protocol/localstatequery"
+	"github.com/blinklabs-io/gouroboros/protocol/localtxmonitor"
+)
+
+func (r *relay) acquire(_ localstatequery.CallbackContext, target localstatequery.AcquireTarget, _ bool) error {
+	client := r.up.LocalStateQuery().Client
+	switch t := target.(type) {
+	case localstatequery.AcquireSpecificPoint:
+		return client.Acquire(&t.Point)
+	case localstatequery.AcquireImmutableTip:
+		return client.AcquireImmutableTip()
+	default:
+		return client.AcquireVolatileTip()
+	}
+}
+
+// query asks the node with gouroboros' typed client what the client asked. An error ends the connection, as with any node that has no
+// answer to a query.
+func (r *relay) query(_ localstatequery.CallbackContext, wrapper localstatequery.QueryWrapper) (any, error) {
+	client := r.up.LocalStateQuery().Client
+	switch q := wrapper.Query.(type) {
+	case *localstatequery.SystemStartQuery:
+		return client.GetSystemStart()
+	case *localstatequery.ChainPointQuery:
+		return client.GetChainPoint()
+	case *localstatequery.ChainBlockNoQuery:
+		// gouroboros' client cannot read the height of a chain without blocks
+		point, err := client.GetChainPoint()
+		if err != nil {
+			return nil, err
+		}
+		if len(point.Hash) == 0 {
+			return []any{0}, nil
+		}
+		height, err := client.GetChainBlockNo()
+		return []any{1, height}, err
+	case *localstatequery.BlockQuery:
+		switch q := q.Query.(type) {
+		case *localstatequery.HardForkQuery:
+			if _, ok := q.Query.(*localstatequery.HardForkCurrentEraQuery); ok {
+				return client.GetCurrentEra()
+			}
+			return client.GetEraHistory()
+		case *localstatequery.ShelleyQuery:
+			return r.eraQuery(client, q)
+		}
+	}
+	return nil, fmt.Errorf("unsupported query: %T", wrapper.Query)
+}
+
+func (r *relay) eraQuery(client *localstatequery.Client, query *localstatequery.ShelleyQuery) (any, error) {
+	one := func(value any, err error) (any, error) { return []any{value}, err }
+	switch q := query.Query.(type) {
+	case *localstatequery.ShelleyEpochNoQuery:
+		return one(client.GetEpochNo())
+	case *localstatequery.ShelleyCurrentProtocolParamsQuery:
+		return one(client.GetCurrentProtocolParams())
+	case *localstatequery.ShelleyGenesisConfigQuery:
+		return one(client.GetGenesisConfig())
+	case *localstatequery.ShelleyUtxoByAddressQuery:
+		return client.GetUTxOByAddress(q.Addrs)
+	case *localstatequery.ShelleyUtxoByTxinQuery:
+		inputs := make([]ledger.TransactionInput, 0, len(q.TxIns))
+		for _, input := range q.TxIns {
+			inputs = append(inputs, input)
+		}
+		return client.GetUTxOByTxIn(inputs)
+	case *localstatequery.ShelleyUtxoWholeQuery:
+		return client.GetUTxOWhole()
+	case *localstatequery.ShelleyStakePoolsQuery:
+		return client.GetStakePools()
+	case *localstatequery.ShelleyAccountStateQuery:
+		return client.GetAccountState()
+	default:
+		return nil, fmt.Errorf("unsupported query: %T", q)
+	}
+}
+
+func (r *relay) mempool(localtxmonitor.CallbackContext) (uint64, uint32, []localtxmonitor.TxAndEraId, error) {
+	client := r.up.LocalTxMonitor().Client
+	if err := client.Acquire(); err != nil {
+		return 0, 0, nil, err
+	}
+	capacity, _, _, err := client.GetSizes()
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	waiting := []localtxmonitor.TxAndEraId{}
+	for {
+		transaction, err := client.NextTx()
+		if err != nil {
+			return 0, 0, nil, err
+		}
+		if transaction == nil {
+			break
+		}
+		waiting = append(waiting, localtxmonitor.TxAndEraId{EraId: ledger.EraIdConway, Tx: transaction})
+	}
+	// gouroboros' client keeps the snapshot's slot to itself
+	return 0, capacity, waiting, client.Release()
+}

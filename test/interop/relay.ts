@@ -1,0 +1,91 @@
+/** A relay built on gouroboros (Go) between a node's socket and its client: everything that passes is read and written anew by it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import process from "node:process";
+import { inject } from "vitest";
+import type {} from "./build.ts";
+import { endChild } from "../support/child.ts";
+import { socketPath } from "../support/node_chain.ts";
+
+/** Whether there is a relay to start. */
+export const hasRelay = inject("relay") !== "";
+
+/** A block as gouroboros read it, or why it could not. */
+export interface RelayedBlock {
+  readonly slot: number;
+  readonly height: number;
+  readonly hash: string;
+  readonly previous: string;
+  readonly transactions: number;
+  readonly error?: string;
+}
+
+/** What was said of a transaction that was handed over. */
+export interface RelayedVerdict {
+  readonly hash: string;
+  readonly bytes: number;
+  /** Why gouroboros' rules refuse it; undefined where they do not. */
+  readonly gouroboros?: string;
+  /** CBOR of the node's refusal; undefined where it was accepted. */
+  readonly node?: string;
+  /** The refusal as gouroboros reads it. */
+  readonly reason?: string;
+}
+
+export interface Relay {
+  /** Where it is a node for clients. */
+  readonly path: string;
+  readonly blocks: RelayedBlock[];
+  readonly verdicts: RelayedVerdict[];
+  /** Why connections ended. */
+  readonly closed: string[];
+  /** SIGKILL: its socket's file stays, as after a node that crashed. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends it and removes its socket. */
+  stop(): Promise<void>;
+}
+
+/** Starts a relay to the node at a socket, on the network with the magic 42. */
+export async function startRelay(node: string): Promise<Relay> {
+  const path = socketPath();
+  const blocks: RelayedBlock[] = [];
+  const verdicts: RelayedVerdict[] = [];
+  const closed: string[] = [];
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    await rm(path, { force: true });
+    const started = spawn(inject("relay"), ["-node", node, "-socket", path], { stdio: ["ignore", "pipe", "inherit"] });
+    child = started;
+    await new Promise<void>((resolve, reject) => {
+      started.once("error", reject);
+      started.once("exit", (code) => reject(new Error(`the relay ended with ${code}`)));
+      createInterface({ input: started.stdout! }).on("line", (text) => {
+        if (process.env.ARBOR_TEST_OUTPUT) console.log(text);
+        const { event, ...line } = JSON.parse(text);
+        if (event === "ready") resolve();
+        if (event === "block") blocks.push(line);
+        if (event === "verdict") verdicts.push(line);
+        if (event === "closed") closed.push(line.why);
+      });
+    });
+  };
+  const kill = async () => {
+    if (child) await endChild(child, "SIGKILL");
+    child = undefined;
+  };
+  await start();
+  return {
+    path,
+    blocks,
+    verdicts,
+    closed,
+    start,
+    kill,
+    stop: async () => {
+      await kill();
+      await rm(path, { force: true });
+    },
+  };
+}
