@@ -1,6 +1,7 @@
 /** Which network a start is about: a devnet of the house, or the one of a node; and the socket at which a devnet is a node for others. */
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
+import process from "node:process";
 import type { Log } from "#src/base/log.ts";
 import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
 import type { ChainPort } from "#src/chain/port.ts";
@@ -8,7 +9,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { serveSocket } from "#src/devnet/socket.ts";
 import type { Check } from "#src/edge/health.ts";
-import { mayPass } from "#src/node/errors.ts";
+import { mayPass, pathFailure } from "#src/node/errors.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Options } from "#src/app/options.ts";
@@ -51,6 +52,12 @@ export async function networkPort(ground: Ground, progress: (line: string) => vo
 async function nodeCheck(port: NodePort): Promise<Check> {
   const tip = await port.tip();
   return tip.ok ? { ready: true, says: `at height ${tip.value.height}` } : { ready: false, why: tip.error.message };
+}
+
+/** Throws a sentence where the socket that was asked for cannot be: before a devnet begins, which keeps what it began with. */
+export function checkSocket({ socket }: Options): void {
+  const failure = socket === undefined ? undefined : pathFailure(socket, process.platform);
+  if (failure) throw new StartError(`--socket: ${failure.message}`);
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { socketPath } from "../../support/node_chain.ts";
@@ -78,6 +79,26 @@ describe("tokens on a node", () => {
     });
     expect(sent.status).toBe(422);
     expect(JSON.stringify(sent.body)).toContain("MissingVKeyWitnessesUTXOW");
+  });
+
+  it("leaves the database to another network, or to none, when a start is refused", async () => {
+    const ground = await sharedInfra();
+    const begin = (env: Record<string, string>, roles?: string) =>
+      Arbor.start({ infra: ground, ...(roles ? { roles } : {}), env: { ARBOR_BUILDERS: "1", ...env } });
+    const onNode = { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path };
+    try {
+      await expect(begin({ ...onNode, ARBOR_NETWORK_MAGIC: "1" })).rejects.toThrow(/with the magic 42, not 1/);
+      const long = `${path}${"x".repeat(100)}`;
+      await expect(begin({ ARBOR_SOCKET: long }, "devnet")).rejects.toThrow(
+        /--socket: The socket's path has \d+ bytes/,
+      );
+      const store = openStore(ground.databaseUrl, { max: 1 });
+      expect((await store.sql`select magic from devnet_meta`).length).toBe(0);
+      await store.close();
+      await (await begin(onNode)).end();
+    } finally {
+      await ground.stop();
+    }
   });
 
   it("goes on when the node is killed and comes back, and after a rollback", async () => {
