@@ -1,0 +1,98 @@
+/**
+ * Blockfrost's own description of its API, as a judge: of requests by the paths and parameters that it names, of answers by their
+ * schemas.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { Ajv, type ValidateFunction } from "ajv";
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: object;
+}
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+/** A question that the description knows. */
+export interface Matched {
+  /** Its path there: `/blocks/{hash_or_number}`. */
+  readonly template: string;
+  readonly method: string;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+const own = createRequire(import.meta.url);
+const folder = path.dirname(own.resolve("@blockfrost/openapi/package.json"));
+const theirs = createRequire(path.join(folder, "package.json"));
+const { parse } = theirs("yaml") as { parse(text: string): unknown };
+const document = parse(readFileSync(path.join(folder, "openapi.yaml"), "utf8")) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+const schemas = JSON.parse(readFileSync(path.join(folder, "json-schema.json"), "utf8")) as Record<
+  string,
+  { response: Record<string, object> }
+>;
+
+const requests = new Ajv({ strict: false, coerceTypes: true, formats: {}, validateFormats: false });
+const answers = new Ajv({ strict: false, validateFormats: false, allErrors: true });
+const compiled = new Map<string, ValidateFunction>();
+
+/** The question that a request asks, or what is wrong with it in the description's words. */
+export function matchRequest(method: string, url: URL, headers: Headers): Matched | string {
+  const segments = url.pathname.split("/");
+  let found: Matched | undefined;
+  for (const [template, operations] of Object.entries(document.paths)) {
+    const operation = operations[method.toLowerCase()];
+    const names = template.split("/");
+    if (!operation || names.length !== segments.length) continue;
+    const fits = names.every((name, i) => name === segments[i] || (name.startsWith("{") && segments[i] !== ""));
+    if (!fits) continue;
+    const values = Object.fromEntries(
+      names.flatMap((name, i) => name.startsWith("{") ? [[name.slice(1, -1), segments[i]!]] : []),
+    );
+    // a path that is named wins over one with a parameter
+    if (found && Object.keys(found.path).length <= Object.keys(values).length) continue;
+    found = { template, method, path: values, query: Object.fromEntries(url.searchParams) };
+  }
+  if (!found) return `there is no ${method} ${url.pathname}`;
+  const operation = document.paths[found.template]![method.toLowerCase()]!;
+  const known = operation.parameters ?? [];
+  for (const name of Object.keys(found.query)) {
+    if (!known.some((one) => one.in === "query" && one.name === name)) {
+      return `${found.template} has no parameter ${name}`;
+    }
+  }
+  for (const { in: place, name, required, schema } of known) {
+    const given = place === "path" ? found.path[name] : place === "query" ? found.query[name] : headers.get(name);
+    if (given === undefined || given === null) {
+      if (required) return `${found.template} needs ${name}`;
+      continue;
+    }
+    const holder = { given };
+    const valid = requests.compile({ type: "object", properties: { given: schema } });
+    if (!valid(holder)) return `${found.template}: ${name} ${requests.errorsText(valid.errors)}`;
+  }
+  const media = Object.keys(operation.requestBody?.content ?? {});
+  const type = headers.get("content-type");
+  if (media.length > 0 && !media.includes(type ?? "")) {
+    return `${found.template} takes ${media.join(", ")}, not ${type}`;
+  }
+  return found;
+}
+
+/** What is wrong with an answer, if anything is. */
+export function answerProblem({ template }: Matched, status: number, body: unknown): string | undefined {
+  const schema = schemas[template]?.response[String(status)];
+  if (!schema) return `${template} has no answer with status ${status}`;
+  const key = `${template} ${status}`;
+  let validate = compiled.get(key);
+  if (!validate) compiled.set(key, validate = answers.compile(schema));
+  return validate(body) ? undefined : `${key}: ${answers.errorsText(validate.errors)}`;
+}
