@@ -25,6 +25,8 @@ export interface RelayedBlock {
 export interface RelayedVerdict {
   readonly hash: string;
   readonly bytes: number;
+  /** Scripts that are run. */
+  readonly redeemers: number;
   /** Why gouroboros' rules refuse it; undefined where they do not. */
   readonly gouroboros?: string;
   /** CBOR of the node's refusal; undefined where it was accepted. */

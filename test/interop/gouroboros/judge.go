@@ -9,11 +9,9 @@ import (
 	"github.com/blinklabs-io/gouroboros/ledger"
 	lcommon "github.com/blinklabs-io/gouroboros/ledger/common"
 	"github.com/blinklabs-io/gouroboros/ledger/conway"
+	"github.com/blinklabs-io/gouroboros/protocol/chainsync"
 	"github.com/blinklabs-io/gouroboros/protocol/localtxsubmission"
 )
-
-// Blocks are read, not judged: a devnet does not sign them.
-var verification = lcommon.VerifyConfig{SkipBodyHashValidation: false}
 
 // A rejection as the node told it.
 type rejection struct{ reason []byte }
@@ -27,18 +25,25 @@ func (r *relay) submit(_ localtxsubmission.CallbackContext, sent localtxsubmissi
 	if !ok {
 		return errors.New("no bytes under the tag")
 	}
-	hash, judged := r.judge(uint(sent.EraId), raw)
-	line := map[string]any{"event": "verdict", "hash": hash, "bytes": len(raw)}
+	line := map[string]any{"event": "verdict", "bytes": len(raw), "redeemers": 0}
+	transaction, judged := ledger.NewTransactionFromCbor(uint(sent.EraId), raw)
+	if judged == nil {
+		line["hash"] = transaction.Hash().String()
+		if redeemers := transaction.Witnesses().Redeemers(); redeemers != nil {
+			count := 0
+			for range redeemers.Iter() {
+				count++
+			}
+			line["redeemers"] = count
+		}
+		judged = r.judge(transaction)
+	}
 	if judged != nil {
 		line["gouroboros"] = judged.Error()
 	}
 	err := r.up.LocalTxSubmission().Client.SubmitTx(sent.EraId, raw)
 	var refused localtxsubmission.TransactionRejectedError
-	var pointer *localtxsubmission.TransactionRejectedError
-	if errors.As(err, &pointer) {
-		refused = *pointer
-	}
-	if pointer != nil || errors.As(err, &refused) {
+	if errors.As(err, &refused) {
 		line["node"] = hex.EncodeToString(refused.ReasonCbor)
 		if refused.Reason != nil {
 			line["reason"] = refused.Reason.Error()
@@ -50,43 +55,38 @@ func (r *relay) submit(_ localtxsubmission.CallbackContext, sent localtxsubmissi
 	return err
 }
 
-func (r *relay) judge(era uint, raw []byte) (hash string, err error) {
+func (r *relay) judge(transaction ledger.Transaction) (err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			err = fmt.Errorf("panic: %v", panicked)
 		}
 	}()
-	transaction, err := ledger.NewTransactionFromCbor(era, raw)
-	if err != nil {
-		return "", err
-	}
-	hash = transaction.Hash().String()
 	// a connection of its own: the client may hold another state
-	conn, err := ouroborosDial(r)
+	conn, err := r.dial(chainsync.Config{})
 	if err != nil {
-		return hash, err
+		return err
 	}
 	defer conn.Close()
 	client := conn.LocalStateQuery().Client
 	if err := client.AcquireVolatileTip(); err != nil {
-		return hash, err
+		return err
 	}
 	state := &view{outputs: map[string]lcommon.Utxo{}}
 	inputs := append(append(append([]lcommon.TransactionInput{}, transaction.Inputs()...),
 		transaction.ReferenceInputs()...), transaction.Collateral()...)
 	found, err := client.GetUTxOByTxIn(inputs)
 	if err != nil {
-		return hash, err
+		return err
 	}
 	for id, output := range found.Results {
 		state.outputs[fmt.Sprintf("%x#%d", id.Hash.Bytes(), id.Idx)] = lcommon.Utxo{Output: &output}
 	}
 	if err := state.overlay(conn.LocalTxMonitor().Client); err != nil {
-		return hash, err
+		return err
 	}
 	genesis, err := client.GetGenesisConfig()
 	if err != nil {
-		return hash, err
+		return err
 	}
 	start := genesis.Start
 	day := time.Date(int(start.Year.Int64()), time.January, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, start.Day-1)
@@ -95,11 +95,11 @@ func (r *relay) judge(era uint, raw []byte) (hash string, err error) {
 	state.slot = time.Duration(genesis.SlotLength) * time.Microsecond
 	parameters, err := client.GetCurrentProtocolParams()
 	if err != nil {
-		return hash, err
+		return err
 	}
 	point, err := client.GetChainPoint()
 	if err != nil {
-		return hash, err
+		return err
 	}
-	return hash, lcommon.VerifyTransaction(transaction, point.Slot, state, parameters, conway.UtxoValidationRules)
+	return lcommon.VerifyTransaction(transaction, point.Slot, state, parameters, conway.UtxoValidationRules)
 }

@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	ouroboros "github.com/blinklabs-io/gouroboros"
 	"github.com/blinklabs-io/gouroboros/ledger"
 	lcommon "github.com/blinklabs-io/gouroboros/ledger/common"
-	"github.com/blinklabs-io/gouroboros/protocol/chainsync"
 	"github.com/blinklabs-io/gouroboros/protocol/localtxmonitor"
 )
-
-func ouroborosDial(r *relay) (*ouroboros.Connection, error) { return r.dial(chainsync.Config{}) }
 
 // What gouroboros' rules ask of a ledger: outputs and time. Of stake, pools and governance it has nothing (`empty.go`), so that only
 // transactions without them are judged as the node would.

@@ -1,0 +1,118 @@
+/**
+ * The life of a token with gouroboros (Go) between the service and its node. Each transaction is judged twice: by the devnet, and by
+ * gouroboros with its own Plutus machine.
+ */
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Arbor } from "../support/arbor.ts";
+import { type Infra, sharedInfra } from "../support/infra.ts";
+import { socketPath } from "../support/node_chain.ts";
+import { until } from "../support/until.ts";
+import { fund, http, land, User } from "../support/user.ts";
+import { hasRelay, type Relay, startRelay } from "./relay.ts";
+
+describe.skipIf(!hasRelay)("tokens through gouroboros", () => {
+  const path = socketPath();
+  const owner = new User("base"), other = new User();
+  let far: Infra;
+  let near: Infra;
+  let devnet: Arbor;
+  let relay: Relay;
+  let service: Arbor;
+  let token: string;
+
+  const get = (path: string) => http(service.tokens, "GET", path);
+  const post = (path: string, body: unknown) => http(service.tokens, "POST", path, body);
+  const carry = async (user: User, build: Promise<{ status: number; body: { unsignedTransaction: string } }>) => {
+    const built = await build;
+    expect([built.status, built.body]).toEqual([
+      200,
+      expect.objectContaining({ unsignedTransaction: expect.any(String) }),
+    ]);
+    return await land(service.tokens, user.sign(built.body.unsignedTransaction));
+  };
+  const request = async (user: User, type: string, body: unknown) =>
+    `${await carry(user, post(`/transaction/${user.address}/request-${type}/${token}`, body))}-0`;
+  const update = (...requests: string[]) =>
+    carry(
+      owner,
+      get(`/transaction/${owner.address}/update-token/${token}?${requests.map((one) => `request=${one}`).join("&")}`),
+    );
+  const facts = async () => (await get(`/token/${token}/facts`)).body;
+
+  beforeAll(async () => {
+    [far, near] = await Promise.all([sharedInfra(), sharedInfra()]);
+    devnet = await Arbor.start({
+      infra: far,
+      roles: "devnet",
+      env: { ARBOR_SOCKET: path, ARBOR_LEASE_MS: "1000", ARBOR_BUILDERS: "1" },
+    });
+    relay = await startRelay(path);
+    service = await Arbor.start({
+      infra: near,
+      env: { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: relay.path, ARBOR_HEALTH_PORT: "0", ARBOR_BUILDERS: "1" },
+    });
+    await Promise.all([owner, other].map((user) => fund(devnet.devnet, service.tokens, user)));
+  });
+  afterAll(async () => {
+    await service?.end();
+    await relay?.stop();
+    await devnet?.end();
+    await near?.stop();
+    await far?.stop();
+    await rm(path, { force: true });
+  });
+
+  it("boots a token, changes its facts, takes a request back", async () => {
+    const built = await get(`/transaction/${owner.address}/boot-token`);
+    expect(built.status).toBe(200);
+    token = built.body.value;
+    await land(service.tokens, owner.sign(built.body.unsignedTransaction));
+    const oak = await request(other, "insert", { key: "tree", value: "oak" });
+    const aster = await request(owner, "insert", { key: "flower", value: "aster" });
+    await update(oak, aster);
+    expect(await facts()).toEqual({ tree: "oak", flower: "aster" });
+    await update(await request(other, "update", { key: "tree", oldValue: "oak", newValue: "elm" }));
+    const open = await request(other, "insert", { key: "herb", value: "sage" });
+    await carry(other, get(`/transaction/${other.address}/retract-change/${open}`));
+    expect(await facts()).toEqual({ tree: "elm", flower: "aster" });
+  });
+
+  it("goes on when the node is killed and comes back", async () => {
+    const ready = async () => (await http(service.health, "GET", "/ready")).status;
+    await relay.kill();
+    await until("the service knows that the node is away", async () => await ready() === 503);
+    await relay.start();
+    await until("the service is ready again", async () => await ready() === 200);
+    await update(await request(other, "delete", { key: "tree", oldValue: "elm" }));
+    expect(await facts()).toEqual({ flower: "aster" });
+  });
+
+  it("refuses by the ledger's names, and ends the token", async () => {
+    const built = await get(`/transaction/${owner.address}/boot-token`);
+    const sent = await post("/transaction", { signedTransaction: new User().sign(built.body.unsignedTransaction) });
+    expect(sent.status).toBe(422);
+    expect(JSON.stringify(sent.body)).toContain("MissingVKeyWitnessesUTXOW");
+    await carry(owner, get(`/transaction/${owner.address}/end-token/${token}`));
+  });
+
+  it("was judged alike by both ledgers", () => {
+    // one that is handed over again stands already
+    const verdicts = relay.verdicts.filter(({ hash }, i, all) => all.findIndex((one) => one.hash === hash) === i);
+    const accepted = verdicts.filter(({ node }) => node === undefined);
+    expect(accepted.filter(({ gouroboros }) => gouroboros !== undefined)).toEqual([]);
+    const scripts = accepted.reduce((sum, { redeemers }) => sum + redeemers, 0);
+    const blocks = relay.blocks.length;
+    console.info(
+      `gouroboros: ${accepted.length} transactions with ${scripts} redeemers accepted, ${blocks} blocks read`,
+    );
+    // boot, two updates of three requests, a deletion, a request taken back, the end
+    expect(accepted.length).toBe(11);
+    expect(scripts).toBeGreaterThanOrEqual(11);
+    const refused = verdicts.filter(({ node }) => node !== undefined);
+    expect(refused.map(({ gouroboros }) => gouroboros)).toEqual([
+      expect.stringMatching(/missing required vkey witness/),
+    ]);
+    expect(relay.blocks.filter(({ error }) => error !== undefined)).toEqual([]);
+  });
+});
