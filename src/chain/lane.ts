@@ -247,7 +247,7 @@ export class Lane {
     const place = await this.place();
     const { at } = place;
     if (samePoint(point, at)) return;
-    const back = point.slot < 0 ? { ...origin, height: 0 } : await this.known(point, at);
+    const back = point.slot < 0 ? this.beginning(at) : await this.known(point, at);
     await onStep?.("before-undo");
     const touched: Touched[] = [];
     await store.sql.begin(async (sql) => {
@@ -271,6 +271,17 @@ export class Lane {
     this.options.log.info("rolled back", { from: at.slot, to: back.slot, entities: touched.length });
     this.options.ring(touched);
     await this.options.onMoved?.(back, []);
+  }
+
+  /** The chain's beginning, unless a rollback to there is deeper than any that a network makes: then it is another chain, or one that is far behind. */
+  private beginning(at: Tip): Tip {
+    const { keepsPoints, keepBlocks } = this.options;
+    if (keepsPoints && at.height > keepBlocks) {
+      throw new Error(
+        "a rollback to the beginning is deeper than the blocks kept here: the network has none of the last ones",
+      );
+    }
+    return { ...origin, height: 0 };
   }
 
   private async known(point: Point, at: Tip): Promise<Tip> {

@@ -1,0 +1,108 @@
+/** A network that tells nonsense: the index keeps what it has until the network makes sense again, and then is exact. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createLog } from "#src/base/log.ts";
+import { origin, type Point } from "#src/cardano/block.ts";
+import { encode, Encoded } from "#src/cardano/cbor.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { Follower } from "#src/chain/follower.ts";
+import { chainMigrations } from "#src/chain/migrations.ts";
+import { prune } from "#src/chain/prune.ts";
+import type { RawStep } from "#src/chain/port.ts";
+import { transactionProjection } from "#src/chain/transactions.ts";
+import { utxoProjection } from "#src/chain/utxo.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { MemoryChain, memoryPort } from "../../support/chain.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { until } from "../../support/until.ts";
+
+const KEPT = 10;
+
+let infra: Awaited<ReturnType<typeof sharedInfra>>;
+let store: Store;
+beforeAll(async () => {
+  infra = await sharedInfra();
+  store = openStore(infra.databaseUrl);
+  await migrate(store, chainMigrations);
+});
+afterAll(async () => {
+  await store?.close();
+  await infra?.stop();
+});
+
+const chain = new MemoryChain();
+for (let i = 0; i < 40; i++) chain.add();
+/** Another chain, of other slots. */
+const other = new MemoryChain();
+other.add();
+other.rollback(1);
+for (let i = 0; i < 60; i++) other.add();
+
+const { tip } = chain;
+const block = (of: MemoryChain, height: number): RawStep => bytes(of.blocks[height - 1]!.bytes);
+const bytes = (block: Uint8Array): RawStep => ({ type: "forward", block, tip });
+const back = (point: Point): RawStep => ({ type: "backward", point, tip });
+const at = (height: number): Point => chain.blocks[height - 1]!.scanned;
+const nowhere = "ab".repeat(32);
+
+/** Has the index follow one session of lies and then the chain; gives the lowest height that it stood at, and what it said. */
+async function follow(lies: readonly RawStep[]): Promise<{ lowest: number; said: string }> {
+  const honest = memoryPort(chain, { random: () => 0 });
+  let sessions = 0;
+  let lowest = Infinity;
+  const said: string[] = [];
+  const follower = new Follower({
+    store,
+    port: {
+      ...honest,
+      async *follow(points, signal) {
+        if (sessions++ === 0) yield* lies;
+        else yield* honest.follow(points, signal);
+      },
+    },
+    projections: [transactionProjection, utxoProjection],
+    fence: async () => {},
+    append: async () => {},
+    ring: () => {},
+    onMoved: ({ height }) => lowest = Math.min(lowest, height),
+    log: createLog("warn", {}, (line) => said.push(line)),
+    keepBlocks: KEPT,
+  });
+  const stop = new AbortController();
+  const running = follower.run(stop.signal);
+  await until(
+    "the index stands at the tip",
+    async () => sessions > 1 && (await readCursor(store.sql)).at.hash === tip.hash,
+    5_000,
+    5,
+  );
+  stop.abort();
+  await running;
+  return { lowest, said: said.join("\n") };
+}
+
+const blocks = () => store.sql`select slot, hash, height, previous from chain_block order by slot`;
+
+test.each<[what: string, lowest: number, said: RegExp, ...steps: RawStep[]]>([
+  ["back to a block that nobody has", Infinity, /deeper/, back({ slot: 35, hash: nowhere })],
+  ["back to a block that is to come", Infinity, /deeper/, back({ slot: 1_000_000, hash: nowhere })],
+  ["back further than anything is kept", Infinity, /deeper/, back(at(tip.height - KEPT - 5))],
+  ["back to the beginning", Infinity, /deeper/, back(origin)],
+  ["another chain", Infinity, /does not follow/, back(tip), block(other, 41)],
+  ["another chain, from a point that both have", 38, /does not follow/, back(at(38)), block(other, 39)],
+  ["all but one block", 36, /does not follow/, back(at(36)), block(chain, 38)],
+  ["blocks in the wrong order", 36, /does not follow/, back(at(36)), block(chain, 38), block(chain, 37)],
+  ["a block twice", 36, /does not follow/, back(at(36)), block(chain, 37), block(chain, 38), block(chain, 37)],
+  ["no block", Infinity, /expected/, back(tip), bytes(new Uint8Array(200))],
+  ["half a block", Infinity, /truncated/, back(tip), bytes(chain.blocks[3]!.bytes.subarray(0, 50))],
+  ["a block of an era to come", Infinity, /era 9/, back(tip), bytes(encode([9, new Encoded(chain.blocks[3]!.bytes)]))],
+])("a network that tells %s", async (_, lowest, said, ...lies) => {
+  await follow([]);
+  await prune(store.sql, KEPT);
+  const before = await blocks();
+  expect(before.length).toBeLessThan(chain.blocks.length);
+  const told = await follow(lies);
+  expect(told.lowest).toBe(lowest);
+  expect(told.said).toMatch(said);
+  expect(await blocks()).toEqual(before);
+});
