@@ -11,7 +11,9 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
 import { lapseReservations } from "#src/chain/available.ts";
 import { MAIN, readCursor, readPoints } from "#src/chain/cursor.ts";
+import { forkAt } from "#src/chain/groups.ts";
 import { type FollowerStep, Lane } from "#src/chain/lane.ts";
+import * as measure from "#src/chain/metrics.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/progress.ts";
 import { prune } from "#src/chain/prune.ts";
@@ -76,7 +78,10 @@ export class Follower {
       meter: new ProgressMeter((progress) => this.tell(progress)),
       points: () => readPoints(store.sql),
       stopsAt: (slot) => this.waiting.some(({ at }) => at.point.slot === slot),
-      onUndo: undoWatches,
+      onUndo: async (sql, slot) => {
+        await undoWatches(sql, slot);
+        await forkAt(sql, slot);
+      },
       onMoved: (at, blocks) => this.moved(at, blocks),
     });
     this.restoring = new Restoring({
@@ -147,20 +152,24 @@ export class Follower {
 
   /** Forgets what nobody can ask for any more, in small transactions between the steps of the main lane. */
   private async prune(): Promise<void> {
-    const step = (work: (sql: Queries) => Promise<unknown>) => this.main.serially(() => this.fenced(work));
-    await step(lapseWatches);
+    const step = <T>(work: (sql: Queries) => Promise<T>) => this.main.serially(() => this.fenced(work));
+    while (await step(lapseWatches));
     await step(lapseReservations);
-    let more = true;
-    while (more) await step(async (sql) => more = await prune(sql, this.options.keepBlocks ?? KEEP_BLOCKS));
+    while (await step((sql) => prune(sql, this.options.keepBlocks ?? KEEP_BLOCKS)));
   }
 
   private async settle(answer: Answer): Promise<void> {
-    await this.fenced(async (sql) => {
-      const { at } = await readCursor(sql);
-      const place = placeAnswer(answer.at, at, this.recent.at(-1)?.hash === at.hash ? this.recent : []);
-      if (place === "wait") this.waiting.push(answer);
-      else if (place !== "ask_again") await applyAnswer(sql, answer.addresses, answer.at, place);
-    });
+    const { store, onStep } = this.options;
+    const { at } = await readCursor(store.sql);
+    const place = placeAnswer(answer.at, at, this.recent.at(-1)?.hash === at.hash ? this.recent : []);
+    if (place === "wait") this.waiting.push(answer);
+    else if (place !== "ask_again") {
+      const write = async (work: (sql: Queries) => Promise<void>) => {
+        await onStep?.("answering");
+        await this.fenced(work, at);
+      };
+      await applyAnswer(write, answer.addresses, answer.at, place);
+    }
   }
 
   private async settleAnswers(at: Tip): Promise<void> {
@@ -171,11 +180,18 @@ export class Follower {
     if (due.length > 0) this.wake();
   }
 
-  private async fenced(work: (sql: Queries) => Promise<unknown>): Promise<void> {
-    await this.options.store.sql.begin(async (sql) => {
-      await this.options.fence(sql);
-      await sql`select 1 from chain_cursor where id = ${MAIN} for update`;
-      await work(sql);
+  /** A transaction under the lease, in which the main cursor does not move; where `at` is given, it must stand there. */
+  private async fenced<T>(work: (sql: Queries) => Promise<T>, at?: Tip): Promise<T> {
+    const { store, fence } = this.options;
+    let begun = 0;
+    const result = await store.sql.begin(async (sql) => {
+      begun = performance.now();
+      await fence(sql);
+      const [row] = await sql<{ hash: string }[]>`select hash from chain_cursor where id = ${MAIN} for update`;
+      if (at && row?.hash !== at.hash) throw new Error("the cursor has moved under this follower");
+      return await work(sql);
     });
+    measure.writeSeconds.of().observe((performance.now() - begun) / 1_000);
+    return result as T;
   }
 }

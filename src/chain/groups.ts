@@ -8,11 +8,12 @@
 import type { Point, Tip } from "#src/cardano/block.ts";
 import type { Projection } from "#src/cardano/projection.ts";
 import { MAIN, readPlace } from "#src/chain/cursor.ts";
+import { BETWEEN } from "#src/chain/stopover.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Slots that births may lie apart for their things to be read together. */
 const TOGETHER = 86_400;
-/** Rows that are deleted at once. */
+/** Rows that are changed at once. */
 const AT_ONCE = 2_000;
 
 /** A cursor of things that are read apart. */
@@ -79,17 +80,18 @@ async function regenerate(sql: Queries, cursors: readonly string[]): Promise<voi
 }
 
 /**
- * Gives things that nobody reads yet to a cursor, in a fenced transaction: those that were born where the main cursor stands, or
- * later, to it; of the others the youngest, with all born within a day of it, to a new one at the birth of the oldest among them.
- * Gives whether there were any.
+ * Gives some things that nobody reads yet to a cursor, in a fenced transaction: those that were born where the main cursor stands, or
+ * later, to it; of the others the youngest, with all born within a day of it, to one at the birth of the oldest among them: one that
+ * stands not after it and less than a day before, else a new one where there may be another. Gives whether there were any.
  */
-export async function assign(sql: Queries, projections: readonly string[]): Promise<boolean> {
+export async function assign(sql: Queries, projections: readonly string[], another: boolean): Promise<boolean> {
   await sql`select 1 from chain_cursor where id = ${MAIN} for update`;
   const { at } = (await readPlace(sql, MAIN))!;
   const names = sql.array([...projections]);
-  const current = await sql`update chain_member set cursor = ${MAIN}
-    where cursor is null and not gone and projection = any(${names})
-      and (birth_slot > ${at.slot} or (birth_slot = ${at.slot} and birth_hash = ${at.hash})) returning 1`;
+  const current = await sql`update chain_member set cursor = ${MAIN} where ctid = any(array(
+    select ctid from chain_member where cursor is null and not gone and projection = any(${names})
+      and (birth_slot > ${at.slot} or (birth_slot = ${at.slot} and birth_hash = ${at.hash}))
+      limit ${AT_ONCE})) returning 1`;
   if (current.length > 0) {
     await regenerate(sql, [MAIN]);
     return true;
@@ -98,59 +100,124 @@ export async function assign(sql: Queries, projections: readonly string[]): Prom
     select projection, birth_slot from chain_member
     where cursor is null and not gone and projection = any(${names}) order by birth_slot desc limit 1`;
   if (!youngest) return false;
+  const { projection } = youngest;
   const [oldest] = await sql<{ birth_slot: bigint; birth_hash: string }[]>`
     select birth_slot, birth_hash from chain_member
-    where cursor is null and not gone and projection = ${youngest.projection}
+    where cursor is null and not gone and projection = ${projection}
       and birth_slot >= ${youngest.birth_slot - BigInt(TOGETHER)} order by birth_slot limit 1`;
-  const [next] = await sql<{ id: string }[]>`select 'restoring-' || nextval('chain_restoring') as id`;
   const { birth_slot: slot, birth_hash: hash } = oldest!;
-  await sql`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
-    values (${next!.id}, ${slot}, ${hash}, 0, ${at.slot}, ${at.height})`;
-  await sql`update chain_member set cursor = ${next!.id}
-    where cursor is null and not gone and projection = ${youngest.projection} and birth_slot >= ${slot}`;
+  const cursor = await joinable(sql, projection, slot) ??
+    (another ? await begin(sql, { slot, hash }, at) : undefined);
+  if (cursor === undefined) return false;
+  await regenerate(sql, [cursor]);
+  await sql`update chain_member set cursor = ${cursor} where ctid = any(array(
+    select ctid from chain_member where cursor is null and not gone and projection = ${projection}
+      and birth_slot >= ${slot} order by birth_slot limit ${AT_ONCE}))`;
   return true;
 }
 
+/** A cursor apart that has not passed a birth, and has little way to it. */
+async function joinable(sql: Queries, projection: string, birth: bigint): Promise<string | undefined> {
+  const [found] = await sql<{ id: string }[]>`
+    select id from chain_cursor c where id <> ${MAIN} and slot <= ${birth} and slot > ${birth - BigInt(TOGETHER)}
+      and exists (select 1 from chain_member m where m.cursor = c.id and m.projection = ${projection})
+    order by slot desc limit 1`;
+  return found?.id;
+}
+
+/** Begins a cursor at a birth. */
+async function begin(sql: Queries, birth: { slot: bigint; hash: string }, tip: Tip): Promise<string> {
+  const [begun] = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
+    values ('restoring-' || nextval('chain_restoring'), ${birth.slot}, ${birth.hash}, 0, ${tip.slot}, ${tip.height})
+    returning id`;
+  return begun!.id;
+}
+
+/** The main cursor goes back to a slot: the blocks that it reads from there on are not those that cursors beyond it have read. */
+export async function forkAt(sql: Queries, slot: number): Promise<void> {
+  await sql`update chain_cursor set fork_slot = least(fork_slot, ${slot}) where id <> ${MAIN} and slot > ${slot}`;
+}
+
+/** A cursor apart goes back to a slot. */
+export async function passedFork(sql: Queries, cursor: string, slot: number): Promise<void> {
+  await sql`update chain_cursor set fork_slot = null where id = ${cursor} and fork_slot >= ${slot}`;
+}
+
 /**
- * Where a cursor apart goes on, newest first: its own place, the main cursor's points before it, and its things' births. Below all of
- * these is the origin.
+ * Where a cursor apart goes on, newest first: its own place, where that is a block, and, as far as they are of its own branch, the main
+ * cursor's points before it and its things' births. Below all of these is the origin.
  */
 export async function groupPoints(sql: Queries, cursor: string): Promise<Point[]> {
   const rows = await sql<{ slot: bigint; hash: string }[]>`
     select distinct slot, hash from (
-      select slot, hash from chain_cursor where id = ${cursor}
+      select slot, hash from chain_cursor where id = ${cursor} and hash <> ${BETWEEN}
       union all
       (select b.slot, b.hash from chain_block b, chain_cursor c
-        where c.id = ${cursor} and b.slot < c.slot order by b.slot desc limit 64)
+        where c.id = ${cursor} and b.slot < c.slot and (fork_slot is null or b.slot <= fork_slot)
+        order by b.slot desc limit 64)
       union all
       select birth_slot, birth_hash from chain_member join chain_cursor on id = cursor
-        where cursor = ${cursor} and birth_slot <= slot) p
+        where cursor = ${cursor} and (birth_slot < slot or birth_slot = slot and birth_hash = hash)
+          and (fork_slot is null or birth_slot <= fork_slot)) p
     where slot >= 0 order by slot desc`;
   return rows.map((row) => ({ slot: Number(row.slot), hash: row.hash }));
 }
 
-/** Joins a cursor with the main one, in a fenced transaction, if both stand at the same block; gives its things, else undefined. */
-export async function join(sql: Queries, cursor: string): Promise<{ members: string[]; at: Tip } | undefined> {
+/** What of a cursor has joined the main one. */
+export interface Joined {
+  readonly members: readonly string[];
+  readonly at: Tip;
+  /** Whether there are others; while there are, the cursor is there as well. */
+  readonly more: boolean;
+}
+
+/** Joins some things of a cursor with the main one, in a fenced transaction, if both stand at the same block; else undefined. */
+export async function join(sql: Queries, cursor: string): Promise<Joined | undefined> {
   const rows = await sql<{ id: string; hash: string }[]>`
     select id, hash from chain_cursor where id in (${MAIN}, ${cursor}) order by id = ${MAIN} desc for update`;
   if (rows.length < 2 || rows[0]!.hash !== rows[1]!.hash) return undefined;
   const { at } = (await readPlace(sql, MAIN))!;
-  await regenerate(sql, [MAIN]);
-  const joined = await sql<{ member: string }[]>`
-    update chain_member set cursor = ${MAIN} where cursor = ${cursor} returning member`;
-  await sql`delete from chain_cursor where id = ${cursor}`;
-  return { members: joined.map(({ member }) => member), at };
+  await regenerate(sql, [MAIN, cursor]);
+  const joined = await sql<{ member: string }[]>`update chain_member set cursor = ${MAIN} where ctid = any(array(
+    select ctid from chain_member where cursor = ${cursor} limit ${AT_ONCE})) returning member`;
+  const more = joined.length === AT_ONCE;
+  if (!more) await sql`delete from chain_cursor where id = ${cursor}`;
+  return { members: joined.map(({ member }) => member), at, more };
 }
 
-/** Takes things that are gone off their cursors, in a fenced transaction; a cursor apart that has none left goes as well. */
-export async function release(sql: Queries): Promise<void> {
-  const rows = await sql<{ cursor: string }[]>`
-    select distinct cursor from chain_member where gone and cursor is not null`;
-  if (rows.length === 0) return;
+/**
+ * Takes some things that are gone off their cursors, in a fenced transaction; a cursor apart that has none left goes as well. Gives
+ * whether there may be more.
+ */
+export async function release(sql: Queries): Promise<boolean> {
+  const rows = await sql<{ id: string; cursor: string }[]>`
+    select ctid::text as id, cursor from chain_member where gone and cursor is not null limit ${AT_ONCE}`;
+  if (rows.length === 0) return false;
   await regenerate(sql, rows.map(({ cursor }) => cursor));
-  await sql`update chain_member set cursor = null where gone and cursor is not null`;
+  await sql`update chain_member set cursor = null
+    where ctid = any(${sql.array(rows.map(({ id }) => id))}::text[]::tid[]) and gone`;
   await sql`delete from chain_cursor c where id <> ${MAIN}
     and not exists (select 1 from chain_member m where m.cursor = c.id)`;
+  return rows.length === AT_ONCE;
+}
+
+/** How far things that are read apart have come. */
+export interface Restored {
+  readonly groups: number;
+  /** Things of these groups, and those that wait. */
+  readonly things: number;
+  /** Slots from the group that is farthest behind to the main cursor. */
+  readonly behind: number;
+}
+
+/** Looks how far things of these projections are that are not read with all others. */
+export async function readRestored(sql: Queries, projections: readonly string[]): Promise<Restored> {
+  const [row] = await sql<{ groups: number; things: number; behind: bigint }[]>`
+    select count(distinct m.cursor)::int as groups, count(*)::int as things,
+      coalesce(greatest(max(main.slot - coalesce(c.slot, m.birth_slot)), 0), 0) as behind
+    from chain_member m join chain_cursor main on main.id = ${MAIN} left join chain_cursor c on c.id = m.cursor
+    where m.cursor is distinct from ${MAIN} and not m.gone and m.projection = any(${sql.array([...projections])})`;
+  return { groups: row!.groups, things: row!.things, behind: Number(row!.behind) };
 }
 
 /** Erases some rows of things that are gone, in a fenced transaction; gives whether there may be more. */

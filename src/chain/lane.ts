@@ -13,12 +13,15 @@ import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src
 import type { Projection, Touched } from "#src/cardano/projection.ts";
 import { Ahead, type Forward } from "#src/chain/ahead.ts";
 import { type Batch, foldBlocks } from "#src/chain/batch.ts";
+import { Budget, WRITE_MS } from "#src/chain/budget.ts";
 import { Catalog } from "#src/chain/catalog.ts";
 import { type Place, readPlace } from "#src/chain/cursor.ts";
+import { passedFork } from "#src/chain/groups.ts";
 import * as measure from "#src/chain/metrics.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import type { ProgressMeter } from "#src/chain/progress.ts";
 import { fetchRows, insertRows, type Reach, reachOf, undoRows } from "#src/chain/rows.ts";
+import { stopover } from "#src/chain/stopover.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 export interface LaneOptions {
@@ -65,18 +68,12 @@ export type FollowerStep =
   | "before-undo"
   | "after-undo"
   | "before-join"
-  | "after-join";
+  | "after-join"
+  | "answering";
 
 const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000, 5_000];
-/** What a transaction of many blocks is to take, in milliseconds: well below what none may exceed. */
-const WRITE_MS = 30;
-/** How much more than the last a transaction may hold: a machine that is busy now and then makes some seem quick that are not. */
-const GROWTH = 1.3;
 /** Blocks of one transaction. */
 const MOST_BLOCKS = 1_000;
-/** Changes that a transaction begins with, as long as nothing was measured. */
-const FIRST_CHANGES = 200;
-const MOST_CHANGES = 20_000;
 
 /** Things came to the cursor or left it since a step was computed: it is computed anew. */
 class Regenerated extends Error {}
@@ -87,8 +84,10 @@ export class Lane {
   private readonly reach: Reach;
   private readonly catalog = new Catalog();
   private queue: Promise<void> = Promise.resolve();
-  /** Changes that a transaction may hold to take `WRITE_MS`. */
-  private budget = FIRST_CHANGES;
+  private readonly writing = new Budget(200, 20);
+  private readonly undoing = new Budget(2_000, 500);
+  /** Blocks, or slots, to take back at once, if there are not too many changes in them. */
+  private stride = 16;
   /** Blocks to fold at once: as many as were written the last time, and some more. */
   private ahead = 16;
   /** Where the lane stands, as far as this process knows. */
@@ -188,7 +187,7 @@ export class Lane {
       reach: this.reach,
       settled,
       ends: (step, changes, last) =>
-        changes >= this.budget || this.isNear(step) || stopsAt?.(last.slot) === true ||
+        changes >= this.writing.changes || this.isNear(step) || stopsAt?.(last.slot) === true ||
         linkProblem(step.block, last) !== undefined,
     });
     await onStep?.("folded");
@@ -219,14 +218,8 @@ export class Lane {
       await this.options.onStep?.("before-commit");
     });
     const took = performance.now() - begun;
-    const changes = overlay.size + touched.length;
-    // a small transaction says little of a large one
-    if (took > WRITE_MS || changes * 2 >= this.budget) {
-      const fits = Math.max(1, changes) * WRITE_MS / took;
-      this.budget = Math.round(
-        Math.min(MOST_CHANGES, Math.max(FIRST_CHANGES / 10, Math.min(fits, this.budget * GROWTH))),
-      );
-    }
+    measure.writeSeconds.of().observe(took / 1_000);
+    this.writing.took(overlay.size + touched.length, took);
     // a transaction of many blocks without changes is judged by its time alone
     const blocksThatFit = took > WRITE_MS ? blocks.length * WRITE_MS / took : blocks.length * 2;
     this.ahead = Math.round(Math.min(MOST_BLOCKS, Math.max(16, blocksThatFit)));
@@ -235,42 +228,69 @@ export class Lane {
   /** Under the lease, with the cursor where this step was computed from. */
   private async claim(sql: Queries, { at, generation }: Place): Promise<void> {
     await this.options.fence(sql);
-    const [row] = await sql<{ hash: string; generation: bigint }[]>`
-      select hash, generation from chain_cursor where id = ${this.options.cursor} for update`;
+    const [row] = await sql<{ slot: bigint; hash: string; generation: bigint }[]>`
+      select slot, hash, generation from chain_cursor where id = ${this.options.cursor} for update`;
     if (!row) throw new CursorGone();
-    if (row.hash !== at.hash) throw new Error("the cursor has moved under this follower");
+    if (Number(row.slot) !== at.slot || row.hash !== at.hash) {
+      throw new Error("the cursor has moved under this follower");
+    }
     if (row.generation !== generation) throw new Regenerated();
   }
 
+  /** Rolls back, a deep way in steps that are each whole: a short transaction to a place between, from which a crash goes on as well. */
   private async backward(point: Point, tip: Tip): Promise<void> {
+    const { store, keepsPoints } = this.options;
+    const begun = (await this.place()).at;
+    if (samePoint(point, begun)) return;
+    const to = point.slot < 0 ? this.beginning(begun) : await this.known(point, begun);
+    let entities = 0;
+    for (let from: Point = begun; !samePoint(from, to); from = this.at!) {
+      const way = { from, to, tables: this.reach.tables, hasPoints: keepsPoints };
+      const { place, steps } = await stopover(store.sql, way, this.stride, this.undoing.changes);
+      this.stride = Math.min(MOST_BLOCKS, steps * 2);
+      entities += await this.undo(place, tip);
+    }
+    measure.rollbacks.of().inc();
+    measure.blocksUndone.of().inc(Math.max(0, begun.height - to.height));
+    this.options.log.info("rolled back", { from: begun.slot, to: to.slot, entities });
+  }
+
+  /** Undoes what is above a place, in one transaction; gives how many entities that touched. */
+  private async undo(to: Tip, tip: Tip): Promise<number> {
     const { store, projections, onStep, onUndo } = this.options;
     const place = await this.place();
-    const { at } = place;
-    if (samePoint(point, at)) return;
-    const back = point.slot < 0 ? this.beginning(at) : await this.known(point, at);
     await onStep?.("before-undo");
     const touched: Touched[] = [];
+    let undone = 0;
+    let begun = 0;
     await store.sql.begin(async (sql) => {
+      begun = performance.now();
       touched.length = 0;
       await this.claim(sql, place);
-      const affected = await undoRows(sql, back.slot, this.reach);
-      await onUndo?.(sql, back.slot);
+      const affected = await undoRows(sql, to.slot, this.reach);
+      undone = [...affected.values()].reduce((sum, rows) => sum + rows.length, 0);
+      await onUndo?.(sql, to.slot);
       for (const projection of projections) {
         const queries = projection.undoKeys?.(affected) ?? [];
         const rows = await fetchRows(sql, queries, this.reach);
-        touched.push(...projection.undo(back, affected, rows));
+        touched.push(...projection.undo(to, affected, rows));
       }
-      if (this.options.keepsPoints) await sql`delete from chain_block where slot > ${back.slot}`;
-      await this.moveCursor(sql, back, tip);
+      if (this.options.keepsPoints) {
+        const blocks = await sql`delete from chain_block where slot > ${to.slot} returning 1`;
+        undone += blocks.length;
+      }
+      await this.moveCursor(sql, to, tip);
+      await passedFork(sql, this.options.cursor, to.slot);
       await this.options.append(sql, touched);
     });
-    measure.rollbacks.of().inc();
-    measure.blocksUndone.of().inc(Math.max(0, at.height - back.height));
-    this.at = back;
+    const took = performance.now() - begun;
+    measure.writeSeconds.of().observe(took / 1_000);
+    this.undoing.took(undone, took);
+    this.at = to;
     await onStep?.("after-undo");
-    this.options.log.info("rolled back", { from: at.slot, to: back.slot, entities: touched.length });
     this.options.ring(touched);
-    await this.options.onMoved?.(back, []);
+    await this.options.onMoved?.(to, []);
+    return touched.length;
   }
 
   /** The chain's beginning, unless a rollback to there is deeper than any that a network makes: then it is another chain, or one that is far behind. */

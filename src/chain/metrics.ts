@@ -15,3 +15,19 @@ export const interruptions = metrics.counter(
   "arbor_follower_interruptions_total",
   "Times that following the chain had to begin anew.",
 );
+export const writeSeconds = metrics.histogram(
+  "arbor_index_write_seconds",
+  "Write transactions of the index, in seconds.",
+);
+export const restoringGroups = metrics.gauge(
+  "arbor_restoring_groups",
+  "Groups of things that are read apart until they have caught up with the index.",
+);
+export const restoringThings = metrics.gauge(
+  "arbor_restoring_things",
+  "Things in those groups, and things that wait for one.",
+);
+export const restoringBehind = metrics.gauge(
+  "arbor_restoring_behind_slots",
+  "Slots by which the group that is farthest behind is behind the index.",
+);

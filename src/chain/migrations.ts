@@ -58,4 +58,14 @@ export const chainMigrations: readonly Migration[] = [{
     create sequence chain_restoring;
     create index on chain_block (height);
     create index on chain_block (hash);`,
+}, {
+  id: "chain-4",
+  sql: `
+    -- of a cursor apart: the slot above which the main cursor's blocks are of another branch than its own; null where they are not
+    alter table chain_cursor add column fork_slot bigint;
+    -- nobody uses it any more and its outputs are being erased, some at a time
+    alter table chain_watch add column lapsed boolean not null default false;
+    -- an address's outputs are erased whether they are spent or not
+    drop index chain_utxo_address_idx;
+    create index on chain_utxo (address, to_slot);`,
 }];

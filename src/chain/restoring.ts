@@ -3,8 +3,19 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
-import { assign, erase, type Group, groupPoints, join, readGroups, release } from "#src/chain/groups.ts";
+import {
+  assign,
+  erase,
+  type Group,
+  groupPoints,
+  join,
+  readGroups,
+  readRestored,
+  release,
+  type Restored,
+} from "#src/chain/groups.ts";
 import { Lane, type LaneOptions } from "#src/chain/lane.ts";
+import * as measure from "#src/chain/metrics.ts";
 import { type Progress, ProgressMeter } from "#src/chain/progress.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -49,23 +60,33 @@ export class Restoring {
       try {
         await this.releaseGone();
         let groups = await readGroups(store.sql, names);
-        while (groups.length < MOST && await this.fenced((sql) => assign(sql, names))) {
+        while (await this.waiting(names) && await this.fenced((sql) => assign(sql, names, groups.length < MOST))) {
           groups = await readGroups(store.sql, names);
         }
         for (const group of groups) if (this.running.size < MOST) this.start(group, signal);
+        tell(await readRestored(store.sql, names));
       } catch (error) {
         if (!signal.aborted) log.warn("looking after restored things is interrupted", { reason: reason(error) });
       }
       await Promise.race([doorbell, sleep(LOOK_EVERY_MS, signal)]);
     }
     await Promise.all(this.running.values());
+    tell({ groups: 0, things: 0, behind: 0 });
+  }
+
+  /** Whether nobody reads some things yet. */
+  private async waiting(names: readonly string[]): Promise<boolean> {
+    const { sql } = this.options.store;
+    const rows = await sql`select 1 from chain_member
+      where cursor is null and not gone and projection = any(${sql.array([...names])}) limit 1`;
+    return rows.length > 0;
   }
 
   private async releaseGone(): Promise<void> {
     const { store, projections } = this.options;
     const [gone] = await store.sql`select 1 from chain_member where gone limit 1`;
     if (!gone) return;
-    await this.fenced(release);
+    while (await this.fenced(release));
     while (await this.fenced((sql) => erase(sql, projections)));
   }
 
@@ -118,19 +139,33 @@ export class Restoring {
     if (main.at?.hash !== at.hash) return false;
     const members = projections.find(({ name }) => name === projection)?.members;
     await onStep?.("before-join");
-    let touched: readonly Touched[] = [];
-    // between steps of the main lane, whose work would be in vain otherwise
-    const joined = await main.serially(() =>
-      this.fenced(async (sql) => {
-        const done = await join(sql, cursor);
-        if (done) await append(sql, touched = members?.joined?.(done.members, done.at) ?? []);
-        return done;
-      })
-    );
+    const touched: Touched[] = [];
+    let things = 0;
+    // between steps of the main lane, whose work would be in vain otherwise; it moves only when all have joined
+    const joined = await main.serially(async () => {
+      for (;;) {
+        let told: readonly Touched[] = [];
+        const done = await this.fenced(async (sql) => {
+          const some = await join(sql, cursor);
+          if (some) await append(sql, told = members?.joined?.(some.members, some.at) ?? []);
+          return some;
+        });
+        if (!done) return false;
+        touched.push(...told);
+        things += done.members.length;
+        if (!done.more) return true;
+      }
+    });
     if (!joined) return false;
     await onStep?.("after-join");
-    log.info("things have caught up and are read with all others", { things: joined.members.length, slot: at.slot });
+    log.info("things have caught up and are read with all others", { things, slot: at.slot });
     ring(touched);
     return true;
   }
+}
+
+function tell({ groups, things, behind }: Restored): void {
+  measure.restoringGroups.of().set(groups);
+  measure.restoringThings.of().set(things);
+  measure.restoringBehind.of().set(behind);
 }

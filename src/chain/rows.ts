@@ -145,18 +145,18 @@ export async function insertRows(
 
 /** Undoes index tables down to a slot; gives the rows that began or ended after it, as they were. */
 export async function undoRows(sql: Queries, slot: number, reach: Reach): Promise<Rows> {
-  const affected = new Map<string, readonly Row[]>();
-  for (const table of reach.tables) {
+  // all of it is on its way at once; the connection keeps the order
+  const affected = await Promise.all([...reach.tables].map(async (table) => {
     const name = sql(table);
     const mine = belongs(sql, table, reach);
-    affected.set(
-      table,
-      await sql<Row[]>`select t.* from ${name} t where (from_slot > ${slot} or to_slot > ${slot}) ${mine}`,
-    );
-    await sql`delete from ${name} t where from_slot > ${slot} ${mine}`;
-    await sql`update ${name} t set to_slot = null where to_slot > ${slot} ${mine}`;
-  }
-  return affected;
+    const [rows] = await Promise.all([
+      sql<Row[]>`select t.* from ${name} t where (from_slot > ${slot} or to_slot > ${slot}) ${mine}`,
+      sql`delete from ${name} t where from_slot > ${slot} ${mine}`,
+      sql`update ${name} t set to_slot = null where to_slot > ${slot} ${mine}`,
+    ]);
+    return [table, rows] as const;
+  }));
+  return new Map(affected);
 }
 
 /** A row as SQL would give it back: every column there, `int8` as bigint. */

@@ -15,6 +15,9 @@ import { insertRows } from "#src/chain/rows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 const LAPSE = "1 hour";
+/** Outputs of one write transaction, and their bytes. */
+const AT_ONCE = 500;
+const BYTES_AT_ONCE = 200_000;
 
 /** Sees to it that addresses are watched and their rows known; waits until they are, `wake` being the follower's doorbell. */
 export async function ensureWatched(
@@ -34,9 +37,8 @@ export async function ensureWatched(
     }
     if (first) {
       await store.sql`insert into chain_watch (address, forever)
-        select unnest(${
-        store.sql.array([...addresses])
-      }::text[]), ${forever} on conflict (address) do update set used_at = now()`;
+        select unnest(${store.sql.array([...addresses])}::text[]), ${forever} on conflict (address)
+        do update set used_at = now(), lapsed = false`;
       wake();
     }
     if (Date.now() >= deadline) {
@@ -53,15 +55,25 @@ async function touch(store: Store, addresses: readonly string[]): Promise<void> 
 
 /** Addresses that wait for their rows. */
 export async function wantedWatches(sql: Queries, limit = 100): Promise<string[]> {
-  const rows = await sql<{ address: string }[]>`select address from chain_watch where not ready limit ${limit}`;
+  const rows = await sql<{ address: string }[]>`
+    select address from chain_watch where not ready and not lapsed limit ${limit}`;
   return rows.map((row) => row.address);
 }
 
-/** Drops watches that nobody used for an hour, with their rows. */
-export async function lapseWatches(sql: Queries): Promise<void> {
-  await sql`with gone as (
-      delete from chain_watch where not forever and used_at < now() - ${LAPSE}::interval returning address)
-    delete from chain_utxo using gone where chain_utxo.address = gone.address`;
+/**
+ * Drops some of what watches hold that nobody used for an hour, and those that hold nothing any more; gives whether there may be more.
+ * A watch that is used again meanwhile is wanted anew.
+ */
+export async function lapseWatches(sql: Queries): Promise<boolean> {
+  await sql`update chain_watch set lapsed = true, ready = false, at_slot = null
+    where not forever and not lapsed and used_at < now() - ${LAPSE}::interval`;
+  const erased = await sql`delete from chain_utxo where ref = any(array(
+    select ref from chain_watch w join chain_utxo u on u.address = w.address where w.lapsed limit ${AT_ONCE}))
+    returning 1`;
+  if (erased.length === AT_ONCE) return true;
+  await sql`delete from chain_watch w
+    where lapsed and not exists (select 1 from chain_utxo u where u.address = w.address)`;
+  return false;
 }
 
 /**
@@ -81,20 +93,47 @@ export function placeAnswer(
   return before === undefined ? "ask_again" : recent.slice(before);
 }
 
-/** Writes an answer's rows, brought forward by `blocks`; the caller holds the cursor's row and stands at the last of them. */
+/**
+ * Writes an answer's rows, brought forward by `blocks`, in transactions of `write`, each of them short, between which the follower
+ * stands still. The watches are ready with the last; until then nobody reads their rows, and they are wanted.
+ */
 export async function applyAnswer(
-  sql: Queries,
+  write: (work: (sql: Queries) => Promise<void>) => Promise<void>,
   addresses: readonly string[],
   answer: At<readonly Utxo[]>,
   blocks: readonly ScannedBlock[],
 ): Promise<void> {
-  await sql`delete from chain_utxo where address = any(${sql.array([...addresses])})`;
-  const rows = outputsAfter(addresses, answer, blocks);
-  for (let i = 0; i < rows.length; i += 1_000) {
-    await insertRows(sql, "chain_utxo", ["ref", "address", "output", "from_slot", "to_slot"], rows.slice(i, i + 1_000));
+  const parts = partsOf(outputsAfter(addresses, answer, blocks));
+  let old = true;
+  while (parts.length > 0) {
+    await write(async (sql) => {
+      const list = sql.array([...addresses]);
+      if (old) {
+        const erased = await sql`delete from chain_utxo where ref = any(array(
+          select ref from chain_utxo where address = any(${list}) limit ${AT_ONCE})) returning 1`;
+        old = erased.length === AT_ONCE;
+        if (old) return;
+      }
+      await insertRows(sql, "chain_utxo", ["ref", "address", "output", "from_slot", "to_slot"], parts.shift()!);
+      if (parts.length > 0) return;
+      await sql`update chain_watch set ready = true, at_slot = ${answer.point.slot} where address = any(${list})`;
+    });
   }
-  await sql`update chain_watch set ready = true, at_slot = ${answer.point.slot}
-    where address = any(${sql.array([...addresses])})`;
+}
+
+/** Rows in pieces that are written at once; one where there are none. */
+function partsOf(rows: readonly Row[]): Row[][] {
+  const parts: Row[][] = [[]];
+  let bytes = 0;
+  for (const row of rows) {
+    if (bytes >= BYTES_AT_ONCE || parts.at(-1)!.length >= AT_ONCE) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)!.push(row);
+    bytes += (row.output as Uint8Array).length;
+  }
+  return parts;
 }
 
 /** The rows of addresses, spent ones included, after the blocks that follow an answer's point. */

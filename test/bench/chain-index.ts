@@ -31,7 +31,8 @@ import { histogram, measured } from "./writes.ts";
 const COPIES = process.argv.includes("--quick") ? 4 : 24;
 const OWNERS = 1_000;
 
-const tables = `
+/** Tables of `ownProjection`. */
+export const tables = `
   create table bench_credential (owner text not null, credential text primary key);
   create table bench_output (
     owner text not null, ref text primary key, output bytea not null, from_slot bigint not null, to_slot bigint);
@@ -39,7 +40,7 @@ const tables = `
   create index on bench_output (to_slot) where to_slot is not null;`;
 
 /** Outputs at watched payment credentials, as a wallet keeps them. */
-const ownProjection: Projection = {
+export const ownProjection: Projection = {
   name: "own",
   tables: ["bench_output"],
   members: { column: "owner", tables: ["bench_credential", "bench_output"] },
@@ -71,12 +72,13 @@ const ownProjection: Projection = {
   undo: () => [],
 };
 
-function credentialsOf(block: ScannedBlock): string[] {
+/** Payment credentials of a block's outputs. */
+export function credentialsOf(block: ScannedBlock): string[] {
   return block.transactions.flatMap((one) => created(one).map(({ output }) => output.address.slice(2, 58)));
 }
 
 /** One chain of all copies of some linked blocks: later copies have later slots, other transactions, and spend what they create. */
-function repeated(blocks: readonly Uint8Array[], copies: number): Uint8Array[] {
+export function repeated(blocks: readonly Uint8Array[], copies: number): Uint8Array[] {
   const chain: Uint8Array[] = [];
   const first = scanBlock(blocks[0]!), last = scanBlock(blocks.at(-1)!);
   let previous: string | undefined;

@@ -7,12 +7,20 @@ import { ledgerRows } from "./chain-ledger.ts";
 import { memoryRows } from "./chain-memory.ts";
 import { scanRows } from "./chain-scan.ts";
 import { socketRows } from "./chain-socket.ts";
+import { writeRows } from "./chain-writes.ts";
 import { table } from "./machine.ts";
 
 /** What was measured, its rate, what limits it. */
 export type ChainRow = readonly [what: string, rate: string, limit: string];
 
-const ROWS: readonly (() => Promise<readonly ChainRow[]>)[] = [scanRows, socketRows, indexRows, ledgerRows, memoryRows];
+const ROWS: readonly (() => Promise<readonly ChainRow[]>)[] = [
+  scanRows,
+  socketRows,
+  indexRows,
+  writeRows,
+  ledgerRows,
+  memoryRows,
+];
 
 /** Prints the table. */
 export async function benchChain(): Promise<void> {
