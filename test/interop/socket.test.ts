@@ -3,59 +3,34 @@
  * be what the devnet's rows say.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
+import type { Credential } from "#src/cardano/address.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
-import type { ChainPort, ChainStep } from "#src/chain/port.ts";
-import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
-import { devnetPort } from "#src/devnet/port.ts";
-import { serveSocket } from "#src/devnet/socket.ts";
+import type { ChainPort, RawChainPort, RawStep } from "#src/chain/port.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
 import { connectNode } from "#src/node/client.ts";
 import { ask, askEra } from "#src/node/queries/ask.ts";
-import type { NodeServer } from "#src/node/server.ts";
 import { CONWAY } from "#src/node/values.ts";
-import type { Evaluate } from "#src/plutus/types.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
-import type { Store } from "#src/store/store.ts";
-import { devnetStore, spend } from "../support/devnet.ts";
-import { sharedInfra } from "../support/infra.ts";
-import { socketPath } from "../support/node_chain.ts";
+import { certificates, spend } from "../support/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../support/devnet_world.ts";
 import { until } from "../support/until.ts";
 import { person } from "../support/wallet.ts";
 import { hasRelay, type Relay, startRelay } from "./relay.ts";
 
-const noScripts: Evaluate = () => Promise.reject(new Error("no script was expected"));
 const ada = 1_000_000n;
 const alice = person("alice"), bob = person("bob");
 
-let infra: Awaited<ReturnType<typeof sharedInfra>>;
-let store: Store;
-let bus: Bus;
+const world = devnetWorld();
 let devnet: Devnet;
-let server: NodeServer;
 let relay: Relay;
-let rows: ChainPort;
 let node: NodePort;
 
-function valueOf<T>(result: { ok: true; value: T } | { ok: false; error: { code: string; message: string } }): T {
-  if (result.ok) return result.value;
-  throw new Error(`${result.error.code}: ${result.error.message}`);
-}
-
-const block = async (): Promise<Tip> => valueOf(await devnet.makeBlock());
-
-async function give(address: string, lovelace: bigint): Promise<Utxo> {
-  const { txHash } = valueOf(await devnet.faucet.pay(address, lovelace));
-  const waiting = devnet.mempool().find(({ transaction }) => transaction.hash === txHash)!;
-  return waiting.applied.created.find(({ output }) => output.address === address)!;
-}
-
 /** Steps of a followed chain, as they come. */
-function following(port: ChainPort, from: readonly { slot: number; hash: string }[] = []) {
-  const steps: ChainStep[] = [];
+function following(port: RawChainPort, from: readonly { slot: number; hash: string }[] = []) {
+  const steps: RawStep[] = [];
   const controller = new AbortController();
   const done = (async () => {
     for await (const step of port.follow(from, controller.signal)) steps.push(step);
@@ -70,7 +45,7 @@ function following(port: ChainPort, from: readonly { slot: number; hash: string 
 }
 
 /** The chain that steps lead to: hashes of its blocks. */
-function chainOf(steps: readonly ChainStep[]): string[] {
+function chainOf(steps: readonly RawStep[]): string[] {
   const chain: { slot: number; hash: string }[] = [];
   for (const step of steps) {
     if (step.type === "forward") {
@@ -97,38 +72,19 @@ function lowestTerms<T extends object>(parameters: T): Record<string, unknown> {
   return lower(parameters) as Record<string, unknown>;
 }
 
-const reaches = (steps: readonly ChainStep[], tip: Tip) =>
+const reaches = (steps: readonly RawStep[], tip: Tip) =>
   until(`the block at height ${tip.height}`, async () => chainOf(steps).at(-1) === tip.hash, 20_000, 10);
 
 describe.skipIf(!hasRelay)("through gouroboros", () => {
   beforeEach(async () => {
-    infra = await sharedInfra();
-    store = await devnetStore(infra.databaseUrl);
-    bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
-    devnet = valueOf(
-      await startDevnet({
-        store,
-        bus,
-        evaluate: noScripts,
-        log: silentLog,
-        clock: new VirtualClock(1_800_000_000_000),
-        options: { blockMs: 0, leaseMs: 1_000 },
-      }),
-    );
-    const path = socketPath();
-    server = valueOf(await serveSocket({ path, devnet, store, bus, log: silentLog }));
+    devnet = await world.start({ epochLength: 300 });
+    const { path } = await world.serve(devnet);
     relay = await startRelay(path);
-    rows = devnetPort({ store, bus, log: silentLog });
     node = nodePort({ address: { path: relay.path }, magic: 42, log: silentLog, firstWait: 20, answerMs: 10_000 });
   });
   afterEach(async () => {
     node?.close();
     await relay?.stop();
-    await server?.close();
-    await devnet?.stop();
-    await bus?.close();
-    await store?.close();
-    await infra?.stop();
   });
 
   test("the handshake agrees on version 21, and another network is refused in a sentence", async () => {
@@ -150,16 +106,16 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
   });
 
   test("what the port gives is what the rows say, at the origin and later", async () => {
-    expect(await node.network()).toEqual(await rows.network());
-    expect(await node.tip()).toEqual(await rows.tip());
-    const coin = await give(alice.enterprise, 10n * ada);
-    const other = await give(bob.base, 7n * ada);
+    expect(await node.network()).toEqual(await world.rows.network());
+    expect(await node.tip()).toEqual(await world.rows.tip());
+    const coin = await give(devnet, alice.enterprise, 10n * ada);
+    const other = await give(devnet, bob.base, 7n * ada);
     expect(valueOf(await node.inMempool(coin.ref.txHash))).toBe(true);
-    await block();
+    await makeBlock(devnet);
     expect(valueOf(await node.inMempool(coin.ref.txHash))).toBe(false);
-    expect(valueOf(await node.tip())).toEqual(valueOf(await rows.tip()));
+    expect(valueOf(await node.tip())).toEqual(valueOf(await world.rows.tip()));
     const utxos = async (asking: (port: ChainPort) => ReturnType<ChainPort["utxosByRef"]>) => {
-      const [there, here] = [valueOf(await asking(node)), valueOf(await asking(rows))];
+      const [there, here] = [valueOf(await asking(node)), valueOf(await asking(world.rows))];
       expect(there.point).toEqual(here.point);
       // in which order a map is written is a node's own affair
       const byRef = (found: readonly Utxo[]) => new Map(found.map((utxo) => [refKey(utxo.ref), utxo.output]));
@@ -173,14 +129,47 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     expect(lowestTerms(value)).toEqual(expect.objectContaining(lowestTerms(devnet.parameters)));
   });
 
+  test("accounts are told with their delegations; what the other side cannot tell is said to be so", async () => {
+    const coin = await give(devnet, alice.base, 10n * ada);
+    await makeBlock(devnet);
+    const pool = devnet.genesis.pools[0]!.id;
+    const joining = spend({
+      from: alice,
+      inputs: [coin],
+      outputs: [[alice.base, 7n * ada]],
+      deposit: 2n * ada,
+      certificates: [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)],
+      signers: [alice.stakeSeed],
+    });
+    expect(valueOf(await node.submit(joining.cbor))).toEqual({ outcome: "accepted" });
+    await makeBlock(devnet);
+    const stakes: Credential[] = [
+      { kind: "key", hash: alice.stake },
+      { kind: "key", hash: bob.stake },
+      { kind: "script", hash: bob.stake },
+    ];
+    expect(await node.accounts(stakes)).toEqual(await world.rows.accounts(stakes));
+    expect(valueOf(await node.accounts(stakes)).value[0]).toMatchObject({ registered: true, pool, deposit: 2n * ada });
+    expect(await node.epoch()).toEqual(await world.rows.epoch());
+    expect(await node.eras()).toEqual(await world.rows.eras());
+    const { hash: _, ...genesis } = valueOf(await world.rows.genesis());
+    expect(valueOf(await node.genesis())).toMatchObject(genesis);
+    for (const answer of [await node.pools(), await node.poolRanking(ada)]) {
+      expect(answer).toMatchObject({ ok: false, error: { code: "query_unsupported" } });
+    }
+    expect(valueOf(await node.tip())).toEqual(devnet.tip());
+  });
+
   test("a query that the other side does not know ends that connection alone", async () => {
-    await block();
+    await makeBlock(devnet);
     const connection = valueOf(await connectNode({ path: relay.path }, { magic: 42 }));
     const session = valueOf(await connection.acquire("tip"));
     expect(valueOf(await ask(session, { kind: "currentEra" }))).toBe(CONWAY);
     expect(valueOf(await askEra(session, { kind: "epoch", era: CONWAY }))).toBe(0);
     expect(valueOf(await askEra(session, { kind: "stakePools", era: CONWAY }))).toHaveLength(3);
     expect(valueOf(await askEra(session, { kind: "accountState", era: CONWAY })).reserves).toBeGreaterThan(0n);
+    const snapshots = valueOf(await askEra(session, { kind: "stakeSnapshots", era: CONWAY, pools: undefined }));
+    expect(snapshots.pools).toHaveLength(3);
     expect(await askEra(session, { kind: "stakeDistribution", era: CONWAY })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
@@ -189,14 +178,14 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
   });
 
   test("payments are taken, seen waiting, found in a block, refused by name", async () => {
-    const coin = await give(alice.enterprise, 10n * ada);
-    await block();
+    const coin = await give(devnet, alice.enterprise, 10n * ada);
+    await makeBlock(devnet);
     const payment = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] });
     expect(valueOf(await node.submit(payment.cbor))).toEqual({ outcome: "accepted" });
     expect(valueOf(await node.inMempool(payment.hash))).toBe(true);
     expect(valueOf(await node.submit(payment.cbor))).toEqual({ outcome: "accepted" });
     const follow = following(node);
-    const tip = await block();
+    const tip = await makeBlock(devnet);
     await reaches(follow.steps, tip);
     const last = follow.steps.findLast((step) => step.type === "forward")!;
     expect(last.type === "forward" && scanBlock(last.block).transactions.map(({ hash }) => hash)).toEqual([
@@ -218,7 +207,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
     for (const [name, { cbor, hash }] of Object.entries(cases)) {
       const there = valueOf(await node.submit(cbor));
       // over the wire an output is told itself beside its index
-      expect(there).toMatchObject(valueOf(await rows.submit(cbor)));
+      expect(there).toMatchObject(valueOf(await world.rows.submit(cbor)));
       names[name] = there.outcome === "refused" ? there.failures.map((failure) => failure.name) : [];
       // gouroboros' own rules refuse it too
       expect(relay.verdicts.findLast((verdict) => verdict.hash === hash)).toMatchObject({
@@ -234,23 +223,23 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
       early: ["OutsideValidityIntervalUTxO"],
     });
     const { gouroboros } = relay.verdicts.find(({ hash }) => hash === cases.cheap.hash)!;
-    const cheap = valueOf(await rows.submit(cases.cheap.cbor));
+    const cheap = valueOf(await world.rows.submit(cases.cheap.cbor));
     expect(cheap).toMatchObject({ outcome: "refused", failures: [{ expected: leastFee(gouroboros!) }] });
     const first = relay.verdicts.find(({ hash }) => hash === payment.hash)!;
     expect([first.node, first.gouroboros]).toEqual([undefined, undefined]);
   });
 
   test("a chain is followed from the origin, through rollbacks, and from points, through a relay that is killed", async () => {
-    for (let i = 0; i < 250; i++) await block();
+    for (let i = 0; i < 250; i++) await makeBlock(devnet);
     const { steps, stop } = following(node);
     await reaches(steps, devnet.tip());
     valueOf(await devnet.rollback({ blocks: 3 }));
-    await block();
+    await makeBlock(devnet);
     await reaches(steps, devnet.tip());
     expect(steps.filter(({ type }) => type === "backward").length).toBe(2);
     await relay.kill();
     valueOf(await devnet.rollback({ blocks: 1 }));
-    for (let i = 0; i < 5; i++) await block();
+    for (let i = 0; i < 5; i++) await makeBlock(devnet);
     await relay.start();
     await reaches(steps, devnet.tip());
     expect(steps.filter(({ type }) => type === "backward").length).toBe(3);

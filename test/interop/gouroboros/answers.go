@@ -20,7 +20,8 @@ func (r *relay) acquire(_ localstatequery.CallbackContext, target localstatequer
 	}
 }
 
-// query asks the node with gouroboros' typed client what the client asked. An error ends the connection, as with any node that has no
+// query asks the node with gouroboros' typed client what the client asked. It knows the queries that wallets need and Dingo answers, not
+// all those of gouroboros. An error ends the connection, as with any node that has no
 // answer to a query.
 func (r *relay) query(_ localstatequery.CallbackContext, wrapper localstatequery.QueryWrapper) (any, error) {
 	client := r.up.LocalStateQuery().Client
@@ -71,8 +72,21 @@ func (r *relay) eraQuery(client *localstatequery.Client, query *localstatequery.
 			inputs = append(inputs, input)
 		}
 		return client.GetUTxOByTxIn(inputs)
-	case *localstatequery.ShelleyUtxoWholeQuery:
-		return client.GetUTxOWhole()
+	case *localstatequery.ShelleyFilteredDelegationAndRewardAccountsQuery:
+		found, err := client.GetFilteredDelegationsAndRewardAccounts(q.Creds.Items())
+		if err != nil {
+			return nil, err
+		}
+		return []any{[]any{found.Delegations, found.Rewards}}, nil
+	case *localstatequery.ShelleyStakeDelegDepositsQuery:
+		return one(client.GetStakeDelegDeposits(q.Creds.Items()))
+	case *localstatequery.ShelleyFilteredVoteDelegateesQuery:
+		return one(client.GetFilteredVoteDelegatees(q.Credentials.Items()))
+	case *localstatequery.ShelleyPoolDistr2Query:
+		pools, _ := q.PoolFilter()
+		return one(client.GetPoolDistr2(pools))
+	case *localstatequery.ShelleyStakeSnapshotsQuery:
+		return one(client.GetStakeSnapshots(nil))
 	case *localstatequery.ShelleyStakePoolsQuery:
 		return client.GetStakePools()
 	case *localstatequery.ShelleyAccountStateQuery:
