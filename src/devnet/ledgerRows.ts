@@ -1,17 +1,18 @@
 /**
  * What the ledger knows beside outputs, for whoever reads it: accounts, pools, snapshots of the stake, pots; each with the point of
- * the chain that it holds at. Each function but the last is one statement, hence one snapshot of the database.
+ * the chain that it holds at. What is read together is one statement, hence one snapshot of the database.
  */
 import type { Json } from "#src/base/json.ts";
 import type { Point } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import type { At } from "#src/chain/port.ts";
-import { type EntryChange, type Kind, writeEntries } from "#src/devnet/changes.ts";
+import { type Kind, writeEntries } from "#src/devnet/changes.ts";
 import { type OutputRow, readTip, tipColumns, tipOf, type TipRow, utxoOf } from "#src/devnet/chainRows.ts";
 import { eachUtxo } from "#src/devnet/chainWrites.ts";
 import { readEntries } from "#src/devnet/entries.ts";
 import { type Genesis, readGenesis } from "#src/devnet/genesis.ts";
 import { fromPlain } from "#src/devnet/plain.ts";
+import type { Snapshots } from "#src/devnet/snapshots.ts";
 import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
 import {
   type Account,
@@ -23,31 +24,6 @@ import {
 } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-/** Rows of some kinds, by kind and key; with `keys`, only those. */
-async function readKinds(sql: Queries, kinds: readonly Kind[], keys?: readonly string[]): Promise<At<EntryChange[]>> {
-  const rows = await sql<(TipRow & { kind: Kind | null; key: string; value: Json })[]>`
-    select * from ${tipColumns(sql)} left join devnet_entry on kind = any(${sql.array([...kinds])})
-      ${keys ? sql`and key = any(${sql.array([...keys])})` : sql``}`;
-  const { slot, hash } = tipOf(rows[0]);
-  const value = rows.flatMap(({ kind, key, value }) => kind === null ? [] : [{ kind, key, after: fromPlain(value) }]);
-  return { point: { slot, hash }, value };
-}
-
-async function readTable<V>(sql: Queries, kind: Kind, keys?: readonly string[]): Promise<At<ReadonlyMap<string, V>>> {
-  const { point, value } = await readKinds(sql, [kind], keys);
-  return { point, value: new Map(value.map(({ key, after }) => [key, after as V])) };
-}
-
-/** Accounts among some, by `credentialKey`; who is not registered is not there. Rewards, deposits and delegations of both kinds are in them. */
-export function readAccounts(sql: Queries, keys: readonly string[]): Promise<At<ReadonlyMap<string, Account>>> {
-  return readTable(sql, "accounts", keys);
-}
-
-/** Registered pools, by id; all, or those among some. */
-export function readPools(sql: Queries, ids?: readonly string[]): Promise<At<ReadonlyMap<string, Pool>>> {
-  return readTable(sql, "pools", ids);
-}
-
 /** The ledger in its epochs: which one, the pots, the snapshots of the stake by epoch, blocks made by `blocksKey`. */
 export interface EpochRows {
   readonly epoch: number;
@@ -57,21 +33,32 @@ export interface EpochRows {
   readonly pools: ReadonlyMap<string, Pool>;
 }
 
-/** The epoch of the newest block, and what distributions and rewards are reckoned from. */
-export async function readEpoch(sql: Queries): Promise<At<EpochRows>> {
-  const { point, value } = await readKinds(sql, ["epoch", "pots", "snapshots", "blocks", "pools"]);
-  const of = <V>(kind: Kind) =>
-    new Map(value.filter((row) => row.kind === kind).map(({ key, after }) => [key, after as V]));
-  return {
-    point,
-    value: {
-      epoch: of<number>("epoch").get("") ?? 0,
-      pots: of<Pots>("pots").get("") ?? { treasury: 0n, reserves: 0n, fees: 0n, deposits: 0n, donations: 0n },
-      snapshots: of("snapshots"),
-      blocks: of("blocks"),
-      pools: of("pools"),
-    },
-  };
+/**
+ * The epoch of the newest block, and what distributions and rewards are reckoned from. `snapshots` keeps what is the same from one call to
+ * the next.
+ */
+export async function readEpoch(sql: Queries, snapshots: Snapshots): Promise<At<EpochRows>> {
+  for (;;) {
+    const rows = await sql<(TipRow & { kind: Kind | null; key: string; version: string; value: Json })[]>`
+      select tip.*, kind, key, devnet_entry.xmin::text as version, case when kind = 'snapshots' then null else value end as value
+      from ${tipColumns(sql)} left join devnet_entry on kind in ('epoch', 'pots', 'snapshots', 'blocks', 'pools')`;
+    const kept = await snapshots.of(sql, rows.filter(({ kind }) => kind === "snapshots"));
+    // an epoch began in between
+    if (!kept) continue;
+    const { slot, hash } = tipOf(rows[0]);
+    const of = <V>(kind: Kind) =>
+      new Map(rows.filter((row) => row.kind === kind).map(({ key, value }) => [key, fromPlain(value) as V]));
+    return {
+      point: { slot, hash },
+      value: {
+        epoch: of<number>("epoch").get("") ?? 0,
+        pots: of<Pots>("pots").get("") ?? { treasury: 0n, reserves: 0n, fees: 0n, deposits: 0n, donations: 0n },
+        snapshots: new Map(kept.map(({ key, after }) => [key, after as StakeSnapshot])),
+        blocks: of("blocks"),
+        pools: of("pools"),
+      },
+    };
+  }
 }
 
 /** An account and what stands behind it. */

@@ -5,7 +5,7 @@ import { silentLog } from "#src/base/log.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { type NodePort, nodePort, type NodePortSettings } from "#src/chain/nodePort.ts";
-import type { ChainPort } from "#src/chain/port.ts";
+import type { RawChainPort } from "#src/chain/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { serveSocket, type SocketSettings } from "#src/devnet/socket.ts";
@@ -30,7 +30,7 @@ export interface DevnetWorld {
   readonly bus: Bus;
   readonly clock: VirtualClock;
   /** The devnet out of its rows. */
-  readonly rows: ChainPort;
+  readonly rows: RawChainPort;
   /** Devnets that were started; they are stopped after the test. */
   readonly running: Devnet[];
   /** Starts a devnet that makes a block when told to. */

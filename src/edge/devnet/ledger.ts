@@ -14,6 +14,7 @@ import { epochOf } from "#src/devnet/epoch.ts";
 import type { WrittenFile } from "#src/devnet/genesisFiles.ts";
 import { ERAS, genesisFiles } from "#src/devnet/genesisJson.ts";
 import { type EpochRows, readEpoch, readStanding } from "#src/devnet/ledgerRows.ts";
+import { Snapshots } from "#src/devnet/snapshots.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { blocksOf } from "#src/ledger/epoch/pass.ts";
@@ -32,6 +33,7 @@ export interface LedgerRoutesOptions {
 export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }: LedgerRoutesOptions): void {
   const { genesis, network: { id: network, slots } } = devnet;
   const { epochLength } = genesis.terms;
+  const readSnapshots = new Snapshots();
   const described = new Map(genesis.pools.map(({ id, metadata }) => [id, metadata]));
 
   endpoint(app, {
@@ -40,7 +42,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     summary: "The epoch, its stake and the pots",
     answer: api.epoch,
   }, async () => {
-    const { point, value: { epoch, pots, snapshots, blocks } } = await readEpoch(sql);
+    const { point, value: { epoch, pots, snapshots, blocks } } = await readEpoch(sql, readSnapshots);
     const currentSlot = devnet.slot();
     const nextEpochSlot = (epoch + 1) * epochLength;
     return {
@@ -86,7 +88,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     summary: "Every registered stake pool",
     answer: api.pools,
   }, async () => {
-    const { point, value } = await readEpoch(sql);
+    const { point, value } = await readEpoch(sql, readSnapshots);
     const order = new Map([...described.keys()].map((id, position) => [id, position]));
     const pools = [...value.pools].sort(([a], [b]) =>
       (order.get(a) ?? order.size) - (order.get(b) ?? order.size) || (a < b ? -1 : 1)
@@ -106,7 +108,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     refusals,
   }, async ({ params }) => {
     const id = readPoolId(params.pool);
-    const { value } = await readEpoch(sql);
+    const { value } = await readEpoch(sql, readSnapshots);
     const pool = value.pools.get(id);
     if (!pool) throw new HttpFailure(404, "pool_unknown", "No pool with this id is registered.");
     return poolView(id, pool, value);

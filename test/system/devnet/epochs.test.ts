@@ -1,6 +1,5 @@
 /** A life of stake on the devnet: registered, delegated, earning, withdrawn, given up; and back again. */
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { VirtualClock } from "#src/base/clock.ts";
+import { expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { parseJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -9,28 +8,25 @@ import { encode } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import type { ChainPort, Submission } from "#src/chain/port.ts";
+import type { Submission } from "#src/chain/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
-import { readAccounts, readEpoch, readPools } from "#src/devnet/ledgerRows.ts";
+import { readLedger } from "#src/devnet/ledgerRows.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { parametersToJson } from "#src/devnet/parametersJson.ts";
-import { devnetPort } from "#src/devnet/port.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
+import { stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
 import { migrate } from "#src/store/migrations.ts";
-import type { Store } from "#src/store/store.ts";
 import {
   allLovelace,
   certificates,
   checkRows,
-  devnetStore,
   ledgerInRows,
   ledgerOf,
   spend,
   type Spending,
 } from "../../support/devnet.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { person } from "../../support/wallet.ts";
 
 const ada = 1_000_000n;
@@ -39,44 +35,12 @@ const alice = person("alice");
 const stakeAddress = addressText(rewardAddress(0, { kind: "key", hash: alice.stake }));
 const account = "e0" + alice.stake;
 
-let infra: Awaited<ReturnType<typeof sharedInfra>>;
-let store: Store;
-let bus: Bus;
-let clock: VirtualClock;
-let port: ChainPort;
-const running: Devnet[] = [];
-
-beforeEach(async () => {
-  infra = await sharedInfra();
-  store = await devnetStore(infra.databaseUrl);
-  bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
-  clock = new VirtualClock(1_800_000_000_000);
-  port = devnetPort({ store, bus, log: silentLog, pollMs: 60_000 });
-});
-afterEach(async () => {
-  for (const devnet of running.splice(0)) await devnet.stop();
-  await bus.close();
-  await store.close();
-  await infra.stop();
-});
-
-async function start(options: DevnetOptions = {}): Promise<Devnet> {
-  const started = await startDevnet({
-    store,
-    bus,
-    evaluate: () => Promise.reject(new Error("no script was expected")),
-    log: silentLog,
-    clock,
-    options: { blockMs: 0, leaseMs: 1_000, epochLength: EPOCH, ...options },
-  });
-  if (!started.ok) throw new Error(started.error.message);
-  running.push(started.value);
-  return started.value;
-}
+const world = devnetWorld();
+const start = (options: DevnetOptions = {}) => world.start({ epochLength: EPOCH, ...options });
 
 /** What a person sees and does over HTTP. */
 function over(devnet: Devnet) {
-  const app = devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog });
+  const app = devnetApp({ devnet, store: world.store, port: world.rows, files: [], health: () => {}, log: silentLog });
   const read = async (response: Response) => parseJson(await response.text()) as Record<string, unknown>;
   const get = async (path: string) => await read(await app.request(path));
   const post = async (path: string, body: unknown) =>
@@ -99,7 +63,7 @@ function over(devnet: Devnet) {
 
 /** Everything that Alice has at her base address. */
 async function coins(): Promise<Utxo[]> {
-  const found = await port.utxosByAddress([alice.base]);
+  const found = await world.rows.utxosByAddress([alice.base]);
   if (!found.ok) throw new Error(found.error.message);
   return [...found.value.value];
 }
@@ -111,7 +75,7 @@ async function doing(what: Partial<Spending>): Promise<Submission> {
   const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - ada - (what.deposit ?? 0n) +
     withdrawn;
   const made = spend({ from: alice, inputs, outputs: [[alice.base, left]], signers: [alice.stakeSeed], ...what });
-  const said = await port.submit(made.cbor);
+  const said = await world.rows.submit(made.cbor);
   if (!said.ok) throw new Error(said.error.message);
   return said.value;
 }
@@ -175,7 +139,7 @@ test("stake earns, is withdrawn with a vote delegated, and its deposit comes bac
   expect(await seen()).toMatchObject({ registered: false, rewards: 0 });
   await until(joined + 7);
   await whole(devnet);
-  await checkRows(store);
+  await checkRows(world.store);
 });
 
 test("a withdrawal that waits over a boundary is judged by what the boundary paid", async () => {
@@ -193,12 +157,12 @@ test("a withdrawal that waits over a boundary is judged by what the boundary pai
   const earned = await rewards();
   expect(earned).toBeGreaterThan(0n);
   expect(await doing({ withdrawals: [[account, earned]] })).toEqual(accepted);
-  clock.advance(EPOCH * 1_000);
+  world.clock.advance(EPOCH * 1_000);
   await blocks(1);
   expect(await get("/mempool")).toMatchObject({ size: 0 });
   expect(await rewards()).toBeGreaterThan(earned);
   await whole(devnet);
-  await checkRows(store);
+  await checkRows(world.store);
 });
 
 test("a pool of somebody's own makes blocks, retires, and its deposit comes back", async () => {
@@ -224,7 +188,7 @@ test("a pool of somebody's own makes blocks, retires, and its deposit comes back
   // A quarter of the stake is hers, in every slot of so many epochs: she is drawn never once in a million runs.
   await until(begun + 12);
   const key = [...publicKey(cold)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const { blocks: all } = await checkRows(store);
+  const { blocks: all } = await checkRows(world.store);
   expect(all.some(({ issuer }) => issuer === key)).toBe(true);
   expect(all.every(({ issuer, slot }) => issuer !== key || slot >= (begun + 2) * EPOCH)).toBe(true);
 
@@ -242,36 +206,66 @@ test("a pool of somebody's own makes blocks, retires, and its deposit comes back
 
 test("a night off passes many epochs; going back over them, also after a restart, gives the same ledger", async () => {
   let devnet = await start();
-  const { blocks, post } = over(devnet);
+  const { blocks, post, get } = over(devnet);
+  const stakeSeen = async () => [(await get("/epoch")).activeStake, await get("/pools")];
   const address = readAddressHex(alice.base);
   if (!address.ok) throw new Error(address.error.message);
   await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
   await blocks(1);
   const pool = devnet.genesis.pools[1]!.id;
   await doing({ certificates: [certificates.register(alice), certificates.delegate(alice, pool)], deposit: 2n * ada });
-  const then = new Map<number, unknown>();
+  const then = new Map<number, unknown>(), stakeThen = new Map<number, unknown>();
   for (let i = 0; i < 12; i++) {
     await blocks(1);
-    then.set(devnet.tip().height, await ledgerInRows(store));
+    then.set(devnet.tip().height, await ledgerInRows(world.store));
+    stakeThen.set(devnet.tip().height, await stakeSeen());
   }
   const { height, slot } = devnet.tip();
-  clock.advance(8 * 3_600_000);
+  world.clock.advance(8 * 3_600_000);
   await blocks(2);
   expect(devnet.tip().height).toBe(height + 2);
   expect(devnet.tip().slot).toBeGreaterThanOrEqual(slot + 8 * 3_600);
-  const { value: { epoch } } = await readEpoch(store.sql);
+  const { value: { epoch } } = (await readLedger(world.store))!;
   expect(epoch).toBe(Math.floor(devnet.tip().slot / EPOCH));
   const later = await devnet.query(ledgerOf);
-  await running.pop()!.stop();
+  await world.running.pop()!.stop();
   devnet = await start();
   expect(await devnet.query(ledgerOf)).toEqual(later);
   for (const to of [...then.keys()].reverse()) {
     expect(await devnet.rollback({ height: to })).toMatchObject({ ok: true });
-    expect(await ledgerInRows(store)).toEqual(then.get(to));
+    expect(await ledgerInRows(world.store)).toEqual(then.get(to));
+    expect(await stakeSeen()).toEqual(stakeThen.get(to));
     expect(await devnet.query(ledgerOf)).toEqual(then.get(to));
     await whole(devnet);
   }
-  await checkRows(store);
+  await checkRows(world.store);
+});
+
+test("epochs that come again after a rollback are told as they are then", async () => {
+  const devnet = await start({ pools: 1 });
+  const { get, until } = over(devnet);
+  await give(devnet, alice.base, 1_000_000n * ada);
+  const before = await makeBlock(devnet);
+  const pool = devnet.genesis.pools[0]!.id;
+  await doing({ certificates: [certificates.register(alice), certificates.delegate(alice, pool)], deposit: 2n * ada });
+  await until(4);
+  const stakes = async () => {
+    const { value } = (await readLedger(world.store))!;
+    const { pools, total } = stakeSnapshots(value);
+    const [told] = (await get("/pools")).pools as { stake: Record<string, number> }[];
+    const { mark, set, go } = pools.get(pool)!;
+    expect(told!.stake).toEqual({ mark: Number(mark), set: Number(set), go: Number(go) });
+    expect((await get("/epoch")).activeStake).toBe(Number(total.set));
+    return { mark, set, go };
+  };
+  const then = await stakes();
+  valueOf(await devnet.rollback({ height: before.height }, { drop: true }));
+  // slots go on, so that the next block is in the same epoch
+  await makeBlock(devnet);
+  const { epoch } = (await readLedger(world.store))!.value;
+  expect(epoch).toBe(4);
+  const now = await stakes();
+  expect(then.set - now.set).toBeGreaterThan(900_000n * ada);
 });
 
 test("protocol version 11 is what blocks state and what the ledger judges by", async () => {
@@ -283,7 +277,7 @@ test("protocol version 11 is what blocks state and what the ledger judges by", a
   await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
   await blocks(1);
   expect(await get("/parameters")).toMatchObject({ source: "a test", protocolVersion: { major: 11 } });
-  const [row] = await store.sql<{ major: number }[]>`select major from devnet_block order by height desc limit 1`;
+  const [row] = await world.store.sql<{ major: number }[]>`select major from devnet_block order by height desc limit 1`;
   expect(row!.major).toBe(11);
   const wrong = [[7, [0, fromHex(alice.stake)], 3_000_000]];
   expect(await doing({ certificates: wrong, deposit: 3n * ada })).toMatchObject({
@@ -301,23 +295,10 @@ test("protocol version 11 is what blocks state and what the ledger judges by", a
   await whole(devnet);
 });
 
-test("reads of accounts and pools carry their point", async () => {
-  const devnet = await start({ pools: 2, pledge: 5_000n * ada });
-  await devnet.makeBlock();
-  const { slot, hash } = devnet.tip();
-  const ids = devnet.genesis.pools.map(({ id }) => id);
-  const pools = await readPools(store.sql);
-  expect([pools.point, [...pools.value.keys()].sort()]).toEqual([{ slot, hash }, [...ids].sort()]);
-  expect([...(await readPools(store.sql, [ids[0]!])).value.keys()]).toEqual([ids[0]]);
-  const owners = devnet.genesis.pools.map(({ registered }) => registered.owner.key);
-  const accounts = await readAccounts(store.sql, [owners[1]!, "k" + alice.stake]);
-  expect([accounts.point, [...accounts.value.keys()]]).toEqual([{ slot, hash }, [owners[1]]]);
-});
-
 test("what it began with stays, and a start that asks for something else is told", async () => {
   const first = await start();
   expect(first.kept).toBeUndefined();
-  await running.pop()!.stop();
+  await world.running.pop()!.stop();
   const again = await start({ epochLength: 7, pools: 3 });
   expect(again.genesis.terms.epochLength).toBe(EPOCH);
   expect(again.kept).toBe(
@@ -328,7 +309,14 @@ test("what it began with stays, and a start that asks for something else is told
 test("a beginning that cannot be is refused with what is wrong", async () => {
   const options = { reserves: 45_000_000_000n * ada, epochLength: 0 };
   const evaluate = () => Promise.reject(new Error("no script was expected"));
-  const started = await startDevnet({ store, bus, evaluate, log: silentLog, clock, options });
+  const started = await startDevnet({
+    store: world.store,
+    bus: world.bus,
+    evaluate,
+    log: silentLog,
+    clock: world.clock,
+    options,
+  });
   expect(started).toMatchObject({ ok: false, error: { code: "bad_genesis" } });
   expect((started as { error: { message: string } }).error.message).toMatch(
     /at least one slot; the faucet would begin/,
@@ -336,7 +324,7 @@ test("a beginning that cannot be is refused with what is wrong", async () => {
 });
 
 test("a devnet of before there were epochs goes on, with one issuer and without pools", async () => {
-  const { sql } = store;
+  const { store, store: { sql } } = world;
   await sql`drop table devnet_meta, devnet_block, devnet_transaction, devnet_utxo, devnet_entry, devnet_mempool, devnet_pool`;
   await sql`delete from migration where id like 'devnet-%'`;
   await migrate(store, devnetMigrations.slice(0, 1));
@@ -354,11 +342,11 @@ test("a devnet of before there were epochs goes on, with one issuer and without 
   await migrate(store, devnetMigrations);
   const devnet = await start();
   expect((await devnet.makeBlock()).ok).toBe(true);
-  clock.advance(3 * 432_000_000);
+  world.clock.advance(3 * 432_000_000);
   expect((await devnet.makeBlock()).ok).toBe(true);
-  const { blocks } = await checkRows(store);
+  const { blocks } = await checkRows(world.store);
   expect(await over(devnet).get("/epoch")).toMatchObject({ epoch: 3, blocks: 0, activeStake: 0, epochLength: 432_000 });
   expect(new Set(blocks.map(({ issuer }) => issuer)).size).toBe(1);
   expect(await devnet.rollback({ blocks: 1 })).toMatchObject({ ok: true });
-  await checkRows(store);
+  await checkRows(world.store);
 });

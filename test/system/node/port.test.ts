@@ -1,17 +1,15 @@
 /** The devnet over its socket, as a node is used: what is read, submitted and followed there is what its rows say. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
-import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { origin, type Tip } from "#src/cardano/block.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
 import type { RawChainPort, RawStep } from "#src/chain/port.ts";
-import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
+import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
 import { readLedger } from "#src/devnet/ledgerRows.ts";
-import { devnetPort } from "#src/devnet/port.ts";
-import { serveSocket, type SocketSettings } from "#src/devnet/socket.ts";
+import type { SocketSettings } from "#src/devnet/socket.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { credentialKey } from "#src/ledger/state.ts";
@@ -20,75 +18,33 @@ import { ask, askEra } from "#src/node/queries/ask.ts";
 import type { EraQuery, Query } from "#src/node/queries/query.ts";
 import type { NodeServer } from "#src/node/server.ts";
 import { CONWAY } from "#src/node/values.ts";
-import type { Evaluate } from "#src/plutus/types.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
-import type { Store } from "#src/store/store.ts";
-import { certificates, devnetStore, spend } from "../../support/devnet.ts";
-import { sharedInfra } from "../../support/infra.ts";
-import { socketPath } from "../../support/node_chain.ts";
+import { certificates, spend } from "../../support/devnet.ts";
+import { devnetWorld, give as giveFrom, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { until } from "../../support/until.ts";
 import { person } from "../../support/wallet.ts";
 
-const noScripts: Evaluate = () => Promise.reject(new Error("no script was expected"));
 const ada = 1_000_000n;
 const alice = person("alice"), bob = person("bob");
 
-let infra: Awaited<ReturnType<typeof sharedInfra>>;
-let store: Store;
-let bus: Bus;
+const world = devnetWorld();
 let devnet: Devnet;
 let server: NodeServer;
 let path: string;
-let rows: RawChainPort;
 let node: NodePort;
 
 async function begin(options: DevnetOptions = {}): Promise<void> {
-  const started = await startDevnet({
-    store,
-    bus,
-    evaluate: noScripts,
-    log: silentLog,
-    clock: new VirtualClock(1_800_000_000_000),
-    options: { blockMs: 0, leaseMs: 1_000, ...options },
-  });
-  devnet = valueOf(started);
-  await serve();
+  devnet = await world.start(options);
+  ({ server, path, node } = await world.serve(devnet));
 }
 
+/** Serves anew where it was served before; the port stays. */
 async function serve(settings: Partial<SocketSettings> = {}): Promise<void> {
-  server = valueOf(await serveSocket({ path, devnet, store, bus, log: silentLog, ...settings }));
+  ({ server } = await world.serve(devnet, { path, ...settings }));
 }
 
-beforeEach(async () => {
-  infra = await sharedInfra();
-  store = await devnetStore(infra.databaseUrl);
-  bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
-  path = socketPath();
-  rows = devnetPort({ store, bus, log: silentLog });
-  node = nodePort({ address: { path }, magic: 42, log: silentLog, firstWait: 20 });
-});
-afterEach(async () => {
-  node.close();
-  await server?.close();
-  await devnet?.stop();
-  await bus.close();
-  await store.close();
-  await infra.stop();
-});
-
-function valueOf<T>(result: { ok: true; value: T } | { ok: false; error: { code: string; message: string } }): T {
-  if (result.ok) return result.value;
-  throw new Error(`${result.error.code}: ${result.error.message}`);
-}
-
-const block = async (): Promise<Tip> => valueOf(await devnet.makeBlock());
+const block = () => makeBlock(devnet);
+const give = (address: string, lovelace: bigint) => giveFrom(devnet, address, lovelace);
 const pointOf = ({ slot, hash }: Tip) => ({ slot, hash });
-
-async function give(address: string, lovelace: bigint): Promise<Utxo> {
-  const { txHash } = valueOf(await devnet.faucet.pay(address, lovelace));
-  const waiting = devnet.mempool().find(({ transaction }) => transaction.hash === txHash)!;
-  return waiting.applied.created.find(({ output }) => output.address === address)!;
-}
 
 /** Steps of a followed chain, as they come. */
 function following(port: RawChainPort): { steps: RawStep[]; stop: () => Promise<void> } {
@@ -124,14 +80,14 @@ const reaches = (steps: readonly RawStep[], tip: Tip) =>
 
 test("what a port must give is the same over the socket and out of the rows", async () => {
   await begin();
-  expect(await node.network()).toEqual(await rows.network());
+  expect(await node.network()).toEqual(await world.rows.network());
   expect(valueOf(await node.tip())).toEqual({ ...origin, height: -1 });
   const coin = await give(alice.enterprise, 10n * ada);
   expect(valueOf(await node.inMempool(coin.ref.txHash))).toBe(true);
   await block();
   expect(valueOf(await node.inMempool(coin.ref.txHash))).toBe(false);
   const both = async (asking: (port: RawChainPort) => Promise<unknown>) => {
-    const [there, here] = [await asking(node), await asking(rows)];
+    const [there, here] = [await asking(node), await asking(world.rows)];
     expect(there).toEqual(here);
     expect(there).toMatchObject({ ok: true });
   };
@@ -161,7 +117,7 @@ test("submissions are taken, refused by the ledger's names, and taken again when
   const poor = spend({ from: bob, inputs: [paid!], outputs: [[alice.enterprise, 9n * ada]] });
   for (const { cbor } of [spentAlready, unsigned, poor]) {
     const there = valueOf(await node.submit(cbor));
-    const here = valueOf(await rows.submit(cbor));
+    const here = valueOf(await world.rows.submit(cbor));
     expect(there).toMatchObject({ outcome: "refused" });
     if (there.outcome !== "refused" || here.outcome !== "refused") continue;
     expect(there.failures.map(({ name }) => name)).toEqual(here.failures.map(({ name }) => name));
@@ -268,7 +224,7 @@ describe("a connection", () => {
   test("answers every query that it has in every version, with what the ledger holds", async () => {
     await begin({ epochLength: 5, securityParameter: 20 });
     for (let i = 0; i < 12; i++) await block();
-    const { value: ledger, genesis } = (await readLedger(store))!;
+    const { value: ledger, genesis } = (await readLedger(world.store))!;
     const pools = [...ledger.pools.entries()].map(([id]) => id).sort();
     const owners = genesis.pools.map(({ registered }) => ({
       kind: "key" as const,
@@ -325,7 +281,7 @@ describe("a connection", () => {
     });
     await open();
     const cut = valueOf(await connection.acquire("tip"));
-    await store.sql`select pg_terminate_backend(pid) from pg_stat_activity
+    await world.store.sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and state = 'idle in transaction'`;
     expect(await ask(cut, { kind: "epoch", era: CONWAY })).toMatchObject({
       ok: false,
