@@ -1,9 +1,11 @@
-/** Byron addresses and their signatures, for tests. */
+/** Byron addresses and their signatures, and blocks of Byron without transactions, for tests. */
 import { sha3_256 } from "@noble/hashes/sha3.js";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { blake2b256, hash224 } from "#src/cardano/hash.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
+import type { ChainBlock } from "./node_chain.ts";
 
 /** What makes an address: its root, or the key and chain code behind it; attributes beside the network magic, by number. */
 export interface ByronParts {
@@ -43,4 +45,26 @@ function crc32(bytes: Uint8Array): number {
     for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
   }
   return ~crc >>> 0;
+}
+
+/**
+ * Linked blocks of Byron, some epochs of so many main blocks in its first slots each: every epoch begins with a boundary block, whose slot
+ * the first main block shares, and which has the height of the block before it.
+ */
+export function byronChain(epochs: number, blocks: number): ChainBlock[] {
+  const chain: ChainBlock[] = [];
+  const add = (era: 0 | 1, consensus: Encodable, body: Encodable) => {
+    const previous = chain.at(-1)?.tip.hash ?? "5f".repeat(32);
+    const header = [42, fromHex(previous), new Uint8Array(32), consensus, [new Map()]];
+    const bytes = encode([era, [header, body, [new Map()]]]);
+    const { slot, hash, height } = scanBlock(bytes);
+    chain.push({ bytes, tip: { slot, hash, height } });
+  };
+  for (let epoch = 0, height = 0; epoch < epochs; epoch++) {
+    add(0, [epoch, [height]], []);
+    for (let slot = 0; slot < blocks; slot++) {
+      add(1, [[epoch, slot], new Uint8Array(64), [++height], []], [[], [], [], []]);
+    }
+  }
+  return chain;
 }
