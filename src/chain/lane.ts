@@ -267,7 +267,7 @@ export class Lane {
       begun = performance.now();
       touched.length = 0;
       await this.claim(sql, place);
-      const affected = await undoRows(sql, to.slot, this.reach);
+      const affected = await undoRows(sql, place.at.slot, to.slot, this.reach);
       undone = [...affected.values()].reduce((sum, rows) => sum + rows.length, 0);
       await onUndo?.(sql, to.slot);
       for (const projection of projections) {

@@ -143,16 +143,22 @@ export async function insertRows(
     from json_populate_recordset(null::${sql(table)}, ${recordset(rows)}::text::json)`;
 }
 
-/** Undoes index tables down to a slot; gives the rows that began or ended after it, as they were. */
-export async function undoRows(sql: Queries, slot: number, reach: Reach): Promise<Rows> {
+/**
+ * Undoes index tables from a cursor's slot down to another; gives the rows that began or ended between, as they were. Nothing is above
+ * the cursor but what was undone a moment ago, which only the bound keeps PostgreSQL from reading through each time.
+ */
+export async function undoRows(sql: Queries, from: number, to: number, reach: Reach): Promise<Rows> {
+  const between = (column: string) => sql`${sql(column)} > ${to} and ${sql(column)} <= ${from}`;
   // all of it is on its way at once; the connection keeps the order
   const affected = await Promise.all([...reach.tables].map(async (table) => {
     const name = sql(table);
     const mine = belongs(sql, table, reach);
+    const began = between("from_slot");
+    const ended = between("to_slot");
     const [rows] = await Promise.all([
-      sql<Row[]>`select t.* from ${name} t where (from_slot > ${slot} or to_slot > ${slot}) ${mine}`,
-      sql`delete from ${name} t where from_slot > ${slot} ${mine}`,
-      sql`update ${name} t set to_slot = null where to_slot > ${slot} ${mine}`,
+      sql<Row[]>`select t.* from ${name} t where (${began} or ${ended}) ${mine}`,
+      sql`delete from ${name} t where ${began} ${mine}`,
+      sql`update ${name} t set to_slot = null where ${ended} ${mine}`,
     ]);
     return [table, rows] as const;
   }));

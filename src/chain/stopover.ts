@@ -30,7 +30,7 @@ export interface Stopover {
 export async function stopover(sql: Queries, way: Way, steps: number, rows: number): Promise<Stopover> {
   for (;; steps = steps >> 1) {
     const place = await placeBack(sql, way, steps);
-    if (steps === 1 || await rowsAbove(sql, way.tables, place.slot) <= rows) return { place, steps };
+    if (steps === 1 || await rowsBetween(sql, way, place.slot) <= rows) return { place, steps };
   }
 }
 
@@ -45,13 +45,12 @@ async function placeBack(sql: Queries, { from, to, hasPoints }: Way, steps: numb
 }
 
 /** How many rows began or ended after a slot. */
-async function rowsAbove(sql: Queries, tables: Iterable<string>, slot: number): Promise<number> {
+async function rowsBetween(sql: Queries, { from, tables }: Way, slot: number): Promise<number> {
+  const count = (table: string, column: string) =>
+    sql<{ count: number }[]>`select count(*)::int as count from ${sql(table)}
+      where ${sql(column)} > ${slot} and ${sql(column)} <= ${from.slot}`;
   const counts = await Promise.all(
-    [...tables].flatMap((table) =>
-      ["from_slot", "to_slot"].map((column) =>
-        sql<{ count: number }[]>`select count(*)::int as count from ${sql(table)} where ${sql(column)} > ${slot}`
-      )
-    ),
+    [...tables].flatMap((table) => [count(table, "from_slot"), count(table, "to_slot")]),
   );
   return counts.flat().reduce((sum, { count }) => sum + count, 0);
 }
