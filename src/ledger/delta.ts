@@ -10,8 +10,16 @@ export interface Change<V> {
   readonly after?: V | undefined;
 }
 
+/** What changes in the tables of certificates and withdrawals. */
+export interface RegistryChanges {
+  readonly accounts: readonly Change<Account>[];
+  readonly pools: readonly Change<Pool>[];
+  readonly dreps: readonly Change<DRep>[];
+  readonly committee: readonly Change<CommitteeMember>[];
+}
+
 /** An accepted transaction. It holds what it takes to undo it. */
-export interface Applied {
+export interface Applied extends RegistryChanges {
   /** Hash of the transaction, in hexadecimal. */
   readonly hash: string;
   /** False when phase 2 failed as the transaction said: then its collateral is taken and nothing else happens. */
@@ -20,10 +28,6 @@ export interface Applied {
   readonly fee: bigint;
   readonly spent: readonly Utxo[];
   readonly created: readonly Utxo[];
-  readonly accounts: readonly Change<Account>[];
-  readonly pools: readonly Change<Pool>[];
-  readonly dreps: readonly Change<DRep>[];
-  readonly committee: readonly Change<CommitteeMember>[];
   /** By how much deposits grow, in lovelace; negative when more is refunded. */
   readonly deposits: bigint;
   /** Lovelace given to the treasury. */
@@ -41,10 +45,7 @@ export type Delta = Omit<Applied, "hash" | "valid" | "size" | "units" | "refScri
 export function applyDelta(state: MutableLedgerState, delta: Delta): void {
   for (const { ref } of delta.spent) state.utxo.delete(ref);
   for (const { ref, output } of delta.created) state.utxo.set(ref, output);
-  write(state.accounts, delta.accounts, "after");
-  write(state.pools, delta.pools, "after");
-  write(state.dreps, delta.dreps, "after");
-  write(state.committee, delta.committee, "after");
+  writeRegistry(state, delta, "after");
   addPots(state, delta, 1n);
 }
 
@@ -52,11 +53,16 @@ export function applyDelta(state: MutableLedgerState, delta: Delta): void {
 export function undoDelta(state: MutableLedgerState, delta: Delta): void {
   for (const { ref } of delta.created) state.utxo.delete(ref);
   for (const { ref, output } of delta.spent) state.utxo.set(ref, output);
-  write(state.accounts, delta.accounts, "before");
-  write(state.pools, delta.pools, "before");
-  write(state.dreps, delta.dreps, "before");
-  write(state.committee, delta.committee, "before");
+  writeRegistry(state, delta, "before");
   addPots(state, delta, -1n);
+}
+
+/** Writes one side of changes into the tables of certificates and withdrawals. */
+export function writeRegistry(state: MutableLedgerState, changes: RegistryChanges, side: "before" | "after"): void {
+  write(state.accounts, changes.accounts, side);
+  write(state.pools, changes.pools, side);
+  write(state.dreps, changes.dreps, side);
+  write(state.committee, changes.committee, side);
 }
 
 /** Writes one side of changes into a table. */

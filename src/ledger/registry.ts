@@ -1,31 +1,9 @@
 /** The tables that certificates and withdrawals change, and their changes within one transaction. */
-import type { Change } from "#src/ledger/delta.ts";
-import {
-  type Account,
-  type CommitteeMember,
-  type DRep,
-  type LedgerState,
-  overlayTable,
-  type Pool,
-  type Table,
-  type View,
-} from "#src/ledger/state.ts";
+import type { Change, RegistryChanges } from "#src/ledger/delta.ts";
+import { type LedgerState, type MutableLedgerState, overlayTable, type View } from "#src/ledger/state.ts";
 
 /** Accounts, pools, representatives and committee, to be changed. */
-export interface Registry {
-  readonly accounts: Table<Account>;
-  readonly pools: Table<Pool>;
-  readonly dreps: Table<DRep>;
-  readonly committee: Table<CommitteeMember>;
-}
-
-/** What of those tables a transaction changes. */
-export interface RegistryChanges {
-  readonly accounts: readonly Change<Account>[];
-  readonly pools: readonly Change<Pool>[];
-  readonly dreps: readonly Change<DRep>[];
-  readonly committee: readonly Change<CommitteeMember>[];
-}
+export type Registry = Pick<MutableLedgerState, "accounts" | "pools" | "dreps" | "committee">;
 
 /** No change. */
 export const unchanged: RegistryChanges = { accounts: [], pools: [], dreps: [], committee: [] };

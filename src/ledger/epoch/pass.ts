@@ -6,12 +6,12 @@
  * before it and which does not change in between; parameters stay as they are, so that those of the epoch rewarded are those of
  * now; proposals are not kept, so nothing is enacted and none expires; representatives do not expire.
  */
-import { type Change, write } from "#src/ledger/delta.ts";
+import { type Change, type RegistryChanges, write, writeRegistry } from "#src/ledger/delta.ts";
 import { rank, rankingOf } from "#src/ledger/epoch/ranking.ts";
 import { adoptPools, reapPools } from "#src/ledger/epoch/reap.ts";
 import { type EpochTerms, type Reward, rewardUpdate } from "#src/ledger/epoch/rewards.ts";
 import { snapshotOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
-import { changing, type RegistryChanges } from "#src/ledger/registry.ts";
+import { changing } from "#src/ledger/registry.ts";
 import {
   blocksKey,
   type LedgerState,
@@ -99,10 +99,7 @@ export function undoEpoch(state: MutableLedgerState, delta: EpochDelta): void {
 }
 
 function writeSide(state: MutableLedgerState, delta: EpochDelta, side: "before" | "after"): void {
-  write(state.accounts, delta.accounts, side);
-  write(state.pools, delta.pools, side);
-  write(state.dreps, delta.dreps, side);
-  write(state.committee, delta.committee, side);
+  writeRegistry(state, delta, side);
   write(state.snapshots, delta.snapshots, side);
   write(state.blocks, delta.blocks, side);
   write(state.ranking, delta.ranking, side);
