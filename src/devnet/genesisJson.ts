@@ -1,8 +1,9 @@
 /**
  * A devnet's beginning as the files that a cardano-node is given: one for each era that has a genesis, its configuration and topology.
  *
- * What such files cannot say: deposits that the first pools and accounts have paid, stake of epochs before the first, a treasury that
- * is not empty. The file of Byron holds no keys and no money, for no block is made in that era.
+ * `validateGenesis` of the Haskell ledger asks for epochs of at least 3k slots (a block in each); a devnet's may be shorter, for it
+ * reckons rewards at the boundary. What such files cannot say: deposits that the first pools and accounts have paid, stake of epochs
+ * before the first, a treasury that is not empty. The file of Byron holds no keys and no money, for no block is made in that era.
  */
 import type { Json } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
