@@ -71,7 +71,7 @@ export async function openHouse(
   hooks: Hooks = {},
 ): Promise<House> {
   const stops: Stop[] = [];
-  const health = { name: options.worker, roles: [...options.roles], since: Date.now(), checks: new Map() };
+  const health: RoomsHealth = { name: options.worker, roles: [...options.roles], since: Date.now(), checks: new Map() };
   health.checks.set("process", async () => ({ ready: false, why: "it starts" }));
   const stop = async () => {
     health.checks.set("process", async () => ({ ready: false, why: "it ends" }));

@@ -1,8 +1,9 @@
-/** Which network a start is about: a devnet of the house, or the one of a node; and the socket at which a devnet is a node for others. */
+/** Which network a start is about: a devnet of the house, or one that is elsewhere; and the socket at which a devnet is a node for others. */
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import type { Log } from "#src/base/log.ts";
+import { answersLine } from "#src/chain/answers.ts";
 import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -12,6 +13,7 @@ import type { Check } from "#src/edge/health.ts";
 import { mayPass, pathFailure } from "#src/node/errors.ts";
 import type { Bus } from "#src/runtime/bus.ts";
 import type { Store } from "#src/store/store.ts";
+import { blockfrostOf } from "#src/app/blockfrost.ts";
 import type { Options } from "#src/app/options.ts";
 import { NETWORK_ID, type Place, type Rooms, type RoomsHealth, StartError } from "#src/app/rooms.ts";
 import type { Stop } from "#src/app/stops.ts";
@@ -27,14 +29,26 @@ export interface Ground {
 }
 
 /**
- * The port to the network of the options. A node that is away is waited for, with a line of progress; throws a sentence where waiting
- * does not help.
+ * The port to the network of the options. What is away is waited for, with a line of progress; throws a sentence where waiting
+ * does not help. Says, and leaves in `/health`, how the provider answers each question.
  */
 export async function networkPort(ground: Ground, progress: (line: string) => void): Promise<ChainPort> {
-  const { options, store, bus, log, health, stops } = ground;
-  if (options.nodeSocket === undefined) return devnetPort({ store, bus, log });
+  const { options, store, bus, log, health } = ground;
+  const { nodeSocket, blockfrost } = options;
+  const [provider, port] = nodeSocket !== undefined
+    ? ["node", await nodeOf(ground, nodeSocket, progress)] as const
+    : blockfrost
+    ? ["blockfrost", await blockfrostOf(ground, blockfrost, progress)] as const
+    : ["devnet", devnetPort({ store, bus, log })] as const;
+  progress(answersLine(`The provider "${provider}"`, port.answers));
+  health.network = { provider, answers: port.answers.map((answer) => ({ ...answer })) };
+  return port;
+}
+
+async function nodeOf(ground: Ground, path: string, progress: (line: string) => void): Promise<NodePort> {
+  const { options, log, health, stops } = ground;
   const port = nodePort({
-    address: { path: options.nodeSocket },
+    address: { path },
     magic: options.networkMagic,
     log: log.with({ room: "node" }),
   });

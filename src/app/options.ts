@@ -7,6 +7,7 @@ import type { GenesisOptions } from "#src/devnet/genesis.ts";
 import { originProblem } from "#src/edge/devnet/origins.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { KEEP, type Keep } from "#src/runtime/retention.ts";
+import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
 
 /** Most commands that wait for one actor. */
@@ -17,7 +18,7 @@ const MOST_HOURS = 876_000;
 export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
 export type Role = (typeof ROLES)[number];
 /** Roles that need no devnet of the house. */
-const WITH_NODE = ["edge", "worker", "follower"] as const;
+const WITHOUT_DEVNET = ["edge", "worker", "follower"] as const;
 /** The magic of a devnet. */
 const MAGIC = 42;
 const MAIN_NETWORK = 764_824_073;
@@ -49,6 +50,8 @@ export interface Options {
   readonly natsToken?: string;
   /** Socket of the node that the network is reached through; undefined: the house's own devnet. */
   readonly nodeSocket?: string;
+  /** Blockfrost service that the network is reached through. */
+  readonly blockfrost?: BlockfrostOptions;
   /** The network's magic, of the node or of the devnet. */
   readonly networkMagic: number;
   /** Where the devnet serves as a node; under the folder unless said otherwise. */
@@ -82,8 +85,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
   --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN
-  --provider P         devnet, or node: the network of a node (devnet)  ARBOR_PROVIDER
-  --node-socket PATH   the node's socket, with --provider node          ARBOR_NODE_SOCKET
+${PROVIDER_HELP}
   --network-magic N    the network's magic: 1 preprod, 2 preview (42)   ARBOR_NETWORK_MAGIC
   --socket PATH        where the devnet serves as a node does (FOLDER/devnet/node.socket)  ARBOR_SOCKET
   --block-ms N         ms between devnet blocks, 0 for on demand (1000) ARBOR_BLOCK_MS
@@ -113,8 +115,7 @@ const NAMES = [
   "folder",
   "database-url",
   "nats-url",
-  "provider",
-  "node-socket",
+  ...PROVIDER_NAMES,
   "network-magic",
   "socket",
   "block-ms",
@@ -168,11 +169,10 @@ export function readOptions(
   };
   const number = (name: Name, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
   const provider = text("provider") ?? "devnet";
-  const nodeSocket = text("node-socket");
   const socket = text("socket");
   const networkMagic = number("network-magic", MAGIC, 0, 2 ** 32 - 1);
   const roles = new Set(
-    (text("roles") ?? (provider === "node" ? WITH_NODE : ROLES).join(",")).split(",").map((role) => role.trim()),
+    (text("roles") ?? (provider === "devnet" ? ROLES : WITHOUT_DEVNET).join(",")).split(",").map((role) => role.trim()),
   );
   for (const role of roles) {
     if (!ROLES.includes(role as Role)) problems.push(`${role} is no role; there are ${ROLES.join(", ")}`);
@@ -180,7 +180,10 @@ export function readOptions(
   if (networkMagic === MAIN_NETWORK) {
     problems.push("--network-magic is that of a test network: none is built for the main one");
   }
-  problems.push(...providerProblems(provider, nodeSocket, roles.has("devnet")));
+  const where = readProvider(provider, {
+    ...{ text, env, magic: networkMagic, devnet: roles.has("devnet") },
+    problem: (sentence) => problems.push(sentence),
+  });
   // of the command line alone: processes of one deployment share their environment
   const ofDevnet = DEVNET_NAMES.filter((name) => values[name] !== undefined).map((name) => `--${name}`);
   if (provider !== "devnet" && ofDevnet.length > 0) {
@@ -228,7 +231,7 @@ export function readOptions(
     ...(databaseUrl ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
-    ...(provider === "node" && nodeSocket !== undefined ? { nodeSocket } : {}),
+    ...where,
     networkMagic,
     ...(socket === undefined ? {} : { socket }),
     blockMs: number("block-ms", 1_000, 0, 3_600_000),
@@ -245,15 +248,4 @@ export function readOptions(
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
   };
   return problems.length > 0 ? fail("bad_option", problems.join("; ") + ".") : ok(options);
-}
-
-function providerProblems(provider: string, nodeSocket: string | undefined, devnet: boolean): string[] {
-  if (provider === "devnet") {
-    return nodeSocket === undefined ? [] : ["--node-socket goes with --provider node"];
-  }
-  if (provider !== "node") return [`${provider} is no provider; there are devnet, node`];
-  return [
-    ...(nodeSocket === undefined ? ["--provider node needs --node-socket PATH"] : []),
-    ...(devnet ? ["the role devnet goes with --provider devnet; the others can use its --socket as a node"] : []),
-  ];
 }

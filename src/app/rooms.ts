@@ -1,6 +1,7 @@
 /** What the roles of one process share, and how they listen. */
 import { tokenActor } from "#actors/token.ts";
 import { transactionActor } from "#actors/transaction.ts";
+import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Touched } from "#src/cardano/projection.ts";
@@ -41,6 +42,7 @@ export interface Hooks {
 /** What the process says of itself; each role adds what it stands on. */
 export interface RoomsHealth extends Health {
   readonly checks: Map<string, () => Promise<Check>>;
+  network?: Json;
 }
 
 /** What a role is made of, and where it leaves how to end it. */

@@ -22,6 +22,8 @@ export interface Health {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly since: number;
+  /** Where the network is, and how each question about it is answered; told by `/health`. */
+  readonly network?: Json;
   /** What is looked at, by name; each has a second to answer. */
   readonly checks: ReadonlyMap<string, () => Promise<Check>>;
 }
@@ -42,6 +44,8 @@ const alive = z.looseObject({
   name: z.string(),
   roles: z.array(z.string()),
   uptimeSeconds: z.number(),
+  /** Where the network is (`provider`), and how each question about it is answered. */
+  network: z.unknown().optional(),
 }).meta({ id: "Health" });
 
 const ready = z.object({
@@ -89,6 +93,7 @@ export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app
       name: health.name,
       roles: health.roles,
       uptimeSeconds: Math.round((Date.now() - health.since) / 1_000),
+      ...(health.network === undefined ? {} : { network: health.network }),
       ...more(),
     }));
     endpoint(app, {

@@ -1,5 +1,9 @@
 /** Which network a start is about, by its options. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { expect, test } from "vitest";
+import { answersLine } from "#src/chain/answers.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 
 function read(args: readonly string[], env: Record<string, string> = {}) {
@@ -42,6 +46,73 @@ test("what does not go together is said", () => {
   expect(read(["--network-magic", "x"])).toMatch(/whole number/);
 });
 
+/** The Blockfrost service of some options, or what is wrong with them. */
+function blockfrost(args: readonly string[], env: Record<string, string> = {}) {
+  const options = readOptions(["--provider", "blockfrost", ...args], env);
+  if (!options.ok) return options.error.message;
+  return options.value === "help" ? "help" : options.value.blockfrost;
+}
+
+test("a Blockfrost service is one's own, or Blockfrost's of a public test network", () => {
+  expect(read(["--provider", "blockfrost", "--network-magic", "2"])).toMatchObject({
+    roles: ["edge", "worker", "follower"],
+  });
+  expect(blockfrost(["--network-magic", "1"])).toEqual({ url: "https://cardano-preprod.blockfrost.io/api/v0" });
+  expect(blockfrost(["--network-magic", "2"])).toEqual({ url: "https://cardano-preview.blockfrost.io/api/v0" });
+  expect(blockfrost([])).toMatch(/needs --blockfrost-url/);
+  expect(blockfrost(["--blockfrost-url", "http://dolos:3010", "--blockfrost-from", "ab".repeat(32)])).toEqual({
+    url: "http://dolos:3010",
+    from: "ab".repeat(32),
+  });
+  expect(blockfrost(["--blockfrost-url", "http://x", "--roles", "devnet"])).toMatch(/the role devnet goes with/);
+  for (const url of ["dolos", "ftp://dolos", "https://me:secret@x/api", "https://x/api?project_id=1"]) {
+    expect(blockfrost(["--blockfrost-url", url])).toMatch(/is a URL like/);
+  }
+  expect(blockfrost(["--network-magic", "1", "--blockfrost-from", "tip"])).toMatch(/the hash of a block/);
+  expect(read(["--blockfrost-url", "http://x"])).toMatch(/--blockfrost-url goes with --provider blockfrost/);
+  expect(read(["--provider", "node", "--node-socket", "/n", "--blockfrost-from", "ab"])).toMatch(
+    /goes with --provider blockfrost/,
+  );
+});
+
+test("the project id comes from a file or the environment, and goes nowhere in the clear", () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-"));
+  const file = path.join(folder, "id");
+  try {
+    writeFileSync(file, "previewFromFile\n");
+    const preview = ["--network-magic", "2"];
+    const url = "https://cardano-preview.blockfrost.io/api/v0";
+    const env = { BLOCKFROST_PROJECT_ID: "previewFromEnv" };
+    expect(blockfrost(preview, env)).toEqual({ url, projectId: "previewFromEnv" });
+    expect(blockfrost([...preview, "--blockfrost-project-file", file], env)).toEqual({
+      url,
+      projectId: "previewFromFile",
+    });
+    expect(blockfrost(["--blockfrost-url", "http://127.0.0.1:3000"], env)).toMatchObject({
+      projectId: "previewFromEnv",
+    });
+    expect(blockfrost(["--blockfrost-url", "http://far.example"], env)).toMatch(/begins with https/);
+    writeFileSync(file, "two words");
+    const wrong = blockfrost([...preview, "--blockfrost-project-file", file]);
+    expect(wrong).toMatch(/a token of letters and digits/);
+    expect(wrong).not.toContain("two words");
+    expect(blockfrost([...preview, "--blockfrost-project-file", path.join(folder, "none")])).toMatch(/cannot be read/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("what a provider's answers are worth stands in one line", () => {
+  expect(answersLine("It", [
+    { question: "pools", holds: "not at all" },
+    { question: "parameters", holds: "at the tip", note: "rounded" },
+    { question: "tip", holds: "at a point" },
+    { question: "epoch", holds: "at a point" },
+  ])).toBe("It answers exact at a point: tip, epoch; at the tip: parameters (rounded); not answered: pools.");
+});
+
 test("the help names each", () => {
-  for (const name of ["provider", "node-socket", "network-magic", "socket"]) expect(HELP).toContain(`--${name} `);
+  for (const name of ["provider", "node-socket", "network-magic", "socket", "blockfrost-project-file"]) {
+    expect(HELP).toContain(`--${name} `);
+  }
 });

@@ -1,0 +1,47 @@
+/** A start on a Blockfrost service. */
+import { type BlockfrostPort, blockfrostPort } from "#src/chain/blockfrost/port.ts";
+import { mayPassLater } from "#src/chain/blockfrost/errors.ts";
+import type { Check } from "#src/edge/health.ts";
+import type { Ground } from "#src/app/network.ts";
+import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
+import { NETWORK_ID, StartError } from "#src/app/rooms.ts";
+
+/** For how long a look at the service holds, in ms: who asks whether we are ready is not to use up a plan's requests. */
+const LOOK_MS = 30_000;
+
+/** The port to a service. One that is away is waited for, with a line of progress; throws a sentence where waiting does not help. */
+export async function blockfrostOf(
+  { options, log, health, stops }: Ground,
+  blockfrost: BlockfrostOptions,
+  progress: (line: string) => void,
+): Promise<BlockfrostPort> {
+  const port = blockfrostPort({ ...blockfrost, magic: options.networkMagic, log: log.with({ room: "blockfrost" }) });
+  stops.push(async () => port.close());
+  const checked = await port.check();
+  if (checked.ok && checked.value.id !== NETWORK_ID) {
+    throw new StartError("The Blockfrost service is of the main network; this program builds for test networks alone.");
+  }
+  if (!checked.ok) {
+    const hint = checked.error.code === "unauthorized"
+      ? " Put the project id into BLOCKFROST_PROJECT_ID, or into a file named by --blockfrost-project-file."
+      : "";
+    if (!mayPassLater(checked.error.code)) throw new StartError(checked.error.message + hint);
+    progress(`${checked.error.message} It is waited for.`);
+  }
+  health.checks.set("blockfrost", looking(port));
+  return port;
+}
+
+function looking(port: BlockfrostPort): () => Promise<Check> {
+  let last: { readonly at: number; readonly found: Promise<Check> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last === undefined || now - last.at > LOOK_MS) last = { at: now, found: look(port) };
+    return last.found;
+  };
+}
+
+async function look(port: BlockfrostPort): Promise<Check> {
+  const tip = await port.tip();
+  return tip.ok ? { ready: true, says: `at height ${tip.value.height}` } : { ready: false, why: tip.error.message };
+}

@@ -1,0 +1,118 @@
+/** Where the network is, as options of a start: a devnet of the house, a node, or a Blockfrost service. */
+import { readFileSync } from "node:fs";
+import { reason } from "#src/base/log.ts";
+import { isLoopback } from "#src/edge/operator/guard.ts";
+
+export const PROVIDER_NAMES = [
+  "provider",
+  "node-socket",
+  "blockfrost-url",
+  "blockfrost-project-file",
+  "blockfrost-from",
+] as const;
+type Name = (typeof PROVIDER_NAMES)[number];
+
+export const PROVIDER_HELP =
+  `  --provider P         devnet, node or blockfrost: where the network is (devnet)  ARBOR_PROVIDER
+  --node-socket PATH   the node's socket, with --provider node          ARBOR_NODE_SOCKET
+  --blockfrost-url URL the service, with --provider blockfrost (Blockfrost's own for magic 1 and 2)  ARBOR_BLOCKFROST_URL
+  --blockfrost-project-file PATH  holds the project id, which BLOCKFROST_PROJECT_ID may hold instead  ARBOR_BLOCKFROST_PROJECT_FILE
+  --blockfrost-from HASH  the block that a new index begins with (the chain's first)  ARBOR_BLOCKFROST_FROM`;
+
+/** A Blockfrost service. */
+export interface BlockfrostOptions {
+  readonly url: string;
+  /** A secret. */
+  readonly projectId?: string;
+  /** Hash of the block that a new index begins with. */
+  readonly from?: string;
+}
+
+/** Where the network is; a devnet of the house where neither is there. */
+export interface ProviderOptions {
+  readonly nodeSocket?: string;
+  readonly blockfrost?: BlockfrostOptions;
+}
+
+const PROVIDERS = ["devnet", "node", "blockfrost"];
+/** Blockfrost's own services of test networks, by magic. */
+const SERVICES: Readonly<Record<number, string>> = {
+  1: "https://cardano-preprod.blockfrost.io/api/v0",
+  2: "https://cardano-preview.blockfrost.io/api/v0",
+};
+
+interface Given {
+  readonly text: (name: Name) => string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly magic: number;
+  /** Whether the role devnet is asked for. */
+  readonly devnet: boolean;
+  readonly problem: (sentence: string) => void;
+}
+
+/** Reads where the network is; what does not go together is told as a problem. */
+export function readProvider(provider: string, given: Given): ProviderOptions {
+  const { text, devnet, problem } = given;
+  if (!PROVIDERS.includes(provider)) {
+    problem(`${provider} is no provider; there are ${PROVIDERS.join(", ")}`);
+    return {};
+  }
+  for (const name of PROVIDER_NAMES) {
+    const owner = name.startsWith("blockfrost") ? "blockfrost" : name === "node-socket" ? "node" : provider;
+    if (text(name) !== undefined && owner !== provider) problem(`--${name} goes with --provider ${owner}`);
+  }
+  if (provider === "devnet") return {};
+  if (devnet) problem("the role devnet goes with --provider devnet; the others can use its --socket as a node");
+  if (provider === "blockfrost") return readBlockfrost(given);
+  const nodeSocket = text("node-socket");
+  if (nodeSocket !== undefined) return { nodeSocket };
+  problem("--provider node needs --node-socket PATH");
+  return {};
+}
+
+function readBlockfrost({ text, env, magic, problem }: Given): ProviderOptions {
+  const url = text("blockfrost-url") ?? SERVICES[magic];
+  const projectId = readProjectId(text("blockfrost-project-file"), env, problem);
+  const from = text("blockfrost-from");
+  if (from !== undefined && !/^[0-9a-f]{64}$/.test(from)) {
+    problem("--blockfrost-from is the hash of a block, 64 hexadecimal digits");
+  }
+  if (url === undefined) {
+    problem(
+      "--provider blockfrost needs --blockfrost-url URL for a network that is neither preprod (1) nor preview (2)",
+    );
+    return {};
+  }
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password || parsed.search) {
+    problem("--blockfrost-url is a URL like https://cardano-preview.blockfrost.io/api/v0, without secrets");
+    return {};
+  }
+  if (projectId !== undefined && parsed.protocol === "http:" && !isLoopback(parsed.hostname)) {
+    problem("--blockfrost-url begins with https where a project id goes with it beyond this machine");
+  }
+  return {
+    blockfrost: {
+      url,
+      ...(projectId === undefined ? {} : { projectId }),
+      ...(from === undefined ? {} : { from }),
+    },
+  };
+}
+
+/** The project id out of a file or of the environment; it goes with every request as a header, so it is a plain token. */
+function readProjectId(file: string | undefined, env: Given["env"], problem: Given["problem"]): string | undefined {
+  let read = env.BLOCKFROST_PROJECT_ID;
+  if (file !== undefined) {
+    try {
+      read = readFileSync(file, "utf8");
+    } catch (error) {
+      problem(`--blockfrost-project-file cannot be read: ${reason(error)}`);
+    }
+  }
+  const projectId = read?.trim();
+  if (!projectId) return undefined;
+  if (/^[A-Za-z0-9_-]{1,200}$/.test(projectId)) return projectId;
+  problem("the project id of Blockfrost is a token of letters and digits");
+  return undefined;
+}
