@@ -21,13 +21,14 @@ export default function setup(project: TestProject): void {
   const built = spawnSync("go", ["build", "-buildvcs=false", "-mod=readonly", "-o", program, "."], {
     cwd: source,
     encoding: "utf8",
+    timeout: 600_000,
     env: { ...process.env, CGO_ENABLED: "0", GOTOOLCHAIN: "local" },
   });
   const done = built.status === 0;
   if (!done) {
-    const why = built.error
-      ? "Go is not installed"
-      : `Go could not build the relay: ${built.stderr.trim().slice(-500)}`;
+    const installed = (built.error as { code?: string } | undefined)?.code !== "ENOENT";
+    const said = built.error?.message ?? built.stderr.trim().split("\n")[0];
+    const why = installed ? `Go could not build the relay: ${said}` : "Go is not installed";
     console.warn(`SKIPPED: ${why}. Without it no other implementation can be put on the node's socket.`);
   }
   project.provide("relay", done ? program : "");

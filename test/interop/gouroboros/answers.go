@@ -82,9 +82,6 @@ func (r *relay) eraQuery(client *localstatequery.Client, query *localstatequery.
 		return one(client.GetStakeDelegDeposits(q.Creds.Items()))
 	case *localstatequery.ShelleyFilteredVoteDelegateesQuery:
 		return one(client.GetFilteredVoteDelegatees(q.Credentials.Items()))
-	case *localstatequery.ShelleyPoolDistr2Query:
-		pools, _ := q.PoolFilter()
-		return one(client.GetPoolDistr2(pools))
 	case *localstatequery.ShelleyStakeSnapshotsQuery:
 		return one(client.GetStakeSnapshots(nil))
 	case *localstatequery.ShelleyStakePoolsQuery:

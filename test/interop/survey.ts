@@ -1,0 +1,99 @@
+/** What a node says and does not say, whoever made it; nothing is changed on its network. */
+import type { Credential } from "#src/cardano/address.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
+import { connectNode, type NodeConnection } from "#src/node/client.ts";
+import { ask } from "#src/node/queries/ask.ts";
+import type { EraQuery, Query } from "#src/node/queries/query.ts";
+import { decodeRejection } from "#src/node/rejections.ts";
+import { CONWAY } from "#src/node/values.ts";
+import { valueOf } from "../support/devnet_world.ts";
+import { spend } from "../support/devnet.ts";
+import { coin, person } from "../support/wallet.ts";
+
+/** What was found of a node. */
+export interface Survey {
+  /** The version of the protocol that was agreed on. */
+  readonly version: number;
+  /** Blocks that were followed from the origin on, each linked to the one before. */
+  readonly blocks: number;
+  /** By query: "answers", or the code of the failure. */
+  readonly queries: Readonly<Record<string, string>>;
+  /** Names of the failures with which a transaction out of nothing is refused. */
+  readonly refusal: readonly string[];
+}
+
+const nobody: Credential = { kind: "key", hash: "00".repeat(28) };
+
+/** Every query that is typed but for those of whole states. */
+function questions(era: number): readonly Query[] {
+  const ofEra: readonly EraQuery[] = [
+    { kind: "ledgerTip", era },
+    { kind: "epoch", era },
+    { kind: "parameters", era },
+    { kind: "genesis", era },
+    { kind: "utxoByAddress", era, addresses: [person("nobody").enterprise] },
+    { kind: "utxoByInput", era, inputs: [{ txHash: "00".repeat(32), index: 0 }] },
+    { kind: "delegations", era, credentials: [nobody] },
+    { kind: "stakeDeposits", era, credentials: [nobody] },
+    { kind: "voteDelegatees", era, credentials: [nobody] },
+    { kind: "stakePools", era },
+    { kind: "poolParameters", era, pools: [nobody.hash] },
+    { kind: "poolState", era, pools: undefined },
+    { kind: "stakeDistribution", era },
+    { kind: "stakeSnapshots", era, pools: undefined },
+    { kind: "nonMyopicRewards", era, stakes: [1_000_000n] },
+    { kind: "accountState", era },
+  ];
+  const plain: readonly Query[] = [
+    { kind: "systemStart" },
+    { kind: "height" },
+    { kind: "point" },
+    { kind: "currentEra" },
+    { kind: "eraHistory" },
+  ];
+  return [...plain, ...ofEra];
+}
+
+/** Looks at a node that has a block at the least; `most` blocks of its chain are read. */
+export async function survey(path: string, magic: number, most = 100): Promise<Survey> {
+  const using = async <T>(work: (connection: NodeConnection) => Promise<T>): Promise<T> => {
+    const connection = valueOf(await connectNode({ path }, { magic }));
+    try {
+      return await work(connection);
+    } finally {
+      connection.close();
+    }
+  };
+  const first = await using(async (connection) => {
+    const session = valueOf(await connection.acquire("tip"));
+    return { version: connection.version, era: valueOf(await ask(session, { kind: "currentEra" })) };
+  });
+  const queries: Record<string, string> = {};
+  for (const query of questions(first.era)) {
+    // on a connection of its own: a node hangs up on what it does not know
+    queries[query.kind] = await using(async (connection) => {
+      const session = valueOf(await connection.acquire("tip"));
+      const answer = await ask(session, query, AbortSignal.timeout(60_000));
+      return answer.ok ? "answers" : answer.error.code;
+    });
+  }
+  const blocks = await using(async (connection) => {
+    let last: string | undefined;
+    let count = 0;
+    for await (const step of connection.follow([])) {
+      if (step.type === "backward") continue;
+      const { hash, height, previous } = scanBlock(step.block);
+      if (last !== undefined && previous !== last) throw new Error(`the block ${hash} does not follow ${last}`);
+      last = hash;
+      if (++count === most || height >= step.tip.height) break;
+    }
+    return count;
+  });
+  const refusal = await using(async (connection) => {
+    const alice = person("alice");
+    const made = spend({ from: alice, inputs: [coin(alice.enterprise, 2n)], outputs: [[alice.enterprise, 1n]] });
+    const verdict = valueOf(await connection.submit(made.cbor, { era: CONWAY }));
+    return verdict.accepted ? [] : decodeRejection(verdict.reason, made.cbor).map(({ name }) => name);
+  });
+  return { version: first.version, blocks, queries, refusal };
+}
