@@ -1,6 +1,6 @@
 /**
  * Things that are read apart from their birth on and then join the rest: on a chain that lags, drops and rolls back with crashes at every line,
- * found out late or not; and on the devnet, with the follower killed in the middle.
+ * found out late or not, in memory and over a node's socket; and on the devnet, with the follower killed in the middle.
  */
 import { spawn } from "node:child_process";
 import process from "node:process";
@@ -29,6 +29,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { MemoryChain, memoryPort, type Moods } from "../../support/chain.ts";
 import { sharedInfra } from "../../support/infra.ts";
+import { nodeOf } from "../../support/node_port.ts";
 import {
   beginPocket,
   GAP,
@@ -96,9 +97,13 @@ describe("on a chain that misbehaves", () => {
     let calm = false;
     let crashes = 0;
     const told: Touched[] = [];
+    // the last run is over a socket whose connections break
+    const node = seed === RUNS
+      ? await nodeOf(chain, moods, () => calm ? Infinity : 500 + Math.floor(random() * 40_000))
+      : undefined;
     const follower = new Follower({
       store,
-      port: memoryPort(chain, moods),
+      port: node?.port ?? memoryPort(chain, moods),
       projections: [transactionProjection, utxoProjection, pocketProjection],
       fence: async () => {},
       append: async (_, touched) => void told.push(...touched),
@@ -155,7 +160,9 @@ describe("on a chain that misbehaves", () => {
     } finally {
       stop.abort();
       await running;
+      await node?.stop();
     }
+    if (node) expect(node.connections()).toBeGreaterThan(5);
     console.log(`run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes`);
     const blocks = chain.blocks.map(({ scanned }) => scanned);
     let held = 0;
@@ -173,7 +180,7 @@ describe("on a chain that misbehaves", () => {
   });
 
   /** A chain whose every block pays pockets, a follower of it, and a way to hold the first step of a name. */
-  function paying(names: readonly string[], options: { open?: () => number } = {}) {
+  async function paying(kind: string, names: readonly string[], options: { open?: () => number } = {}) {
     const chain = new MemoryChain();
     const places = new Map<string, number>();
     const add = (count: number) => {
@@ -190,7 +197,9 @@ describe("on a chain that misbehaves", () => {
     let release = () => {};
     let reached = false;
     let hold: { step: string; until: Promise<void> } | undefined;
-    const inner = memoryPort(chain, { random: () => 0.5 });
+    const random = seeded(1);
+    const node = kind === "over a socket" ? await nodeOf(chain, { random }, () => Infinity) : undefined;
+    const inner = node?.port ?? memoryPort(chain, { random });
     let streams = 0;
     const follower = new Follower({
       store,
@@ -240,12 +249,15 @@ describe("on a chain that misbehaves", () => {
         release();
         stop.abort();
         await running;
+        await node?.stop();
       },
     };
   }
 
-  it("what comes while a batch is folded without it is in that batch", async () => {
-    const world = paying(["a"]);
+  const both = it.each(["in memory", "over a socket"]);
+
+  both("what comes while a batch is folded without it is in that batch, %s", async (kind) => {
+    const world = await paying(kind, ["a"]);
     try {
       world.hold("folded");
       world.add(30);
@@ -262,8 +274,8 @@ describe("on a chain that misbehaves", () => {
     }
   });
 
-  it("what goes while a batch is folded with it leaves no rows", async () => {
-    const world = paying(["a", "b"]);
+  both("what goes while a batch is folded with it leaves no rows, %s", async (kind) => {
+    const world = await paying(kind, ["a", "b"]);
     try {
       world.add(30);
       await world.atTip();
@@ -289,9 +301,9 @@ describe("on a chain that misbehaves", () => {
     }
   });
 
-  it("joins at the main cursor's block and not before", async () => {
+  both("joins at the main cursor's block and not before, %s", async (kind) => {
     let open = 18;
-    const world = paying(["a"], { open: () => open });
+    const world = await paying(kind, ["a"], { open: () => open });
     try {
       world.add(20);
       await world.atTip();

@@ -1,9 +1,13 @@
-/** Outputs of watched addresses, asked of a network whose answers hold behind the follower, ahead of it, or on a branch that is gone. */
+/**
+ * Outputs of watched addresses, asked of a network whose answers hold behind the follower, ahead of it, or on a branch that is gone; of a
+ * chain in memory, and over a node's socket.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
 import { refKey } from "#src/cardano/output.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import { Follower } from "#src/chain/follower.ts";
 import { chainMigrations } from "#src/chain/migrations.ts";
@@ -18,6 +22,7 @@ import { openStore, type Store } from "#src/store/store.ts";
 import { MemoryChain, memoryPort } from "../../support/chain.ts";
 import { ADDRESSES } from "../../support/history.ts";
 import { sharedInfra } from "../../support/infra.ts";
+import { nodeOf } from "../../support/node_port.ts";
 import { seeded } from "../../support/random.ts";
 import { until } from "../../support/until.ts";
 
@@ -29,6 +34,9 @@ let serial: number;
 const stop = { now: () => {} };
 let running: Promise<void>;
 let follower: Follower;
+/** The chain as it is told and asked for. */
+let inner: ChainPort;
+let unserve: () => Promise<void>;
 
 beforeEach(async () => {
   infra = await sharedInfra();
@@ -41,6 +49,7 @@ beforeEach(async () => {
 afterEach(async () => {
   stop.now();
   await running;
+  await unserve?.();
   await store?.close();
   await infra?.stop();
 });
@@ -59,7 +68,7 @@ function follow(other: Partial<ChainPort>, near = 20): void {
   stop.now = () => end.abort();
   follower = new Follower({
     store,
-    port: { ...memoryPort(chain, { random }), ...other },
+    port: { ...inner, ...other },
     projections: [transactionProjection, utxoProjection],
     fence: async () => {},
     append: async () => {},
@@ -98,7 +107,13 @@ function behind(blocks: number): Partial<ChainPort> & { asked: number } {
   return port;
 }
 
-describe("an answer", () => {
+describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) => {
+  beforeEach(async () => {
+    const node = kind === "over a socket" ? await nodeOf(chain, { random }, () => Infinity) : undefined;
+    inner = node?.port ?? memoryPort(chain, { random });
+    unserve = node?.stop ?? (() => Promise.resolve());
+  });
+
   it("that is always behind is brought forward by the blocks read since", async () => {
     for (let i = 0; i < 40; i++) add();
     const port = behind(7);
@@ -136,12 +151,13 @@ describe("an answer", () => {
   it.each([20, 0])("that is ahead waits for the follower, with %i blocks a transaction each", async (near) => {
     for (let i = 0; i < 60; i++) add();
     let open = 20;
-    const inner = memoryPort(chain, { random });
     // gives blocks up to a height only, while answers hold at the tip
     follow({
       async *follow(points, signal) {
         for await (const step of inner.follow(points, signal)) {
-          while (step.type === "forward" && step.tip.height > 0 && height(step.block) > open && !signal.aborted) {
+          while (
+            step.type === "forward" && step.tip.height > 0 && scanBlock(step.block).height > open && !signal.aborted
+          ) {
             await sleep(2);
           }
           yield step;
@@ -161,7 +177,6 @@ describe("an answer", () => {
   it("from a branch that is gone is asked for again", async () => {
     for (let i = 0; i < 20; i++) add();
     let answered = 0;
-    const inner = memoryPort(chain, { random });
     follow({
       utxosByAddress: async (addresses) => {
         const answer = await inner.utxosByAddress(addresses);
@@ -182,7 +197,3 @@ describe("an answer", () => {
     await expectExact(ADDRESSES[0]!);
   });
 });
-
-function height(block: Uint8Array): number {
-  return chain.blocks.find(({ bytes }) => bytes === block)?.scanned.height ?? 0;
-}
