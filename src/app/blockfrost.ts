@@ -8,6 +8,8 @@ import { NETWORK_ID, StartError } from "#src/app/rooms.ts";
 
 /** For how long a look at the service holds, in ms: who asks whether we are ready is not to use up a plan's requests. */
 const LOOK_MS = 30_000;
+/** Requests to a service that is not Blockfrost's: no plan counts them. */
+const OWN_RATE = { perSecond: 100, burst: 200 };
 
 /** The port to a service. One that is away is waited for, with a line of progress; throws a sentence where waiting does not help. */
 export async function blockfrostOf(
@@ -15,7 +17,12 @@ export async function blockfrostOf(
   blockfrost: BlockfrostOptions,
   progress: (line: string) => void,
 ): Promise<BlockfrostPort> {
-  const port = blockfrostPort({ ...blockfrost, magic: options.networkMagic, log: log.with({ room: "blockfrost" }) });
+  const port = blockfrostPort({
+    ...blockfrost,
+    magic: options.networkMagic,
+    log: log.with({ room: "blockfrost" }),
+    ...(new URL(blockfrost.url).hostname.endsWith(".blockfrost.io") ? {} : { rate: OWN_RATE }),
+  });
   stops.push(async () => port.close());
   const checked = await port.check();
   if (checked.ok && checked.value.id !== NETWORK_ID) {

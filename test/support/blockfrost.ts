@@ -18,6 +18,7 @@ import { toJson } from "#src/base/json.ts";
 import { answerProblem, type Matched, matchRequest } from "./blockfrost_contract.ts";
 import {
   blockDocument,
+  decimal,
   eras,
   mempoolDocument,
   outputDocument,
@@ -67,6 +68,7 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
   const chain = new Followed(port, settings.genesis ?? []);
   const following = chain.follow(stop.signal);
   const network = await port.network(stop.signal);
+  const begun = await port.genesis();
   const counts = new Map<string, number>();
   const served = {
     requests: [] as string[],
@@ -89,7 +91,7 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
     switch (matched.template) {
       case "/genesis":
         return found({
-          active_slots_coefficient: 0.05,
+          active_slots_coefficient: begun.ok ? decimal(begun.value.activeSlots) : 0.05,
           update_quorum: 5,
           max_lovelace_supply: "45000000000000000",
           network_magic: network.magic,

@@ -97,7 +97,8 @@ export function transactionDocument(one: ScannedTransaction): object {
   };
 }
 
-const decimal = ({ numerator, denominator }: Ratio) => Number(numerator) / Number(denominator);
+/** A fraction as the services tell it. */
+export const decimal = ({ numerator, denominator }: Ratio) => Number(numerator) / Number(denominator);
 
 /** `/epochs/latest/parameters`. */
 export function parametersDocument(of: Parameters): object {

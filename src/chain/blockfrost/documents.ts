@@ -83,6 +83,7 @@ export type OutputDocument = z.infer<typeof output>;
 const seconds = z.union([z.number(), z.bigint()]).transform(Number);
 export const genesisDocument = z.object({
   network_magic: count,
+  active_slots_coefficient: decimal,
   security_param: count,
   slot_length: seconds,
   /** Seconds since 1970. */

@@ -13,6 +13,8 @@ const BYRON = 1;
 /** The network, and which era its slots are in. */
 export interface Known {
   readonly network: Network;
+  /** Milliseconds from one block to the next, on average. */
+  readonly blockMs: number;
   /** Era tag of the block in a slot. */
   eraAt(slot: number): number;
 }
@@ -24,6 +26,7 @@ export interface Known {
 export async function readNetwork(http: Http, signal?: AbortSignal): Promise<Known> {
   const genesis = read(genesisDocument, await http.get("/genesis", signal), "the genesis");
   const eras = await readEras(http, genesis.system_start, signal);
+  const { numerator, denominator } = genesis.active_slots_coefficient;
   const slots = eras?.at(-1) ?? await slotsOfNewest(http, genesis, signal);
   return {
     network: {
@@ -32,6 +35,7 @@ export async function readNetwork(http: Http, signal?: AbortSignal): Promise<Kno
       slots,
       securityParameter: genesis.security_param,
     },
+    blockMs: slots.slotLength * Number(denominator) / Math.max(1, Number(numerator)),
     eraAt: (slot) => {
       if (!eras) return CONWAY;
       // Byron, Shelley, …: eras that a test network passed over begin and end in slot 0

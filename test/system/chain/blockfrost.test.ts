@@ -1,0 +1,126 @@
+/**
+ * The token service on a Blockfrost service: one process has a devnet, the test serves its chain as Blockfrost does, and another process with
+ * a database of its own knows nothing of it but that.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { silentLog } from "#src/base/log.ts";
+import { genesisOutputs, readGenesis } from "#src/devnet/genesis.ts";
+import { devnetPort } from "#src/devnet/port.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { serveBlockfrost, type Served } from "../../support/blockfrost.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+
+const PROJECT = "devnetQ7dmRbq0Zt4mXkqE1sGxTz8YwVhLu3Na";
+
+describe("tokens on a Blockfrost service", () => {
+  const owner = new User();
+  let far: Infra;
+  let near: Infra;
+  let store: Store;
+  let bus: Bus;
+  let devnet: Arbor;
+  let served: Served;
+  let service: Arbor;
+  let token: string;
+
+  const env = (url: string) => ({
+    ARBOR_PROVIDER: "blockfrost",
+    ARBOR_BLOCKFROST_URL: url,
+    BLOCKFROST_PROJECT_ID: PROJECT,
+    ARBOR_HEALTH_PORT: "0",
+    ARBOR_BUILDERS: "1",
+  });
+  const get = (path: string) => http(service.tokens, "GET", path);
+  const carry = async (build: Promise<{ status: number; body: { unsignedTransaction: string } }>) => {
+    const built = await build;
+    expect([built.status, built.body]).toEqual([
+      200,
+      expect.objectContaining({ unsignedTransaction: expect.any(String) }),
+    ]);
+    return await land(service.tokens, owner.sign(built.body.unsignedTransaction));
+  };
+  const fact = async (key: string, value: string) => {
+    const path = `/transaction/${owner.address}/request-insert/${token}`;
+    const ref = `${await carry(http(service.tokens, "POST", path, { key, value }))}-0`;
+    await carry(get(`/transaction/${owner.address}/update-token/${token}?request=${ref}`));
+  };
+
+  beforeAll(async () => {
+    [far, near] = await Promise.all([sharedInfra(), sharedInfra()]);
+    // Blockfrost tells the length of a slot in whole seconds
+    const whole = { ARBOR_SLOT_MS: "1000", ARBOR_BLOCK_MS: "1000", ARBOR_BUILDERS: "1" };
+    devnet = await Arbor.start({ infra: far, roles: "devnet", env: whole });
+    store = openStore(far.databaseUrl, { max: 4 });
+    bus = await connectBus({ url: far.natsUrl, ...(far.natsToken ? { token: far.natsToken } : {}) });
+    const genesis = genesisOutputs((await readGenesis(store.sql))!);
+    served = await serveBlockfrost(devnetPort({ store, bus, log: silentLog }), { projectId: PROJECT, genesis });
+    service = await Arbor.start({ infra: near, env: env(served.url) });
+    await fund(devnet.devnet, service.tokens, owner);
+  }, 60_000);
+  afterAll(async () => {
+    await service?.end();
+    await served?.close();
+    await devnet?.end();
+    await bus?.close();
+    await store?.close();
+    await near?.stop();
+    await far?.stop();
+  });
+
+  it("says at the start, and to operators, what its answers are worth", async () => {
+    expect(service.printed).toMatch(
+      /The provider "blockfrost" answers exact at a point: .*; at the tip: .*utxosByAddress/,
+    );
+    const { body } = await http(service.health, "GET", "/health");
+    expect(body.network).toMatchObject({ provider: "blockfrost" });
+    expect(body.network.answers).toContainEqual({ question: "utxosByAddress", holds: "at the tip" });
+    expect(service.printed).not.toContain(PROJECT);
+  });
+
+  it("boots a token, inserts a fact and applies it", async () => {
+    const built = await get(`/transaction/${owner.address}/boot-token`);
+    expect(built.status).toBe(200);
+    token = built.body.value;
+    await land(service.tokens, owner.sign(built.body.unsignedTransaction));
+    await fact("tree", "oak");
+    expect((await get(`/token/${token}/facts`)).body).toEqual({ tree: "oak" });
+  });
+
+  it("goes on after a rollback", async () => {
+    const { status } = await http(devnet.devnet, "POST", "/rollback", { blocks: 2 });
+    expect(status).toBe(200);
+    await fact("herb", "sage");
+    expect((await get(`/token/${token}/facts`)).body).toEqual({ tree: "oak", herb: "sage" });
+  });
+
+  it("refuses what the ledger refuses", async () => {
+    const built = await get(`/transaction/${owner.address}/boot-token`);
+    const sent = await http(service.tokens, "POST", "/transaction", {
+      signedTransaction: new User().sign(built.body.unsignedTransaction),
+    });
+    expect(sent.status).toBe(422);
+    expect(JSON.stringify(sent.body)).toContain("transaction submit error");
+  });
+
+  it("does not start with another project id or for another network, and says why", async () => {
+    const ground = await sharedInfra();
+    const begin = (more: Record<string, string>) =>
+      Arbor.start({ infra: ground, env: { ...env(served.url), ...more } });
+    try {
+      await expect(begin({ BLOCKFROST_PROJECT_ID: "another" })).rejects.toThrow(
+        /does not accept the project id: .*Invalid project token.* BLOCKFROST_PROJECT_ID/,
+      );
+      await expect(begin({ ARBOR_NETWORK_MAGIC: "1" })).rejects.toThrow(/magic 42, not of 1/);
+    } finally {
+      await ground.stop();
+    }
+  });
+
+  it("asked and was answered by Blockfrost's own description all the while", () => {
+    expect(served.problems).toEqual([]);
+    expect(served.requests.length).toBeGreaterThan(50);
+  });
+});
