@@ -27,7 +27,7 @@ export default function setup(project: TestProject): void {
   const done = built.status === 0;
   if (!done) {
     const installed = (built.error as { code?: string } | undefined)?.code !== "ENOENT";
-    const said = built.error?.message ?? built.stderr.trim().split("\n")[0];
+    const said = built.error?.message ?? built.stderr.split("\n").findLast((line) => line.trim() !== "")?.trim();
     const why = installed ? `Go could not build the relay: ${said}` : "Go is not installed";
     console.warn(`SKIPPED: ${why}. Without it no other implementation can be put on the node's socket.`);
   }
