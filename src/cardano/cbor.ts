@@ -2,7 +2,7 @@
  * CBOR (RFC 8949) with raw slices: a decoded item knows where its bytes stand, because hashes are over the bytes as they
  * came, never over what another encoder would have written.
  */
-import { fromUtf8, joined, utf8 } from "#src/base/bytes.ts";
+import { fromUtf8, joined, toHex, utf8 } from "#src/base/bytes.ts";
 
 /** A decoded item; `start` and `end` are its place in `source`. */
 export type Item = { readonly source: Uint8Array; readonly start: number; readonly end: number } & ItemValue;
@@ -221,12 +221,16 @@ export function as<T extends Item["type"]>(item: Item | undefined, type: T): Of<
   return item as Of<T>;
 }
 
+/** The big number whose magnitude is written in bytes. Takes time in proportion to them; byte by byte a megabyte would take minutes. */
+export function bigNumber(isNegative: boolean, bytes: Uint8Array): bigint {
+  const magnitude = bytes.length === 0 ? 0n : BigInt(`0x${toHex(bytes)}`);
+  return isNegative ? -1n - magnitude : magnitude;
+}
+
 /** The integer that an item is; big numbers (tags 2 and 3) included. */
 export function asInt(item: Item | undefined): bigint {
   if (item?.type === "tag" && (item.tag === 2n || item.tag === 3n)) {
-    let magnitude = 0n;
-    for (const byte of as(item.value, "bytes").value) magnitude = (magnitude << 8n) | BigInt(byte);
-    return item.tag === 2n ? magnitude : -1n - magnitude;
+    return bigNumber(item.tag === 3n, as(item.value, "bytes").value);
   }
   return as(item, "int").value;
 }

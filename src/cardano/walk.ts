@@ -7,7 +7,7 @@
  * proportion to the bytes it passes.
  */
 import { fromUtf8, joined, toHex } from "#src/base/bytes.ts";
-import { CborError } from "#src/cardano/cbor.ts";
+import { bigNumber, CborError } from "#src/cardano/cbor.ts";
 
 /** Number of elements of an array or map that ends with a break. */
 const INDEFINITE = -1;
@@ -256,9 +256,7 @@ export class Walk {
   private big(): bigint {
     const tag = this.tag();
     if (tag !== 2 && tag !== 3) throw new CborError("expected int, found tag");
-    const digits = this.hex();
-    const magnitude = digits === "" ? 0n : BigInt(`0x${digits}`);
-    return tag === 2 ? magnitude : -1n - magnitude;
+    return bigNumber(tag === 3, this.bytes());
   }
 
   private advance(length: number): void {

@@ -228,7 +228,7 @@ export class DevnetChain {
       const { undone, returned } = await this.#write(async (sql) => {
         const undone = await undoBlocks(sql, height);
         const transactions = drop ? [] : undone.blocks.flatMap(({ transactions }) => transactions);
-        const before = Math.min(this.#next, ...waiting.map(({ position }) => position));
+        const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
         const returned = transactions.map((transaction, index): Waiting => ({
           position: before - transactions.length + index,
           transaction,
@@ -366,7 +366,7 @@ export class DevnetChain {
   /** Fills the mempool anew on the chain as it is now, and drops the rows of what is no longer good. */
   async #refill(waiting: readonly Waiting[], why: string): Promise<void> {
     const dropped = await this.#mempool.refill(waiting, this.#slot());
-    this.#next = Math.max(this.#next, ...waiting.map(({ position }) => position + 1));
+    this.#next = waiting.reduce((most, { position }) => Math.max(most, position + 1), this.#next);
     this.#purse.reset(utxos(this.#outputs));
     this.#purse.await(this.#applied());
     if (dropped.length === 0) return;

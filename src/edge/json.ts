@@ -1,7 +1,7 @@
 /** Exact JSON over HTTP: bodies within bounds, integers with every digit. */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { concat, fromUtf8 } from "#src/base/bytes.ts";
+import { fromUtf8, joined } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
@@ -66,7 +66,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
     }
     parts.push(value);
   }
-  return concat(...parts);
+  return joined(parts);
 }
 
 /** A body that its client does not send to the end: nothing went wrong on this side. */

@@ -18,7 +18,7 @@ export function eraName(index: number): string {
 /** A small number that a protocol carries. Throws `CborError` on others. */
 export function small(item: Item | undefined): number {
   const value = asInt(item);
-  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw new CborError(`${value} is out of range`);
+  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw new CborError("a number is out of range");
   return Number(value);
 }
 

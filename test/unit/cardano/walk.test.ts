@@ -1,7 +1,16 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
-import { CborError, decodeAll, type Encodable, encode, Indefinite, type Item, Tagged } from "#src/cardano/cbor.ts";
+import {
+  asInt,
+  CborError,
+  decodeAll,
+  type Encodable,
+  encode,
+  Indefinite,
+  type Item,
+  Tagged,
+} from "#src/cardano/cbor.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
 
 const any = fc.letrec<{ item: Encodable }>((tie) => ({
@@ -168,6 +177,13 @@ describe("a walk", () => {
     expect(new Walk(fromHex("3bffffffffffffffff")).int()).toBe(-(1n << 64n));
     expect(new Walk(fromHex("1b0020000000000001")).int()).toBe((1n << 53n) + 1n);
     expect(new Walk(fromHex("c240")).int()).toBe(0n);
+  });
+
+  test("reads a number of a megabyte, which nobody may have to wait for", () => {
+    const bytes = encode(new Tagged(3, new Uint8Array(1_000_000).fill(0xff)));
+    const value = new Walk(bytes).int();
+    expect(value === -(1n << 8_000_000n)).toBe(true);
+    expect(asInt(decodeAll(bytes)) === value).toBe(true);
   });
 
   test("goes as deep, and over as many pieces, as bytes can say", () => {
