@@ -31,11 +31,14 @@ export interface HeldStatesSettings {
   readonly idleMs: number;
 }
 
+/** States of one transaction that are kept for others to share. */
+const SHARED = 4;
+
 /** A transaction, which sees the rows as they were when a block was the newest. */
 interface Frame {
   readonly sql: Queries;
   readonly tip: Tip;
-  /** States by the hash of their block. */
+  /** States by the hash of their block, for others who come at it: the last few. */
   readonly views: Map<string, StateRows>;
   /** Who holds a state of it. */
   holders: number;
@@ -132,6 +135,7 @@ export class HeldStates {
       if (!found.ok) return found;
       let view = views.get(found.value.hash);
       if (!view) {
+        for (const oldest of [...views.keys()].slice(0, Math.max(0, views.size - SHARED + 1))) views.delete(oldest);
         views.set(found.value.hash, view = new StateRows(sql, this.settings.genesis, this.#snapshots, found.value));
       }
       taken = true;

@@ -45,7 +45,9 @@ export function protocolParameters(parameters: Parameters): ProtocolParameters {
 }
 
 /** The genesis of Shelley. */
-export function nodeGenesis({ network, terms, parameters }: Genesis): NodeGenesis {
+export function nodeGenesis(
+  { network, terms, parameters }: Pick<Genesis, "network" | "terms" | "parameters">,
+): NodeGenesis {
   return {
     systemStart: systemStart(network.slots.zeroTime),
     networkMagic: network.magic,

@@ -1,0 +1,142 @@
+/** States of a devnet that are held: shared by those at one block, let go to make room and read again, refused when all are being asked. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Tip } from "#src/cardano/block.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
+import { type HeldState, HeldStates } from "#src/devnet/heldStates.ts";
+import type { StateTarget } from "#src/devnet/stateRows.ts";
+import { connectNode, type NodeConnection } from "#src/node/client.ts";
+import { ask } from "#src/node/queries/ask.ts";
+import { devnetWorld, makeBlock, valueOf } from "../../support/devnet_world.ts";
+import { until } from "../../support/until.ts";
+
+const world = devnetWorld();
+let devnet: Devnet;
+let states: HeldStates;
+
+beforeEach(async () => {
+  devnet = await world.start({ epochLength: 5 });
+  states = new HeldStates({ store: world.store, genesis: devnet.genesis, most: 2, idleMs: 20_000 });
+});
+afterEach(() => states.close());
+
+const hold = async (target: StateTarget = "tip"): Promise<HeldState> => valueOf(await states.acquire(target));
+const pointOf = ({ slot, hash }: Tip) => ({ slot, hash });
+const epochOf = async (state: HeldState) => (await state.registry(["epoch"])).epoch;
+/** Has questions about outputs stay under way, until what it gives is called. */
+async function stall(): Promise<() => Promise<void>> {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => end = resolve);
+  let locking: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((locked) => {
+    locking = world.store.sql.begin(async (sql) => {
+      await sql`lock table devnet_utxo in access exclusive mode`;
+      locked();
+      await ended;
+    });
+  });
+  return async () => {
+    end();
+    await locking;
+  };
+}
+
+test("those who come at one block share a transaction, which ends with the last of them", async () => {
+  await makeBlock(devnet);
+  const many = await Promise.all(Array.from({ length: 50 }, () => hold()));
+  expect(states.open).toBe(1);
+  expect(await Promise.all(many.map(epochOf))).toEqual(many.map(() => 0));
+  for (const state of many.slice(1)) state.release();
+  expect(states.open).toBe(1);
+  expect(await epochOf(many[0]!)).toBe(0);
+  await expect(epochOf(many[1]!)).rejects.toThrow(/let go/);
+  many[0]!.release();
+  many[0]!.release();
+  expect(states.open).toBe(0);
+});
+
+test("a client at an older block finds it in the same transaction", async () => {
+  const tips = [await makeBlock(devnet), await makeBlock(devnet), await makeBlock(devnet)];
+  const held = await Promise.all([...tips.map(pointOf), "tip" as const].map(hold));
+  expect(states.open).toBe(1);
+  expect(held.map(({ tip }) => tip.height)).toEqual([0, 1, 2, 2]);
+});
+
+test("the one that was asked longest ago makes room, and is read again when it is asked", async () => {
+  const held: HeldState[] = [];
+  const tips: Tip[] = [];
+  for (let i = 0; i < 12; i++) {
+    tips.push(await makeBlock(devnet));
+    held.push(await hold());
+    expect(states.open).toBeLessThanOrEqual(2);
+  }
+  for (const [i, state] of held.entries()) {
+    expect(state.tip).toEqual(tips[i]);
+    expect(await epochOf(state)).toBe(Math.floor(tips[i]!.slot / 5));
+  }
+  for (const state of held) state.release();
+  expect(states.open).toBe(0);
+});
+
+test("one that made room and whose block was rolled back is no more; one that did not is still told", async () => {
+  const first = await hold();
+  await makeBlock(devnet);
+  const gone = await hold();
+  await makeBlock(devnet);
+  const last = await hold();
+  expect(await epochOf(last)).toBe(0);
+  // the first two shared no block: one of them has made room
+  await makeBlock(devnet);
+  const newest = await hold();
+  valueOf(await devnet.rollback({ height: -1 }));
+  await expect(epochOf(gone)).rejects.toThrow(/cannot be read again/);
+  expect(await epochOf(newest)).toBe(0);
+  expect((await newest.utxos()).length).toBeGreaterThan(0);
+  // the origin is always there
+  expect(await epochOf(first)).toBe(0);
+});
+
+test("who would have to wait for others is told so at once", async () => {
+  await makeBlock(devnet);
+  const one = await hold();
+  await makeBlock(devnet);
+  const two = await hold();
+  await makeBlock(devnet);
+  const end = await stall();
+  const asked = [one.utxos(), two.utxos()];
+  try {
+    expect(await states.acquire("tip")).toMatchObject({ ok: false, error: { code: "busy" } });
+  } finally {
+    await end();
+    await Promise.all(asked);
+  }
+  expect((await states.acquire("tip")).ok).toBe(true);
+});
+
+test("twenty clients of the socket, each at a block of its own, are all answered", async () => {
+  const { path } = await world.serve(devnet, { idleMs: 20_000 });
+  const connections: NodeConnection[] = [];
+  const open = async () => {
+    const connection = valueOf(await connectNode({ path }, { magic: 42 }));
+    connections.push(connection);
+    return connection;
+  };
+  const sessions = [];
+  const tips: Tip[] = [];
+  for (let i = 0; i < 20; i++) {
+    tips.push(await makeBlock(devnet));
+    sessions.push(valueOf(await (await open()).acquire("tip")));
+  }
+  for (const [i, session] of sessions.entries()) {
+    expect(valueOf(await ask(session, { kind: "point" }))).toEqual(pointOf(tips[i]!));
+    expect(valueOf(await ask(session, { kind: "epoch", era: 6 }))).toEqual({
+      ok: true,
+      value: Math.floor(tips[i]!.slot / 5),
+    });
+  }
+  for (const connection of connections) connection.close();
+  await until("the transactions have ended", async () => {
+    const [row] = await world.store.sql<{ open: number }[]>`select count(*)::int as open from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction'`;
+    return row!.open === 0;
+  }, 5_000);
+});
