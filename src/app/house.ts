@@ -121,7 +121,7 @@ async function open(
   const port = await networkPort({ options, store, bus, log, health, stops }, progress);
   // only now: a magic that the node does not have must not become the database's
   const claimed = await claimNetwork(store, options.networkMagic);
-  if (!claimed.ok) throw new StartError(claimed.error.message);
+  if (!claimed.ok) throw new StartError(`${claimed.error.message} Another database or --folder takes the other.`);
   const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
   stops.push(() => builders.stop());
 

@@ -96,6 +96,10 @@ describe("tokens on a node", () => {
       expect((await store.sql`select magic from devnet_meta`).length).toBe(0);
       await store.close();
       await (await begin(onNode)).end();
+      const elsewhere = { ...onNode, ARBOR_NODE_SOCKET: `${path}.none`, ARBOR_NETWORK_MAGIC: "1" };
+      await expect(begin(elsewhere)).rejects.toThrow(
+        "belongs to the network with magic 42, not to 1. Another database or --folder",
+      );
     } finally {
       await ground.stop();
     }
