@@ -17,9 +17,12 @@ import type { RawChainPort } from "#src/chain/port.ts";
 import { toJson } from "#src/base/json.ts";
 import { answerProblem, type Matched, matchRequest } from "./blockfrost_contract.ts";
 import {
+  accountDocument,
   blockDocument,
   decimal,
+  epochDocument,
   eras,
+  erasDocument,
   mempoolDocument,
   outputDocument,
   parametersDocument,
@@ -77,6 +80,7 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
     lacks: [] as readonly string[],
   };
 
+  const refused = (message: string) => ({ status: 400, body: { status_code: 400, error: "Bad Request", message } });
   const answer = async (matched: Matched, body: Uint8Array): Promise<{ status: number; body: unknown }> => {
     const found = (value: unknown) =>
       value === undefined ? { status: 404, body: NOT_FOUND } : { status: 200, body: value };
@@ -93,17 +97,29 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
         return found({
           active_slots_coefficient: begun.ok ? decimal(begun.value.activeSlots) : 0.05,
           update_quorum: 5,
-          max_lovelace_supply: "45000000000000000",
+          max_lovelace_supply: begun.ok ? String(begun.value.maxSupply) : "45000000000000000",
           network_magic: network.magic,
-          epoch_length: 432000,
+          epoch_length: begun.ok ? begun.value.epochLength : 432000,
           system_start: Math.floor(slotTime(network.slots, 0) / 1000),
           slots_per_kes_period: 129600,
           slot_length: Math.max(1, Math.floor(network.slots.slotLength / 1000)),
           max_kes_evolutions: 62,
           security_param: network.securityParameter,
         });
-      case "/network/eras":
-        return found(eras(network.slots.slotLength));
+      case "/network/eras": {
+        const told = await port.eras();
+        return found(told.ok ? erasDocument(told.value.value) : eras(network.slots.slotLength));
+      }
+      case "/epochs/latest": {
+        const told = await port.epoch();
+        return found(told.ok ? epochDocument(told.value.value) : undefined);
+      }
+      case "/accounts/{stake_address}": {
+        const parsed = parseAddress(matched.path.stake_address!);
+        if (!parsed.ok || parsed.value.kind !== "reward") return refused("Invalid or malformed stake address format.");
+        const told = await port.accounts([parsed.value.stake]);
+        return found(told.ok ? accountDocument(matched.path.stake_address!, told.value.value[0]!) : undefined);
+      }
       case "/blocks/latest":
         return found(described(chain.blocks.at(-1)));
       case "/blocks/{hash_or_number}":

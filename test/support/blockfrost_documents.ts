@@ -1,11 +1,15 @@
 /** Documents of a Blockfrost service, made of what is true of a chain; what nobody asks for is zero. */
-import { toHex } from "#src/base/bytes.ts";
+import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
+import { toBech32 } from "#src/cardano/bech32.ts";
 import type { ScannedBlock, ScannedTransaction } from "#src/cardano/block.ts";
+import type { DRep } from "#src/cardano/certificates.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
+import type { Epoch, EraBound, Eras } from "#src/cardano/eras.ts";
 import { hash224, hash256 } from "#src/cardano/hash.ts";
 import type { Output } from "#src/cardano/output.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
+import type { StakeAccount } from "#src/chain/ledgerPort.ts";
 
 /** What every document about an output has. */
 export function outputDocument({ address, value, datum, datumHash, script }: Output): object {
@@ -157,4 +161,57 @@ export function parametersDocument(of: Parameters): object {
     drep_activity: "20",
     min_fee_ref_script_cost_per_byte: decimal(of.refScriptCostPerByte),
   };
+}
+
+/** `/network/eras`. The service always states an end: where there is none, some epochs on. */
+export function erasDocument({ history }: Eras): object[] {
+  const bound = ({ time, slot, epoch }: EraBound) => ({ time: Number(time / 1_000_000_000_000n), slot, epoch });
+  return history.map(({ start, end, terms }) => {
+    const open = { epoch: start.epoch + 100, slot: start.slot + 100 * terms.epochLength };
+    const time = Number(start.time / 1_000_000_000_000n) + 100 * terms.epochLength * terms.slotLength / 1000;
+    return {
+      start: bound(start),
+      end: end ? bound(end) : { time, ...open },
+      parameters: {
+        epoch_length: terms.epochLength,
+        slot_length: terms.slotLength / 1000,
+        safe_zone: terms.safeZone ?? terms.genesisWindow,
+      },
+    };
+  });
+}
+
+/** `/epochs/latest`. */
+export function epochDocument({ number, start, end }: Epoch): object {
+  return {
+    ...{ epoch: number, start_time: Math.floor(start / 1000), end_time: Math.floor(end / 1000) },
+    ...{ first_block_time: 0, last_block_time: 0, block_count: 0, tx_count: 0 },
+    ...{ output: "0", fees: "0", active_stake: null },
+  };
+}
+
+/** `/accounts/{stake_address}`; undefined for one that was never registered. */
+export function accountDocument(address: string, account: StakeAccount): object | undefined {
+  if (!account.registered) return undefined;
+  const { drep } = account;
+  return {
+    stake_address: address,
+    ...{
+      active: true,
+      registered: true,
+      active_epoch: 0,
+      controlled_amount: "0",
+      rewards_sum: "0",
+      withdrawals_sum: "0",
+    },
+    ...{ reserves_sum: "0", treasury_sum: "0", withdrawable_amount: String(account.rewards) },
+    pool_id: account.pool === undefined ? null : toBech32("pool", fromHex(account.pool)),
+    drep_id: drep === undefined ? null : drepText(drep),
+  };
+}
+
+function drepText(drep: DRep): string {
+  if (drep.kind === "abstain") return "drep_always_abstain";
+  if (drep.kind === "no confidence") return "drep_always_no_confidence";
+  return toBech32("drep", concat(Uint8Array.of(drep.kind === "key" ? 0x22 : 0x23), fromHex(drep.hash)));
 }

@@ -88,12 +88,27 @@ export const genesisDocument = z.object({
   slot_length: seconds,
   /** Seconds since 1970. */
   system_start: count,
+  epoch_length: count,
+  max_lovelace_supply: whole,
 });
 
+const bound = z.object({ time: seconds, slot: count, epoch: count });
 export const erasDocument = z.array(z.object({
-  start: z.object({ time: seconds, slot: count }),
-  parameters: z.object({ slot_length: seconds }),
+  start: bound,
+  end: bound,
+  parameters: z.object({ slot_length: seconds, epoch_length: count, safe_zone: count }),
 }));
+
+export const epochDocument = z.object({ epoch: count });
+
+export const accountDocument = z.object({
+  active: z.boolean(),
+  /** Newer than `active`, which once said the same. */
+  registered: z.boolean().optional(),
+  withdrawable_amount: whole,
+  pool_id: z.string().max(200).nullish(),
+  drep_id: z.string().max(200).nullish(),
+});
 
 export const parametersDocument = z.object({
   min_fee_a: whole,

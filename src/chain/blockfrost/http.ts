@@ -190,7 +190,7 @@ export class Http {
       case "absent":
         return apiError(code, `${this.where} knows nothing at ${path}.`);
       case "lacking":
-        return apiError(code, `${this.where} has no ${path.split("/")[1]} of this kind (status ${status}).`);
+        return apiError(code, `${this.where} does not answer questions like ${path} (status ${status}).`);
       case "refused":
         return apiError(code, this.bare(text, 8_000));
       case "unauthorized":

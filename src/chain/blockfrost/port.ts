@@ -7,14 +7,17 @@
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
+import type { Tip } from "#src/cardano/block.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import { type Unanswered, unsupported } from "#src/chain/answer.ts";
 import type { Answering } from "#src/chain/answers.ts";
 import { parametersDocument, read } from "#src/chain/blockfrost/documents.ts";
 import { ApiError, apiError, type ApiFailure, mayPassLater } from "#src/chain/blockfrost/errors.ts";
 import { followService, readTip } from "#src/chain/blockfrost/follow.ts";
 import { Http, type HttpSettings } from "#src/chain/blockfrost/http.ts";
 import { type Known, readNetwork } from "#src/chain/blockfrost/network.ts";
+import { readAccounts, readEpoch, readEras, readGenesis } from "#src/chain/blockfrost/ledger.ts";
 import { Outputs } from "#src/chain/blockfrost/outputs.ts";
 import { eachOf } from "#src/chain/blockfrost/pace.ts";
 import { parametersOf } from "#src/chain/blockfrost/parameters.ts";
@@ -61,12 +64,12 @@ const ANSWERS: readonly Answering[] = [
   { question: "utxosByAddress", holds: "at the tip" },
   { question: "utxosByRef", holds: "at the tip" },
   { question: "parameters", holds: "at the tip", note: "fractions as the service's decimals" },
-  { question: "accounts", holds: "not at all" },
+  { question: "accounts", holds: "at the tip", note: "without deposits" },
+  { question: "epoch", holds: "at the tip" },
+  { question: "eras", holds: "at the tip" },
+  { question: "genesis", holds: "at the tip", note: "the hash of public networks alone" },
   { question: "pools", holds: "not at all" },
   { question: "poolRanking", holds: "not at all" },
-  { question: "epoch", holds: "not at all" },
-  { question: "eras", holds: "not at all" },
-  { question: "genesis", holds: "not at all" },
 ];
 
 /** The port to the service at a URL. Nothing is asked before the first question. */
@@ -97,11 +100,11 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
     }
   };
 
-  /** What work finds while the newest block stays the same. */
-  const settled = async <T>(work: () => Promise<T>): Promise<At<T>> => {
+  /** What work finds while the newest block, which it is given, stays the same. */
+  const settled = async <T>(work: (tip: Tip) => Promise<T>): Promise<At<T>> => {
     let before = await readTip(http);
     for (let tries = 1;; tries++) {
-      const value = await work();
+      const value = await work(before);
       const after = await readTip(http);
       if (after.hash === before.hash) return { point: { slot: after.slot, hash: after.hash }, value };
       if (tries >= MOST_TRIES) {
@@ -109,6 +112,18 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
       }
       before = after;
     }
+  };
+
+  /** The same, where a service may have no such question at all. */
+  const told = async <T>(work: (tip: Tip) => Promise<T>): Promise<Result<At<T>, Unanswered>> => {
+    const answer = await reached(() =>
+      settled(work).catch((error) => {
+        if (error instanceof ApiError && error.failure.code === "lacking") return error.failure.message;
+        throw error;
+      })
+    );
+    if (!answer.ok) return answer;
+    return typeof answer.value === "string" ? unsupported(answer.value) : ok(answer.value);
   };
 
   /** Whether the service holds a transaction that is in no block yet. */
@@ -140,6 +155,13 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
 
   return {
     ...withoutLedger("A Blockfrost service"),
+    accounts: (credentials) => told(async () => readAccounts(http, await know(), credentials)),
+    epoch: () => told(async ({ slot }) => readEpoch(http, await know(), slot)),
+    eras: () => told(async ({ slot }) => readEras(http, await know(), slot)),
+    genesis: async () => {
+      const begun = await told(() => readGenesis(http));
+      return begun.ok ? ok(begun.value.value) : begun;
+    },
     answers: ANSWERS,
     check: async () => {
       try {

@@ -4,6 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
+import type { Result } from "#src/base/result.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import type { Eras } from "#src/cardano/eras.ts";
+import { blockfrostPort } from "#src/chain/blockfrost/port.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { type Bus, connectBus } from "#src/runtime/bus.ts";
@@ -14,6 +18,11 @@ import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 
 const PROJECT = "devnetQ7dmRbq0Zt4mXkqE1sGxTz8YwVhLu3Na";
+
+function valueOf<T>(result: Result<T, { readonly message: string }>): T {
+  if (result.ok) return result.value;
+  throw new Error(result.error.message);
+}
 
 describe("tokens on a Blockfrost service", () => {
   const owner = new User();
@@ -116,6 +125,39 @@ describe("tokens on a Blockfrost service", () => {
       await expect(begin({ ARBOR_NETWORK_MAGIC: "1" })).rejects.toThrow(/magic 42, not of 1/);
     } finally {
       await ground.stop();
+    }
+  });
+
+  it("gives accounts, the epoch, the eras and the genesis as the devnet's own rows do", async () => {
+    const own = devnetPort({ store, bus, log: silentLog });
+    const port = blockfrostPort({ url: served.url, projectId: PROJECT, magic: 42, log: silentLog });
+    try {
+      const pools = valueOf(await own.pools());
+      const members: Credential[] = pools.value.flatMap(({ owners }) => owners.map((hash) => ({ kind: "key", hash })));
+      const wanted: Credential[] = [...members, { kind: "key", hash: "12".repeat(28) }, members[0]!];
+      expect(members.length).toBeGreaterThan(0);
+      const accounts = valueOf(await own.accounts(wanted)).value;
+      expect(accounts.filter(({ pool }) => pool !== undefined).length).toBeGreaterThan(0);
+      expect(valueOf(await port.accounts(wanted)).value).toEqual(
+        accounts.map((account) => ({ ...account, deposit: undefined })),
+      );
+      expect(valueOf(await port.epoch()).value).toEqual(valueOf(await own.epoch()).value);
+      const [theirs, ours] = [valueOf(await own.eras()).value, valueOf(await port.eras()).value];
+      const begun = ({ systemStart, current, history }: Eras) => ({
+        ...{ systemStart, current, starts: history.map(({ start }) => start) },
+        terms: history.map(({ terms: { epochLength, slotLength } }) => ({ epochLength, slotLength })),
+      });
+      expect(begun(ours)).toEqual(begun(theirs));
+      const { activeSlots, hash: _, ...genesis } = valueOf(await own.genesis());
+      const { activeSlots: told, ...rest } = valueOf(await port.genesis());
+      expect(rest).toEqual({ hash: undefined, ...genesis });
+      expect(told.numerator * activeSlots.denominator).toBe(activeSlots.numerator * told.denominator);
+      expect(await port.pools()).toMatchObject({ ok: false, error: { code: "query_unsupported" } });
+      served.lacks = ["/network/eras"];
+      expect(await port.eras()).toMatchObject({ ok: false, error: { code: "query_unsupported" } });
+    } finally {
+      served.lacks = [];
+      port.close();
     }
   });
 
