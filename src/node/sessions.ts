@@ -116,7 +116,11 @@ export class QuerySession {
     }
     if (answer.type === "acquired") return;
     if (answer.type !== "failure") return impossible(answer);
-    const where = typeof target === "string" ? `the ${target} state` : `slot ${target.slot}, block ${target.hash}`;
+    const where = typeof target === "string"
+      ? `the ${target} state`
+      : target.slot < 0
+      ? "the origin"
+      : `slot ${target.slot}, block ${target.hash}`;
     throw answer.failure === "point_too_old"
       ? nodeError("point_too_old", `The node no longer has the state at ${where}.`)
       : nodeError("point_not_on_chain", `The node's chain does not have ${where}.`);

@@ -1,5 +1,6 @@
 /** Submission, the mempool and ledger states between a client and a server over a real socket. */
 import { afterEach, describe, expect, it } from "vitest";
+import { origin } from "#src/cardano/block.ts";
 import { fail, ok } from "#src/base/result.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { connectNode, type NodeConnection } from "#src/node/client.ts";
@@ -172,6 +173,9 @@ describe("ledger states", () => {
     const { path } = await serve({ acquire: states().acquire });
     const connection = await connect(path);
     expect(await connection.acquire(old)).toMatchObject({ ok: false, error: { code: "point_too_old" } });
+    expect(await connection.acquire(origin)).toMatchObject({
+      error: { message: "The node's chain does not have the origin." },
+    });
     const elsewhere = { slot: 7, hash: "cc".repeat(32) };
     expect(await connection.acquire(elsewhere)).toMatchObject({ ok: false, error: { code: "point_not_on_chain" } });
     const session = value(await connection.acquire("tip"));
