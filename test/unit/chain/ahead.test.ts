@@ -23,11 +23,14 @@ const back = (height: number): ChainStep => ({
 function source() {
   const steps: ChainStep[] = [];
   let given = 0;
+  let idle = false;
   let failure: Error | undefined;
   return {
+    /** Gives steps, and waits until the reader has dealt with them and asks for more, or a while: it may wait for room. */
     push: async (...more: ChainStep[]) => {
       steps.push(...more);
-      await sleep(30);
+      idle = false;
+      for (let waited = 0; waited < 300 && !idle; waited++) await sleep(1);
     },
     fail: (error: Error) => failure = error,
     given: () => given,
@@ -35,7 +38,10 @@ function source() {
       for (;;) {
         if (steps[given]) yield steps[given++]!;
         else if (failure) throw failure;
-        else await sleep(1);
+        else {
+          idle = true;
+          await sleep(1);
+        }
       }
     },
   };
