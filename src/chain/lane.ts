@@ -18,9 +18,10 @@ import { Catalog } from "#src/chain/catalog.ts";
 import { type Place, readPlace } from "#src/chain/cursor.ts";
 import { passedFork } from "#src/chain/groups.ts";
 import * as measure from "#src/chain/metrics.ts";
+import { keepPoints, linkProblem } from "#src/chain/points.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import type { ProgressMeter } from "#src/chain/progress.ts";
-import { fetchRows, insertRows, type Reach, reachOf, undoRows } from "#src/chain/rows.ts";
+import { fetchRows, type Reach, reachOf, undoRows } from "#src/chain/rows.ts";
 import { stopover } from "#src/chain/stopover.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
@@ -317,25 +318,4 @@ export class Lane {
     await sql`update chain_cursor set slot = ${at.slot}, hash = ${at.hash}, height = ${at.height},
       tip_slot = ${tip.slot}, tip_height = ${tip.height} where id = ${this.options.cursor}`;
   }
-}
-
-/** Keeps blocks as points; of an epoch boundary block of Byron and the block that shares its slot, the second. */
-async function keepPoints(sql: Queries, at: Point, blocks: readonly ScannedBlock[]): Promise<void> {
-  const bySlot = new Map(blocks.map((block) => [block.slot, block]));
-  if (bySlot.has(at.slot)) await sql`delete from chain_block where slot = ${at.slot}`;
-  const rows = [...bySlot.values()].map(({ slot, hash, height, previous }) => ({
-    slot,
-    hash,
-    height,
-    previous: previous ?? null,
-  }));
-  await insertRows(sql, "chain_block", ["slot", "hash", "height", "previous"], rows);
-}
-
-/** Why a block does not follow a point, if it does not. An epoch boundary block of Byron shares its slot with the next one. */
-function linkProblem(block: ScannedBlock, at: Point): string | undefined {
-  if (at.slot < 0) return undefined;
-  if (block.previous !== at.hash) return `block ${block.hash} does not follow ${at.hash}`;
-  if (block.slot < at.slot) return `block at slot ${block.slot} does not follow slot ${at.slot}`;
-  return undefined;
 }
