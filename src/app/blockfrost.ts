@@ -6,8 +6,9 @@ import type { Ground } from "#src/app/network.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
 import { NETWORK_ID, StartError } from "#src/app/rooms.ts";
 
-/** For how long a look at the service holds, in ms: who asks whether we are ready is not to use up a plan's requests. */
-const LOOK_MS = 30_000;
+/** For how long a look at the service holds, a good one and a bad one, in ms: who asks whether we are ready is not to use up a plan's requests. */
+const GOOD_MS = 30_000;
+const BAD_MS = 3_000;
 /** Requests to a service that is not Blockfrost's: no plan counts them. */
 const OWN_RATE = { perSecond: 100, burst: 200 };
 
@@ -40,11 +41,14 @@ export async function blockfrostOf(
 }
 
 function looking(port: BlockfrostPort): () => Promise<Check> {
-  let last: { readonly at: number; readonly found: Promise<Check> } | undefined;
+  let found: Promise<Check> | undefined;
+  let until = 0;
   return () => {
-    const now = performance.now();
-    if (last === undefined || now - last.at > LOOK_MS) last = { at: now, found: look(port) };
-    return last.found;
+    if (found !== undefined && performance.now() < until) return found;
+    until = Infinity;
+    const looked = found = look(port);
+    void looked.then(({ ready }) => until = performance.now() + (ready ? GOOD_MS : BAD_MS));
+    return looked;
   };
 }
 

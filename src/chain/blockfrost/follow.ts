@@ -9,7 +9,7 @@ import { sleep } from "#src/base/clock.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import { readBlock } from "#src/chain/blockfrost/block.ts";
 import { type BlockDocument, blockDocument, blocksDocument, read } from "#src/chain/blockfrost/documents.ts";
-import { ApiError } from "#src/chain/blockfrost/errors.ts";
+import { ApiError, apiError } from "#src/chain/blockfrost/errors.ts";
 import type { Http } from "#src/chain/blockfrost/http.ts";
 import { eachOf } from "#src/chain/blockfrost/pace.ts";
 import type { Known } from "#src/chain/blockfrost/network.ts";
@@ -122,11 +122,19 @@ async function firstBlock(
   from: string | undefined,
   signal: AbortSignal,
 ): Promise<BlockDocument | undefined> {
-  for (const name of from === undefined ? ["0", "1"] : [from]) {
-    const found = await http.find(`/blocks/${name}`, signal);
+  if (from !== undefined) return await beginning(http, from, signal);
+  for (const number of [0, 1]) {
+    const found = await http.find(`/blocks/${number}`, signal);
     if (found !== undefined) return read(blockDocument, found, "a block");
   }
   return undefined;
+}
+
+/** The block that an index is to begin with. Throws `ApiError` (`refused`) where the chain does not have it. */
+export async function beginning(http: Http, from: string, signal?: AbortSignal): Promise<BlockDocument> {
+  const found = await http.find(`/blocks/${from}`, signal);
+  if (found !== undefined) return read(blockDocument, found, "a block");
+  throw apiError("refused", `${http.where} does not know the block ${from}, which the index is to begin with.`);
 }
 
 /**

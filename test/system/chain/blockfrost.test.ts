@@ -128,6 +128,36 @@ describe("tokens on a Blockfrost service", () => {
     }
   });
 
+  it("lets a new index begin at a block of later, and go on from there at the next start", async () => {
+    const ground = await sharedInfra();
+    const { body: tip } = await http(devnet.devnet, "GET", "/health");
+    const height = tip.tip.height - 3;
+    const [block] = await store.sql<{ hash: string }[]>`select hash from devnet_block where height = ${height}`;
+    const begin = () => Arbor.start({ infra: ground, env: { ...env(served.url), ARBOR_BLOCKFROST_FROM: block!.hash } });
+    const index = openStore(ground.databaseUrl, { max: 1 });
+    let arbor = await begin();
+    try {
+      const { address } = owner;
+      const boot = async () => {
+        const built = await http(arbor.tokens, "GET", `/transaction/${address}/boot-token`);
+        expect(built.status).toBe(200);
+        await land(arbor.tokens, owner.sign(built.body.unsignedTransaction));
+        return built.body.value as string;
+      };
+      const first = await boot();
+      const [row] = await index.sql<{ least: bigint }[]>`select min(height) as least from chain_block`;
+      expect(Number(row!.least)).toBe(height);
+      await arbor.end();
+      arbor = await begin();
+      await boot();
+      expect((await http(arbor.tokens, "GET", `/token/${first}/facts`)).body).toEqual({});
+    } finally {
+      await arbor.end();
+      await index.close();
+      await ground.stop();
+    }
+  });
+
   it("gives accounts, the epoch, the eras and the genesis as the devnet's own rows do", async () => {
     const own = devnetPort({ store, bus, log: silentLog });
     const port = blockfrostPort({ url: served.url, projectId: PROJECT, magic: 42, log: silentLog });
