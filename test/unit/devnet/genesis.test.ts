@@ -97,7 +97,7 @@ test("pools of a genesis are registered as the ledger reads it, and metadata kee
       cost: 170_000_000n,
       margin: { numerator: BigInt(position + 1), denominator: 100n },
       owners: [registered.terms.ownerHash],
-      metadataHashSize: 32,
+      metadata: registered.terms.metadata,
     });
     expect(utf8(metadata!).length).toBeLessThanOrEqual(512);
     expect((parseJson(metadata!) as { ticker: string }).ticker).toMatch(/^[A-Z0-9]{3,5}$/);
