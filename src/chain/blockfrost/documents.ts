@@ -43,12 +43,15 @@ function divisor(a: bigint, b: bigint): bigint {
   return b === 0n ? a : divisor(b, a % b);
 }
 
+/** No block of any network so far has room for a tenth of them. */
+const MOST_TRANSACTIONS = 10_000;
+
 export const blockDocument = z.object({
   hash,
   slot: count,
   height: count,
   size: count,
-  tx_count: count,
+  tx_count: count.refine((told) => told <= MOST_TRANSACTIONS, "more than fit into a block"),
   /** Seconds since 1970. */
   time: count,
   previous_block: hash.nullish(),

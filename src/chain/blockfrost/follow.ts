@@ -71,6 +71,12 @@ export async function* followService(
       continue;
     }
     if (next.length === 0) {
+      if (!at() && tip.slot >= 0) {
+        throw apiError(
+          "unusable",
+          `${http.where} does not tell the chain's first block: an index can begin with a later one alone.`,
+        );
+      }
       await sleep(pollMs, signal);
       continue;
     }

@@ -226,6 +226,38 @@ describe("following a Blockfrost service", () => {
     })()).rejects.toThrow(message);
   });
 
+  it("ends where a block is told to have more transactions than one can", async () => {
+    const chain = new MemoryChain();
+    chain.add(payment().cbor);
+    await serve(chain);
+    const told = await (await fetch(`${served!.url}/blocks/1`)).json();
+    served!.fault = (path) =>
+      /blocks\/1$/.test(path) ? { body: JSON.stringify({ ...told, tx_count: 1e15 }) } : undefined;
+    await expect((async () => {
+      for await (const _ of port!.follow([], new AbortController().signal));
+    })()).rejects.toThrow(/tx_count: more than fit/);
+  });
+
+  it("ends where the chain's first block is not to be had", async () => {
+    const chain = new MemoryChain();
+    for (let i = 0; i < 3; i++) chain.add();
+    await serve(chain);
+    served!.fault = (path) => /blocks\/1$/.test(path) ? { status: 404, body: "{}" } : undefined;
+    await expect((async () => {
+      for await (const _ of port!.follow([], new AbortController().signal));
+    })()).rejects.toThrow(/does not tell the chain's first block/);
+  });
+
+  it("waits for a chain that has not begun", async () => {
+    const chain = new MemoryChain();
+    const there = following(await serve(chain));
+    await until("a look", async () => served!.requests.length > 3);
+    chain.add(payment().cbor);
+    await reaches(there, chain.tip);
+    await there.stop();
+    expectSame(there, chain);
+  });
+
   it("reads a chain of which nothing is known from a block that it is told", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 10; i++) chain.add(payment().cbor);
