@@ -3,6 +3,15 @@
  *
  * Hypotheses: rewards and stake are in no block, so they are asked for; whoever asks has many credentials, hence sets; a provider may
  * have no answer to some of it, for ever, which is another thing than not being reached now.
+ *
+ * What a wallet says of its network (`/v2/network/information` and `/v2/network/parameters`) is put together from these answers and those
+ * of the chain's port. Of a node, by the query that tells it:
+ * - the system start, the share of slots with a block, k, the length of epochs and slots, all lovelace: `genesis` (GetGenesisConfig);
+ * - when each era began, the epoch and the time of a slot, when the next epoch begins, the slot now (unless that is past the horizon, as
+ *   while a node is far behind): `eras` (GetSystemStart, GetInterpreter), which also names the era of the ledger (GetCurrentEra);
+ * - desired pools, collateral inputs, the size of a bundle of tokens, prices of execution: `parameters` (GetCurrentPParams); decentralised are all
+ *   blocks since Babbage;
+ * - the hash of the genesis: no query. Known of public networks, named by the first block where that is one of Byron, told otherwise.
  */
 import type { Result } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";

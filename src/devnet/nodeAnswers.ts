@@ -13,7 +13,7 @@ import {
   stakeDistribution,
   stakeSnapshots,
 } from "#src/ledger/epoch/reads.ts";
-import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
+import { credentialKey, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
 import type { Answers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.ts";
@@ -31,9 +31,14 @@ export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
   const { tip } = view;
   const point = { slot: tip.slot, hash: tip.hash };
   const start = { time: 0n, slot: 0, epoch: 0 };
+  /** The accounts asked for last: the same ones are asked for what they have, what they paid, whom they vote for. */
+  let last: { readonly keys: readonly string[]; readonly state: Promise<LedgerState> } | undefined;
   /** Those among some credentials that are registered. */
   const accountsOf = async (credentials: readonly Credential[]) => {
-    const { accounts } = await view.registry(["accounts"], credentials.map(credentialKey));
+    const keys = credentials.map(credentialKey);
+    const same = last?.keys.length === keys.length && last.keys.every((key, index) => key === keys[index]);
+    if (!last || !same) last = { keys, state: view.registry(["accounts"], keys) };
+    const { accounts } = await last.state;
     return credentials.flatMap((credential) => {
       const account = accounts.get(credentialKey(credential));
       return account ? [{ credential, account }] : [];

@@ -74,6 +74,12 @@ export function atTip<T>(
   }) as Promise<T>;
 }
 
+interface EntryRow {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly value: Json;
+}
+
 /** Rows of one transaction, as they were after a block. Tables that were read whole are kept. */
 export class StateRows implements StateView {
   readonly tip: Tip;
@@ -161,9 +167,13 @@ export class StateRows implements StateView {
 
   async #read(kinds: readonly Kind[], keys: readonly string[] | undefined): Promise<EntryChange[]> {
     const { sql } = this;
-    const rows = await sql<{ kind: Kind; key: string; value: Json }[]>`
-      select kind, key, value from devnet_entry where kind = any(${sql.array([...kinds])})
-        ${keys ? sql`and key = any(${sql.array([...keys])})` : sql``}`;
+    // each key is looked up by the index, however many there are (`offset 0` keeps it so)
+    const rows = keys
+      ? await sql<EntryRow[]>`
+        select entry.* from unnest(${sql.array([...kinds])}::text[]) of
+          cross join unnest(${sql.array([...new Set(keys)])}::text[]) wanted
+          cross join lateral (select kind, key, value from devnet_entry where kind = of and key = wanted offset 0) entry`
+      : await sql<EntryRow[]>`select kind, key, value from devnet_entry where kind = any(${sql.array([...kinds])})`;
     return rows.map(({ kind, key, value }) => ({ kind, key, after: fromPlain(value) }));
   }
 
