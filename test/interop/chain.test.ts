@@ -7,6 +7,7 @@ import { serveNode } from "#src/node/server.ts";
 import { blockFile, blocksOf, chunks, singles } from "../support/blocks.ts";
 import { valueOf } from "../support/devnet_world.ts";
 import { ServedChain, socketPath } from "../support/node_chain.ts";
+import { until } from "../support/until.ts";
 import { hasRelay, type Relay, startRelay } from "./relay.ts";
 
 const closing: (() => unknown)[] = [];
@@ -43,6 +44,7 @@ describe.skipIf(!hasRelay || chunks.length === 0)("real blocks through gouroboro
       const { slot, height, hash, transactions } = scanBlock(bytes);
       return { slot, height, hash, transactions: transactions.length };
     });
+    await until("the last line of the relay", () => Promise.resolve(relay.blocks.length === blocks.length));
     const theirs = relay.blocks.map(({ slot, height, hash, transactions }) => ({ slot, height, hash, transactions }));
     expect(theirs).toEqual(ours);
     const sum = ours.reduce((all, { transactions }) => all + transactions, 0);

@@ -6,6 +6,7 @@ import process from "node:process";
 import { inject } from "vitest";
 import type {} from "./build.ts";
 import { endChild } from "../support/child.ts";
+import { until } from "../support/until.ts";
 import { socketPath } from "../support/node_chain.ts";
 
 /** Whether there is a relay to start. */
@@ -40,6 +41,8 @@ export interface Relay {
   readonly path: string;
   readonly blocks: RelayedBlock[];
   readonly verdicts: RelayedVerdict[];
+  /** What was first said of a transaction; waits for it. */
+  verdict(hash: string): Promise<RelayedVerdict>;
   /** Why connections ended. */
   readonly closed: string[];
   /** SIGKILL: its socket's file stays, as after a node that crashed. */
@@ -82,6 +85,11 @@ export async function startRelay(node: string): Promise<Relay> {
     path,
     blocks,
     verdicts,
+    verdict: async (hash) => {
+      const first = () => verdicts.find((verdict) => verdict.hash === hash);
+      await until(`the verdict on ${hash}`, () => Promise.resolve(first() !== undefined));
+      return first()!;
+    },
     closed,
     start,
     kill,

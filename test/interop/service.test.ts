@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 import { fund, http, land, User } from "../support/user.ts";
 import { hasRelay, type Relay, startRelay } from "./relay.ts";
 
-describe.skipIf(!hasRelay)("tokens through gouroboros", () => {
+describe.skipIf(!hasRelay).each([10, 11])("tokens through gouroboros on protocol version %i", (version) => {
   const path = socketPath();
   const owner = new User("base"), other = new User();
   let far: Infra;
@@ -45,7 +45,7 @@ describe.skipIf(!hasRelay)("tokens through gouroboros", () => {
     devnet = await Arbor.start({
       infra: far,
       roles: "devnet",
-      env: { ARBOR_SOCKET: path, ARBOR_LEASE_MS: "1000", ARBOR_BUILDERS: "1" },
+      env: { ARBOR_PROTOCOL_VERSION: String(version), ARBOR_SOCKET: path, ARBOR_LEASE_MS: "1000", ARBOR_BUILDERS: "1" },
     });
     relay = await startRelay(path);
     service = await Arbor.start({

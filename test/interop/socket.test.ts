@@ -207,7 +207,7 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
       expect(there).toMatchObject(valueOf(await world.rows.submit(cbor)));
       names[name] = there.outcome === "refused" ? there.failures.map((failure) => failure.name) : [];
       // gouroboros' own rules refuse it too
-      expect(relay.verdicts.findLast((verdict) => verdict.hash === hash)).toMatchObject({
+      expect(await relay.verdict(hash)).toMatchObject({
         node: expect.any(String),
         gouroboros: expect.any(String),
       });
@@ -219,10 +219,10 @@ describe.skipIf(!hasRelay)("through gouroboros", () => {
       dust: ["BabbageOutputTooSmallUTxO"],
       early: ["OutsideValidityIntervalUTxO"],
     });
-    const { gouroboros } = relay.verdicts.find(({ hash }) => hash === cases.cheap.hash)!;
+    const { gouroboros } = await relay.verdict(cases.cheap.hash);
     const cheap = valueOf(await world.rows.submit(cases.cheap.cbor));
     expect(cheap).toMatchObject({ outcome: "refused", failures: [{ expected: leastFee(gouroboros!) }] });
-    const first = relay.verdicts.find(({ hash }) => hash === payment.hash)!;
+    const first = await relay.verdict(payment.hash);
     expect([first.node, first.gouroboros]).toEqual([undefined, undefined]);
   });
 
