@@ -1,0 +1,104 @@
+/** The row of a wallet: what people said of it. Written by its actor's turns alone; what it holds is in the index. */
+import type { Point } from "#src/cardano/block.ts";
+import type { Migration } from "#src/store/migrations.ts";
+import type { Queries } from "#src/store/store.ts";
+
+export const walletMigrations: readonly Migration[] = [{
+  id: "wallet-1",
+  sql: `
+    create table wallet (
+      id text primary key, life int not null, kind text not null, name text not null, gap int not null,
+      -- account public key and chain code (of a random wallet those of its root), in hexadecimal
+      key text not null, policy_key text,
+      passphrase_at timestamptz, passphrase_method text,
+      birth_slot bigint not null, birth_hash text not null,
+      one_change boolean not null, selection text not null, created_at timestamptz not null);
+    create index on wallet (kind, created_at, id);`,
+}];
+
+/** How a spending passphrase is kept. */
+export type PassphraseMethod = "scrypt" | "pbkdf2-hmac-sha512" | "argon2id-v2";
+
+/** A wallet as its row has it. */
+export interface WalletRow {
+  readonly id: string;
+  /** How often it was created. */
+  readonly life: number;
+  readonly kind: "shelley" | "random";
+  readonly name: string;
+  readonly gap: number;
+  /** Account public key and chain code (of a random wallet those of its root), 128 hexadecimal digits. */
+  readonly key: string;
+  /** Policy public key and chain code, 128 hexadecimal digits. */
+  readonly policyKey?: string;
+  /** Absent where the wallet has no root key. */
+  readonly passphrase?: { readonly at: Date; readonly method: PassphraseMethod };
+  /** The block after which it is read; slot -1: all blocks. */
+  readonly birth: Point;
+  readonly oneChange: boolean;
+  readonly selection: "per-output" | "round-robin";
+  readonly createdAt: Date;
+}
+
+interface Columns {
+  readonly id: string;
+  readonly life: number;
+  readonly kind: WalletRow["kind"];
+  readonly name: string;
+  readonly gap: number;
+  readonly key: string;
+  readonly policy_key: string | null;
+  readonly passphrase_at: Date | null;
+  readonly passphrase_method: PassphraseMethod | null;
+  readonly birth_slot: bigint;
+  readonly birth_hash: string;
+  readonly one_change: boolean;
+  readonly selection: WalletRow["selection"];
+  readonly created_at: Date;
+}
+
+function walletOf(row: Columns): WalletRow {
+  return {
+    id: row.id,
+    life: row.life,
+    kind: row.kind,
+    name: row.name,
+    gap: row.gap,
+    key: row.key,
+    ...(row.policy_key === null ? {} : { policyKey: row.policy_key }),
+    ...(row.passphrase_at === null || row.passphrase_method === null
+      ? {}
+      : { passphrase: { at: row.passphrase_at, method: row.passphrase_method } }),
+    birth: { slot: Number(row.birth_slot), hash: row.birth_hash },
+    oneChange: row.one_change,
+    selection: row.selection,
+    createdAt: row.created_at,
+  };
+}
+
+/** A wallet of one of some kinds; `undefined` where there is none, or one of another kind. */
+export async function readWallet(
+  sql: Queries,
+  id: string,
+  kinds: readonly WalletRow["kind"][] = ["shelley", "random"],
+): Promise<WalletRow | undefined> {
+  const [row] = await sql<Columns[]>`select * from wallet where id = ${id} and kind = any(${sql.array([...kinds])})`;
+  return row && walletOf(row);
+}
+
+/** All wallets of some kinds, the oldest first; from the one after `after` on, at most `limit`. */
+export async function readWallets(
+  sql: Queries,
+  kinds: readonly WalletRow["kind"][],
+  page: { readonly after?: string; readonly limit?: number } = {},
+): Promise<WalletRow[]> {
+  const rows = await sql<Columns[]>`
+    select * from wallet where kind = any(${sql.array([...kinds])})
+      ${
+    page.after === undefined
+      ? sql``
+      : sql`and (created_at, id) > (select created_at, id from wallet where id = ${page.after})`
+  }
+    order by created_at, id ${page.limit === undefined ? sql`` : sql`limit ${page.limit}`}`;
+  return rows.map(walletOf);
+}
