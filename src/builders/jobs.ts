@@ -11,6 +11,18 @@ import type { BuiltUpdate, UpdateFailure, UpdateInput } from "#src/cage/transact
 import type { EndInput } from "#src/cage/transactions/end.ts";
 import type { CutMismatch } from "#src/forestry/cut.ts";
 import type { FactsAtHand } from "#src/builders/facts.ts";
+import type {
+  Derived,
+  DeriveInput,
+  KeySignature,
+  OpenedRoot,
+  OpenRootInput,
+  PublicKeysInput,
+  ResealInput,
+  SealedKey,
+  SignInput,
+  Xpub,
+} from "#src/wallet/keys/types.ts";
 
 /** Jobs by name, each from its input to its result. */
 export interface Jobs {
@@ -26,7 +38,16 @@ export interface Jobs {
   root(input: FactsAtHand): Result<string, CutMismatch>;
   /** Cut of facts, and their root. */
   cut(input: FactsAtHand): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
+  openRoot(input: OpenRootInput): Result<OpenedRoot, Failure<"bad_mnemonic">>;
+  /** One signature a path, in their order. */
+  signHash(input: SignInput): Result<readonly KeySignature[], WrongPassphrase>;
+  reseal(input: ResealInput): Result<SealedKey, WrongPassphrase>;
+  publicKeys(input: PublicKeysInput): Result<readonly Xpub[], WrongPassphrase>;
+  deriveCredentials(input: DeriveInput): Result<Derived, never>;
 }
+
+/** A root key that did not open. */
+export type WrongPassphrase = Failure<"wrong_encryption_passphrase">;
 
 export type JobName = keyof Jobs;
 export type JobInput<J extends JobName> = Parameters<Jobs[J]>[0];

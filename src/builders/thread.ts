@@ -12,6 +12,7 @@ import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { openFacts } from "#src/builders/facts.ts";
+import { walletKeyJobs } from "#src/builders/walletKeys.ts";
 import type { JobFailure, JobInput, JobName, JobValue, Order, Report } from "#src/builders/jobs.ts";
 
 type Handlers = { [J in JobName]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
@@ -55,6 +56,7 @@ const handlers: Handlers = {
     const facts = openFacts(input);
     return facts.ok ? ok({ root: toHex(facts.value.root), cut: cutOf(facts.value) }) : facts;
   },
+  ...walletKeyJobs,
 };
 
 async function carryOut<J extends JobName>({ id, job, input }: Order & { job: J }): Promise<Report> {

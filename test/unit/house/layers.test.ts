@@ -23,7 +23,8 @@ const layerOf = new Map(LAYERS.flatMap((rooms, layer) => rooms.map((room) => [ro
 /** Rooms of one layer that may read another of the same layer: vocabulary below machines, and jobs that the threads run. */
 const NEIGHBOURS: Record<string, readonly string[]> = {
   "src/forestry": ["src/cardano"],
-  "src/builders": ["src/cage", "src/ledger"],
+  "src/builders": ["src/cage", "src/ledger", "src/wallet"],
+  "src/vault": ["src/builders", "src/wallet"],
 };
 
 function room(file: string): string {

@@ -1,0 +1,23 @@
+/** Paths of the keys that wallets use. */
+import { HARD } from "#src/cardano/derivation.ts";
+import type { Path, WalletStyle } from "#src/wallet/keys/types.ts";
+
+const COIN = HARD + 1815;
+
+/** First index of the paths of a style: CIP-1852 for Shelley, CIP-1854 for shared wallets, 44 for Icarus and what is like it. */
+export const PURPOSES = { shelley: 1852, shared: 1854, icarus: 44, trezor: 44, ledger: 44 } as const;
+
+/** Path of an account's key, such as 1852H/1815H/0H. `account` counts from 0 and is made hard here. */
+export function accountPath(style: Exclude<WalletStyle, "random">, account = 0): Path {
+  return [HARD + PURPOSES[style], COIN, HARD + account];
+}
+
+/** Path of a policy key, 1855H/1815H/0H (CIP-1855). */
+export function policyPath(index = 0): Path {
+  return [HARD + 1855, COIN, HARD + index];
+}
+
+/** A path as the wire has it: `["1852H", "1815H", "0H", "0", "3"]`. */
+export function pathText(path: Path): string[] {
+  return path.map((index) => index >= HARD ? `${index - HARD}H` : `${index}`);
+}
