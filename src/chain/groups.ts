@@ -63,6 +63,23 @@ export async function placeOf(
   };
 }
 
+/** Where things are read, or are to be read once somebody does: their birth. Those that nobody knows are left out. */
+export async function readPlaces(
+  sql: Queries,
+  projection: string,
+  members: readonly string[],
+): Promise<ReadonlyMap<string, { readonly at: Tip; readonly restoring: boolean }>> {
+  const rows = await sql<{ member: string; cursor: string | null; slot: bigint; hash: string; height: bigint }[]>`
+    select member, cursor, coalesce(c.slot, birth_slot) as slot, coalesce(c.hash, birth_hash) as hash,
+      coalesce(c.height, 0) as height
+    from chain_member left join chain_cursor c on c.id = cursor
+    where projection = ${projection} and member = any(${sql.array([...members])}) and not gone`;
+  return new Map(rows.map((row) => [row.member, {
+    at: { slot: Number(row.slot), hash: row.hash, height: Number(row.height) },
+    restoring: row.cursor !== MAIN,
+  }]));
+}
+
 /** The cursors that are apart, of these projections. */
 export async function readGroups(sql: Queries, projections: readonly string[]): Promise<Group[]> {
   const rows = await sql<{ cursor: string; projection: string; members: number }[]>`

@@ -1,0 +1,35 @@
+/** What the wallet service needs of the rest of the house. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Log } from "#src/base/log.ts";
+import type { Builders } from "#src/builders/builders.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import type { Ask } from "#src/runtime/ask.ts";
+import type { EventLog } from "#src/runtime/eventLog.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface WalletEdgeOptions {
+  readonly store: Store;
+  /** Network id of the addresses that are accepted. */
+  readonly networkId: 0 | 1;
+  readonly networkMagic: number;
+  /** Puts a command to an actor. */
+  readonly ask: Ask["ask"];
+  /** Asks an actor for a build. */
+  readonly build: Ask["build"];
+  readonly port: ChainPort;
+  /** For stretching and derivation: secrets go to local threads alone. */
+  readonly builders: Builders;
+  /** Transitions as they happen, for streams. */
+  readonly events: EventLog;
+  /** So far behind, in seconds, a wallet counts as ready. */
+  readonly toleranceS: number;
+  /** Whether the network makes blocks by the clock, so that a tip of long ago means that the node is behind. */
+  readonly clocked: boolean;
+  /** Server of token metadata; none is asked where undefined. */
+  readonly tokenMetadata?: string;
+  /** The follower's doorbell. */
+  readonly wake: () => void;
+  /** Adds what says whether this process lives and is ready. */
+  readonly health: (app: OpenAPIHono) => void;
+  readonly log: Log;
+}

@@ -1,0 +1,65 @@
+/** How far wallets are, as clients are told: computed when somebody asks, from where each stands. */
+import { origin, type Tip } from "#src/cardano/block.ts";
+import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { readPlaces } from "#src/chain/groups.ts";
+import { readSilent } from "#src/runtime/inspect.ts";
+import type { Queries } from "#src/store/store.ts";
+
+export type WireState =
+  | { readonly status: "ready" }
+  | {
+    readonly status: "syncing";
+    /** In percent, below 100. */
+    readonly progress: { readonly quantity: number; readonly unit: "percent" };
+  }
+  | { readonly status: "not_responding" };
+
+/** A wallet's state, and the block up to which it is read. */
+export interface Standing {
+  readonly state: WireState;
+  readonly tip: Tip;
+}
+
+/** What decides between ready and syncing. */
+export interface Tolerance {
+  readonly slots: SlotConfig;
+  readonly toleranceS: number;
+  /** Whether a tip of long ago means that the node itself is behind. */
+  readonly clocked: boolean;
+}
+
+/** How far one is who has read up to `at`, the newest block that the network told being in `tipSlot`. */
+export function syncState(at: { slot: number }, tipSlot: number, tolerance: Tolerance, now = Date.now()): WireState {
+  const { slots, toleranceS, clocked } = tolerance;
+  const goal = Math.max(tipSlot, clocked ? slotAt(slots, now) : tipSlot);
+  const behindMs = slotTime(slots, Math.max(goal, at.slot)) - slotTime(slots, at.slot);
+  if (behindMs <= toleranceS * 1_000) return { status: "ready" };
+  const share = Math.max(0, at.slot + 1) / (goal + 1);
+  const quantity = Math.min(99.99, Math.floor(share * 10_000) / 100);
+  return { status: "syncing", progress: { quantity, unit: "percent" } };
+}
+
+/** How far wallets of a kind of actors are, by id; a projection of the same name is what reads them. */
+export async function readStandings(
+  sql: Queries,
+  kind: string,
+  projection: string,
+  ids: readonly string[],
+  tolerance: Tolerance,
+): Promise<ReadonlyMap<string, Standing>> {
+  const [places, silent, { networkTip }] = await Promise.all([
+    readPlaces(sql, projection, ids),
+    readSilent(sql, kind, ids),
+    readCursor(sql),
+  ]);
+  return new Map(ids.map((id) => {
+    const place = places.get(id);
+    const tip = place?.at ?? { ...origin, height: 0 };
+    if (silent.has(id)) return [id, { state: { status: "not_responding" }, tip }];
+    // what is read apart lacks what others brought meanwhile, however near it is: it is ready once it is read with all others
+    const joined = place !== undefined && !place.restoring;
+    const state = syncState(tip, networkTip.slot, joined ? tolerance : { ...tolerance, toleranceS: -1 });
+    return [id, { state, tip }];
+  }));
+}
