@@ -1,7 +1,8 @@
 /** Auxiliary data: metadata and scripts that travel along. */
 import { as, CborError, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import { type PlutusScript, plutusScript, readNative } from "#src/ledger/decode/script.ts";
+import { readNative } from "#src/cardano/nativeScript.ts";
+import { type PlutusScript, plutusScript } from "#src/ledger/decode/script.ts";
 import { entries, fields, tuple, uint } from "#src/ledger/decode/strict.ts";
 
 /** Auxiliary data, read. */

@@ -1,6 +1,7 @@
 /** Scripts: all there, none too many, well-formed, the native ones in agreement (rule UTXOW). */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import { agrees, type Script } from "#src/ledger/decode/script.ts";
+import { agrees } from "#src/cardano/nativeScript.ts";
+import type { Script } from "#src/ledger/decode/script.ts";
 import type { Scripts } from "#src/ledger/scripts.ts";
 import type { Transaction } from "#src/ledger/transaction.ts";
 import { signers } from "#src/ledger/rules/keys.ts";
