@@ -37,6 +37,7 @@ async function serve(chain: MemoryChain, genesis: readonly Utxo[] = []): Promise
     log: silentLog,
     rate: { perSecond: 5_000, burst: 5_000 },
     firstWait: 1,
+    attempts: 20,
   });
   await until("the service", async () => served!.reached(chain.tip.hash));
   return port;
@@ -150,9 +151,12 @@ describe("outputs by address", () => {
     chain.add(made.cbor);
     await serve(chain);
     served!.fault = (path, times) => {
-      if (!path.includes("/utxos") || times > 1) return undefined;
-      chain.add(making([at(anna.enterprise, 2_000_000)], { inputs: [{ txHash: made.hash, index: 0 }] }).cbor);
-      return { status: 503, body: "{}" };
+      // the look at the newest block that comes after the outputs
+      if (!path.endsWith("/blocks/latest") || times < 2) return undefined;
+      if (times === 2) {
+        chain.add(making([at(anna.enterprise, 2_000_000)], { inputs: [{ txHash: made.hash, index: 0 }] }).cbor);
+      }
+      return served!.reached(chain.tip.hash) ? undefined : { status: 503, body: "{}" };
     };
     await expectTruth(chain, [anna.enterprise]);
     expect(chain.blocks).toHaveLength(2);
