@@ -24,6 +24,18 @@ import type {
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
+import type {
+  BalanceInput,
+  BalanceTxFailure,
+  Constructed,
+  ConstructFailure,
+  ConstructInput,
+  Decoded,
+  DecodeFailure,
+  DecodeInput,
+  FeeEstimate,
+} from "#src/wallet/build/types.ts";
+
 /** Jobs by name, each from its input to its result. */
 export interface Jobs {
   /** Loads what jobs need, so that the first real one does not wait. */
@@ -44,6 +56,13 @@ export interface Jobs {
   reseal(input: ResealInput): Result<SealedKey, WrongPassphrase>;
   publicKeys(input: PublicKeysInput): Result<readonly Xpub[], WrongPassphrase>;
   deriveCredentials(input: DeriveInput): Result<Derived, never>;
+  /** A wallet's transaction. */
+  construct(input: ConstructInput): Result<Constructed, ConstructFailure>;
+  /** What such a transaction would cost. */
+  fees(input: ConstructInput): Result<FeeEstimate, ConstructFailure>;
+  /** A partial transaction completed out of a wallet. */
+  balance(input: BalanceInput): Result<Constructed, BalanceTxFailure>;
+  decode(input: DecodeInput): Result<Decoded, DecodeFailure>;
 }
 
 /** A root key that did not open. */

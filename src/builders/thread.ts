@@ -12,6 +12,7 @@ import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { openFacts } from "#src/builders/facts.ts";
+import { walletBuildJobs } from "#src/builders/walletBuilds.ts";
 import { walletKeyJobs } from "#src/builders/walletKeys.ts";
 import type { JobFailure, JobInput, JobName, JobValue, Order, Report } from "#src/builders/jobs.ts";
 
@@ -57,6 +58,7 @@ const handlers: Handlers = {
     return facts.ok ? ok({ root: toHex(facts.value.root), cut: cutOf(facts.value) }) : facts;
   },
   ...walletKeyJobs,
+  ...walletBuildJobs,
 };
 
 async function carryOut<J extends JobName>({ id, job, input }: Order & { job: J }): Promise<Report> {

@@ -1,0 +1,33 @@
+/** Jobs that build wallets' transactions. */
+import type { Result } from "#src/base/result.ts";
+import { balanceTransaction } from "#src/wallet/build/balance.ts";
+import { construct, estimateFees } from "#src/wallet/build/construct.ts";
+import { decodeTransaction } from "#src/wallet/build/decode.ts";
+import type { JobFailure, JobInput, JobValue } from "#src/builders/jobs.ts";
+
+type Name = "construct" | "fees" | "balance" | "decode";
+type Handlers = { [J in Name]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
+
+export const walletBuildJobs: Handlers = {
+  async construct(input) {
+    return construct(input);
+  },
+  async fees(input) {
+    return estimateFees(input);
+  },
+  async balance(input) {
+    const { parameters, slots, redeemers } = input;
+    // The script machine takes a second and 200 MB to load: only where a script runs.
+    const evaluator = redeemers.length > 0 ? await import("#src/plutus/evaluate.ts") : undefined;
+    return balanceTransaction(
+      input,
+      (transaction, utxos) => {
+        if (!evaluator) throw new TypeError("a transaction without redeemers has nothing to evaluate");
+        return evaluator.evaluateScripts({ transaction, utxos, parameters, slots });
+      },
+    );
+  },
+  async decode(input) {
+    return decodeTransaction(input);
+  },
+};
