@@ -90,8 +90,8 @@ export type WalletEvent =
   | z.infer<typeof walletInputs>;
 type Create = Extract<WalletEvent, { type: "CREATE" }>;
 
-/** What the wallet's row says of it. */
-export interface WalletRecord extends Omit<Create, "type" | "attempt"> {
+/** What the wallet's row says of it, and the attempt of the vault. */
+export interface WalletRecord extends Omit<Create, "type"> {
   /** In ms since 1970. */
   readonly createdAt: number;
 }
@@ -164,13 +164,13 @@ export const walletMachine = setup({
     ...turnActions,
     begin: enqueueActions(({ enqueue, context, event }) => {
       if (event.type !== "CREATE") return;
-      const { type: _, turn, attempt, ...given } = event;
+      const { type: _, turn, ...given } = event;
       const record: WalletRecord = { ...given, createdAt: turn.at };
       const next = context.life + 1;
       enqueue.assign({ life: next, record, waiting: turn.command ?? null, slot: null });
       enqueue({ type: "put", params: { table: "wallet", row: rowOf(context.id, next, record) } });
-      if (attempt !== null) {
-        enqueue({ type: "put", params: { table: "adoption", row: { wallet: context.id, attempt } } });
+      if (given.attempt !== null) {
+        enqueue({ type: "put", params: { table: "adoption", row: { wallet: context.id, attempt: given.attempt } } });
       }
       enqueue({ type: "effect", params: { name: "begin", input: { wallet: context.id, life: next } } });
     }),
@@ -182,6 +182,7 @@ export const walletMachine = setup({
     }),
     end: enqueueActions(({ enqueue, context, event }) => {
       const { id, life } = context;
+      const attempt = context.record?.attempt ?? null;
       if (context.waiting !== null) {
         const error = { code: "no_such_wallet", message: "The wallet was deleted while it was being created." };
         enqueue({ type: "reply", params: { to: context.waiting, error } });
@@ -189,7 +190,7 @@ export const walletMachine = setup({
       enqueue.assign({ record: null, waiting: event.turn.command ?? null });
       enqueue({ type: "remove", params: { table: "wallet", key: { id } } });
       enqueue({ type: "remove", params: { table: "adoption", key: { wallet: id } } });
-      enqueue({ type: "effect", params: { name: "end", input: { wallet: id, life } } });
+      enqueue({ type: "effect", params: { name: "end", input: { wallet: id, life, attempt } } });
     }),
     answer: enqueueActions(({ enqueue, context }) => {
       if (context.waiting === null) return;

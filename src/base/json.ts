@@ -5,9 +5,30 @@
  * number. (`JSON.parse` loses digits past 2^53; its source-text access is missing on Node 20.)
  */
 import { parse, stringify } from "lossless-json";
+import { toHex } from "#src/base/bytes.ts";
 
 /** What JSON can carry, with `bigint` for integers beyond 2^53. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
+
+/** What a value is on the other side of a message: integers a `number` or a `bigint`, bytes in hexadecimal. */
+export type Messaged<T> = T extends bigint ? number | bigint
+  : T extends Uint8Array ? string
+  : T extends string | number | boolean | null | undefined ? T
+  : { readonly [K in keyof T]: Messaged<T[K]> };
+
+/** A value as a message carries it: bytes in hexadecimal, members that are `undefined` left out. */
+export function messaged<T>(value: T): Messaged<T> & Json {
+  return asMessage(value) as Messaged<T> & Json;
+}
+
+function asMessage(value: unknown): Json {
+  if (value instanceof Uint8Array) return toHex(value);
+  if (Array.isArray(value)) return value.map(asMessage);
+  if (typeof value !== "object" || value === null) return value as Json;
+  return Object.fromEntries(
+    Object.entries(value).filter(([, one]) => one !== undefined).map(([name, one]) => [name, asMessage(one)]),
+  );
+}
 
 function exactNumber(text: string): number | bigint {
   const value = Number(text);

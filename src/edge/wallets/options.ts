@@ -6,6 +6,7 @@ import type { ChainPort } from "#src/chain/port.ts";
 import type { Ask } from "#src/runtime/ask.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
 import type { Store } from "#src/store/store.ts";
+import type { Vault } from "#src/vault/vault.ts";
 
 export interface WalletEdgeOptions {
   readonly store: Store;
@@ -17,6 +18,7 @@ export interface WalletEdgeOptions {
   /** Asks an actor for a build. */
   readonly build: Ask["build"];
   readonly port: ChainPort;
+  readonly vault: Vault;
   /** For stretching and derivation: secrets go to local threads alone. */
   readonly builders: Builders;
   /** Transitions as they happen, for streams. */
