@@ -45,10 +45,19 @@ export interface Touched {
   readonly standing?: true;
 }
 
-/** What a fold gives: changes and touched entities, or a wish for more rows (then it is called again with them added). */
+/** Something that has to be made before a block can be folded, as keys of a pool that grows: plain values that its maker understands. */
+export interface Want {
+  readonly [field: string]: Json;
+}
+
+/**
+ * What a fold gives: changes and touched entities, or a wish for more rows (then it is called again with them added), or for things that
+ * are to be made first (then it is called anew, with all its rows read again).
+ */
 export type Folded =
   | { readonly type: "done"; readonly writes: readonly RowWrite[]; readonly touched: readonly Touched[] }
-  | { readonly type: "more"; readonly queries: readonly RowQuery[] };
+  | { readonly type: "more"; readonly queries: readonly RowQuery[] }
+  | { readonly type: "want"; readonly wants: readonly Want[] };
 
 /**
  * Things that are read at different places of the chain, each at exactly one: a wallet that is being restored is read from its birth
@@ -60,8 +69,12 @@ export interface Membership {
   readonly column: string;
   /** Tables whose rows belong to one thing, index tables and others. */
   readonly tables: readonly string[];
+  /** Those of them that are no index tables and whose rows go with the thing. */
+  readonly kept?: readonly string[];
+  /** Rows that `joined` needs. */
+  joinedKeys?(members: readonly string[]): readonly RowQuery[];
   /** What it means to things that they are from now on read with all others, at `at`. */
-  joined?(members: readonly string[], at: Point): readonly Touched[];
+  joined?(members: readonly string[], at: Point, rows: Rows): readonly Touched[];
 }
 
 /**

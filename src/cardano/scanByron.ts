@@ -95,7 +95,7 @@ function readBody(walk: Walk): ScannedTransaction[] {
 }
 
 /** A transaction of Byron: inputs and outputs, read at their first use, and nothing else. */
-class ByronTransaction implements ScannedTransaction {
+export class ByronTransaction implements ScannedTransaction {
   readonly valid = true;
   readonly collateral = [];
   readonly references = [];

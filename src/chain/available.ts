@@ -42,7 +42,7 @@ export async function readAvailable(sql: Queries, address: string): Promise<Avai
     ...inLedger.map((utxo) => ({ utxo, preference: 0 })),
     ...coming.map((utxo) => ({ utxo, preference: 1 })),
   ].filter(({ utxo }) => !gone.has(refKey(utxo.ref)));
-  const reserved = await reservedOf(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
+  const reserved = await readReserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
   return utxos.map((one) => {
     const left = reserved.get(refKey(one.utxo.ref));
     return left === undefined ? one : { ...one, preference: OFFERED + left };
@@ -76,8 +76,8 @@ async function pendingOf(sql: Queries, address: string, refs: readonly string[])
   }
 }
 
-/** Seconds that reservations have left, by output. */
-async function reservedOf(sql: Queries, refs: readonly string[]): Promise<Map<string, number>> {
+/** Seconds that reservations have left, by output (`refKey`). */
+export async function readReserved(sql: Queries, refs: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql<{ ref: string; left: number }[]>`
     select ref, extract(epoch from until - now())::float8 as left from reservation
     where ref = any(${sql.array([...refs])}) and until > now()`;

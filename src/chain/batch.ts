@@ -1,6 +1,6 @@
 /** Folds blocks one after another without writing any of them. */
 import type { ScannedBlock } from "#src/cardano/block.ts";
-import type { Projection, RowQuery, Touched } from "#src/cardano/projection.ts";
+import type { Projection, RowQuery, Touched, Want } from "#src/cardano/projection.ts";
 import type { Forward } from "#src/chain/ahead.ts";
 import { Pace } from "#src/chain/breathe.ts";
 import type { Catalog } from "#src/chain/catalog.ts";
@@ -10,8 +10,10 @@ import type { Queries } from "#src/store/store.ts";
 
 /** What is to be written for some blocks together. */
 export interface Batch {
-  /** The blocks that were folded, at least one. */
+  /** The blocks that were folded: at least one, unless something is wanted for the first. */
   readonly blocks: readonly ScannedBlock[];
+  /** What is to be made before the first block can be folded, by the name of the projection; empty where blocks were folded. */
+  readonly wants: ReadonlyMap<string, readonly Want[]>;
   readonly overlay: Overlay;
   readonly touched: readonly Touched[];
 }
@@ -30,8 +32,8 @@ export interface BatchOptions {
 }
 
 /**
- * Folds a run of linked blocks from the first on, as far as `ends` lets it or until a fold asks for what only the tables can answer. The
- * rows that the blocks name are read for all of them at once.
+ * Folds a run of linked blocks from the first on, as far as `ends` lets it or until a fold asks for what only the tables can answer, or for
+ * what is to be made. The rows that the blocks name are read for all of them at once.
  */
 export async function foldBlocks(steps: readonly Step[], options: BatchOptions): Promise<Batch> {
   const { sql, catalog, projections, reach } = options;
@@ -42,13 +44,18 @@ export async function foldBlocks(steps: readonly Step[], options: BatchOptions):
   const overlay = new Overlay(catalog, reach);
   const blocks: ScannedBlock[] = [];
   const touched: Touched[] = [];
-  /** Gives undefined where a query must wait until what came before is written. */
+  const wants = new Map<string, readonly Want[]>();
+  /** Gives undefined where a query must wait until what came before is written, or something is wanted. */
   const fold = async (projection: Projection, queries: readonly RowQuery[], step: Step) => {
     if (queries.some((query) => overlay.defers(query))) return undefined;
     let rows = rowsOf(queries, queries.map((query) => overlay.answer(query, prefetched.get(query))));
     for (;;) {
       const folded = projection.fold(step.block, rows, options.settled(step));
       if (folded.type === "done") return folded;
+      if (folded.type === "want") {
+        wants.set(projection.name, folded.wants);
+        return undefined;
+      }
       await catalog.know(sql, folded.queries.map(({ table }) => table));
       if (folded.queries.some((query) => overlay.defers(query))) return undefined;
       const answers = await Promise.all(
@@ -69,7 +76,7 @@ export async function foldBlocks(steps: readonly Step[], options: BatchOptions):
     blocks.push(step.block);
     await pace.step();
   }
-  return { blocks, overlay, touched: onceStanding(touched) };
+  return { blocks, overlay, touched: onceStanding(touched), wants: blocks.length === 0 ? wants : new Map() };
 }
 
 /** What is told while it holds is told once in a batch. */

@@ -18,6 +18,7 @@ import type { At, ChainPort } from "#src/chain/port.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/progress.ts";
 import { prune } from "#src/chain/prune.ts";
 import { Restoring } from "#src/chain/restoring.ts";
+import type { Supplies } from "#src/chain/supply.ts";
 import { applyAnswer, lapseWatches, placeAnswer, undoWatches, wantedWatches } from "#src/chain/watch.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
@@ -33,6 +34,8 @@ export interface FollowerOptions {
   readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
   /** Doorbell for actors, after the commit. */
   readonly ring: (touched: readonly Touched[]) => void;
+  /** Who makes what folds want, by projection. */
+  readonly supplies?: Supplies;
   /** Called when the main cursor has moved. */
   readonly onMoved?: (at: Tip) => void;
   /** Gets a line now and then while the index is far behind the network's tip. */
@@ -67,7 +70,7 @@ export class Follower {
   constructor(private readonly options: FollowerOptions) {
     const { store, port, projections, fence, append, ring, log, onStep, near = NEAR } = options;
     const keepBlocks = options.keepBlocks ?? KEEP_BLOCKS;
-    const shared = { store, port, fence, append, ring, keepBlocks, onStep };
+    const shared = { store, port, fence, append, ring, keepBlocks, onStep, supplies: options.supplies };
     this.main = new Lane({
       ...shared,
       log,

@@ -241,7 +241,7 @@ export async function readRestored(sql: Queries, projections: readonly string[])
 export async function erase(sql: Queries, projections: readonly Projection[]): Promise<boolean> {
   for (const { name, members, tables } of projections) {
     if (!members) continue;
-    const own = members.tables.filter((table) => tables.includes(table));
+    const own = [...members.tables.filter((table) => tables.includes(table)), ...(members.kept ?? [])];
     for (const table of own) {
       const erased = await sql`delete from ${sql(table)} where ctid = any(array(
         select t.ctid from ${sql(table)} t join chain_member m on m.member = t.${sql(members.column)}

@@ -8,11 +8,12 @@
  * folded at, so that things that join or leave between the two miss nothing.
  */
 import { sleep } from "#src/base/clock.ts";
+import { toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
 import { Ahead, type Forward } from "#src/chain/ahead.ts";
-import { type Batch, foldBlocks } from "#src/chain/batch.ts";
+import { type Batch, type BatchOptions, foldBlocks } from "#src/chain/batch.ts";
 import { Budget, WRITE_MS } from "#src/chain/budget.ts";
 import { Catalog } from "#src/chain/catalog.ts";
 import { type Place, readPlace } from "#src/chain/cursor.ts";
@@ -23,6 +24,7 @@ import type { ChainPort } from "#src/chain/port.ts";
 import type { ProgressMeter } from "#src/chain/progress.ts";
 import { fetchRows, type Reach, reachOf, undoRows } from "#src/chain/rows.ts";
 import { stopover } from "#src/chain/stopover.ts";
+import type { Supplies } from "#src/chain/supply.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 export interface LaneOptions {
@@ -32,6 +34,8 @@ export interface LaneOptions {
   readonly projections: readonly Projection[];
   /** Throws inside a transaction when the follower's lease is no longer held. */
   readonly fence: (sql: Queries) => Promise<void>;
+  /** Who makes what folds want. */
+  readonly supplies?: Supplies | undefined;
   /** Appends to the runtime's ordered input log, in the transaction it is given. */
   readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
   /** Doorbell for actors, after the commit. */
@@ -64,6 +68,7 @@ export interface LaneOptions {
 export type FollowerStep =
   | "scanned"
   | "folded"
+  | "supplying"
   | "before-commit"
   | "after-commit"
   | "before-undo"
@@ -181,7 +186,7 @@ export class Lane {
     const wrong = linkProblem(steps[0]!.block, place.at);
     if (wrong !== undefined) throw new Error(wrong);
     const settled = (step: { block: ScannedBlock; tip: Tip }) => step.tip.height - step.block.height > keepBlocks;
-    const batch = await foldBlocks(steps, {
+    const batch = await this.fold(steps, {
       sql: store.sql,
       catalog: this.catalog,
       projections,
@@ -204,6 +209,34 @@ export class Lane {
     this.options.meter?.moved(last.block, last.tip, blocks.length);
     await this.options.onMoved?.(last.block, blocks);
     return blocks.length;
+  }
+
+  /** Folds blocks, and has made what they want meanwhile. */
+  private async fold(steps: readonly Forward[], options: BatchOptions): Promise<Batch> {
+    for (let before = "";;) {
+      const batch = await foldBlocks(steps, options);
+      if (batch.wants.size === 0) return batch;
+      const wanted = toJson([...batch.wants]);
+      if (wanted === before) {
+        throw new Error(`what a block wants was made and is wanted again: ${wanted.slice(0, 200)}`);
+      }
+      before = wanted;
+      await this.supply(batch.wants);
+    }
+  }
+
+  private async supply(wants: Batch["wants"]): Promise<void> {
+    const { store, supplies, fence, onStep } = this.options;
+    const keeps = await Promise.all([...wants].map(([projection, wanted]) => {
+      const supply = supplies?.get(projection);
+      if (!supply) throw new Error(`nobody makes what ${projection} wants`);
+      return supply(wanted);
+    }));
+    await onStep?.("supplying");
+    await store.sql.begin(async (sql) => {
+      await fence(sql);
+      for (const keep of keeps) await keep(sql);
+    });
   }
 
   /** Writes a batch in one transaction, and learns from it how much the next may hold. */

@@ -9,6 +9,7 @@ import {
   type Group,
   groupPoints,
   join,
+  type Joined,
   readGroups,
   readRestored,
   release,
@@ -16,6 +17,8 @@ import {
 } from "#src/chain/groups.ts";
 import { Lane, type LaneOptions } from "#src/chain/lane.ts";
 import * as measure from "#src/chain/metrics.ts";
+import { fetchRows, reachOf } from "#src/chain/rows.ts";
+import { MAIN } from "#src/chain/cursor.ts";
 import { type Progress, ProgressMeter } from "#src/chain/progress.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -25,7 +28,7 @@ const LOOK_EVERY_MS = 1_000;
 
 /** What the lanes of restored things have from the follower. */
 export interface RestoringOptions
-  extends Pick<LaneOptions, "store" | "port" | "fence" | "append" | "ring" | "keepBlocks" | "onStep"> {
+  extends Pick<LaneOptions, "store" | "port" | "fence" | "supplies" | "append" | "ring" | "keepBlocks" | "onStep"> {
   /** Those that have members. */
   readonly projections: readonly Projection[];
   readonly log: Log;
@@ -108,7 +111,8 @@ export class Restoring {
   }
 
   private laneOf(group: Group): Lane {
-    const { main, projections, store, port, fence, append, ring, keepBlocks, onStep, onProgress } = this.options;
+    const { main, projections, store, port, fence, supplies, append, ring, keepBlocks, onStep, onProgress } =
+      this.options;
     const { cursor } = group;
     const log = this.options.log.with({ cursor });
     log.info("things are read apart", { things: group.members, projection: group.projection });
@@ -116,6 +120,7 @@ export class Restoring {
       store,
       port,
       fence,
+      supplies,
       append,
       ring,
       keepBlocks,
@@ -137,7 +142,7 @@ export class Restoring {
   private async join({ cursor, projection }: Group, at: Tip, log: Log): Promise<boolean> {
     const { main, projections, append, ring, onStep } = this.options;
     if (main.at?.hash !== at.hash) return false;
-    const members = projections.find(({ name }) => name === projection)?.members;
+    const joining = projections.filter(({ name }) => name === projection);
     await onStep?.("before-join");
     const touched: Touched[] = [];
     let things = 0;
@@ -147,7 +152,7 @@ export class Restoring {
         let told: readonly Touched[] = [];
         const done = await this.fenced(async (sql) => {
           const some = await join(sql, cursor);
-          if (some) await append(sql, told = members?.joined?.(some.members, some.at) ?? []);
+          if (some) await append(sql, told = await tellJoined(sql, joining, some));
           return some;
         });
         if (!done) return false;
@@ -162,6 +167,21 @@ export class Restoring {
     ring(touched);
     return true;
   }
+}
+
+/** What things that have joined the main cursor are told. */
+async function tellJoined(
+  sql: Queries,
+  projections: readonly Projection[],
+  { members, at }: Joined,
+): Promise<Touched[]> {
+  const told: Touched[] = [];
+  for (const { members: membership } of projections) {
+    const queries = membership?.joinedKeys?.(members) ?? [];
+    const rows = await fetchRows(sql, queries, reachOf(projections, MAIN));
+    told.push(...(membership?.joined?.(members, at, rows) ?? []));
+  }
+  return told;
 }
 
 function tell({ groups, things, behind }: Restored): void {

@@ -1,0 +1,48 @@
+/** Whose an output is, by its address alone. */
+import { HARD } from "#src/cardano/derivation.ts";
+import { toHex } from "#src/base/bytes.ts";
+import { type Address, type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
+import type { OwnedCredential } from "#src/wallet/index/types.ts";
+
+/**
+ * The credential that an output at an address (bytes in hexadecimal) belongs to; undefined for what nobody can spend. A key's hash is
+ * none of a script: who sends to `script-<hash of a key>` burns it.
+ */
+export function credentialOf(address: string): OwnedCredential | undefined {
+  const type = parseInt(address[0] ?? "", 16);
+  if (type < 8) {
+    return address.length < 58 ? undefined : `${(type & 1) === 1 ? "script" : "key"}-${address.slice(2, 58)}`;
+  }
+  if (type !== 8) return undefined;
+  const read = readAddressHex(address);
+  return read.ok && read.value.kind === "byron" ? `byron-${read.value.byron.root}` : undefined;
+}
+
+/** The credential of a described address; undefined for a reward account. */
+export function credentialOfAddress(address: Address): OwnedCredential | undefined {
+  if (address.kind === "byron") return `byron-${address.byron.root}`;
+  return address.kind === "reward" ? undefined : ownedCredential(address.payment);
+}
+
+/** A key's or script's credential as the index writes it. */
+export function ownedCredential({ kind, hash }: Credential): OwnedCredential {
+  return `${kind}-${hash}`;
+}
+
+/** The credential behind `key-<hash>` or `script-<hash>`; undefined for an address of Byron. */
+export function parseCredential(text: OwnedCredential): Credential | undefined {
+  const [kind, hash] = text.split("-");
+  return (kind === "key" || kind === "script") && hash !== undefined ? { kind, hash } : undefined;
+}
+
+/** The address (bytes in hexadecimal) of a payment and a stake credential, or of the former alone (CIP-19). */
+export function addressOf(payment: Credential, stake: Credential | undefined, network: NetworkId): string {
+  const script = payment.kind === "script" ? 1 : 0;
+  const type = stake === undefined ? 6 + script : (stake.kind === "script" ? 2 : 0) + script;
+  return toHex(Uint8Array.of((type << 4) | network)) + payment.hash + (stake?.hash ?? "");
+}
+
+/** A path as people read it, one segment each: `1852H`, `1815H`, `0H`, `0`, `3`. */
+export function pathSegments(path: readonly number[]): string[] {
+  return path.map((index) => index >= HARD ? `${index - HARD}H` : String(index));
+}
