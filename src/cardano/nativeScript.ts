@@ -98,11 +98,39 @@ export function keysOf(script: NativeScript): readonly string[] {
   return "scripts" in script ? [...new Set(script.scripts.flatMap(keysOf))] : [];
 }
 
-/** Most signatures that a native script needs where nobody signs in vain: what its fee is reckoned with. */
+/** How many keys a script has, and how many of them may sign at the most without it agreeing: none are -1, where it always agrees. */
+interface Span {
+  readonly keys: number;
+  readonly short: number;
+}
+
+const total = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
+
+function spanOf(script: NativeScript): Span {
+  if (script.kind === "key") return { keys: 1, short: 0 };
+  if (!("scripts" in script)) return { keys: 0, short: 0 };
+  // a time in `all` is met, or no signature helps; elsewhere it may spare signatures, or not
+  const scripts = script.kind === "all"
+    ? script.scripts.filter((one) => "scripts" in one || one.kind === "key")
+    : script.scripts;
+  const spans = scripts.map(spanOf);
+  const doubtful = spans.filter(({ short }) => short >= 0);
+  const wanted = script.kind === "at least" ? Number(script.count) : script.kind === "any" ? 1 : scripts.length;
+  // so many may agree without the whole agreeing: those that most keys can sign in vain
+  const agreeing = wanted - 1 - (spans.length - doubtful.length);
+  if (agreeing < 0) return { keys: total(spans.map(({ keys }) => keys)), short: -1 };
+  const gains = doubtful.map(({ keys, short }) => keys - short).sort((a, b) => b - a);
+  return {
+    keys: total(spans.map(({ keys }) => keys)),
+    short: total(doubtful.map(({ short }) => short)) + total(gains.slice(0, agreeing)) +
+      total(spans.filter(({ short }) => short < 0).map(({ keys }) => keys)),
+  };
+}
+
+/**
+ * Most signatures that come together under a native script when nobody signs once it agrees: what its fee is reckoned with. Exact where
+ * no key stands in it twice, an upper bound otherwise.
+ */
 export function signaturesNeeded(script: NativeScript): number {
-  if (script.kind === "key") return 1;
-  if (!("scripts" in script)) return 0;
-  const counts = script.scripts.map(signaturesNeeded).sort((a, b) => b - a);
-  const taken = script.kind === "all" ? counts.length : script.kind === "any" ? 1 : Number(script.count);
-  return Math.min(keysOf(script).length, counts.slice(0, taken).reduce((sum, count) => sum + count, 0));
+  return Math.min(keysOf(script).length, spanOf(script).short + 1);
 }

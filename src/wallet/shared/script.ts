@@ -1,0 +1,64 @@
+/**
+ * Scripts as people write them: names or keys under `all`, `any` and `some`, and slots from and until which they hold. What the ledger
+ * calls native scripts is made of them once the names stand for keys.
+ */
+import { type NativeScript } from "#src/cardano/nativeScript.ts";
+import type { ScriptForm } from "#src/wallet/shared/types.ts";
+
+/** What the members of a script are called inside: its children, or nothing at a leaf. */
+export function childrenOf(script: ScriptForm): readonly ScriptForm[] {
+  if (typeof script === "string") return [];
+  if ("all" in script) return script.all;
+  if ("any" in script) return script.any;
+  return "some" in script ? script.some.from : [];
+}
+
+/** Names and keys in a script, in its order, each once. */
+export function leavesOf(script: ScriptForm): readonly string[] {
+  if (typeof script === "string") return [script];
+  return [...new Set(childrenOf(script).flatMap(leavesOf))];
+}
+
+/** A script in one line, as ids of shared wallets are made of it: `all [cosigner#0,at_least 1 [cosigner#1,active_from 120]]`. */
+export function scriptText(script: ScriptForm): string {
+  if (typeof script === "string") return script;
+  const list = `[${childrenOf(script).map(scriptText).join(",")}]`;
+  if ("all" in script) return `all ${list}`;
+  if ("any" in script) return `any ${list}`;
+  if ("some" in script) return `at_least ${script.some.at_least} ${list}`;
+  return "active_from" in script ? `active_from ${script.active_from}` : `active_until ${script.active_until}`;
+}
+
+/** The ledger's script, with the hash of a key (56 hexadecimal digits) for each leaf. The order of all parts stays. */
+export function toNative(script: ScriptForm, keyHash: (leaf: string) => string): NativeScript {
+  if (typeof script === "string") return { kind: "key", hash: keyHash(script) };
+  const scripts = () => childrenOf(script).map((one) => toNative(one, keyHash));
+  if ("all" in script) return { kind: "all", scripts: scripts() };
+  if ("any" in script) return { kind: "any", scripts: scripts() };
+  if ("some" in script) return { kind: "at least", count: BigInt(script.some.at_least), scripts: scripts() };
+  return "active_from" in script
+    ? { kind: "from", slot: BigInt(script.active_from) }
+    : { kind: "before", slot: BigInt(script.active_until) };
+}
+
+/** A native script of the ledger as people write it, with a text for the hash of each key. */
+export function fromNative(script: NativeScript, leaf: (keyHash: string) => string): ScriptForm {
+  switch (script.kind) {
+    case "key":
+      return leaf(script.hash);
+    case "all":
+      return { all: script.scripts.map((one) => fromNative(one, leaf)) };
+    case "any":
+      return { any: script.scripts.map((one) => fromNative(one, leaf)) };
+    case "at least":
+      return { some: { at_least: Number(script.count), from: script.scripts.map((one) => fromNative(one, leaf)) } };
+    case "from":
+      return { active_from: exact(script.slot) };
+    case "before":
+      return { active_until: exact(script.slot) };
+  }
+}
+
+function exact(slot: bigint): number | bigint {
+  return slot <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(slot) : slot;
+}

@@ -1,0 +1,27 @@
+/** What shared wallets are described by, as plain JSON. */
+import type { PolicyTemplate } from "#src/wallet/build/types.ts";
+import type { Xpub } from "#src/wallet/keys/types.ts";
+
+/** A script as people write it; leaves are names such as `cosigner#0`, or keys. The form of the wire. */
+export type ScriptForm = PolicyTemplate;
+
+/** What a template is for: to spend, or to delegate. */
+export type CredentialType = "payment" | "delegation";
+
+/** A script, and the account keys of those whom its names stand for; a key may be missing as yet. */
+export interface ScriptTemplate {
+  readonly script: ScriptForm;
+  /** By name, as `cosigner#0`. */
+  readonly keys: { readonly [cosigner: string]: Xpub };
+}
+
+/** How strictly a script is looked at: whether the ledger could ever accept it, or whether it is wise as well. */
+export type ValidationLevel = "none" | "required" | "recommended";
+
+/** Job `sharedCredentials`: hashes of a template's scripts of a role at indices `from` … `from + count − 1`. */
+export interface SharedCredentialsInput {
+  readonly template: ScriptTemplate;
+  readonly role: number;
+  readonly from: number;
+  readonly count: number;
+}

@@ -1,0 +1,109 @@
+/** What makes a script one that is worth having: the rules of wallets of the field for scripts and templates of shared wallets. */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Xpub } from "#src/wallet/keys/types.ts";
+import { childrenOf, leavesOf } from "#src/wallet/shared/script.ts";
+import type { CredentialType, ScriptForm, ScriptTemplate, ValidationLevel } from "#src/wallet/shared/types.ts";
+
+/** Whether some choice of signatures and times could ever satisfy the script. */
+function satisfiable(script: ScriptForm): boolean {
+  if (typeof script === "string") return true;
+  if ("all" in script) return script.all.every(satisfiable);
+  if ("any" in script) return script.any.some(satisfiable);
+  if ("some" in script) return script.some.from.filter(satisfiable).length >= script.some.at_least;
+  return true;
+}
+
+type Timelock = { readonly active_from: number | bigint } | { readonly active_until: number | bigint };
+
+function isTimelock(script: ScriptForm): script is Timelock {
+  return typeof script !== "string" && ("active_from" in script || "active_until" in script);
+}
+
+/** First and last slot that two timelocks of different kinds name, or `undefined` for other lists. */
+function bounds(timelocks: readonly Timelock[]): { from: bigint; until: bigint } | undefined {
+  if (timelocks.length !== 2) return undefined;
+  const from = timelocks.find((one) => "active_from" in one);
+  const until = timelocks.find((one) => "active_until" in one);
+  return from && until && "active_from" in from && "active_until" in until
+    ? { from: BigInt(from.active_from), until: BigInt(until.active_until) }
+    : undefined;
+}
+
+/** Why a script is unwise, or `undefined`. */
+function unwise(script: ScriptForm): string | undefined {
+  if (typeof script === "string" || isTimelock(script)) return undefined;
+  const children = childrenOf(script);
+  const timelocks = children.filter(isTimelock);
+  const others = children.length - timelocks.length;
+  const both = bounds(timelocks);
+  const leaves = children.filter((one) => typeof one === "string");
+  if ("all" in script && others === 0) return "A list of the script is empty, or has nothing but times in it.";
+  if ("some" in script) {
+    if (script.some.at_least === 0) return '"at_least" is 0, so that nobody has to agree.';
+    if (others < script.some.at_least) return '"at_least" asks for more than the list has beside times.';
+  }
+  if (new Set(leaves).size < leaves.length) return "A list of the script has duplicate keys.";
+  const always = "any" in script && (both ? both.until >= both.from : timelocks.length > 1);
+  if (timelocks.length > 2 || always) return "Some times of the script are redundant.";
+  if ("all" in script && both && both.until < both.from) return "The times of the script contradict each other.";
+  for (const child of children) {
+    const why = unwise(child);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+/** Why a script is not to be used, in a sentence; `undefined` where it may be. `none` looks at nothing. */
+export function scriptFault(script: ScriptForm, level: ValidationLevel): string | undefined {
+  if (level === "none") return undefined;
+  if (!satisfiable(script)) return "Nothing could ever satisfy the script, so the ledger would never accept it.";
+  return level === "recommended" ? unwise(script) : undefined;
+}
+
+/** Why a template's names and keys do not fit together, but for keys that are still missing. */
+function keysFault({ script, keys }: ScriptTemplate): string | undefined {
+  const names = new Set(leavesOf(script));
+  const given = Object.values(keys);
+  if (names.size === 0) return "The script has no cosigner in it.";
+  if (given.length === 0) return "At least one cosigner must have an account public key.";
+  if (new Set(given).size < given.length) {
+    return "Two cosigners have the same account public key; each must have their own.";
+  }
+  const unknown = Object.keys(keys).find((name) => !names.has(name));
+  if (unknown !== undefined) return `The key of ${unknown} is given, who is not in the script.`;
+  return undefined;
+}
+
+/** Bytes of JSON that the templates of a wallet may have, all keys in them: what its actor keeps must stay small. */
+const MOST_TEXT = 12_000;
+/** What a name and its key take in it. */
+const KEY_TEXT = 150;
+
+/** Whether an account key is missing for a name in the script. */
+export function isComplete({ script, keys }: ScriptTemplate): boolean {
+  return leavesOf(script).every((name) => keys[name] !== undefined);
+}
+
+/** What is wrong with the templates that a wallet is to be created with. */
+export function validateTemplates(
+  templates: { readonly payment: ScriptTemplate; readonly delegation?: ScriptTemplate | undefined },
+  own: Xpub,
+  level: ValidationLevel,
+): Result<null, Failure<"shared_wallet_script_template_invalid">> {
+  const wrong = (type: CredentialType, why: string) =>
+    fail("shared_wallet_script_template_invalid", `The script template for ${type} does not pass validation. ${why}`);
+  let text = 0;
+  for (const type of ["payment", "delegation"] as const) {
+    const template = templates[type];
+    if (!template) continue;
+    const why = scriptFault(template.script, level) ?? keysFault(template) ??
+      (Object.values(template.keys).includes(own)
+        ? undefined
+        : "The wallet's own account public key must be one of the cosigners'.");
+    if (why !== undefined) return wrong(type, why);
+    text += JSON.stringify(template.script, (_, value) => typeof value === "bigint" ? String(value) : value).length +
+      leavesOf(template.script).length * KEY_TEXT;
+    if (text > MOST_TEXT) return wrong(type, "The scripts of the wallet are too large.");
+  }
+  return ok(null);
+}
