@@ -36,6 +36,8 @@ import type {
   FeeEstimate,
 } from "#src/wallet/build/types.ts";
 
+import type { SharedCredentialsInput } from "#src/wallet/shared/types.ts";
+
 /** Jobs by name, each from its input to its result. */
 export interface Jobs {
   /** Loads what jobs need, so that the first real one does not wait. */
@@ -56,6 +58,8 @@ export interface Jobs {
   reseal(input: ResealInput): Result<SealedKey, WrongPassphrase>;
   publicKeys(input: PublicKeysInput): Result<readonly Xpub[], WrongPassphrase>;
   deriveCredentials(input: DeriveInput): Result<Derived, never>;
+  /** Hashes of a shared wallet's scripts. */
+  sharedCredentials(input: SharedCredentialsInput): Result<Derived, never>;
   /** A wallet's transaction. */
   construct(input: ConstructInput): Result<Constructed, ConstructFailure>;
   /** What such a transaction would cost. */
