@@ -45,7 +45,7 @@ export type UnitsOf = ReadonlyMap<string, Units>;
 
 /** Key of a redeemer in `UnitsOf`. */
 export function keyOf(target: RedeemerFor): string {
-  return target.purpose === "spend" ? refKey(target.ref) : target.policy;
+  return target.purpose === "spend" ? refKey(target.ref) : target.purpose === "mint" ? target.policy : target.account;
 }
 
 /** Sum of units. */

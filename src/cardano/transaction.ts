@@ -18,7 +18,7 @@ import {
   raw,
   Tagged,
 } from "#src/cardano/cbor.ts";
-import { hash256 } from "#src/cardano/hash.ts";
+import { blake2b256, hash256 } from "#src/cardano/hash.ts";
 import { compareRefs, type Output, type OutRef, readOutput, refKey } from "#src/cardano/output.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import { type Assets, encodeAssets, encodeValue, policyOf, type Value } from "#src/cardano/value.ts";
@@ -37,7 +37,9 @@ export interface NewOutput {
 /** What a redeemer is for. Its index is worked out from the finished transaction. */
 export type RedeemerFor =
   | { readonly purpose: "spend"; readonly ref: OutRef }
-  | { readonly purpose: "mint"; readonly policy: string };
+  | { readonly purpose: "mint"; readonly policy: string }
+  /** `account` is the reward address, its bytes in hexadecimal. */
+  | { readonly purpose: "reward"; readonly account: string };
 
 /** An argument for a script. */
 export interface Redeemer {
@@ -57,6 +59,9 @@ export interface TransactionParts {
   readonly validFrom?: number | undefined;
   /** First slot in which it is no longer valid. */
   readonly validTo?: number | undefined;
+  /** CBOR of each, in the order in which they take effect. */
+  readonly certificates?: readonly Uint8Array[] | undefined;
+  readonly withdrawals?: readonly Withdrawal[] | undefined;
   readonly mint?: Assets | undefined;
   readonly scriptDataHash?: string | undefined;
   readonly collateral?: readonly OutRef[] | undefined;
@@ -67,8 +72,20 @@ export interface TransactionParts {
   readonly totalCollateral?: bigint | undefined;
   readonly references?: readonly OutRef[] | undefined;
   readonly redeemers?: readonly Redeemer[] | undefined;
+  /** CBOR of native scripts that travel along. */
+  readonly nativeScripts?: readonly Uint8Array[] | undefined;
   /** Plutus V3 scripts that travel along, as the bytes of a witness set. */
   readonly scripts?: readonly Uint8Array[] | undefined;
+  /** CBOR of auxiliary data, such as a map of metadata. */
+  readonly auxiliary?: Uint8Array | undefined;
+}
+
+/** Rewards that are withdrawn. */
+export interface Withdrawal {
+  /** Reward address, its bytes in hexadecimal. */
+  readonly account: string;
+  /** Lovelace: all that the account has. */
+  readonly amount: bigint;
 }
 
 function sorted(refs: readonly OutRef[]): OutRef[] {
@@ -99,20 +116,33 @@ export function madeOutput(output: NewOutput): Output {
   return readOutput(decode(encodeOutput(output)));
 }
 
-const TAGS = { spend: 0, mint: 1 } as const;
+const TAGS = { spend: 0, mint: 1, reward: 3 } as const;
+
+/** The ledger's order of reward accounts: by network, scripts before keys, then by hash. */
+function inLedgerOrder(withdrawals: readonly Withdrawal[] = []): readonly Withdrawal[] {
+  const rank = ({ account }: Withdrawal) => `${account[1]}${account[0] === "f" ? 0 : 1}${account.slice(2)}`;
+  return [...withdrawals].sort((a, b) => rank(a) < rank(b) ? -1 : 1);
+}
+
+function subjectOf(target: RedeemerFor): string {
+  return target.purpose === "spend" ? refKey(target.ref) : target.purpose === "mint" ? target.policy : target.account;
+}
 
 /**
  * Gives each thing that a redeemer can be for its place in the ledger's order: inputs by hash and by index as a number, policies by
- * bytes. The function throws a `RangeError` for what is not in the transaction.
+ * bytes, accounts scripts first. The function throws a `RangeError` for what is not in the transaction.
  */
-export function redeemerIndices(parts: Pick<TransactionParts, "inputs" | "mint">): (target: RedeemerFor) => number {
+export function redeemerIndices(
+  parts: Pick<TransactionParts, "inputs" | "mint" | "withdrawals">,
+): (target: RedeemerFor) => number {
   const policies = [...new Set([...(parts.mint?.keys() ?? [])].map(policyOf))].sort();
   const places = new Map<string, number>([
     ...sorted(parts.inputs).map((ref, index) => [refKey(ref), index] as const),
     ...policies.map((policy, index) => [policy, index] as const),
+    ...inLedgerOrder(parts.withdrawals).map(({ account }, index) => [account, index] as const),
   ]);
   return (target) => {
-    const index = places.get(target.purpose === "spend" ? refKey(target.ref) : target.policy);
+    const index = places.get(subjectOf(target));
     if (index === undefined) throw new RangeError("a redeemer for nothing in its transaction");
     return index;
   };
@@ -120,7 +150,7 @@ export function redeemerIndices(parts: Pick<TransactionParts, "inputs" | "mint">
 
 /** CBOR of redeemers (witness set field 5), as a map in ascending order; what the script data hash is over. */
 export function encodeRedeemers(
-  parts: Pick<TransactionParts, "inputs" | "mint" | "redeemers">,
+  parts: Pick<TransactionParts, "inputs" | "mint" | "redeemers" | "withdrawals">,
 ): Uint8Array | undefined {
   if (!parts.redeemers?.length) return undefined;
   const indexOf = redeemerIndices(parts);
@@ -141,6 +171,11 @@ export function encodeBody(parts: TransactionParts): Uint8Array {
     [2, parts.fee],
   ]);
   if (parts.validTo !== undefined) body.set(3, parts.validTo);
+  if (parts.certificates?.length) body.set(4, set(parts.certificates.map((bytes) => new Encoded(bytes))));
+  if (parts.withdrawals?.length) {
+    body.set(5, new Map(inLedgerOrder(parts.withdrawals).map(({ account, amount }) => [fromHex(account), amount])));
+  }
+  if (parts.auxiliary) body.set(7, blake2b256(parts.auxiliary));
   if (parts.validFrom !== undefined) body.set(8, parts.validFrom);
   if (parts.mint?.size) body.set(9, encodeAssets(parts.mint));
   if (parts.scriptDataHash) body.set(11, fromHex(parts.scriptDataHash));
@@ -152,13 +187,15 @@ export function encodeBody(parts: TransactionParts): Uint8Array {
   return encode(body);
 }
 
-/** CBOR of a whole transaction without signatures: `[body, witness set, true, null]`. */
+/** CBOR of a whole transaction without signatures: `[body, witness set, true, auxiliary data or null]`. */
 export function encodeTransaction(parts: TransactionParts): Uint8Array {
   const redeemers = encodeRedeemers(parts);
   const witnesses = new Map<Encodable, Encodable>();
+  if (parts.nativeScripts?.length) witnesses.set(1, set(parts.nativeScripts.map((bytes) => new Encoded(bytes))));
   if (redeemers) witnesses.set(5, new Encoded(redeemers));
   if (parts.scripts?.length) witnesses.set(7, set(parts.scripts));
-  return encode([new Encoded(encodeBody(parts)), witnesses, true, null]);
+  const { auxiliary } = parts;
+  return encode([new Encoded(encodeBody(parts)), witnesses, true, auxiliary ? new Encoded(auxiliary) : null]);
 }
 
 /** A signature and the key that it verifies under. */
@@ -169,12 +206,34 @@ export interface KeyWitness {
   readonly signature: Uint8Array;
 }
 
-/** Bytes that so many signatures add to a transaction that has none: the field, its set, and 101 bytes for each. */
-export function witnessBytes(count: number): number {
-  return count === 0 ? 0 : 1 + 3 + head(4, count).length + 101 * count;
+/** A signature by a key of Byron, with what makes its address out of it. */
+export interface BootstrapWitness extends KeyWitness {
+  /** 32 bytes. */
+  readonly chainCode: Uint8Array;
+  /** CBOR of the address's attributes. */
+  readonly attributes: Uint8Array;
 }
 
-function parts(transaction: Uint8Array) {
+/** Bytes of a field of the witness set with so many elements, beside the elements: its key, the set's tag and head. */
+function fieldBytes(count: number): number {
+  return count === 0 ? 0 : 1 + 3 + head(4, count).length;
+}
+
+/** Bytes that so many signatures add to a transaction that has none: the field, its set, and 101 bytes for each. */
+export function witnessBytes(count: number): number {
+  return fieldBytes(count) + 101 * count;
+}
+
+/** Bytes that signatures of Byron keys add to a transaction that has none, by the attributes of the addresses. */
+export function bootstrapBytes(attributes: readonly Uint8Array[]): number {
+  return attributes.reduce(
+    (sum, { length }) => sum + 135 + head(2, length).length + length,
+    fieldBytes(attributes.length),
+  );
+}
+
+/** A transaction's four parts. Throws `CborError` on bytes that are none. */
+export function partsOf(transaction: Uint8Array) {
   const [body, witnesses, valid, auxiliary, more] = as(decode(transaction), "array").value;
   if (!body || !witnesses || !auxiliary || more) throw new CborError("not a transaction");
   as(body, "map");
@@ -184,25 +243,57 @@ function parts(transaction: Uint8Array) {
 
 /** Hash of a transaction (of its body), which is what is signed and what its outputs are known by. Throws `CborError` on other bytes. */
 export function transactionHash(transaction: Uint8Array): string {
-  return hash256(raw(parts(transaction).body));
+  return hash256(raw(partsOf(transaction).body));
 }
 
 /** The transaction with signatures put beside those it has; every other byte of body and witnesses stays. Throws `CborError`. */
 export function addWitness(transaction: Uint8Array, ...added: readonly KeyWitness[]): Uint8Array {
-  const { body, witnesses, valid, auxiliary } = parts(transaction);
-  const isKeys = (field: (typeof witnesses)[number][0]) => asInt(field) === 0n;
-  const present = witnesses.filter(([field]) => isKeys(field)).flatMap(([, keys]) => asSet(keys));
-  const keys = new Map(present.map((item) => [toHex(as(as(item, "array").value[0], "bytes").value), raw(item)]));
-  for (const { key, signature } of added) keys.set(toHex(key), encode([key, signature]));
-  const others = witnesses.filter(([field]) => !isKeys(field));
+  return addWitnesses(transaction, { keys: added });
+}
+
+/** As `addWitness`, for signatures of both kinds. One under the same key as before (and the same address) takes its place. */
+export function addWitnesses(
+  transaction: Uint8Array,
+  added: { readonly keys?: readonly KeyWitness[]; readonly bootstraps?: readonly BootstrapWitness[] },
+): Uint8Array {
+  const { body, witnesses, valid, auxiliary } = partsOf(transaction);
+  const fields = new Map([
+    [0n, (added.keys ?? []).map(({ key, signature }) => encode([key, signature]))],
+    [
+      2n,
+      (added.bootstraps ?? []).map(({ key, signature, chainCode, attributes }) =>
+        encode([key, signature, chainCode, attributes])
+      ),
+    ],
+  ]);
+  const written: [number | bigint, Uint8Array][] = [];
+  for (const [field, list] of fields) {
+    if (list.length > 0) written.push([field, encode(set(merged(witnesses, field, list)))]);
+  }
+  const replaced = new Set(written.map(([field]) => field));
+  const others = witnesses.filter(([field]) => !replaced.has(asInt(field)));
   return concat(
     head(4, 4),
     raw(body),
-    head(5, others.length + 1),
-    encode(0),
-    encode(set([...keys.values()].map((bytes) => new Encoded(bytes)))),
+    head(5, others.length + written.length),
+    ...written.flatMap(([field, value]) => [encode(field), value]),
     ...others.flatMap(([field, value]) => [raw(field), raw(value)]),
     raw(valid),
     raw(auxiliary),
   );
+}
+
+/** Signatures of a field and those added, by what they are told apart by: the key, and the attributes of a Byron address. */
+function merged(
+  witnesses: ReturnType<typeof partsOf>["witnesses"],
+  field: bigint,
+  added: readonly Uint8Array[],
+): Encoded[] {
+  const present = witnesses.filter(([key]) => asInt(key) === field).flatMap(([, list]) => asSet(list).map(raw));
+  const nameOf = (witness: Uint8Array) => {
+    const [key, , , attributes] = as(decode(witness), "array").value;
+    return toHex(as(key, "bytes").value) + (attributes ? toHex(as(attributes, "bytes").value) : "");
+  };
+  return [...new Map([...present, ...added].map((witness) => [nameOf(witness), witness])).values()]
+    .map((bytes) => new Encoded(bytes));
 }

@@ -1,0 +1,45 @@
+/** Certificates as wallets write them: those of an account, in the forms of Conway that state deposits. */
+import { fromHex } from "#src/base/bytes.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import { type Encodable, encode } from "#src/cardano/cbor.ts";
+import type { Certificate, DRep } from "#src/cardano/certificates.ts";
+
+/** A certificate of an account; one that registers states its deposit, one that unregisters its refund. */
+export type AccountCertificate = Extract<Certificate, { kind: "register" | "unregister" | "delegate" }>;
+
+function credential({ kind, hash }: Credential): Encodable {
+  return [kind === "key" ? 0 : 1, fromHex(hash)];
+}
+
+function drep(to: DRep): Encodable {
+  if (to.kind === "abstain") return [2];
+  return to.kind === "no confidence" ? [3] : credential(to);
+}
+
+/** Target of a delegation, and the kind among those without it: 0 pool, 1 representative, 2 both. */
+function target({ pool, drep: to }: { readonly pool?: string; readonly drep?: DRep }): [number, Encodable[]] {
+  if (pool !== undefined && to) return [2, [fromHex(pool), drep(to)]];
+  if (to) return [1, [drep(to)]];
+  if (pool !== undefined) return [0, [fromHex(pool)]];
+  throw new TypeError("a delegation to nobody");
+}
+
+/** CBOR of a certificate. A registration or its end without an amount takes the form of Shelley, where the parameters decide. */
+export function encodeCertificate(certificate: AccountCertificate): Uint8Array {
+  const who = credential(certificate.credential);
+  switch (certificate.kind) {
+    case "register": {
+      const { deposit, to } = certificate;
+      if (!to) return encode(deposit === undefined ? [0, who] : [7, who, deposit]);
+      if (deposit === undefined) throw new TypeError("a registration that delegates states its deposit");
+      const [kind, rest] = target(to);
+      return encode([11 + kind, who, ...rest, deposit]);
+    }
+    case "unregister":
+      return encode(certificate.refund === undefined ? [1, who] : [8, who, certificate.refund]);
+    default: {
+      const [kind, rest] = target(certificate.to);
+      return encode([[2, 9, 10][kind]!, who, ...rest]);
+    }
+  }
+}
