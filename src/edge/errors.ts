@@ -75,10 +75,24 @@ export function retryAfter(code?: string): string {
   return String((code === undefined ? undefined : RETRY_AFTER_BY_CODE[code]) ?? RETRY_AFTER);
 }
 
+/** How a service words what it refuses. */
+export interface Refusing {
+  /** The body of a refusal. */
+  body(failure: HttpFailure): unknown;
+  /** What is said where nobody serves a path with that method. */
+  missing(c: Context): HttpFailure;
+}
+
+const PLAIN: Refusing = {
+  body: (failure) => ({ ...errorBody(failure), ...failure.members }),
+  missing: ({ req }) => new HttpFailure(404, "not_found", `There is no ${req.method} ${req.path}.`),
+};
+
 /** Answers every error thrown by a handler, and every path that nobody serves. */
 export function handleErrors(
   app: { onError(handler: ErrorHandler): unknown; notFound(handler: NotFoundHandler): unknown },
   log: Log,
+  { body, missing }: Refusing = PLAIN,
 ): void {
   const onError: ErrorHandler = (error, c) => {
     const failure = toHttpFailure(error);
@@ -87,10 +101,12 @@ export function handleErrors(
       log.error("a request failed", { request: requestId(), method, path, reason: reason(error) });
     }
     if (failure.status === 503) c.header("retry-after", retryAfter(failure.code));
-    return respond(c, failure.status, { ...errorBody(failure), ...failure.members });
+    return respond(c, failure.status, body(failure));
   };
-  const notFound: NotFoundHandler = (c: Context) =>
-    respond(c, 404, errorBody({ code: "not_found", message: `There is no ${c.req.method} ${c.req.path}.` }));
+  const notFound: NotFoundHandler = (c) => {
+    const failure = missing(c);
+    return respond(c, failure.status, body(failure));
+  };
   app.onError(onError);
   app.notFound(notFound);
 }

@@ -75,7 +75,7 @@ function cutOff(): never {
 }
 
 /** How deep brackets outside of strings are nested; the parser recurses that deep. */
-function depthOf(text: string): number {
+export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   let quoted = false;

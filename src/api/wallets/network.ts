@@ -1,0 +1,62 @@
+/** What the wallet service says of its network; safe in a browser. */
+import { z } from "zod";
+import { blockPlace, count, epochStart, slotPlace, time } from "#src/api/wallets/places.ts";
+
+export const syncProgress = z.object({
+  status: z.enum(["ready", "syncing", "not_responding"]),
+  progress: z.object({ quantity: z.number().min(0).max(100), unit: z.literal("percent") }).optional(),
+});
+
+const ERAS = ["byron", "shelley", "allegra", "mary", "alonzo", "babbage", "conway"] as const;
+
+export const networkInformation = z.object({
+  sync_progress: syncProgress,
+  node_tip: blockPlace.meta({ description: "The block up to which this service has read." }),
+  network_tip: slotPlace.optional().meta({ description: "The slot that it is now, where that is known." }),
+  next_epoch: epochStart.optional(),
+  node_era: z.enum([...ERAS, "dijkstra"]),
+  network_info: z.object({ protocol_magic: count, network_id: z.enum(["mainnet", "testnet"]) }),
+  wallet_mode: z.enum(["node", "light"]),
+}).meta({ id: "NetworkInformation" });
+
+export const networkClock = z.object({
+  status: z.enum(["available", "unavailable", "pending"]),
+  offset: z.object({ quantity: z.int(), unit: z.literal("microsecond") }).optional(),
+}).meta({ id: "NetworkClock" });
+
+const percent = z.object({ quantity: z.number().min(0).max(100), unit: z.literal("percent") });
+const unit = <U extends string>(name: U) => z.object({ quantity: z.number().min(0), unit: z.literal(name) });
+
+export const networkParameters = z.object({
+  genesis_block_hash: z.string().meta({
+    description: "Hash of the first genesis; empty where the network does not tell it.",
+  }),
+  blockchain_start_time: time,
+  slot_length: unit("second"),
+  epoch_length: unit("slot"),
+  security_parameter: unit("block"),
+  active_slot_coefficient: percent,
+  decentralization_level: percent,
+  desired_pool_number: count,
+  eras: z.object(Object.fromEntries(ERAS.map((era) => [era, epochStart.nullable()]))),
+  maximum_collateral_input_count: count,
+  minimum_collateral_percentage: count,
+  maximum_token_bundle_size: unit("byte"),
+  execution_unit_prices: z.object({ step_price: z.number().min(0), memory_unit_price: z.number().min(0) }),
+}).meta({ id: "NetworkParameters" });
+
+export const blockHeader = z.object({
+  header_hash: z.string(),
+  slot_no: z.object({ quantity: count, unit: z.literal("slot") }),
+  block_height: z.object({ quantity: count, unit: z.literal("block") }),
+}).meta({ id: "BlockHeader" });
+
+export const epochQuery = {
+  epoch: z.string().regex(/^(latest|\d{1,9})$/, "expected `latest` or the number of an epoch").optional().meta({
+    description: "`latest`, or an epoch not later than the present one: the parameters are those of now.",
+    example: "latest",
+  }),
+};
+export const clockQuery = {
+  forceNtpCheck: z.string().optional().meta({ description: "Asked for by clients of old; the clock is the system's." }),
+};

@@ -1,0 +1,60 @@
+/** What requests and answers of the wallet service are made of; safe in a browser. */
+import { z } from "zod";
+
+/** The greatest quantity that an output can hold. */
+export const MOST = 2n ** 64n - 1n;
+/** All lovelace that there can be. */
+export const MOST_LOVELACE = 45_000_000_000_000_000n;
+
+/** An integer between bounds, as a `bigint`: JSON numbers with every digit. */
+export const integer = (least: bigint, most: bigint) =>
+  z.custom<number | bigint>((value) => typeof value === "bigint" || Number.isInteger(value), {
+    error: ({ input }) => typeof input === "number" ? "not a whole number" : undefined,
+  })
+    .transform((value) => BigInt(value))
+    .refine((value) => value >= least && value <= most, `expected a whole number from ${least} to ${most}`)
+    .meta({ type: "integer", minimum: Number(least), maximum: Number(most) });
+
+/** A whole number that a `number` holds. */
+export const whole = (least: number, most: number, message = `expected a whole number from ${least} to ${most}`) =>
+  z.custom<number>((value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most, message)
+    .meta({ type: "integer", minimum: least, maximum: most });
+
+export const quantity = <U extends string>(unit: U, most = MOST) =>
+  z.object({ quantity: integer(0n, most), unit: z.literal(unit) });
+export const lovelace = quantity("lovelace").meta({ id: "Lovelace" });
+
+/** Amounts in answers. */
+export const amount = z.object({
+  quantity: z.bigint().meta({ type: "integer", minimum: 0 }),
+  unit: z.literal("lovelace"),
+}).meta({ id: "Amount" });
+
+const hexText = (digits: number) =>
+  z.string().regex(new RegExp(`^[0-9a-fA-F]{${digits}}$`), `${digits} hexadecimal digits`);
+export const hash = hexText(64).transform((text) => text.toLowerCase());
+
+/** Characters as a person counts them: 255 of any script. */
+const between = (name: string, least: number, most: number) =>
+  z.string()
+    .refine(
+      (text) => [...text].length >= least,
+      `${name} is too short: expected at least ${least} character${least === 1 ? "" : "s"}`,
+    )
+    .refine((text) => [...text].length <= most, `${name} is too long: expected at most ${most} characters`);
+
+export const walletName = between("name", 1, 255).refine((text) => !text.includes("\0"), "name holds a NUL").meta({
+  description: "What its owner calls the wallet.",
+  minLength: 1,
+  maxLength: 255,
+  example: "Savings",
+});
+/** A passphrase that is set. */
+export const newPassphrase = between("passphrase", 10, 255).meta({
+  description: "Encrypts the root key; asked for whenever something is signed.",
+  minLength: 10,
+  maxLength: 255,
+  format: "password",
+});
+/** A passphrase that is used: a short one is a wrong one, and no malformed request. */
+export const passphrase = between("passphrase", 0, 255).meta({ maxLength: 255, format: "password" });

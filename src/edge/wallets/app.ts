@@ -1,0 +1,22 @@
+/** The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
+import { networkRoutes } from "#src/edge/wallets/network.ts";
+import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+
+/** The app; `/v2/openapi.json` describes it. */
+export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
+  const app = walletService(options.log);
+  networkRoutes(app, options);
+  options.health(app);
+  app.doc31(`${PREFIX}/openapi.json`, {
+    openapi: "3.1.0",
+    servers: [{ url: PREFIX }],
+    info: {
+      title: "Arbor wallet service",
+      version: "2.0.0",
+      description: "Wallets on Cardano: their addresses, what they hold, transactions built, signed and submitted.",
+    },
+  });
+  return app;
+}

@@ -1,0 +1,122 @@
+/** The network, as a wallet service tells it. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { epochTimes, ERAS, eraStart, slotAt } from "#src/cardano/eras.ts";
+import type { Ratio } from "#src/cardano/parameters.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import * as api from "#src/api/wallets/network.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { syncState } from "#src/edge/wallets/state.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import { blockView, epochAfter, epochView, eraKeeper, slotView, timeText } from "#src/edge/wallets/times.ts";
+
+const MAGIC_OF_MAINNET = 764_824_073;
+
+/** Adds `/network/…` and `/blocks/latest/header`. */
+export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): void {
+  const { store, port, networkMagic, toleranceS, clocked } = options;
+  const erasNow = eraKeeper(port);
+  const away = { 503: "`network_unreachable`" };
+
+  route(app, {
+    method: "get",
+    path: "/network/information",
+    operation: "getNetworkInformation",
+    summary: "How far the network and this service are",
+    answer: api.networkInformation,
+    refusals: away,
+  }, async () => {
+    const [{ at, networkTip }, network] = await Promise.all([readCursor(store.sql), port.network()]);
+    const eras = answered(await erasNow(Math.max(at.slot, networkTip.slot)));
+    const now = slotAt(eras, Date.now());
+    const tip = blockView(eras, at);
+    const epoch = epochTimes(eras, tip.epoch_number);
+    const networkSlot = now.ok ? slotView(eras, now.value) : undefined;
+    return {
+      sync_progress: syncState(at, networkTip.slot, { slots: network.slots, toleranceS, clocked }),
+      node_tip: tip,
+      ...(networkSlot === undefined ? {} : { network_tip: networkSlot }),
+      ...(epoch.ok ? { next_epoch: epochAfter(epoch.value) } : {}),
+      node_era: eras.current.toLowerCase(),
+      network_info: {
+        protocol_magic: networkMagic,
+        network_id: networkMagic === MAGIC_OF_MAINNET ? "mainnet" : "testnet",
+      },
+      wallet_mode: "node",
+    };
+  });
+
+  const parameters = async (epoch: string | undefined) => {
+    const [eras, genesis, now] = await Promise.all([erasNow(), port.genesis(), port.parameters()]);
+    const [how, first, { value }] = [answered(eras), answered(genesis), answered(now)];
+    if (epoch !== undefined && epoch !== "latest") await notLater(Number(epoch));
+    return {
+      genesis_block_hash: first.hash ?? "",
+      blockchain_start_time: timeText(first.systemStart),
+      slot_length: { quantity: first.slotLength / 1_000, unit: "second" },
+      epoch_length: { quantity: first.epochLength, unit: "slot" },
+      security_parameter: { quantity: first.securityParameter, unit: "block" },
+      active_slot_coefficient: { quantity: decimal(first.activeSlots) * 100, unit: "percent" },
+      // whoever makes blocks was chosen by stake since Babbage
+      decentralization_level: { quantity: 100, unit: "percent" },
+      desired_pool_number: value.desiredPools,
+      eras: Object.fromEntries(
+        ERAS.slice(0, 7).map((era) => {
+          const start = eraStart(how, era);
+          return [era.toLowerCase(), start === undefined ? null : epochView(start)];
+        }),
+      ),
+      maximum_collateral_input_count: value.maxCollateralInputs,
+      minimum_collateral_percentage: value.collateralPercentage,
+      maximum_token_bundle_size: { quantity: value.maxValueSize, unit: "byte" },
+      execution_unit_prices: {
+        step_price: decimal(value.prices.steps),
+        memory_unit_price: decimal(value.prices.memory),
+      },
+    };
+  };
+  const notLater = async (epoch: number) => {
+    const { value } = answered(await port.epoch());
+    if (epoch <= value.number) return;
+    throw new HttpFailure(404, "not_found", `Epoch ${epoch} has not begun: it is epoch ${value.number}.`);
+  };
+  route(app, {
+    method: "get",
+    path: "/network/parameters",
+    operation: "getNetworkParameters",
+    summary: "What holds on the network",
+    query: api.epochQuery,
+    answer: api.networkParameters,
+    refusals: { ...away, 404: "`not_found`: no such epoch" },
+  }, ({ query }) => parameters(query.epoch));
+
+  route(app, {
+    method: "get",
+    path: "/network/clock",
+    operation: "getNetworkClock",
+    summary: "How far the clock is off",
+    description: "No time server is asked: the system keeps its clock, and this service goes by it.",
+    query: api.clockQuery,
+    answer: api.networkClock,
+  }, () => Promise.resolve({ status: "unavailable" }));
+
+  route(app, {
+    method: "get",
+    path: "/blocks/latest/header",
+    operation: "getBlocksLatestHeader",
+    summary: "The newest block that this service has read",
+    answer: api.blockHeader,
+    refusals: { 404: "`block_header_not_found`: no block was read yet" },
+  }, async () => {
+    const { at } = await readCursor(store.sql);
+    if (at.slot < 0) throw new HttpFailure(404, "block_header_not_found", "No block was read yet.");
+    return {
+      header_hash: at.hash,
+      slot_no: { quantity: at.slot, unit: "slot" },
+      block_height: { quantity: at.height, unit: "block" },
+    };
+  });
+}
+
+const decimal = ({ numerator, denominator }: Ratio): number => Number(numerator) / Number(denominator);

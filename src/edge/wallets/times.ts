@@ -1,0 +1,71 @@
+/** Slots as clients are told them: with their epoch and their time. */
+import { type Epoch, epochOfSlot, type Eras, slotsOfEpoch, timeAt } from "#src/cardano/eras.ts";
+import type { Tip } from "#src/cardano/block.ts";
+import type { Result } from "#src/base/result.ts";
+import type { Unanswered } from "#src/chain/answer.ts";
+import type { LedgerPort } from "#src/chain/ledgerPort.ts";
+
+export interface SlotView {
+  readonly absolute_slot_number: number;
+  readonly slot_number: number;
+  readonly epoch_number: number;
+  readonly time: string;
+}
+
+export interface BlockView extends SlotView {
+  readonly height: { readonly quantity: number; readonly unit: "block" };
+}
+
+/** ISO 8601 without fractions of a second, as clients expect it. */
+export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+
+/** A slot with its epoch and time; undefined where nobody can know them yet. Before slot 0 it is slot 0. */
+export function slotView(eras: Eras, slot: number): SlotView | undefined {
+  const at = Math.max(0, slot);
+  const [epoch, time] = [epochOfSlot(eras.history, at), timeAt(eras, at)];
+  if (!epoch.ok || !time.ok) return undefined;
+  const slots = slotsOfEpoch(eras.history, epoch.value);
+  if (!slots.ok) return undefined;
+  return {
+    absolute_slot_number: at,
+    slot_number: at - slots.value.first,
+    epoch_number: epoch.value,
+    time: timeText(time.value),
+  };
+}
+
+/** A block's place. */
+export function blockView(eras: Eras, { slot, height }: Pick<Tip, "slot" | "height">): BlockView {
+  const view = slotView(eras, slot);
+  if (view === undefined) throw new Error(`no time of slot ${slot}, in which there is a block`);
+  return { ...view, height: { quantity: Math.max(0, height), unit: "block" } };
+}
+
+/** When an epoch begins. */
+export const epochView = ({ epoch, time }: { epoch: number; time: number }) => ({
+  epoch_number: epoch,
+  epoch_start_time: timeText(time),
+});
+
+/** The epoch after one. */
+export const epochAfter = ({ number, end }: Epoch) => epochView({ epoch: number + 1, time: end });
+
+/** How long an answer about eras is used, in milliseconds; a slot beyond what it tells is asked about at once. */
+const FRESH_MS = 5_000;
+
+/** A function that tells how time runs on the network, far enough for a slot. The last answer serves where the network is away. */
+export function eraKeeper(port: Pick<LedgerPort, "eras">): (slot?: number) => Promise<Result<Eras, Unanswered>> {
+  let held: { readonly eras: Eras; readonly at: number } | undefined;
+  let asking: Promise<Result<Eras, Unanswered>> | undefined;
+  const ask = async (): Promise<Result<Eras, Unanswered>> => {
+    const answer = await port.eras();
+    if (answer.ok) held = { eras: answer.value.value, at: Date.now() };
+    else if (held === undefined) return answer;
+    return { ok: true, value: held!.eras };
+  };
+  return (slot = 0) => {
+    const known = held !== undefined && timeAt(held.eras, Math.max(0, slot)).ok;
+    if (known && Date.now() - held!.at < FRESH_MS) return Promise.resolve({ ok: true, value: held!.eras });
+    return asking ??= ask().finally(() => asking = undefined);
+  };
+}
