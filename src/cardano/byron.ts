@@ -1,7 +1,20 @@
 /** Addresses of the Byron era: base58 of CBOR with a CRC32, as bootstrap addresses still valid today. */
 import { base58 } from "@scure/base";
-import { as, asInt, CborError, decode, entry } from "#src/cardano/cbor.ts";
-import { toHex } from "#src/base/bytes.ts";
+import { sha3_256 } from "@noble/hashes/sha3.js";
+import {
+  as,
+  asInt,
+  CborError,
+  decode,
+  type Encodable,
+  encode,
+  Encoded,
+  entry,
+  raw,
+  Tagged,
+} from "#src/cardano/cbor.ts";
+import { concat, fromHex, toHex } from "#src/base/bytes.ts";
+import { blake2b224 } from "#src/cardano/hash.ts";
 
 /** What a Byron address says. */
 export interface Byron {
@@ -41,6 +54,48 @@ export function readByron(bytes: Uint8Array): Byron {
     ...(magic ? { magic: Number(asInt(decode(as(magic, "bytes").value))) } : {}),
     ...(path ? { derivationPath: toHex(as(path, "bytes").value) } : {}),
   };
+}
+
+/** What makes a Byron address that a key spends from. */
+export interface ByronParts {
+  /** Public key and chain code, 64 bytes. */
+  readonly key: Uint8Array;
+  /** Protocol magic of a test network; left out on mainnet. */
+  readonly magic?: number | undefined;
+  /** The encrypted derivation path that random wallets put there. */
+  readonly derivationPath?: Uint8Array | undefined;
+}
+
+/** Attributes of an address, CBOR. */
+function writeAttributes({ magic, derivationPath }: ByronParts): Uint8Array {
+  const attributes = new Map<Encodable, Encodable>();
+  if (derivationPath) attributes.set(1, derivationPath);
+  if (magic !== undefined) attributes.set(2, encode(magic));
+  return encode(attributes);
+}
+
+/** Root of an address: `[0, [0, key and chain code], attributes]`, hashed twice. */
+function rootOf(key: Uint8Array, attributes: Uint8Array): Uint8Array {
+  return blake2b224(sha3_256(encode([0, [0, key], new Encoded(attributes)])));
+}
+
+/** Bytes of the address of a key, in hexadecimal. */
+export function byronAddress(parts: ByronParts): string {
+  const attributes = writeAttributes(parts);
+  const content = encode([rootOf(parts.key, attributes), new Encoded(attributes), 0]);
+  return toHex(encode([new Tagged(24, content), crc32(content)]));
+}
+
+/** CBOR of the attributes of an address (its bytes in hexadecimal), which its bootstrap witness repeats. Throws `CborError` on other bytes. */
+export function byronAttributes(address: string): Uint8Array {
+  const [payload] = as(decode(fromHex(address)), "array").value;
+  const content = as(as(payload, "tag").value, "bytes").value;
+  return raw(as(decode(content), "array").value[1]!);
+}
+
+/** Whether an address (its bytes in hexadecimal) is that of a key with its chain code. */
+export function isByronKey(address: string, key: Uint8Array, chainCode: Uint8Array): boolean {
+  return toHex(rootOf(concat(key, chainCode), byronAttributes(address))) === readByron(fromHex(address)).root;
 }
 
 /** Longest base58 text that is read: its decoding takes time with the square of the length. */

@@ -30,7 +30,8 @@ export const ROLES = { external: 0, internal: 1, stake: 2, drep: 3, committeeCol
 const { Point } = ed25519;
 const ROUNDS = { c: 4096, dkLen: 96 };
 
-function rootOf(stretched: Uint8Array): SecretNode {
+/** The root key that 96 stretched bytes are, as CIP-3 (Icarus) makes it: for whoever stretches faster than `rootKey`. */
+export function rootOf(stretched: Uint8Array): SecretNode {
   const root = stretched.slice();
   root[0]! &= 0b1111_1000;
   root[31]! &= 0b0001_1111;

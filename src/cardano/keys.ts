@@ -11,7 +11,8 @@ import { hash224 } from "#src/cardano/hash.ts";
 export type SigningKey = Uint8Array;
 
 const { Point } = ed25519;
-const ORDER = Point.Fn.ORDER;
+/** Order of the group: scalars that differ by it have the same public key. */
+export const ORDER = Point.Fn.ORDER;
 
 /** The number that some bytes are, lowest byte first. */
 export function littleEndian(bytes: Uint8Array): bigint {

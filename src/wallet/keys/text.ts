@@ -1,0 +1,46 @@
+/** Public keys of wallets as the wire has them: bech32 under the prefixes of CIP-5 and CIP-1854. */
+import { fromHex } from "#src/base/bytes.ts";
+import { keyHash } from "#src/cardano/keys.ts";
+import { writeKey } from "#src/cardano/keyText.ts";
+import { readXpub } from "#src/wallet/keys/account.ts";
+import type { Xpub } from "#src/wallet/keys/types.ts";
+
+/** `extended` has the chain code behind the key: children can be derived from it. */
+export type KeyFormat = "extended" | "non_extended";
+
+/** `key` is `…_vk`, `hash` (blake2b-224 of it) is `…_vkh`. */
+export type KeyShape = "key" | "hash";
+
+function node(xpub: Xpub) {
+  const read = readXpub(xpub);
+  if (!read) throw new TypeError("no extended public key");
+  return read;
+}
+
+/** An account's key: `acct_xvk1…` or `acct_vk1…`; under the purpose of shared wallets (1854) `acct_shared_xvk1…` or `acct_shared_vk1…`. */
+export function accountKeyText(account: Xpub, options: { shared: boolean; format: KeyFormat }): string {
+  const name = options.shared ? "acct_shared" : "acct";
+  return options.format === "extended"
+    ? writeKey(`${name}_xvk`, { form: "publicNode", node: node(account) })
+    : writeKey(`${name}_vk`, { form: "public", key: node(account).key });
+}
+
+/** A key of a role: `addr_vk1…`, `stake_vk1…`, `drep_vk1…`; of shared wallets `addr_shared_vk1…`, `stake_shared_vk1…`. */
+export function childKeyText(
+  key: Uint8Array,
+  options: { name: "addr" | "stake" | "drep"; shared: boolean; shape: KeyShape },
+): string {
+  const prefix = options.shared ? `${options.name}_shared` : options.name;
+  return shaped(prefix, key, options.shape);
+}
+
+/** A policy key: `policy_vk1…` or `policy_vkh1…`. */
+export function policyKeyText(key: Xpub, shape: KeyShape): string {
+  return shaped("policy", node(key).key, shape);
+}
+
+function shaped(prefix: string, key: Uint8Array, shape: KeyShape): string {
+  return shape === "key"
+    ? writeKey(`${prefix}_vk`, { form: "public", key })
+    : writeKey(`${prefix}_vkh`, { form: "hash", hash: fromHex(keyHash(key)) });
+}
