@@ -59,7 +59,9 @@ export async function foldBlocks(steps: readonly Step[], options: BatchOptions):
       await catalog.know(sql, folded.queries.map(({ table }) => table));
       if (folded.queries.some((query) => overlay.defers(query))) return undefined;
       const answers = await Promise.all(
-        folded.queries.map(async (query) => overlay.answer(query, await fetchOne(sql, query, reach))),
+        folded.queries.map(async (query) =>
+          overlay.answer(query, await prefetched.more(query, (one) => fetchOne(sql, one, reach)))
+        ),
       );
       rows = mergeRows(rows, rowsOf(folded.queries, answers));
     }

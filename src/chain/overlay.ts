@@ -133,7 +133,10 @@ export class Overlay {
   }
 }
 
-/** The rows that a batch of blocks asks for by the keys of its projections: a statement for each column, however many blocks. */
+/**
+ * The rows that a batch of blocks asks for: by the keys of its projections, a statement for each column, however many blocks; and what folds
+ * ask for beyond, each value once.
+ */
 export class Prefetched {
   private readonly byColumn = new Map<string, Map<string, Row[]>>();
   private readonly atMost = new Map<string, readonly Row[]>();
@@ -161,7 +164,7 @@ export class Prefetched {
     const found = new Prefetched();
     await Promise.all([
       ...[...wanted].map(async ([name, query]) => {
-        const rows = new Map<string, Row[]>();
+        const rows = new Map<string, Row[]>([...query.in].map((value) => [String(value), []]));
         for (const row of await fetch({ ...query, in: [...query.in] })) {
           into(rows as Map<string, Record<string, unknown>[]>, String(row[query.column]), row);
         }
@@ -170,6 +173,21 @@ export class Prefetched {
       ...[...most].map(async ([name, query]) => void found.atMost.set(name, await fetch(query))),
     ]);
     return found;
+  }
+
+  /** The stored rows that answer a query that no key asked; what another fold of the batch has asked already is not read again. */
+  async more(query: RowQuery, fetch: (query: RowQuery) => Promise<readonly Row[]>): Promise<readonly Row[]> {
+    if (!("in" in query)) return await fetch(query);
+    const name = `${query.table}.${query.column}`;
+    let known = this.byColumn.get(name);
+    if (!known) this.byColumn.set(name, known = new Map());
+    const unknown = [...new Set(query.in)].filter((value) => !known.has(String(value)));
+    if (unknown.length > 0) {
+      const rows = await fetch({ ...query, in: unknown });
+      for (const value of unknown) known.set(String(value), []);
+      for (const row of rows) known.get(String(row[query.column]))?.push(row);
+    }
+    return this.get(query);
   }
 
   /** The stored rows that answer one of the queries. */

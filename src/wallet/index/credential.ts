@@ -1,5 +1,4 @@
 /** Whose an output is, by its address alone. */
-import { HARD } from "#src/cardano/derivation.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { type Address, type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
 import type { OwnedCredential } from "#src/wallet/index/types.ts";
@@ -40,9 +39,4 @@ export function addressOf(payment: Credential, stake: Credential | undefined, ne
   const script = payment.kind === "script" ? 1 : 0;
   const type = stake === undefined ? 6 + script : (stake.kind === "script" ? 2 : 0) + script;
   return toHex(Uint8Array.of((type << 4) | network)) + payment.hash + (stake?.hash ?? "");
-}
-
-/** A path as people read it, one segment each: `1852H`, `1815H`, `0H`, `0`, `3`. */
-export function pathSegments(path: readonly number[]): string[] {
-  return path.map((index) => index >= HARD ? `${index - HARD}H` : String(index));
 }

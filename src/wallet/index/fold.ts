@@ -1,0 +1,334 @@
+/** One pass over a block for the wallets' projection. It asks for rows, then for stock, and then says what the block changes. */
+import { fromHex } from "#src/base/bytes.ts";
+import { readAddressHex } from "#src/cardano/address.ts";
+import { created, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { type Output, readOutput, refKey } from "#src/cardano/output.ts";
+import { type Folded, type Row, type RowQuery, type Rows, type RowWrite, unanswered } from "#src/cardano/projection.ts";
+import type { Touched, Want } from "#src/cardano/projection.ts";
+import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
+import { credentialOf } from "#src/wallet/index/credential.ts";
+import { Pool } from "#src/wallet/index/pools.ts";
+import { addressesIn, stakesIn, weigh } from "#src/wallet/index/weigh.ts";
+
+/** A wallet's part in a credential. */
+interface Claim {
+  readonly wallet: string;
+  readonly role: bigint;
+  readonly index: bigint;
+  /** The address where it follows from nothing else. */
+  readonly address: string | null;
+}
+
+/** A wallet's output that a transaction may spend. */
+interface Held extends Claim {
+  readonly output: Output;
+  /** Its row where this block made it. */
+  readonly fresh?: Record<string, unknown>;
+}
+
+interface Facts {
+  readonly kind: string;
+  readonly gap: number;
+  readonly stake: string | undefined;
+}
+
+/** The wallet's side of a transaction, as it is collected. */
+interface Side {
+  readonly inputs: Map<string, Output>;
+  readonly outputs: Map<number, Output>;
+}
+
+export class BlockFold {
+  private readonly facts = new Map<string, Facts>();
+  /** Pools by wallet and role, as the block leaves them. */
+  private readonly pools = new Map<string, Pool>();
+  /** Who claims the credentials of this block's outputs, as far as pools reach. */
+  private readonly claims = new Map<string, readonly Claim[]>();
+  private readonly live = new Map<string, Held[]>();
+  private readonly used = new Set<string>();
+  private readonly changes = new Map<string, { wallet: string; asset: string; delta: bigint }>();
+  private readonly writes: RowWrite[] = [];
+  private readonly told: Touched[] = [];
+
+  constructor(
+    private readonly block: ScannedBlock,
+    private readonly rows: Rows,
+    private readonly settled: boolean,
+    private readonly keyDeposit: bigint,
+  ) {}
+
+  run(): Folded {
+    const candidates = this.candidates();
+    const wallets = [...this.concerned(candidates)].sort();
+    if (wallets.length === 0) return { type: "done", writes: [], touched: [] };
+    const about: RowQuery[] = ["wallet_index", "wallet_pool", "wallet_stock"].map((table) => ({
+      table,
+      column: "wallet",
+      in: wallets,
+    }));
+    const missing = unanswered(this.rows, about);
+    if (missing.length > 0) return { type: "more", queries: missing };
+    this.learn(wallets);
+    const wants = this.grow(candidates);
+    if (wants.length > 0) return { type: "want", wants };
+    for (const transaction of this.block.transactions) this.transaction(transaction);
+    const holdings: RowQuery = { table: "wallet_holding", column: "entry", in: [...this.changes.keys()].sort() };
+    if (holdings.in.length > 0 && unanswered(this.rows, [holdings]).length > 0) {
+      return { type: "more", queries: [holdings] };
+    }
+    this.hold();
+    return { type: "done", writes: this.writes, touched: this.told };
+  }
+
+  private table(name: string): readonly Row[] {
+    return this.rows.get(name) ?? [];
+  }
+
+  /** Who has the credentials of the block's outputs in stock, or finds its own path in their addresses; by credential. */
+  private candidates(): Map<string, Claim[]> {
+    const found = new Map<string, Claim[]>();
+    const add = (credential: string, claim: Claim) => {
+      const known = found.get(credential);
+      if (!known) found.set(credential, [claim]);
+      else if (!known.some(({ wallet }) => wallet === claim.wallet)) known.push(claim);
+    };
+    // an address is known by one credential alone, so the first row of a wallet says all
+    for (const table of ["wallet_address", "wallet_use"]) {
+      for (const row of this.table(table)) {
+        add(row.credential as string, {
+          wallet: row.wallet as string,
+          role: row.role as bigint,
+          index: row.index as bigint,
+          address: row.address as string | null,
+        });
+      }
+    }
+    const random = this.table("wallet_index").filter(({ kind }) => kind === "random")
+      .map((row) => ({ wallet: row.wallet as string, key: fromHex(row.path_key as string) }));
+    if (random.length > 0) this.open(random, add);
+    return found;
+  }
+
+  /** Tries to open the path in each address of Byron, for each random wallet. */
+  private open(
+    wallets: readonly { readonly wallet: string; readonly key: Uint8Array }[],
+    add: (credential: string, claim: Claim) => void,
+  ): void {
+    const seen = new Set<string>();
+    for (const { output: { address } } of this.block.transactions.flatMap(created)) {
+      if (!address.startsWith("8") || seen.has(address)) continue;
+      seen.add(address);
+      const read = readAddressHex(address);
+      if (!read.ok || read.value.kind !== "byron") continue;
+      const { root, derivationPath } = read.value.byron;
+      if (derivationPath === undefined) continue;
+      for (const { wallet, key } of wallets) {
+        const path = openByronPath(key, derivationPath);
+        if (path) add(`byron-${root}`, { wallet, role: BigInt(path[0]), index: BigInt(path[1]), address });
+      }
+    }
+  }
+
+  private concerned(candidates: ReadonlyMap<string, readonly Claim[]>): Set<string> {
+    const wallets = new Set<string>();
+    for (const claims of candidates.values()) for (const { wallet } of claims) wallets.add(wallet);
+    for (const row of this.table("wallet_utxo")) wallets.add(row.wallet as string);
+    const stakes = new Set(this.block.transactions.flatMap(stakesIn));
+    for (const row of this.table("wallet_index")) {
+      if (stakes.has(row.stake as string)) wallets.add(row.wallet as string);
+    }
+    return wallets;
+  }
+
+  private learn(wallets: readonly string[]): void {
+    const known = new Set(wallets);
+    for (const row of this.table("wallet_index")) {
+      const { wallet, kind, gap, stake } = row as Record<string, string | number | null>;
+      if (!known.has(wallet as string)) continue;
+      this.facts.set(wallet as string, {
+        kind: kind as string,
+        gap: gap as number,
+        stake: (stake as string | null) ?? undefined,
+      });
+    }
+    for (const row of this.table("wallet_pool")) {
+      const facts = this.facts.get(row.wallet as string);
+      if (!facts) continue;
+      this.pools.set(`${row.wallet}/${row.role}`, new Pool(row.size as number, row.used as number, facts.gap));
+    }
+    for (const row of this.table("wallet_use")) this.used.add(placeKey(row as unknown as Claim));
+    for (const row of this.table("wallet_utxo")) {
+      const held: Held = {
+        wallet: row.wallet as string,
+        role: row.role as bigint,
+        index: row.index as bigint,
+        address: null,
+        output: readOutput(decode(new Uint8Array(row.output as Uint8Array))),
+      };
+      const ref = row.ref as string;
+      this.live.set(ref, [...(this.live.get(ref) ?? []), held]);
+    }
+  }
+
+  /** Grows the pools that this block uses; gives what stock they lack. */
+  private grow(candidates: ReadonlyMap<string, readonly Claim[]>): Want[] {
+    const indices = new Map<string, number[]>();
+    for (const claim of [...candidates.values()].flat()) {
+      const name = `${claim.wallet}/${claim.role}`;
+      if (!this.pools.has(name)) continue;
+      const known = indices.get(name);
+      if (known) known.push(Number(claim.index));
+      else indices.set(name, [Number(claim.index)]);
+    }
+    const stock = new Map(this.table("wallet_stock").map((row) => [`${row.wallet}/${row.role}`, row.count as number]));
+    const wants: Want[] = [];
+    for (const [name, used] of indices) {
+      const pool = this.pools.get(name)!;
+      const before = { size: pool.size, used: pool.used };
+      pool.use(used);
+      const [wallet, role] = name.split("/") as [string, string];
+      if (pool.size > (stock.get(name) ?? 0)) wants.push({ wallet, role: Number(role), count: pool.size });
+      if (pool.used === before.used) continue;
+      const key = { wallet, role: Number(role) };
+      this.writes.push(
+        { type: "close", table: "wallet_pool", key },
+        { type: "insert", table: "wallet_pool", row: { ...key, size: pool.size, used: pool.used } },
+      );
+    }
+    for (const [credential, claims] of candidates) {
+      this.claims.set(
+        credential,
+        claims.filter(({ wallet, role, index }) => {
+          const pool = this.pools.get(`${wallet}/${role}`);
+          // a random wallet has no pools: what opens is its own
+          return this.facts.get(wallet)?.kind === "random" || (pool !== undefined && index < pool.size);
+        }),
+      );
+    }
+    return wants;
+  }
+
+  private transaction(transaction: ScannedTransaction): void {
+    const sides = new Map<string, Side>();
+    const side = (wallet: string): Side => {
+      let found = sides.get(wallet);
+      if (!found) sides.set(wallet, found = { inputs: new Map(), outputs: new Map() });
+      return found;
+    };
+    for (const ref of spent(transaction).map(refKey)) {
+      for (const { wallet, output, fresh } of this.live.get(ref) ?? []) {
+        side(wallet).inputs.set(ref, output);
+        this.change(wallet, output, -1n);
+        if (fresh) fresh.to_slot = this.block.slot;
+        else this.writes.push({ type: "close", table: "wallet_utxo", key: { wallet, ref } });
+      }
+      this.live.delete(ref);
+    }
+    for (const { ref, output } of created(transaction)) {
+      const credential = credentialOf(output.address);
+      for (const claim of (credential !== undefined && this.claims.get(credential)) || []) {
+        side(claim.wallet).outputs.set(ref.index, output);
+        this.change(claim.wallet, output, 1n);
+        this.receive(claim, credential!, refKey(ref), output);
+      }
+    }
+    const stakes = new Set(stakesIn(transaction));
+    if (stakes.size > 0) { for (const [wallet, { stake }] of this.facts) if (stakes.has(stake ?? "")) side(wallet); }
+    for (const [wallet, { inputs, outputs }] of sides) this.record(transaction, wallet, inputs, outputs);
+  }
+
+  private receive(claim: Claim, credential: string, ref: string, output: Output): void {
+    const { wallet, role, index, address } = claim;
+    const row = {
+      wallet,
+      ref,
+      role,
+      index,
+      coin: output.value.lovelace,
+      output: output.raw,
+      to_slot: null as number | null,
+    };
+    this.writes.push({ type: "insert", table: "wallet_utxo", row });
+    this.live.set(ref, [...(this.live.get(ref) ?? []), { ...claim, output, fresh: row }]);
+    if (this.used.has(placeKey(claim))) return;
+    this.used.add(placeKey(claim));
+    this.writes.push({ type: "insert", table: "wallet_use", row: { wallet, role, index, credential, address } });
+  }
+
+  private change(wallet: string, { value }: Output, sign: 1n | -1n): void {
+    const add = (asset: string, quantity: bigint) => {
+      const entry = `${wallet}:${asset}`;
+      const known = this.changes.get(entry);
+      if (known) known.delta += sign * quantity;
+      else this.changes.set(entry, { wallet, asset, delta: sign * quantity });
+    };
+    add("", value.lovelace);
+    for (const [asset, quantity] of value.assets) add(asset, quantity);
+  }
+
+  /** Writes what the wallets hold after the block; an asset that came and went within it was held as well. */
+  private hold(): void {
+    const before = new Map(this.table("wallet_holding").map((row) => [row.entry as string, row.quantity]));
+    for (const [entry, { wallet, asset, delta }] of this.changes) {
+      const held = before.get(entry);
+      if (held !== undefined && delta === 0n) continue;
+      if (held !== undefined) this.writes.push({ type: "close", table: "wallet_holding", key: { wallet, entry } });
+      const quantity = BigInt(String(held ?? 0)) + delta;
+      this.writes.push({ type: "insert", table: "wallet_holding", row: { entry, wallet, asset, quantity } });
+    }
+  }
+
+  private record(
+    transaction: ScannedTransaction,
+    wallet: string,
+    inputs: ReadonlyMap<string, Output>,
+    outputs: ReadonlyMap<number, Output>,
+  ): void {
+    const own = { inputs, outputs, stake: this.facts.get(wallet)?.stake };
+    const weight = weigh(transaction, own, this.keyDeposit);
+    this.writes.push({
+      type: "insert",
+      table: "wallet_transaction",
+      row: {
+        wallet,
+        hash: transaction.hash,
+        height: this.block.height,
+        index: transaction.index,
+        block_hash: this.block.hash,
+        era: this.block.era,
+        valid: transaction.valid,
+        body: transaction.body,
+        witnesses: transaction.witnesses,
+        auxiliary: transaction.auxiliaryData ?? null,
+        net: weight.net,
+        fee: weight.fee ?? null,
+        deposit_taken: weight.depositTaken,
+        deposit_returned: weight.depositReturned,
+        withdrawal: weight.withdrawal ?? null,
+        addresses: addressesIn(transaction, own),
+      },
+    });
+    this.tell(wallet, transaction.hash, weight.net);
+  }
+
+  /** Wallets are told of their transactions where anybody can be waiting for them: of settled blocks they are not. */
+  private tell(wallet: string, hash: string, net: bigint): void {
+    if (this.settled) return;
+    const { slot } = this.block;
+    const amount = String(net < 0n ? -net : net);
+    this.told.push({
+      entity: { kind: entityKind(this.facts.get(wallet)?.kind), id: wallet },
+      event: { type: "TRANSACTION", slot, hash, direction: net < 0n ? "outgoing" : "incoming", amount },
+    });
+  }
+}
+
+/** The kind of actor that a wallet is. */
+export function entityKind(kind: string | undefined): string {
+  return kind === "shared" ? "shared-wallet" : "wallet";
+}
+
+function placeKey({ wallet, role, index }: Pick<Claim, "wallet" | "role" | "index">): string {
+  return `${wallet}/${role}/${index}`;
+}
