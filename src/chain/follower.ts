@@ -12,6 +12,7 @@ import type { Projection, Touched } from "#src/cardano/projection.ts";
 import { lapseReservations } from "#src/chain/available.ts";
 import { MAIN, readCursor, readPoints } from "#src/chain/cursor.ts";
 import { forkAt } from "#src/chain/groups.ts";
+import { Inquirer, type Inquiry } from "#src/chain/inquiry.ts";
 import { type FollowerStep, Lane } from "#src/chain/lane.ts";
 import * as measure from "#src/chain/metrics.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
@@ -36,6 +37,8 @@ export interface FollowerOptions {
   readonly ring: (touched: readonly Touched[]) => void;
   /** Who makes what folds want, by projection. */
   readonly supplies?: Supplies;
+  /** What is asked of the network because no block says it. */
+  readonly inquiries?: readonly Inquiry[];
   /** Called when the main cursor has moved. */
   readonly onMoved?: (at: Tip) => void;
   /** Gets a line now and then while the index is far behind the network's tip. */
@@ -63,6 +66,7 @@ interface Answer {
 export class Follower {
   private readonly main: Lane;
   private readonly restoring: Restoring;
+  private readonly inquirer: Inquirer;
   private recent: ScannedBlock[] = [];
   private waiting: Answer[] = [];
   private woken: () => void = () => {};
@@ -95,11 +99,28 @@ export class Follower {
       onProgress: (progress, { members, projection }) =>
         this.tell(progress, `${members === 1 ? "One thing" : `${members} things`} of ${projection}`),
     });
+    this.inquirer = new Inquirer({
+      store,
+      port,
+      log,
+      near,
+      append,
+      ring,
+      inquiries: options.inquiries ?? [],
+      recent: () => this.recent,
+      serially: (work) => this.main.serially(work),
+      fenced: (work, at) => this.fenced(work, at),
+    });
   }
 
   /** Follows until the signal aborts; a lost connection or database is an ordinary event, waited out with backoff. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.main.run(signal), this.watch(signal), this.restoring.run(signal)]);
+    await Promise.all([
+      this.main.run(signal),
+      this.watch(signal),
+      this.restoring.run(signal),
+      this.inquirer.run(signal),
+    ]);
   }
 
   /** Somebody wants an address watched, or things read from their birth on or no more. */
@@ -122,6 +143,7 @@ export class Follower {
     }
     await this.settleAnswers(at);
     this.restoring.mainMoved();
+    this.inquirer.wake();
     this.options.onMoved?.(at);
   }
 

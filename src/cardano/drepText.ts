@@ -1,0 +1,17 @@
+/** Representatives as rows and events have them: `abstain`, `no_confidence`, `key-<hash>`, `script-<hash>`. */
+import type { DRep } from "#src/cardano/certificates.ts";
+
+/** Writes one. */
+export function drepKey(drep: DRep): string {
+  if (drep.kind === "abstain") return "abstain";
+  return drep.kind === "no confidence" ? "no_confidence" : `${drep.kind}-${drep.hash}`;
+}
+
+/** Reads what `drepKey` wrote. Throws `RangeError` on anything else. */
+export function parseDrepKey(text: string): DRep {
+  if (text === "abstain") return { kind: "abstain" };
+  if (text === "no_confidence") return { kind: "no confidence" };
+  const [kind, hash] = text.split("-");
+  if ((kind !== "key" && kind !== "script") || !hash) throw new RangeError("no representative");
+  return { kind, hash };
+}

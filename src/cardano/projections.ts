@@ -1,0 +1,56 @@
+/** Several projections about the same things as one, so that what is read apart of them is read once. */
+import type { Folded, Membership, Projection, Row, Rows } from "#src/cardano/projection.ts";
+
+/** Puts projections of the same members together under their common name. Throws `RangeError` where their members differ. */
+export function together(parts: readonly Projection[]): Projection {
+  const [first] = parts;
+  if (!first || parts.some(({ name, members }) => name !== first.name || members?.column !== first.members?.column)) {
+    throw new RangeError("projections of different things");
+  }
+  return {
+    name: first.name,
+    tables: parts.flatMap(({ tables }) => tables),
+    ...(first.members ? { members: joinedMembers(first.members.column, parts) } : {}),
+    keys: (block) => parts.flatMap((part) => part.keys(block)),
+    fold: (block, rows, settled) => joinedFolds(parts.map((part) => part.fold(block, rows, settled))),
+    undoKeys: (affected) => parts.flatMap((part) => part.undoKeys?.(affected) ?? []),
+    undo: (point, affected, rows) => parts.flatMap((part) => part.undo(point, affected, rows)),
+  };
+}
+
+function joinedMembers(column: string, parts: readonly Projection[]): Membership {
+  const all = parts.flatMap(({ members }) => members ? [members] : []);
+  return {
+    column,
+    tables: [...new Set(all.flatMap(({ tables }) => tables))],
+    kept: [...new Set(all.flatMap(({ kept }) => kept ?? []))],
+    joinedKeys: (members) => all.flatMap((one) => one.joinedKeys?.(members) ?? []),
+    joined: (members, at, rows) => all.flatMap((one) => one.joined?.(members, at, rows) ?? []),
+  };
+}
+
+/** What must be made or read comes first: then all of them are asked again. */
+function joinedFolds(folds: readonly Folded[]): Folded {
+  const wants = folds.flatMap((one) => one.type === "want" ? one.wants : []);
+  if (wants.length > 0) return { type: "want", wants };
+  const queries = folds.flatMap((one) => one.type === "more" ? one.queries : []);
+  if (queries.length > 0) return { type: "more", queries };
+  const done = folds.flatMap((one) => one.type === "done" ? [one] : []);
+  return {
+    type: "done",
+    writes: done.flatMap(({ writes }) => writes),
+    touched: done.flatMap(({ touched }) => touched),
+  };
+}
+
+/** Live rows of a table by the value of a column. */
+export function rowsBy(rows: Rows, table: string, column: string): ReadonlyMap<string, readonly Row[]> {
+  const found = new Map<string, Row[]>();
+  for (const row of rows.get(table) ?? []) {
+    const key = String(row[column]);
+    const known = found.get(key);
+    if (known) known.push(row);
+    else found.set(key, [row]);
+  }
+  return found;
+}

@@ -1,0 +1,86 @@
+/** What rows say of wallets' stake: for the wallet's JSON, for builds, for the list of stake keys. */
+import { type Certified, kept, type Shown, shownIn } from "#machines/delegation.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import { parseDrepKey } from "#src/cardano/drepText.ts";
+import type { DRep } from "#src/cardano/certificates.ts";
+import type { Queries } from "#src/store/store.ts";
+import { parseCredential } from "#src/wallet/index/credential.ts";
+
+/** A wallet's stake account. */
+export interface WalletAccount {
+  readonly wallet: string;
+  readonly credential: Credential;
+  readonly registered: boolean;
+  /** Lovelace that its registration paid, where its certificate or the network says. */
+  readonly deposit?: bigint;
+  /** What the newest certificate left: pool id in hexadecimal. */
+  readonly pool?: string;
+  readonly drep?: DRep;
+  /** Lovelace that can be withdrawn; nothing while the network was not asked yet. */
+  readonly rewards: bigint;
+  /** Epoch in which the network was asked. */
+  readonly rewardsEpoch?: number;
+  /** The newest certificates, oldest first. */
+  readonly history: readonly Certified[];
+}
+
+interface Columns {
+  readonly wallet: string;
+  readonly stake: string;
+  readonly rewards: bigint | null;
+  readonly rewards_epoch: bigint | null;
+  readonly registered: boolean | null;
+  readonly deposit: bigint | null;
+  readonly pool: string | null;
+  readonly drep: string | null;
+}
+
+/** The accounts of wallets that have one, by wallet. A wallet without a stake credential has none. */
+export async function readAccounts(
+  sql: Queries,
+  wallets: readonly string[],
+): Promise<ReadonlyMap<string, WalletAccount>> {
+  const ids = sql.array([...wallets]);
+  const [rows, histories] = await Promise.all([
+    sql<
+      Columns[]
+    >`select i.wallet, i.stake, r.rewards, r.epoch as rewards_epoch, d.registered, d.deposit, d.pool, d.drep
+      from wallet_index i
+      left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
+      left join wallet_delegation d on d.wallet = i.wallet and d.to_slot is null
+      where i.wallet = any(${ids}) and i.stake is not null`,
+    sql<(Certified & { readonly wallet: string })[]>`
+      select wallet, epoch::int as epoch, pool, drep from wallet_delegation where wallet = any(${ids}) order by from_slot`,
+  ]);
+  const historyOf = new Map<string, Certified[]>();
+  for (const { wallet, ...one } of histories) {
+    const known = historyOf.get(wallet);
+    if (known) known.push(one);
+    else historyOf.set(wallet, [one]);
+  }
+  return new Map(rows.map((row) => [row.wallet, accountOf(row, historyOf.get(row.wallet) ?? [])]));
+}
+
+/** The account of a wallet; `undefined` where it has none. */
+export async function readAccount(sql: Queries, wallet: string): Promise<WalletAccount | undefined> {
+  return (await readAccounts(sql, [wallet])).get(wallet);
+}
+
+function accountOf(row: Columns, history: readonly Certified[]): WalletAccount {
+  return {
+    wallet: row.wallet,
+    credential: parseCredential(row.stake)!,
+    registered: row.registered ?? false,
+    ...(row.deposit === null ? {} : { deposit: row.deposit }),
+    ...(row.pool === null ? {} : { pool: row.pool }),
+    ...(row.drep === null ? {} : { drep: parseDrepKey(row.drep) }),
+    rewards: row.rewards ?? 0n,
+    ...(row.rewards_epoch === null ? {} : { rewardsEpoch: Number(row.rewards_epoch) }),
+    history,
+  };
+}
+
+/** Whom an account's stake and vote count for in an epoch, and what changes in the next ones. */
+export function delegationIn({ history }: Pick<WalletAccount, "history">, epoch: number): Shown {
+  return shownIn(kept(history, epoch), epoch);
+}

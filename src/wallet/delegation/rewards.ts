@@ -1,0 +1,156 @@
+/**
+ * Rewards, which are in no block: asked of the network in sets, for wallets that are read with all others, once in each epoch and when a
+ * wallet comes to where the others are. Withdrawals lower them in between (`projection.ts`).
+ *
+ * The same answer says how an account is registered and whom it delegates to. That matters where its certificates lie before what is
+ * read of the chain, as of a wallet that is begun at the tip; where certificates were read, they alone count.
+ */
+import type { Credential } from "#src/cardano/address.ts";
+import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
+import { drepKey } from "#src/cardano/drepText.ts";
+import type { Rows, Touched } from "#src/cardano/projection.ts";
+import { MAIN } from "#src/chain/cursor.ts";
+import { type Inquiry, inquiry } from "#src/chain/inquiry.ts";
+import type { StakeAccount } from "#src/chain/ledgerPort.ts";
+import type { At } from "#src/chain/port.ts";
+import { insertRows } from "#src/chain/rows.ts";
+import type { Queries } from "#src/store/store.ts";
+import { type EpochOf, withdrawalsOf } from "#src/wallet/delegation/projection.ts";
+import { told } from "#src/wallet/delegation/told.ts";
+import { parseCredential } from "#src/wallet/index/credential.ts";
+import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
+
+/** Credentials of one question, and of the rows that are written at once. */
+const AT_ONCE = 1_000;
+
+/** What the follower asks for wallets' rewards. */
+export function rewardsInquiry(epochOf: EpochOf): Inquiry {
+  return inquiry<readonly StakeAccount[]>("rewards", async (sql, at) => {
+    const credentials = await wantedAccounts(sql, epochOf(at.slot));
+    if (credentials.length === 0) return undefined;
+    return {
+      ask: (port) => port.accounts(credentials),
+      write: (sql, answer, blocks) => writeRewards(sql, answer, blocks, epochOf),
+    };
+  });
+}
+
+/** Credentials of wallets, read with all others, whose rewards nobody asked for in an epoch. */
+export async function wantedAccounts(sql: Queries, epoch: number): Promise<Credential[]> {
+  const rows = await sql<{ stake: string }[]>`
+    select distinct i.stake from wallet_index i
+    join chain_member m on m.projection = ${WALLET_PROJECTION} and m.member = i.wallet and m.cursor = ${MAIN} and not m.gone
+    left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
+    where i.stake is not null and (r.epoch is null or r.epoch < ${epoch}) limit ${AT_ONCE}`;
+  return rows.flatMap(({ stake }) => parseCredential(stake) ?? []);
+}
+
+interface Mine {
+  readonly wallet: string;
+  readonly stake: string;
+  readonly rewards: bigint | null;
+  readonly known: boolean;
+}
+
+/** Writes accounts as they are at an answer's point, brought forward by the blocks after it; gives what is new to actors. */
+export async function writeRewards(
+  sql: Queries,
+  { point, value }: At<readonly StakeAccount[]>,
+  blocks: readonly ScannedBlock[],
+  epochOf: EpochOf,
+): Promise<readonly Touched[]> {
+  const accounts = new Map(value.map((account) => [`${account.credential.kind}-${account.credential.hash}`, account]));
+  const mine = await sql<Mine[]>`
+    select i.wallet, i.stake, r.rewards, d.wallet is not null as known from wallet_index i
+    join chain_member m on m.projection = ${WALLET_PROJECTION} and m.member = i.wallet and m.cursor = ${MAIN} and not m.gone
+    left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
+    left join wallet_delegation d on d.wallet = i.wallet and d.to_slot is null
+    where i.stake = any(${sql.array([...accounts.keys()])}) order by i.wallet`;
+  if (mine.length === 0) return [];
+  const wallets = sql.array(mine.map(({ wallet }) => wallet));
+  await sql`delete from wallet_reward where wallet = any(${wallets}) and from_slot >= ${point.slot}`;
+  await sql`update wallet_reward set to_slot = ${point.slot}
+    where wallet = any(${wallets}) and (to_slot is null or to_slot > ${point.slot})`;
+  const rows: Record<string, unknown>[] = [];
+  const now = new Map<string, bigint>();
+  for (const { wallet, stake } of mine) {
+    const some = rewardsAfter(accounts.get(stake)!, stake, point.slot, blocks);
+    now.set(stake, some.at(-1)!.rewards);
+    rows.push(...some.map((row) => ({ wallet, credential: stake, epoch: epochOf(point.slot), ...row })));
+  }
+  await insertRows(sql, "wallet_reward", ["wallet", "credential", "epoch", "rewards", "from_slot", "to_slot"], rows);
+  await sql`update wallet_delegation d set deposit = x.deposit from unnest(
+    ${sql.array([...accounts.keys()])}::text[], ${
+    sql.array([...accounts.values()].map(({ deposit }) => deposit === undefined ? null : String(deposit)))
+  }::bigint[]) x (credential, deposit)
+    where d.credential = x.credential and d.to_slot is null and d.registered and d.deposit is null`;
+
+  const last = blocks.at(-1) ?? point;
+  const unread = mine.filter(({ stake, known }) => !known && accounts.get(stake)!.registered);
+  await insertRows(
+    sql,
+    "wallet_delegation",
+    ["wallet", "credential", "epoch", "registered", "deposit", "pool", "drep", "from_slot", "to_slot"],
+    unread.map(({ wallet, stake }) => {
+      const { registered, deposit, pool, drep } = accounts.get(stake)!;
+      return {
+        wallet,
+        credential: stake,
+        epoch: -1,
+        registered,
+        deposit: deposit ?? null,
+        pool: pool ?? null,
+        drep: drep ? drepKey(drep) : null,
+        from_slot: point.slot,
+        to_slot: null,
+      };
+    }),
+  );
+  return await news(sql, mine, unread, now, last as Tip, epochOf);
+}
+
+/** The rows of an account from an answer's point on: a new one with each block that withdraws. */
+function rewardsAfter(account: StakeAccount, stake: string, slot: number, blocks: readonly ScannedBlock[]) {
+  const rows: { rewards: bigint; from_slot: number; to_slot: number | null }[] = [
+    { rewards: account.rewards, from_slot: slot, to_slot: null },
+  ];
+  for (const block of blocks) {
+    const amount = withdrawalsOf(block).get(stake);
+    if (amount === undefined) continue;
+    const before = rows.at(-1)!;
+    before.to_slot = block.slot;
+    const rewards = before.rewards > amount ? before.rewards - amount : 0n;
+    rows.push({ rewards, from_slot: block.slot, to_slot: null });
+  }
+  return rows;
+}
+
+/** What actors hear: all of it where the network told a delegation, else what rewards there are when they are others. */
+async function news(
+  sql: Queries,
+  mine: readonly Mine[],
+  unread: readonly Mine[],
+  now: ReadonlyMap<string, bigint>,
+  at: { readonly slot: number; readonly hash: string },
+  epochOf: EpochOf,
+): Promise<readonly Touched[]> {
+  const epoch = epochOf(at.slot);
+  const wholly = new Set(unread.map(({ stake }) => stake));
+  const whole: Touched[] = [];
+  if (wholly.size > 0) {
+    const list = sql.array([...wholly]);
+    const rows: Rows = new Map([
+      ["wallet_delegation_history", await sql`select * from wallet_delegation where credential = any(${list})`],
+      ["wallet_reward", await sql`select * from wallet_reward where credential = any(${list}) and to_slot is null`],
+    ]);
+    whole.push(...[...wholly].map((stake) => told("TOLD", stake, at, epoch, rows)));
+  }
+  const changed = new Set(
+    mine.flatMap(({ stake, rewards }) => wholly.has(stake) || (rewards ?? 0n) === now.get(stake) ? [] : [stake]),
+  );
+  const rewarded = [...changed].map((stake): Touched => ({
+    entity: { kind: "delegation", id: stake },
+    event: { type: "REWARDED", slot: at.slot, epoch, rewards: String(now.get(stake)) },
+  }));
+  return [...whole, ...rewarded];
+}

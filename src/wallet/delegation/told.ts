@@ -1,0 +1,38 @@
+/** All that rows say of a stake credential, as its actor is told it at once. */
+import { type Certified, kept } from "#machines/delegation.ts";
+import type { Point } from "#src/cardano/block.ts";
+import type { Row, Rows, Touched } from "#src/cardano/projection.ts";
+
+/** A row of the history as machines and readers have it. */
+export function certifiedOf(row: Row): Certified {
+  return { epoch: Number(row.epoch), pool: row.pool as string | null, drep: row.drep as string | null };
+}
+
+/** The event that says all of it, as it stands at a point. */
+export function told(
+  type: "TOLD" | "ROLLED_BACK",
+  credential: string,
+  { slot }: Point,
+  epoch: number,
+  rows: Rows,
+): Touched {
+  const of = (table: string) => (rows.get(table) ?? []).filter((row) => row.credential === credential);
+  const history = [...of("wallet_delegation_history")].sort((a, b) => Number(a.from_slot) - Number(b.from_slot));
+  // of several wallets with this credential one says it all
+  const last = history.at(-1);
+  const mine = last ? history.filter(({ wallet }) => wallet === last.wallet) : [];
+  const account = of("wallet_reward").at(-1);
+  const deposit = last?.deposit as bigint | null | undefined;
+  return {
+    entity: { kind: "delegation", id: credential },
+    event: {
+      type,
+      slot,
+      epoch,
+      registered: (last?.registered as boolean | undefined) ?? false,
+      deposit: deposit == null ? null : String(deposit),
+      history: kept(mine.map(certifiedOf), epoch).map((one) => ({ ...one })),
+      rewards: account ? String(account.rewards) : null,
+    },
+  };
+}
