@@ -44,7 +44,7 @@ function stretch(passphrase: string, salt: Uint8Array, { memory, passes, lanes }
 
 /**
  * Seals a root key: CBOR of salt (32 bytes), nonce (24), associated data (cost, public key and chain code), the secret encrypted (64) and
- * its tag (16).
+ * its tag (16). Throws on an empty passphrase.
  */
 export async function seal(node: SecretNode, passphrase: string, cost: Cost = COST): Promise<SealedKey> {
   const salt = Uint8Array.from(randomBytes(32));
@@ -59,6 +59,8 @@ export async function seal(node: SecretNode, passphrase: string, cost: Cost = CO
 
 /** The root key, or `undefined` when the passphrase is another one. Throws on a record that is none. */
 export async function unseal(sealed: SealedKey, passphrase: string): Promise<SecretNode | undefined> {
+  // nothing is sealed under an empty passphrase, and Argon2id is not made for one
+  if (passphrase === "") return undefined;
   return sealed.method === "argon2id-v2" ? await openRecord(sealed.key, passphrase) : openXprv(sealed, passphrase);
 }
 

@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { toHex } from "#src/base/bytes.ts";
+import { HARD, rootKey, toPublic } from "#src/cardano/derivation.ts";
+import { childHash, writeXpub } from "#src/wallet/keys/account.ts";
+import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
+
+async function derived(account: string, role: number, from: number, count: number): Promise<string[]> {
+  const { value } = await deriveCredentials({ account, role, from, count }) as { value: { hashes: Uint8Array } };
+  return Array.from({ length: count }, (_, i) => toHex(value.hashes.subarray(28 * i, 28 * (i + 1))));
+}
+
+test("a run of keys is what one derivation after the other gives", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uint8Array({ minLength: 16, maxLength: 32 }),
+      fc.constantFrom(0, 1, 2, 3),
+      fc.oneof(fc.nat(50), fc.nat(HARD - 10)),
+      fc.nat(8),
+      async (entropy, role, from, count) => {
+        const account = writeXpub(toPublic(rootKey(entropy)));
+        const one = Array.from({ length: count }, (_, i) => childHash(account, role, from + i));
+        expect(await derived(account, role, from, count)).toEqual(one);
+      },
+    ),
+    { numRuns: 12 },
+  );
+});
+
+test("a run is the same in pieces, past what shares an inversion", async () => {
+  const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));
+  const whole = await derived(account, 0, 0, 1030);
+  expect(new Set(whole).size).toBe(1030);
+  expect([...await derived(account, 0, 0, 511), ...await derived(account, 0, 511, 519)]).toEqual(whole);
+  expect(whole[1029]).toBe(childHash(account, 0, 1029));
+});
+
+test("indices past the soft ones and what is no key are refused", async () => {
+  const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));
+  await expect(derived(account, 0, HARD - 1, 2)).rejects.toThrow(TypeError);
+  await expect(derived(account, 0, -1, 1)).rejects.toThrow(TypeError);
+  await expect(derived(account.slice(2), 0, 0, 1)).rejects.toThrow(TypeError);
+  expect(await derived(account, 0, HARD - 1, 1)).toEqual([childHash(account, 0, HARD - 1)]);
+});

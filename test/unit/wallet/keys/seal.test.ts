@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
+import { as, decode, encode } from "#src/cardano/cbor.ts";
+import { parsePath, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { descend, masterKey } from "#src/wallet/keys/master.ts";
+import { hashPassphrase, isScryptHash, seal, sealXprv, unseal } from "#src/wallet/keys/seal.ts";
+import { openRoot, publicKeys, reseal, signHash } from "#src/wallet/keys/root.ts";
+import { verify } from "#src/cardano/keys.ts";
+import { walletVectors } from "../../../support/wallet-vectors.ts";
+
+const PASSPHRASE = "Secure Passphrase";
+const words = newMnemonic(15);
+const made = masterKey({ style: "shelley", words });
+if (!made.ok) throw new Error(made.error.message);
+const root: SecretNode = made.value;
+
+describe("records", () => {
+  test("a root key comes back under its passphrase alone", async () => {
+    const sealed = await seal(root, PASSPHRASE);
+    expect(sealed.method).toBe("argon2id-v2");
+    expect(toHex(sealed.key)).not.toContain(toHex(root.key));
+    expect(await unseal(sealed, PASSPHRASE)).toEqual(root);
+    expect(await unseal(sealed, PASSPHRASE + " ")).toBeUndefined();
+    expect(await unseal(sealed, "")).toBeUndefined();
+  });
+
+  test("two records of one key have nothing in common but what is public", async () => {
+    const [one, two] = await Promise.all([seal(root, PASSPHRASE), seal(root, PASSPHRASE)]);
+    const parts = ({ key }: { key: Uint8Array }) =>
+      as(decode(key), "array").value.map((item) => as(item, "bytes").value);
+    expect(parts(one!).map((part) => part.length)).toEqual([32, 24, 72, 64, 16]);
+    expect(parts(one!).map((part, i) => toHex(part) === toHex(parts(two!)[i]!))).toEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test("a record whose public part was changed does not open", async () => {
+    const sealed = await seal(root, PASSPHRASE);
+    const changed = sealed.key.slice();
+    changed[32 + 24 + 4 + 30]! ^= 1;
+    expect(await unseal({ ...sealed, key: changed }, PASSPHRASE)).toBeUndefined();
+  });
+
+  test("a record opens at its own cost, and one that is too dear is refused before it is paid", async () => {
+    const cheap = await seal(root, PASSPHRASE, { memory: 1024, passes: 1, lanes: 2 });
+    expect(await unseal(cheap, PASSPHRASE)).toEqual(root);
+    const [salt, nonce, , secret, tag] = as(decode(cheap.key), "array").value.map((item) => as(item, "bytes").value);
+    const dear = encode([salt!, nonce!, encode([2 ** 30, 1, 1, new Uint8Array(64)]), secret!, tag!]);
+    await expect(unseal({ method: "argon2id-v2", key: dear }, PASSPHRASE)).rejects.toThrow("dearer");
+  });
+});
+
+describe("older methods", () => {
+  test.each(walletVectors("passphrase-pbkdf2").map((vector) => [vector.id, vector] as const))(
+    "%s",
+    (_id, { input, expected }) =>
+      expect(toHex(hashPassphrase(input.passphrase, fromHex(input.salt)))).toBe(expected.hash),
+  );
+
+  test.each(walletVectors("passphrase-scrypt-legacy").map((vector) => [vector.id, vector] as const))(
+    "%s",
+    (_id, { input }) => {
+      expect(isScryptHash(input.stored_ascii, input.passphrase)).toBe(true);
+      expect(isScryptHash(input.stored_ascii, input.passphrase + "x")).toBe(false);
+      expect(isScryptHash("", input.passphrase)).toBe(false);
+      expect(isScryptHash("14|8|1||", input.passphrase)).toBe(false);
+    },
+  );
+
+  test("an XPrv masked by PBKDF2 opens under its passphrase alone", async () => {
+    const sealed = sealXprv(root, PASSPHRASE);
+    expect(sealed.key).toHaveLength(128);
+    expect(toHex(sealed.key.subarray(64))).toBe(toHex(concat(toPublic(root).key, root.chainCode)));
+    expect(toHex(sealed.key)).not.toContain(toHex(root.key.subarray(0, 16)));
+    expect(await unseal(sealed, PASSPHRASE)).toEqual(root);
+    expect(await unseal(sealed, "another passphrase")).toBeUndefined();
+    await expect(unseal({ ...sealed, key: sealed.key.map((byte, i) => i === 3 ? byte ^ 1 : byte) }, PASSPHRASE)).rejects
+      .toThrow("XPrv");
+  });
+});
+
+describe("jobs", () => {
+  const mnemonic = { style: "shelley" as const, words };
+  const account = parsePath("1852H/1815H/0H")!;
+  const payment = parsePath("1852H/1815H/0H/0/3")!;
+  let sealed: Awaited<ReturnType<typeof seal>>;
+  beforeAll(async () => {
+    const opened = await openRoot({ mnemonic, passphrase: PASSPHRASE, paths: [account] });
+    if (!opened.ok) throw new Error(opened.error.message);
+    const { key, chainCode } = toPublic(descend("shelley", root, account));
+    expect(opened.value.keys).toEqual([toHex(concat(key, chainCode))]);
+    expect(opened.value.root).toBe(toHex(concat(toPublic(root).key, root.chainCode)));
+    sealed = opened.value.sealed;
+  });
+
+  test("signatures are those of the keys at the paths", async () => {
+    const message = utf8("any bytes");
+    const input = { style: "shelley" as const, sealed, passphrase: PASSPHRASE };
+    const signed = await signHash({ ...input, message, paths: [payment, account] });
+    const keys = await publicKeys({ ...input, paths: [payment, account] });
+    if (!signed.ok || !keys.ok) throw new Error("not opened");
+    expect(signed.value).toHaveLength(2);
+    signed.value.forEach(({ key, chainCode, signature }, i) => {
+      expect(toHex(concat(key, chainCode))).toBe(keys.value[i]);
+      expect(verify(key, message, signature)).toBe(true);
+    });
+  });
+
+  test("another passphrase opens nothing, after the old one was changed too", async () => {
+    const wrong = { style: "shelley" as const, sealed, passphrase: "another passphrase" };
+    const refused = { ok: false, error: { code: "wrong_encryption_passphrase" } };
+    expect(await signHash({ ...wrong, message: utf8(""), paths: [payment] })).toMatchObject(refused);
+    expect(await publicKeys({ ...wrong, paths: [payment] })).toMatchObject(refused);
+    expect(await reseal({ ...wrong, next: PASSPHRASE })).toMatchObject(refused);
+    const moved = await reseal({ ...wrong, passphrase: PASSPHRASE, next: "another passphrase" });
+    if (!moved.ok) throw new Error(moved.error.message);
+    const after = { ...wrong, sealed: moved.value };
+    expect((await publicKeys({ ...after, paths: [] })).ok).toBe(true);
+    expect(await publicKeys({ ...after, passphrase: PASSPHRASE, paths: [] })).toMatchObject(refused);
+  });
+
+  test("wrong words are told by their place", async () => {
+    const told = await openRoot({
+      mnemonic: { style: "shelley", words: [...words.slice(0, 14), "sesquipedalian"] },
+      passphrase: PASSPHRASE,
+      paths: [],
+    });
+    expect(told).toMatchObject({ ok: false, error: { code: "bad_mnemonic", details: { reason: "unknown_word" } } });
+    expect(JSON.stringify(told)).not.toContain("sesquipedalian");
+  });
+});
