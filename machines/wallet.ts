@@ -31,24 +31,24 @@ export const GAP = { least: 10, most: 100_000, usual: 20 } as const;
 /** How inputs are chosen: an output to each its own, as documented, or round robin over the assets, as the field does today. */
 export const SELECTIONS = ["per-output", "round-robin"] as const;
 
-export const walletCommands = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("CREATE"),
-    kind: z.enum(["shelley", "random"]),
-    name,
-    gap: z.number().int().min(GAP.least).max(GAP.most),
-    /** Account public key and chain code; of a random wallet its root public key and chain code. */
-    key: publicKey,
-    /** Policy public key and chain code, where it is known from the beginning. */
-    policyKey: publicKey.nullable(),
-    /** The attempt under which the vault holds the root key; null for a wallet without one. */
-    attempt: z.string().min(1).max(100).nullable(),
-    passphrase: passphrase.nullable(),
-    /** The block after which the wallet's first transaction may stand; slot -1 with an empty hash: all blocks. */
-    birth: z.object({ slot, hash }).strict(),
-    oneChange: z.boolean(),
-    selection: z.enum(SELECTIONS),
-  }).strict(),
+/** What CREATE says of a wallet of any kind. */
+export const creation = {
+  type: z.literal("CREATE"),
+  name,
+  gap: z.number().int().min(GAP.least).max(GAP.most),
+  /** Account public key and chain code; of a random wallet its root public key and chain code. */
+  key: publicKey,
+  /** The attempt under which the vault holds the root key; null for a wallet without one. */
+  attempt: z.string().min(1).max(100).nullable(),
+  passphrase: passphrase.nullable(),
+  /** The block after which the wallet's first transaction may stand; slot -1 with an empty hash: all blocks. */
+  birth: z.object({ slot, hash }).strict(),
+  oneChange: z.boolean(),
+  selection: z.enum(SELECTIONS),
+};
+
+/** What wallets of all kinds are told. */
+export const commonCommands = [
   z.object({ type: z.literal("RENAME"), name }).strict(),
   z.object({
     type: z.literal("SETTINGS"),
@@ -56,8 +56,18 @@ export const walletCommands = z.discriminatedUnion("type", [
     selection: z.enum(SELECTIONS).optional(),
   }).strict(),
   z.object({ type: z.literal("PASSPHRASE_CHANGED"), passphrase }).strict(),
-  z.object({ type: z.literal("POLICY_KEY_SET"), key: publicKey }).strict(),
   z.object({ type: z.literal("DELETE") }).strict(),
+] as const;
+
+export const walletCommands = z.discriminatedUnion("type", [
+  z.object({
+    ...creation,
+    kind: z.enum(["shelley", "random"]),
+    /** Policy public key and chain code, where it is known from the beginning. */
+    policyKey: publicKey.nullable(),
+  }).strict(),
+  ...commonCommands,
+  z.object({ type: z.literal("POLICY_KEY_SET"), key: publicKey }).strict(),
 ]);
 
 const life = z.number().int().positive();
@@ -111,7 +121,11 @@ export interface WalletContext {
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /** The row of the table `wallet`. */
-function rowOf(id: string, life: number, record: WalletRecord) {
+export function walletRow(
+  id: string,
+  life: number,
+  record: Omit<WalletRecord, "kind" | "attempt"> & { readonly kind: string },
+) {
   return {
     id,
     life,
@@ -168,7 +182,7 @@ export const walletMachine = setup({
       const record: WalletRecord = { ...given, createdAt: turn.at };
       const next = context.life + 1;
       enqueue.assign({ life: next, record, waiting: turn.command ?? null, slot: null });
-      enqueue({ type: "put", params: { table: "wallet", row: rowOf(context.id, next, record) } });
+      enqueue({ type: "put", params: { table: "wallet", row: walletRow(context.id, next, record) } });
       if (given.attempt !== null) {
         enqueue({ type: "put", params: { table: "adoption", row: { wallet: context.id, attempt: given.attempt } } });
       }
@@ -177,7 +191,7 @@ export const walletMachine = setup({
     change: enqueueActions(({ enqueue, context, event }) => {
       const record = changed(context.record!, event);
       enqueue.assign({ record });
-      enqueue({ type: "put", params: { table: "wallet", row: rowOf(context.id, context.life, record) } });
+      enqueue({ type: "put", params: { table: "wallet", row: walletRow(context.id, context.life, record) } });
       enqueue({ type: "reply", params: { ok: { id: context.id } } });
     }),
     end: enqueueActions(({ enqueue, context, event }) => {

@@ -24,7 +24,7 @@ export interface WalletRow {
   readonly id: string;
   /** How often it was created. */
   readonly life: number;
-  readonly kind: "shelley" | "random";
+  readonly kind: "shelley" | "random" | "shared";
   readonly name: string;
   readonly gap: number;
   /** Account public key and chain code (of a random wallet those of its root), 128 hexadecimal digits. */

@@ -1,0 +1,306 @@
+/**
+ * The life of a shared wallet: one whose addresses are scripts of several people's keys.
+ *
+ * ```
+ * absent → incomplete → beginning → restoring → live
+ *    ↑         ↓            ↓           ↓         ↓
+ *    └ deleted ←───────── deleting ←──────────────┘
+ * ```
+ *
+ * While an account key of somebody is missing the wallet has no address: it is `incomplete`, and keys can be added or replaced, but for its
+ * own. The command that brings the last key, be it CREATE itself, is answered when the wallet is enrolled with the index. From
+ * there on its life is that of any wallet (`machines/wallet.ts`).
+ */
+import { assign, enqueueActions, setup } from "xstate";
+import { z } from "zod";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { type InTurn, turnActions } from "#src/base/turn.ts";
+import { commonCommands, creation, walletInputs, walletOutcomes, walletRow } from "#machines/wallet.ts";
+
+const accountKey = z.string().regex(/^[0-9a-f]{128}$/);
+const cosigner = z.string().regex(/^cosigner#(0|[1-9]\d{0,2})$/);
+const keys = z.record(cosigner, accountKey);
+
+const template = z.object({
+  /** The script of names, in JSON. */
+  script: z.string(),
+  /** The names in it. */
+  names: z.array(cosigner).min(1),
+  /** Account public keys and chain codes of those who are known. */
+  keys,
+}).strict();
+type Template = z.infer<typeof template>;
+
+export const CREDENTIALS = ["payment", "delegation"] as const;
+
+export const sharedWalletCommands = z.discriminatedUnion("type", [
+  z.object({
+    ...creation,
+    /** Index of its account, which is a hard one. */
+    account: z.number().int().min(0).max(2 ** 31 - 1),
+    payment: template,
+    delegation: template.nullable(),
+  }).strict(),
+  z.object({ type: z.literal("ADD_KEYS"), credential: z.enum(CREDENTIALS), keys }).strict(),
+  ...commonCommands,
+]);
+
+export type SharedWalletEvent =
+  | z.infer<typeof sharedWalletCommands>
+  | z.infer<typeof walletOutcomes>
+  | z.infer<typeof walletInputs>;
+type Create = Extract<SharedWalletEvent, { type: "CREATE" }>;
+type AddKeys = Extract<SharedWalletEvent, { type: "ADD_KEYS" }>;
+
+/** What the wallet's rows say of it, and the attempt of the vault. */
+export interface SharedWalletRecord extends Omit<Create, "type"> {
+  /** In ms since 1970. */
+  readonly createdAt: number;
+}
+
+export interface SharedWalletContext {
+  readonly id: string;
+  /** How often it was created: answers of effects carry it, so that a late one changes nothing. */
+  readonly life: number;
+  readonly record: SharedWalletRecord | null;
+  /** The command whose reply is open. */
+  readonly waiting: string | null;
+  /** Slot of the last thing that the chain told. */
+  readonly slot: number | null;
+}
+
+/** Why keys are not taken. */
+export type KeysFailure = Failure<
+  | "shared_wallet_active"
+  | "shared_wallet_no_delegation_template"
+  | "shared_wallet_cannot_update_key"
+  | "shared_wallet_no_such_cosigner"
+  | "shared_wallet_key_already_exists"
+>;
+
+const active = fail(
+  "shared_wallet_active",
+  "The wallet has all its keys; they can be changed while it is incomplete only.",
+);
+
+/** A wallet's record with keys added to one of its templates: all of them or none. */
+function withKeys(record: SharedWalletRecord, { credential, keys }: AddKeys): Result<SharedWalletRecord, KeysFailure> {
+  const template = record[credential];
+  if (!template) {
+    return fail(
+      "shared_wallet_no_delegation_template",
+      "The wallet has no script template for delegation to add keys to.",
+    );
+  }
+  const known = { ...template.keys };
+  for (const [name, key] of Object.entries(keys)) {
+    if (known[name] === record.key) {
+      return fail(
+        "shared_wallet_cannot_update_key",
+        `${name} is this wallet itself: only keys of others can be changed.`,
+      );
+    }
+    if (!template.names.includes(name)) {
+      return fail("shared_wallet_no_such_cosigner", `${name} is not in the script template for ${credential}.`, {
+        cosigner_index: Number(name.slice("cosigner#".length)),
+        credential_type: credential,
+      });
+    }
+    if (Object.values(known).includes(key)) {
+      return fail(
+        "shared_wallet_key_already_exists",
+        `This key is in the script template for ${credential} already; each cosigner must have their own.`,
+      );
+    }
+    known[name] = key;
+  }
+  return ok({ ...record, [credential]: { ...template, keys: known } });
+}
+
+const complete = ({ names, keys }: Template) => names.every((name) => keys[name] !== undefined);
+
+/** Whether no key of anybody is missing. */
+function isComplete({ payment, delegation }: Pick<SharedWalletRecord, "payment" | "delegation">): boolean {
+  return complete(payment) && (delegation === null || complete(delegation));
+}
+
+const templateText = ({ script, keys }: Template) => `{"script":${script},"keys":${JSON.stringify(keys)}}`;
+
+/** The row of the table `shared_wallet`. */
+function sharedRow(id: string, record: SharedWalletRecord) {
+  return {
+    id,
+    account: record.account,
+    payment: templateText(record.payment),
+    delegation: record.delegation && templateText(record.delegation),
+    complete: isComplete(record),
+  };
+}
+
+/** What a command changes of the record. */
+function changed(record: SharedWalletRecord, event: SharedWalletEvent): SharedWalletRecord {
+  switch (event.type) {
+    case "RENAME":
+      return { ...record, name: event.name };
+    case "SETTINGS":
+      return {
+        ...record,
+        oneChange: event.oneChange ?? record.oneChange,
+        selection: event.selection ?? record.selection,
+      };
+    case "PASSPHRASE_CHANGED":
+      return { ...record, passphrase: event.passphrase };
+    case "ADD_KEYS": {
+      const added = withKeys(record, event);
+      return added.ok ? added.value : record;
+    }
+    default:
+      return record;
+  }
+}
+
+export const sharedWalletMachine = setup({
+  types: {
+    context: {} as SharedWalletContext,
+    events: {} as InTurn<SharedWalletEvent>,
+    input: {} as { kind: string; id: string },
+  },
+  guards: {
+    ofThisLife: ({ context, event }) => "life" in event && event.life === context.life,
+    hasKey: ({ context }) => context.record?.passphrase !== null,
+    createsComplete: ({ event }) => event.type === "CREATE" && isComplete(event),
+    completes: ({ context, event }) => {
+      if (event.type !== "ADD_KEYS") return false;
+      const added = withKeys(context.record!, event);
+      return added.ok && isComplete(added.value);
+    },
+    refused: ({ context, event }) => event.type === "ADD_KEYS" && !withKeys(context.record!, event).ok,
+  },
+  actions: {
+    ...turnActions,
+    create: enqueueActions(({ enqueue, context, event }) => {
+      if (event.type !== "CREATE") return;
+      const { type: _, turn, ...given } = event;
+      const record: SharedWalletRecord = { ...given, createdAt: turn.at };
+      const life = context.life + 1;
+      enqueue.assign({ life, record, waiting: null, slot: null });
+      const common = walletRow(context.id, life, { ...record, kind: "shared", policyKey: null });
+      enqueue({ type: "put", params: { table: "wallet", row: common } });
+      enqueue({ type: "put", params: { table: "shared", row: sharedRow(context.id, record) } });
+      if (record.attempt !== null) {
+        enqueue({ type: "put", params: { table: "adoption", row: { wallet: context.id, attempt: record.attempt } } });
+      }
+    }),
+    change: enqueueActions(({ enqueue, context, event }) => {
+      const record = changed(context.record!, event);
+      enqueue.assign({ record });
+      if (event.type === "ADD_KEYS") {
+        enqueue({ type: "put", params: { table: "shared", row: sharedRow(context.id, record) } });
+      } else {
+        const common = walletRow(context.id, context.life, { ...record, kind: "shared", policyKey: null });
+        enqueue({ type: "put", params: { table: "wallet", row: common } });
+      }
+    }),
+    begin: enqueueActions(({ enqueue, context, event }) => {
+      enqueue.assign({ waiting: event.turn.command ?? null });
+      enqueue({ type: "effect", params: { name: "begin", input: { wallet: context.id, life: context.life } } });
+    }),
+    agree: enqueueActions(({ enqueue, context }) => {
+      enqueue({ type: "reply", params: { ok: { id: context.id } } });
+    }),
+    refuse: enqueueActions(({ enqueue, context, event }) => {
+      const added = event.type === "ADD_KEYS" ? withKeys(context.record!, event) : active;
+      if (!added.ok) enqueue({ type: "reply", params: { error: added.error } });
+    }),
+    tooLate: enqueueActions(({ enqueue }) => enqueue({ type: "reply", params: { error: active.error } })),
+    end: enqueueActions(({ enqueue, context, event }) => {
+      const { id, life, record } = context;
+      if (context.waiting !== null) {
+        const error = { code: "no_such_wallet", message: "The wallet was deleted while it was being created." };
+        enqueue({ type: "reply", params: { to: context.waiting, error } });
+      }
+      enqueue.assign({ record: null, waiting: event.turn.command ?? null });
+      enqueue({ type: "remove", params: { table: "wallet", key: { id } } });
+      enqueue({ type: "remove", params: { table: "shared", key: { id } } });
+      enqueue({ type: "remove", params: { table: "adoption", key: { wallet: id } } });
+      enqueue({
+        type: "effect",
+        params: { name: "end", input: { wallet: id, life, attempt: record?.attempt ?? null } },
+      });
+    }),
+    answer: enqueueActions(({ enqueue, context }) => {
+      if (context.waiting === null) return;
+      enqueue({ type: "reply", params: { to: context.waiting, ok: { id: context.id } } });
+      enqueue.assign({ waiting: null });
+    }),
+    note: assign(({ event }) => "slot" in event ? { slot: event.slot } : {}),
+  },
+}).createMachine({
+  id: "shared-wallet",
+  initial: "absent",
+  context: ({ input }) => ({ id: input.id, life: 0, record: null, waiting: null, slot: null }),
+  states: {
+    absent: {
+      on: {
+        CREATE: [
+          { guard: "createsComplete", target: "beginning", actions: ["create", "begin"] },
+          { target: "incomplete", actions: ["create", "agree"] },
+        ],
+      },
+    },
+    incomplete: {
+      on: {
+        ADD_KEYS: [
+          { guard: "refused", actions: "refuse" },
+          { guard: "completes", target: "beginning", actions: ["change", "begin"] },
+          { actions: ["change", "agree"] },
+        ],
+        RENAME: { actions: ["change", "agree"] },
+        SETTINGS: { actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        DELETE: { target: "deleting", actions: "end" },
+      },
+    },
+    beginning: {
+      on: {
+        BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
+        // the follower may be quicker than the effect's answer
+        RESTORED: { target: "live", actions: ["note", "answer"] },
+        ADD_KEYS: { actions: "tooLate" },
+        DELETE: { target: "deleting", actions: "end" },
+      },
+    },
+    restoring: {
+      on: {
+        RESTORED: { target: "live", actions: "note" },
+        TRANSACTION: { actions: "note" },
+        ROLLED_BACK: { actions: "note" },
+        ADD_KEYS: { actions: "tooLate" },
+        RENAME: { actions: ["change", "agree"] },
+        SETTINGS: { actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        DELETE: { target: "deleting", actions: "end" },
+      },
+    },
+    live: {
+      on: {
+        TRANSACTION: { actions: "note" },
+        ROLLED_BACK: { actions: "note" },
+        ADD_KEYS: { actions: "tooLate" },
+        RENAME: { actions: ["change", "agree"] },
+        SETTINGS: { actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        DELETE: { target: "deleting", actions: "end" },
+      },
+    },
+    deleting: { on: { ENDED: { guard: "ofThisLife", target: "deleted", actions: "answer" } } },
+    deleted: {
+      on: {
+        CREATE: [
+          { guard: "createsComplete", target: "beginning", actions: ["create", "begin"] },
+          { target: "incomplete", actions: ["create", "agree"] },
+        ],
+      },
+    },
+  },
+});

@@ -1,0 +1,71 @@
+/** What is kept of a shared wallet beside the row that all wallets have; written by its actor's turns alone. */
+import { parseJson } from "#src/base/json.ts";
+import type { Migration } from "#src/store/migrations.ts";
+import type { Queries } from "#src/store/store.ts";
+import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
+import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
+
+export const sharedWalletMigrations: readonly Migration[] = [{
+  id: "shared-wallet-1",
+  sql: `
+    -- beside a wallet's row of the kind 'shared': index of its account, and its templates in JSON
+    create table shared_wallet (
+      id text primary key, account bigint not null, payment text not null, delegation text, complete boolean not null);`,
+}];
+
+/** What makes a shared wallet one. */
+export interface Sharing {
+  /** Index of the account, which is a hard one. */
+  readonly account: number;
+  readonly payment: ScriptTemplate;
+  readonly delegation?: ScriptTemplate;
+  /** Whether no cosigner's key is missing, so that it has addresses. */
+  readonly complete: boolean;
+}
+
+/** A shared wallet as its rows have it; `key` is its account's. */
+export interface SharedWalletRow extends WalletRow {
+  readonly sharing: Sharing;
+}
+
+interface Columns {
+  readonly id: string;
+  readonly account: bigint;
+  readonly payment: string;
+  readonly delegation: string | null;
+  readonly complete: boolean;
+}
+
+function sharingOf(row: Columns): Sharing {
+  const template = (text: string) => parseJson(text) as unknown as ScriptTemplate;
+  return {
+    account: Number(row.account),
+    payment: template(row.payment),
+    ...(row.delegation === null ? {} : { delegation: template(row.delegation) }),
+    complete: row.complete,
+  };
+}
+
+async function withSharing(sql: Queries, wallets: readonly WalletRow[]): Promise<SharedWalletRow[]> {
+  const rows = await sql<Columns[]>`
+    select * from shared_wallet where id = any(${sql.array(wallets.map(({ id }) => id))})`;
+  const sharings = new Map(rows.map((row) => [row.id, sharingOf(row)]));
+  return wallets.flatMap((wallet) => {
+    const sharing = sharings.get(wallet.id);
+    return sharing ? [{ ...wallet, sharing }] : [];
+  });
+}
+
+/** A shared wallet, or `undefined` where there is none. */
+export async function readSharedWallet(sql: Queries, id: string): Promise<SharedWalletRow | undefined> {
+  const wallet = await readWallet(sql, id, ["shared"]);
+  return wallet && (await withSharing(sql, [wallet]))[0];
+}
+
+/** All shared wallets, the oldest first; from the one after `after` on, at most `limit`. */
+export async function readSharedWallets(
+  sql: Queries,
+  page: { readonly after?: string; readonly limit?: number } = {},
+): Promise<SharedWalletRow[]> {
+  return await withSharing(sql, await readWallets(sql, ["shared"], page));
+}

@@ -1,0 +1,285 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { templateScript } from "#src/api/wallets/script.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { addressText, readAddressHex } from "#src/cardano/address.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { fromBech32 } from "#src/cardano/bech32.ts";
+import { derivePath, HARD, rootKey, toPublic } from "#src/cardano/derivation.ts";
+import { readKey } from "#src/cardano/keyText.ts";
+import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
+import {
+  agrees,
+  encodeNative,
+  keysOf,
+  nativeHash,
+  type NativeScript,
+  readNative,
+  signaturesNeeded,
+} from "#src/cardano/nativeScript.ts";
+import { writeXpub } from "#src/wallet/keys/account.ts";
+import { hashOf, scriptAt, sharedAddress, sharedWalletId } from "#src/wallet/shared/account.ts";
+import { fromNative, leavesOf, scriptText, toNative } from "#src/wallet/shared/script.ts";
+import type { ScriptForm } from "#src/wallet/shared/types.ts";
+import { isComplete, scriptFault, validateTemplates } from "#src/wallet/shared/validate.ts";
+import { walletVectors } from "../../support/wallet-vectors.ts";
+
+/** Reads the one-line form, with blanks where one likes: what the vectors have. */
+function parseLine(text: string): ScriptForm {
+  const tokens = text.match(/[[\],]|[^\s[\],]+/g)!;
+  let at = 0;
+  const list = (): ScriptForm[] => {
+    const found: ScriptForm[] = [];
+    at++;
+    while (tokens[at] !== "]") {
+      if (tokens[at] === ",") at++;
+      else found.push(one());
+    }
+    at++;
+    return found;
+  };
+  const one = (): ScriptForm => {
+    const word = tokens[at++]!;
+    if (word === "all") return { all: list() };
+    if (word === "any") return { any: list() };
+    if (word === "at_least") return { some: { at_least: Number(tokens[at++]), from: list() } };
+    if (word === "active_from") return { active_from: Number(tokens[at++]) };
+    if (word === "active_until") return { active_until: Number(tokens[at++]) };
+    return word;
+  };
+  return one();
+}
+
+const name = fc.nat(255).map((n) => `cosigner#${n}`);
+const { script: anyScript } = fc.letrec<{ script: ScriptForm }>((tie) => ({
+  script: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    name,
+    fc.record({ active_from: fc.nat() }),
+    fc.record({ active_until: fc.nat() }),
+    fc.record({ all: fc.array(tie("script"), { maxLength: 4 }) }),
+    fc.record({ any: fc.array(tie("script"), { maxLength: 4 }) }),
+    fc.record({ some: fc.record({ at_least: fc.nat(5), from: fc.array(tie("script"), { maxLength: 4 }) }) }),
+  ),
+}));
+
+const accountOf = (text: string) => {
+  const key = readKey(text);
+  if (!key.ok || key.value.form !== "publicNode") throw new Error(`no account key: ${text}`);
+  return writeXpub(key.value.node);
+};
+
+describe("scripts in vectors", () => {
+  test.each(walletVectors("native-script-cbor"))("$id: CBOR and hash", ({ input, expected }) => {
+    const bytes = fromHex((input.preimage_cbor_hex as string).slice(2));
+    expect(toHex(encodeNative(readNative(decode(bytes))))).toBe(toHex(bytes));
+    expect(nativeHash(bytes)).toBe(expected.hash);
+  });
+
+  test.each(walletVectors("script-hash"))("$id: from key hashes in bech32", ({ input, expected }) => {
+    const native = toNative(parseLine(input.script as string), (leaf) => toHex(fromBech32(leaf)!.bytes));
+    expect(hashOf(native)).toBe(toHex(fromBech32(expected.hash as string)!.bytes));
+  });
+
+  test.each(walletVectors("policy-id"))("$id: one line as written", ({ input }) => {
+    expect(scriptText(parseLine(input.template as string))).toBe(input.template);
+  });
+
+  test.each(walletVectors("shared-address"))("$id: script and address", ({ input, expected }) => {
+    const keys = Object.fromEntries(
+      Object.entries(input.xpubs as Record<string, string>).map(([cosigner, text]) => [cosigner, accountOf(text)]),
+    );
+    const payment = { script: parseLine(input.payment_template as string), keys };
+    const delegation = { script: parseLine(input.delegation_template as string), keys };
+    const [role, index] = [input.role as number, input.index as number];
+    expect(hashOf(scriptAt(payment, role, index))).toBe(expected.script_hash);
+    const address = readAddressHex(sharedAddress({ payment, delegation }, role, index, 0));
+    expect(address.ok && addressText(address.value)).toBe(expected.address);
+  });
+
+  test.each(walletVectors("shared-wallet-id"))("$id", ({ input, expected }) => {
+    const templates = [input.payment_template, input.delegation_template].flatMap((text) =>
+      typeof text === "string" ? [parseLine(text)] : []
+    );
+    let account: string;
+    if (typeof input.mnemonic === "string") {
+      const entropy = mnemonicEntropy(input.mnemonic.split(" "));
+      if (!entropy.ok) throw new Error(entropy.error.message);
+      account = writeXpub(toPublic(derivePath(rootKey(entropy.value), [HARD + 1854, HARD + 1815, HARD])));
+    } else account = accountOf(input.self as string);
+    expect(sharedWalletId(account, templates[0]!, templates[1])).toBe(expected.id);
+  });
+});
+
+describe("scripts", () => {
+  test("the ledger's form and the one of people are one another's, through CBOR", () => {
+    fc.assert(fc.property(anyScript, (script) => {
+      const hashes = leavesOf(script).map((leaf, i) => [leaf, i.toString(16).padStart(56, "0")] as const);
+      const native = toNative(script, (leaf) => new Map(hashes).get(leaf)!);
+      const names = new Map(hashes.map(([leaf, hash]) => [hash, leaf]));
+      expect(fromNative(readNative(decode(encodeNative(native))), (hash) => names.get(hash)!)).toEqual(script);
+      expect(parseLine(scriptText(script))).toEqual(script);
+      expect(templateScript.parse(script)).toEqual(script);
+    }));
+  });
+
+  test.each([
+    "cosigner",
+    "cosigner#",
+    "cosigner#01",
+    "cosigner#256",
+    "cosigner#-1",
+    "addr_shared_vkh1abc",
+    {},
+    { all: "cosigner#0" },
+    { all: [], any: [] },
+    { some: { at_least: 1 } },
+    { some: { at_least: 256, from: [] } },
+    { active_from: -1 },
+    { active_until: 1.5 },
+    { active_until: 1n << 64n },
+    [],
+    3,
+    null,
+  ])("no script (%#)", (body) => {
+    expect(templateScript.safeParse(body).success).toBe(false);
+  });
+
+  test("a slot beyond 2^53 is exact", () => {
+    const script = { all: ["cosigner#0", { active_until: (1n << 64n) - 1n }] };
+    expect(templateScript.parse(script)).toEqual(script);
+    expect(scriptText(script)).toBe("all [cosigner#0,active_until 18446744073709551615]");
+    expect(fromNative(toNative(script, () => "00".repeat(28)), () => "cosigner#0")).toEqual(script);
+  });
+});
+
+describe("signatures that a script needs", () => {
+  const leaf = (n: number): NativeScript => ({ kind: "key", hash: n.toString(16).padStart(56, "0") });
+  const keys = [0, 1, 2, 3, 4, 5].map(leaf);
+  const { script: nested } = fc.letrec<{ script: NativeScript }>((tie) => ({
+    script: fc.oneof(
+      { depthSize: "medium", withCrossShrink: true },
+      fc.constantFrom(...keys),
+      fc.record({
+        kind: fc.constantFrom("all" as const, "any" as const),
+        scripts: fc.array(tie("script"), { minLength: 1, maxLength: 3 }),
+      }),
+      fc.array(tie("script"), { minLength: 1, maxLength: 4 }).chain((scripts) =>
+        fc.record({
+          kind: fc.constant("at least" as const),
+          count: fc.bigInt(0n, BigInt(scripts.length)),
+          scripts: fc.constant(scripts),
+        })
+      ),
+    ),
+  }));
+
+  /** The most signatures that come together when each signs only while the script does not agree. */
+  function worst(script: NativeScript): number {
+    const signers = keysOf(script);
+    const last = (signed: ReadonlySet<string>): number =>
+      agrees(script, signed, {}) ? signed.size : Math.max(
+        signed.size,
+        ...signers.filter((key) => !signed.has(key)).map((key) => last(new Set([...signed, key]))),
+      );
+    return last(new Set());
+  }
+
+  const once = (script: NativeScript): number =>
+    script.kind === "key" ? 1 : "scripts" in script ? script.scripts.map(once).reduce((a, b) => a + b, 0) : 0;
+
+  test("whatever the order of signing, they are paid for, and no more than that", () => {
+    fc.assert(
+      fc.property(nested, (script) => {
+        const needed = signaturesNeeded(script);
+        expect(needed).toBeGreaterThanOrEqual(worst(script));
+        if (once(script) === keysOf(script).length) expect(needed).toBe(worst(script));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("m of n are m; times cost nothing where all agree", () => {
+    const [a, b, c] = keys as [NativeScript, NativeScript, NativeScript];
+    const time: NativeScript = { kind: "from", slot: 5n };
+    expect(signaturesNeeded({ kind: "at least", count: 2n, scripts: [a, b, c] })).toBe(2);
+    expect(signaturesNeeded({ kind: "any", scripts: [a, b, c] })).toBe(1);
+    expect(signaturesNeeded({ kind: "all", scripts: [time, { kind: "any", scripts: [a, b] }] })).toBe(1);
+    expect(signaturesNeeded({ kind: "all", scripts: [] })).toBe(0);
+    expect(signaturesNeeded(time)).toBe(0);
+  });
+});
+
+describe("validation", () => {
+  const fault = (text: string, level: "none" | "required" | "recommended" = "recommended") =>
+    scriptFault(parseLine(text), level);
+
+  test.each([
+    "cosigner#0",
+    "all [cosigner#0]",
+    "all [cosigner#0, active_from 120]",
+    "any [cosigner#0, cosigner#1, active_from 5]",
+    "at_least 2 [cosigner#0, cosigner#1, all [cosigner#0, cosigner#2]]",
+    "all [cosigner#0, active_from 100, active_until 100]",
+    "any [cosigner#0, all [cosigner#1, active_from 100, active_until 120]]",
+    "any [active_from 120, active_until 100]",
+  ])("%s is wise", (text) => expect(fault(text)).toBeUndefined());
+
+  test.each(
+    [
+      ["all []", "required", false],
+      ["all [active_from 5]", "required", false],
+      ["at_least 0 [cosigner#0]", "required", false],
+      ["at_least 2 [cosigner#0, active_from 5]", "required", false],
+      ["all [cosigner#0, cosigner#0]", "required", false],
+      ["all [cosigner#0, active_from 1, active_until 2, active_from 3]", "required", false],
+      ["any [cosigner#0, active_from 1, active_until 2]", "required", false],
+      ["all [cosigner#0, active_from 120, active_until 100]", "required", false],
+      ["all [cosigner#0, any [cosigner#1, cosigner#1]]", "required", false],
+      ["any []", "required", true],
+      ["at_least 2 [cosigner#0]", "required", true],
+      ["all [cosigner#0, any []]", "required", true],
+    ] as const,
+  )("%s is unwise", (text, level, impossible) => {
+    expect(fault(text)).toBeTypeOf("string");
+    expect(fault(text, level) !== undefined).toBe(impossible);
+    expect(fault(text, "none")).toBeUndefined();
+  });
+
+  const key = (n: number) => n.toString(16).padStart(128, "0");
+  const code = (templates: Parameters<typeof validateTemplates>[0], own = key(0)) => {
+    const result = validateTemplates(templates, own, "required");
+    return result.ok ? "ok" : `${result.error.code}: ${result.error.message}`;
+  };
+  const both: ScriptForm = { all: ["cosigner#0", "cosigner#1"] };
+
+  test("keys may be missing, but not the wallet's own, doubled, or of strangers", () => {
+    const mine = { script: both, keys: { "cosigner#0": key(0) } };
+    expect(code({ payment: mine })).toBe("ok");
+    expect(isComplete(mine)).toBe(false);
+    expect(isComplete({ script: both, keys: { "cosigner#0": key(0), "cosigner#1": key(1) } })).toBe(true);
+    const refused = [
+      { payment: { script: both, keys: {} } },
+      { payment: { script: both, keys: { "cosigner#1": key(1) } } },
+      { payment: { script: both, keys: { "cosigner#0": key(0), "cosigner#1": key(0) } } },
+      { payment: { script: both, keys: { "cosigner#0": key(0), "cosigner#2": key(2) } } },
+      { payment: { script: { all: [{ active_from: 5 }] }, keys: { "cosigner#0": key(0) } } },
+      { payment: mine, delegation: { script: both, keys: { "cosigner#1": key(1) } } },
+      { payment: mine, delegation: { script: { any: [] }, keys: { "cosigner#0": key(0) } } },
+    ];
+    const said = refused.map((templates) => code(templates));
+    for (const one of said) {
+      expect(one).toMatch(
+        /^shared_wallet_script_template_invalid: The script template for (payment|delegation) does not pass validation\. /,
+      );
+    }
+    expect(said.slice(-2).every((one) => one.includes("for delegation"))).toBe(true);
+    expect(new Set(said).size).toBe(7);
+  });
+
+  test("templates that an actor cannot hold are refused", () => {
+    const names = Array.from({ length: 90 }, (_, n) => `cosigner#${n}`);
+    expect(code({ payment: { script: { all: names }, keys: { "cosigner#0": key(0) } } })).toContain("too large");
+    expect(code({ payment: { script: { all: names.slice(0, 60) }, keys: { "cosigner#0": key(0) } } })).toBe("ok");
+  });
+});
