@@ -1,6 +1,7 @@
 /** The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
+import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { networkRoutes } from "#src/edge/wallets/network.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 
@@ -8,6 +9,7 @@ import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const app = walletService(options.log);
   networkRoutes(app, options);
+  addressRoutes(app, options);
   options.health(app);
   app.doc31(`${PREFIX}/openapi.json`, {
     openapi: "3.1.0",

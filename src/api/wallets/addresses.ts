@@ -1,0 +1,62 @@
+/** Addresses as the wallet service takes and tells them; safe in a browser. */
+import { z } from "zod";
+import { type Address, parseAddress } from "#src/cardano/address.ts";
+import { keyScript } from "#src/api/wallets/scripts.ts";
+
+/** An address of any kind and network, read. */
+export const anyAddress = z.string().transform((text, context): Address => {
+  const address = parseAddress(text);
+  if (address.ok) return address.value;
+  context.addIssue({ code: "custom", message: `Unable to decode the address. ${address.error.message}` });
+  return z.NEVER;
+}).meta({ type: "string", description: "An address: bech32, or base58 for one of Byron.", example: "addr_test1vz…" });
+
+export const derivationPath = z.array(z.string()).meta({ example: ["1852H", "1815H", "0H", "0", "3"] });
+
+export const walletAddress = z.object({
+  id: z.string().meta({ description: "The address." }),
+  state: z.enum(["used", "unused"]),
+  derivation_path: derivationPath,
+}).meta({ id: "WalletAddress" });
+
+export const addressesQuery = {
+  state: z.enum(["used", "unused"], { error: "state is 'used' or 'unused'" }).optional(),
+};
+
+const hash = z.string().optional();
+export const inspected = z.object({
+  address_style: z.enum(["Shelley", "Icarus", "Byron"]),
+  address_type: z.int().min(0).max(15),
+  network_tag: z.int().min(0).nullable(),
+  stake_reference: z.enum(["none", "by value", "by pointer"]),
+  spending_key_hash: hash,
+  spending_key_hash_bech32: hash,
+  spending_shared_hash: hash,
+  spending_shared_hash_bech32: hash,
+  stake_key_hash: hash,
+  stake_key_hash_bech32: hash,
+  stake_shared_hash: hash,
+  stake_shared_hash_bech32: hash,
+  stake_script_hash: hash,
+  stake_script_hash_bech32: hash,
+  pointer: z.object({
+    slot_num: z.bigint().meta({ type: "integer", minimum: 0 }),
+    transaction_index: z.bigint().meta({ type: "integer", minimum: 0 }),
+    output_index: z.bigint().meta({ type: "integer", minimum: 0 }),
+  }).optional(),
+  address_root: hash,
+  derivation_path: z.string().optional().meta({ description: "The encrypted path in an address of a random wallet." }),
+}).meta({ id: "InspectedAddress" });
+
+/** A key, its hash, the hash of a script, or a script. */
+const credential = keyScript.meta({ description: "A key, the hash of one or of a script (bech32), or a script." });
+export const addressBody = z.object({
+  payment: credential.optional(),
+  stake: credential.optional(),
+  validation: z.enum(["none", "required", "recommended"]).optional().meta({
+    description:
+      "How strictly a script is looked at: whether the ledger could ever accept it (the usual), or whether it is wise as well.",
+  }),
+}).meta({ id: "AddressBody" });
+
+export const madeAddress = z.object({ address: z.string() }).meta({ id: "MadeAddress" });

@@ -1,0 +1,114 @@
+/** Addresses of anybody: looked into, and made of keys and scripts. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { toHex } from "#src/base/bytes.ts";
+import {
+  addressText,
+  baseAddress,
+  type Credential,
+  enterpriseAddress,
+  readAddressHex,
+  rewardAddress,
+} from "#src/cardano/address.ts";
+import { fromBech32 } from "#src/cardano/bech32.ts";
+import { keyHash } from "#src/cardano/keys.ts";
+import { readKey } from "#src/cardano/keyText.ts";
+import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
+import * as api from "#src/api/wallets/addresses.ts";
+import type { ScriptText } from "#src/api/wallets/scripts.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { inspect } from "#src/edge/wallets/inspect.ts";
+import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { leavesOf, toNative } from "#src/wallet/shared/script.ts";
+import type { ValidationLevel } from "#src/wallet/shared/types.ts";
+import { scriptFault } from "#src/wallet/shared/validate.ts";
+
+/** Adds `/addresses` and `/addresses/{addressId}`. */
+export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOptions, "networkId">): void {
+  route(app, {
+    method: "get",
+    path: "/addresses/:addressId",
+    operation: "inspectAddress",
+    summary: "What an address says",
+    params: { addressId: api.anyAddress },
+    answer: api.inspected,
+  }, ({ params }) => Promise.resolve(inspect(params.addressId)));
+
+  route(app, {
+    method: "post",
+    path: "/addresses",
+    operation: "postAnyAddress",
+    summary: "The address of some credentials",
+    body: api.addressBody,
+    status: 202,
+    answer: api.madeAddress,
+  }, async ({ body }) => {
+    const of = (text: ScriptText | undefined, keys: RegExp) =>
+      text === undefined ? undefined : credentialOf(text, keys, body.validation ?? "required");
+    const [payment, stake] = [of(body.payment, /^addr_(xvk|vk|vkh)$/), of(body.stake, /^stake_(xvk|vk|vkh)$/)];
+    if (payment === undefined && stake === undefined) throw malformed("neither payment nor stake is given");
+    const { hex } = payment === undefined
+      ? rewardAddress(networkId, stake!)
+      : stake === undefined
+      ? enterpriseAddress(networkId, payment)
+      : baseAddress(networkId, payment, stake);
+    const address = readAddressHex(hex);
+    if (!address.ok) throw new Error(address.error.message);
+    return await Promise.resolve({ address: addressText(address.value) });
+  });
+}
+
+const malformed = (why: string) =>
+  new HttpFailure(
+    400,
+    "bad_request",
+    "Error in $: Address must have at least one valid credential. When script is used as a credential it must have only bech32 encoded " +
+      "verification keys with possible prefixes: 'stake_shared_vkh', 'stake_shared_vk', 'stake_shared_xvk', 'addr_shared_vkh', " +
+      "'addr_shared_vk' or 'addr_shared_xvk' and proper payload size. When public key is used as a credential then bech32 encoded public " +
+      `keys are expected to be used with possible prefixes: 'stake_xvk', 'addr_xvk', 'stake_vk', 'addr_vk', and their hashes. Here ${why}.`,
+  );
+
+const OF_SCRIPTS = /^(stake_shared|addr_shared|policy)_(xvk|vk|vkh)$/;
+
+function credentialOf(text: ScriptText, keys: RegExp, level: ValidationLevel): Credential {
+  if (typeof text === "string") {
+    const hash = fromBech32(text);
+    if (hash?.prefix === "script" && hash.bytes.length === 28) return { kind: "script", hash: toHex(hash.bytes) };
+    const key = readKey(text);
+    if (key.ok && keys.test(key.value.prefix)) return { kind: "key", hash: hashOf(text, keys) };
+    // one key alone may be a script too
+    return { kind: "script", hash: scriptHash(text, level) };
+  }
+  return { kind: "script", hash: scriptHash(text, level) };
+}
+
+function scriptHash(script: ScriptText, level: ValidationLevel): string {
+  const prefixes = new Set<string>();
+  const hashes = new Map(
+    leavesOf(script).map((leaf) => {
+      prefixes.add(fromBech32(leaf)?.prefix.replace(/_[a-z]+$/, "") ?? "");
+      return [leaf, hashOf(leaf, OF_SCRIPTS)] as const;
+    }),
+  );
+  if (prefixes.size > 1) throw malformed("keys of several kinds are in one script");
+  const why = scriptFault(script, level);
+  if (why !== undefined) throw malformed(`the script does not pass: ${why}`);
+  return nativeHash(encodeNative(toNative(script, (leaf) => hashes.get(leaf)!)));
+}
+
+/** Hash of a key in bech32 under one of some prefixes. */
+function hashOf(text: string, prefixes: RegExp): string {
+  const key = readKey(text);
+  if (!key.ok) throw malformed(`something is no key: ${key.error.message}`);
+  if (!prefixes.test(key.value.prefix)) throw malformed(`there is a key with the prefix '${key.value.prefix}'`);
+  switch (key.value.form) {
+    case "hash":
+      return toHex(key.value.hash);
+    case "public":
+      return keyHash(key.value.key);
+    case "publicNode":
+      return keyHash(key.value.node.key);
+    default:
+      throw malformed("a key is secret");
+  }
+}
