@@ -96,27 +96,38 @@ async function regenerate(sql: Queries, cursors: readonly string[]): Promise<voi
   }
 }
 
+/** What came to a cursor. */
+export interface Assigned {
+  readonly any: boolean;
+  /** Those that came to the main one. */
+  readonly current: readonly { readonly projection: string; readonly member: string }[];
+  /** Where the main one stands. */
+  readonly at: Tip;
+}
+
 /**
  * Gives some things that nobody reads yet to a cursor, in a fenced transaction: those that were born where the main cursor stands, or
  * later, to it; of the others the youngest, with all born within a day of it, to one at the birth of the oldest among them: one that
- * stands not after it and less than a day before, else a new one where there may be another. Gives whether there were any.
+ * stands not after it and less than a day before, else a new one where there may be another. Gives whether there were any, and which of
+ * them are read with all others at once.
  */
-export async function assign(sql: Queries, projections: readonly string[], another: boolean): Promise<boolean> {
+export async function assign(sql: Queries, projections: readonly string[], another: boolean): Promise<Assigned> {
   await sql`select 1 from chain_cursor where id = ${MAIN} for update`;
   const { at } = (await readPlace(sql, MAIN))!;
   const names = sql.array([...projections]);
-  const current = await sql`update chain_member set cursor = ${MAIN} where ctid = any(array(
+  const current = await sql<{ projection: string; member: string }[]>`
+    update chain_member set cursor = ${MAIN} where ctid = any(array(
     select ctid from chain_member where cursor is null and not gone and projection = any(${names})
       and (birth_slot > ${at.slot} or (birth_slot = ${at.slot} and birth_hash = ${at.hash}))
-      limit ${AT_ONCE})) returning 1`;
+      limit ${AT_ONCE})) returning projection, member`;
   if (current.length > 0) {
     await regenerate(sql, [MAIN]);
-    return true;
+    return { any: true, current, at };
   }
   const [youngest] = await sql<{ projection: string; birth_slot: bigint }[]>`
     select projection, birth_slot from chain_member
     where cursor is null and not gone and projection = any(${names}) order by birth_slot desc limit 1`;
-  if (!youngest) return false;
+  if (!youngest) return { any: false, current, at };
   const { projection } = youngest;
   const [oldest] = await sql<{ birth_slot: bigint; birth_hash: string }[]>`
     select birth_slot, birth_hash from chain_member
@@ -125,12 +136,12 @@ export async function assign(sql: Queries, projections: readonly string[], anoth
   const { birth_slot: slot, birth_hash: hash } = oldest!;
   const cursor = await joinable(sql, projection, slot) ??
     (another ? await begin(sql, { slot, hash }, at) : undefined);
-  if (cursor === undefined) return false;
+  if (cursor === undefined) return { any: false, current, at };
   await regenerate(sql, [cursor]);
   await sql`update chain_member set cursor = ${cursor} where ctid = any(array(
     select ctid from chain_member where cursor is null and not gone and projection = ${projection}
       and birth_slot >= ${slot} order by birth_slot limit ${AT_ONCE}))`;
-  return true;
+  return { any: true, current, at };
 }
 
 /** A cursor apart that has not passed a birth, and has little way to it. */

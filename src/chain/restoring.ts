@@ -63,7 +63,7 @@ export class Restoring {
       try {
         await this.releaseGone();
         let groups = await readGroups(store.sql, names);
-        while (await this.waiting(names) && await this.fenced((sql) => assign(sql, names, groups.length < MOST))) {
+        while (await this.waiting(names) && await this.assign(names, groups.length < MOST)) {
           groups = await readGroups(store.sql, names);
         }
         for (const group of groups) if (this.running.size < MOST) this.start(group, signal);
@@ -83,6 +83,26 @@ export class Restoring {
     const rows = await sql`select 1 from chain_member
       where cursor is null and not gone and projection = any(${sql.array([...names])}) limit 1`;
     return rows.length > 0;
+  }
+
+  /** Gives waiting things to cursors; those that come to the main one are told at once that they are there. */
+  private async assign(names: readonly string[], another: boolean): Promise<boolean> {
+    const { append, ring, projections } = this.options;
+    let told: Touched[] = [];
+    const { any } = await this.fenced(async (sql) => {
+      told = [];
+      const assigned = await assign(sql, names, another);
+      for (const projection of projections) {
+        const members = assigned.current.filter((one) => one.projection === projection.name).map(({ member }) =>
+          member
+        );
+        if (members.length > 0) told.push(...await tellJoined(sql, [projection], { members, at: assigned.at }));
+      }
+      await append(sql, told);
+      return assigned;
+    });
+    ring(told);
+    return any;
   }
 
   private async releaseGone(): Promise<void> {
@@ -173,7 +193,7 @@ export class Restoring {
 async function tellJoined(
   sql: Queries,
   projections: readonly Projection[],
-  { members, at }: Joined,
+  { members, at }: Pick<Joined, "members" | "at">,
 ): Promise<Touched[]> {
   const told: Touched[] = [];
   for (const { members: membership } of projections) {
