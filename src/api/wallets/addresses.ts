@@ -1,7 +1,7 @@
 /** Addresses as the wallet service takes and tells them; safe in a browser. */
 import { z } from "zod";
 import { type Address, parseAddress } from "#src/cardano/address.ts";
-import { keyScript } from "#src/api/wallets/scripts.ts";
+import { keyScript } from "#src/api/wallets/script.ts";
 
 /** An address of any kind and network, read. */
 export const anyAddress = z.string().transform((text, context): Address => {

@@ -14,7 +14,7 @@ import { keyHash } from "#src/cardano/keys.ts";
 import { readKey } from "#src/cardano/keyText.ts";
 import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import * as api from "#src/api/wallets/addresses.ts";
-import type { ScriptText } from "#src/api/wallets/scripts.ts";
+import type { ScriptBody } from "#src/api/wallets/script.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { inspect } from "#src/edge/wallets/inspect.ts";
@@ -43,7 +43,7 @@ export function addressRoutes(app: OpenAPIHono, { networkId }: Pick<WalletEdgeOp
     status: 202,
     answer: api.madeAddress,
   }, async ({ body }) => {
-    const of = (text: ScriptText | undefined, keys: RegExp) =>
+    const of = (text: ScriptBody | undefined, keys: RegExp) =>
       text === undefined ? undefined : credentialOf(text, keys, body.validation ?? "required");
     const [payment, stake] = [of(body.payment, /^addr_(xvk|vk|vkh)$/), of(body.stake, /^stake_(xvk|vk|vkh)$/)];
     if (payment === undefined && stake === undefined) throw malformed("neither payment nor stake is given");
@@ -70,7 +70,7 @@ const malformed = (why: string) =>
 
 const OF_SCRIPTS = /^(stake_shared|addr_shared|policy)_(xvk|vk|vkh)$/;
 
-function credentialOf(text: ScriptText, keys: RegExp, level: ValidationLevel): Credential {
+function credentialOf(text: ScriptBody, keys: RegExp, level: ValidationLevel): Credential {
   if (typeof text === "string") {
     const hash = fromBech32(text);
     if (hash?.prefix === "script" && hash.bytes.length === 28) return { kind: "script", hash: toHex(hash.bytes) };
@@ -82,7 +82,7 @@ function credentialOf(text: ScriptText, keys: RegExp, level: ValidationLevel): C
   return { kind: "script", hash: scriptHash(text, level) };
 }
 
-function scriptHash(script: ScriptText, level: ValidationLevel): string {
+function scriptHash(script: ScriptBody, level: ValidationLevel): string {
   const prefixes = new Set<string>();
   const hashes = new Map(
     leavesOf(script).map((leaf) => {
