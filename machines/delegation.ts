@@ -33,13 +33,15 @@ const certified = z.object({
 }).strict();
 const account = {
   slot,
-  /** Epoch of the slot. */
   epoch,
   registered: z.boolean(),
   /** Lovelace in digits; null where the certificate did not state it. */
   deposit: z.string().regex(/^\d+$/).nullable(),
 };
-/** All there is to say at a slot; `history` has the newest certificates of the last epochs, the oldest first. */
+/**
+ * All there is to say; `slot` is that of the newest of it, for a later rollback that changes none of it is not told, `epoch` that of the block
+ * where the index stands. `history` has the newest certificates of the last epochs, the oldest first.
+ */
 const whole = { ...account, history: z.array(certified).max(LAG + 2), rewards: z.string().regex(/^\d+$/).nullable() };
 
 export const delegationInputs = z.discriminatedUnion("type", [
@@ -51,7 +53,7 @@ export const delegationInputs = z.discriminatedUnion("type", [
   z.object({ type: z.literal("REWARDED"), slot, epoch, rewards: z.string().regex(/^\d+$/) }).strict(),
   /** All of it, as a wallet's rows have it when it is from now on read with all others. */
   z.object({ type: z.literal("TOLD"), ...whole }).strict(),
-  /** Blocks above the slot are no more; this holds again. */
+  /** Blocks that said something are no more; this holds again. */
   z.object({ type: z.literal("ROLLED_BACK"), ...whole }).strict(),
 ]);
 

@@ -35,7 +35,7 @@ export function delegationProjection(epochOf: EpochOf): Projection {
       ],
       joined: (_, at, rows) => {
         const credentials = new Set((rows.get(HISTORY) ?? []).map((row) => row.credential as string));
-        return [...credentials].map((credential) => told("TOLD", credential, at, epochOf(at.slot), rows));
+        return [...credentials].map((credential) => told("TOLD", credential, epochOf(at.slot), rows));
       },
     },
     keys(block): RowQuery[] {
@@ -61,7 +61,7 @@ export function delegationProjection(epochOf: EpochOf): Projection {
     },
     undo(point: Point, affected: Rows, rows: Rows): Touched[] {
       const epoch = epochOf(point.slot);
-      return [...credentialsIn(affected)].map((credential) => told("ROLLED_BACK", credential, point, epoch, rows));
+      return [...credentialsIn(affected)].map((credential) => told("ROLLED_BACK", credential, epoch, rows));
     },
   };
 }

@@ -6,7 +6,7 @@
  * read of the chain, as of a wallet that is begun at the tip; where certificates were read, they alone count.
  */
 import type { Credential } from "#src/cardano/address.ts";
-import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
 import type { Rows, Touched } from "#src/cardano/projection.ts";
 import { MAIN } from "#src/chain/cursor.ts";
@@ -106,7 +106,7 @@ export async function writeRewards(
       };
     }),
   );
-  return await news(sql, mine, unread, now, last as Tip, epochOf);
+  return await news(sql, mine, unread, now, last, epochOf);
 }
 
 /** The rows of an account from an answer's point on: a new one with each block that withdraws. */
@@ -131,7 +131,7 @@ async function news(
   mine: readonly Mine[],
   unread: readonly Mine[],
   now: ReadonlyMap<string, bigint>,
-  at: { readonly slot: number; readonly hash: string },
+  at: Point,
   epochOf: EpochOf,
 ): Promise<readonly Touched[]> {
   const epoch = epochOf(at.slot);
@@ -143,7 +143,7 @@ async function news(
       ["wallet_delegation_history", await sql`select * from wallet_delegation where credential = any(${list})`],
       ["wallet_reward", await sql`select * from wallet_reward where credential = any(${list}) and to_slot is null`],
     ]);
-    whole.push(...[...wholly].map((stake) => told("TOLD", stake, at, epoch, rows)));
+    whole.push(...[...wholly].map((stake) => told("TOLD", stake, epoch, rows)));
   }
   const changed = new Set(
     mine.flatMap(({ stake, rewards }) => wholly.has(stake) || (rewards ?? 0n) === now.get(stake) ? [] : [stake]),

@@ -1,6 +1,5 @@
 /** All that rows say of a stake credential, as its actor is told it at once. */
 import { type Certified, kept } from "#machines/delegation.ts";
-import type { Point } from "#src/cardano/block.ts";
 import type { Row, Rows, Touched } from "#src/cardano/projection.ts";
 
 /** A row of the history as machines and readers have it. */
@@ -9,13 +8,7 @@ export function certifiedOf(row: Row): Certified {
 }
 
 /** The event that says all of it, as it stands at a point. */
-export function told(
-  type: "TOLD" | "ROLLED_BACK",
-  credential: string,
-  { slot }: Point,
-  epoch: number,
-  rows: Rows,
-): Touched {
+export function told(type: "TOLD" | "ROLLED_BACK", credential: string, epoch: number, rows: Rows): Touched {
   const of = (table: string) => (rows.get(table) ?? []).filter((row) => row.credential === credential);
   const history = [...of("wallet_delegation_history")].sort((a, b) => Number(a.from_slot) - Number(b.from_slot));
   // of several wallets with this credential one says it all
@@ -27,7 +20,7 @@ export function told(
     entity: { kind: "delegation", id: credential },
     event: {
       type,
-      slot,
+      slot: Math.max(-1, ...[...mine, ...(account ? [account] : [])].map((row) => Number(row.from_slot))),
       epoch,
       registered: (last?.registered as boolean | undefined) ?? false,
       deposit: deposit == null ? null : String(deposit),
