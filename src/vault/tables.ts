@@ -9,9 +9,10 @@ export const vaultMigrations: readonly Migration[] = [{
     create table vault_key (
       attempt text primary key, style text not null, root text not null, method text not null, sealed bytea not null,
       verifier bytea, updated_at timestamptz not null default now(), put_at timestamptz not null default now());
+    create index on vault_key (put_at);
 
-    -- whose the keys are; written by turns of wallets alone
-    create table vault_adoption (wallet text primary key, attempt text not null unique);`,
+    -- whose the keys are; written by turns of wallets alone. What was swept cannot be adopted, and what was adopted is not swept.
+    create table vault_adoption (wallet text primary key, attempt text not null unique references vault_key);`,
 }];
 
 /** The table by which the turn that creates a wallet adopts its key, and the one that deletes it gives it up: `{ wallet, attempt }`. */

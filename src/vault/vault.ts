@@ -4,9 +4,13 @@
  * A key is written before the wallet's create command, under the id of the attempt; the turn that creates the wallet adopts it by a row in
  * `vault_adoption`. What nobody adopted is swept. Secrets come from the edge and go to a local thread, in no other direction.
  */
-import type { Failure, Result } from "#src/base/result.ts";
+import { randomUUID } from "node:crypto";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Builders } from "#src/builders/builders.ts";
 import type { ThreadFailure } from "#src/builders/jobs.ts";
-import type { KeySignature, Mnemonic, OpenRootInput, Path, SealMethod, Xpub } from "#src/wallet/keys/types.ts";
+import type { Store } from "#src/store/store.ts";
+import { deleteKey, deleteStray, insertKey, keyOf, type KeyRow, replaceSeal, sealsOf } from "#src/vault/rows.ts";
+import type { KeySignature, Mnemonic, OpenRootInput, Path, SealMethod, Unseal, Xpub } from "#src/wallet/keys/types.ts";
 
 /** `no_root_key`: the wallet has public keys alone. `wrong_encryption_passphrase`: the passphrase is another one. */
 export type UnsealFailure = Failure<"no_root_key" | "wrong_encryption_passphrase"> | ThreadFailure;
@@ -33,7 +37,7 @@ export interface Until {
 }
 
 export interface Vault {
-  /** Makes the root key of a mnemonic, seals it and writes it, not yet anybody's. */
+  /** Makes the root key of a mnemonic, seals it and writes it, not yet anybody's. Whoever is then refused the wallet erases it. */
   put(input: OpenRootInput, until: Until): Promise<Result<PutKey, Failure<"bad_mnemonic"> | ThreadFailure>>;
   /** Signs a message with the keys at some paths of a wallet's root, one signature a path. */
   sign(
@@ -67,4 +71,95 @@ export interface Vault {
   erase(attempt: string): Promise<void>;
   /** Erases the keys that nobody adopted within the hour; gives how many. */
   sweep(): Promise<number>;
+}
+
+/** No command is under way for so long. */
+const STRAY_MS = 3_600_000;
+
+/** Opens the vault. `strayMs`: how long a key may wait to be adopted, an hour unless set. */
+export function createVault(
+  { store, builders, strayMs = STRAY_MS }: { store: Store; builders: Pick<Builders, "run">; strayMs?: number },
+): Vault {
+  const { sql } = store;
+
+  /** Has a thread open a wallet's key for something. */
+  async function opened<T>(
+    wallet: string,
+    passphrase: string,
+    job: (opens: Unseal, row: KeyRow) => Promise<Result<T, Failure<"wrong_encryption_passphrase"> | ThreadFailure>>,
+  ): Promise<Result<T, UnsealFailure>> {
+    const row = await keyOf(sql, wallet);
+    if (!row) return noRootKey(wallet);
+    const done = await job({ style: row.style, sealed: row.sealed, passphrase }, row);
+    if (!done.ok && done.error.code === "wrong_encryption_passphrase") return wrongPassphrase(wallet);
+    return done;
+  }
+
+  return {
+    async put(input, until) {
+      const made = await builders.run("openRoot", input, until);
+      if (!made.ok) return made;
+      const { sealed, root, keys } = made.value;
+      const attempt = randomUUID();
+      await insertKey(sql, { attempt, style: input.mnemonic.style, root, sealed });
+      return ok({ attempt, root, keys });
+    },
+    sign: (wallet, { passphrase, message, paths }, until) =>
+      opened(wallet, passphrase, (opens) => builders.run("signHash", { ...opens, message, paths }, until)),
+    publicKeys: (wallet, { passphrase, paths }, until) =>
+      opened(wallet, passphrase, (opens) => builders.run("publicKeys", { ...opens, paths }, until)),
+    async verify(wallet, passphrase, until) {
+      const known = await opened(
+        wallet,
+        passphrase,
+        (opens) => builders.run("publicKeys", { ...opens, paths: [] }, until),
+      );
+      return known.ok ? ok(null) : known;
+    },
+    changePassphrase: (wallet, { old, next }, until) =>
+      opened(wallet, old, async (opens, row) => {
+        const resealed = await builders.run("reseal", { ...opens, next }, until);
+        if (!resealed.ok) return resealed;
+        const updatedAt = await replaceSeal(sql, row.attempt, resealed.value, row.sealed);
+        return updatedAt === undefined ? wrongPassphrase(wallet) : ok({ method: resealed.value.method, updatedAt });
+      }),
+    async resetPassphrase(wallet, { mnemonic, next }, until) {
+      const row = await keyOf(sql, wallet);
+      if (!row) return noRootKey(wallet);
+      const made = await builders.run("openRoot", {
+        mnemonic: { ...mnemonic, style: row.style },
+        passphrase: next,
+        paths: [],
+      }, until);
+      if (!made.ok) return made;
+      if (made.value.root !== row.root) {
+        return fail("wrong_mnemonic", "These words make another wallet's keys than this one's.", { wallet_id: wallet });
+      }
+      const { sealed } = made.value;
+      const updatedAt = await replaceSeal(sql, row.attempt, sealed);
+      return updatedAt === undefined ? noRootKey(wallet) : ok({ method: sealed.method, updatedAt });
+    },
+    async states(wallets) {
+      const rows = await sealsOf(sql, wallets);
+      return new Map(rows.map(({ wallet, method, at }) => [wallet, { method, updatedAt: at.getTime() }]));
+    },
+    erase: (attempt) => deleteKey(sql, attempt),
+    sweep: () => deleteStray(sql, strayMs),
+  };
+}
+
+function noRootKey(wallet: string) {
+  return fail("no_root_key", `The wallet ${wallet} has public keys alone: nothing can be signed for it here.`, {
+    wallet_id: wallet,
+  });
+}
+
+function wrongPassphrase(wallet: string) {
+  return fail(
+    "wrong_encryption_passphrase",
+    `The passphrase is not the one that opens the keys of the wallet ${wallet}.`,
+    {
+      wallet_id: wallet,
+    },
+  );
 }

@@ -1,0 +1,79 @@
+/** The SQL of the vault. */
+import type { Queries } from "#src/store/store.ts";
+import type { SealedKey, SealMethod, WalletStyle, Xpub } from "#src/wallet/keys/types.ts";
+
+/** A root key as it is kept. */
+export interface KeyRow {
+  readonly attempt: string;
+  readonly style: WalletStyle;
+  readonly root: Xpub;
+  readonly sealed: SealedKey;
+}
+
+interface Stored {
+  readonly attempt: string;
+  readonly style: WalletStyle;
+  readonly root: Xpub;
+  readonly method: SealMethod;
+  readonly sealed: Uint8Array;
+  readonly verifier: Uint8Array | null;
+}
+
+/** Keeps a key that nobody has adopted yet. */
+export async function insertKey(sql: Queries, { attempt, style, root, sealed }: KeyRow): Promise<void> {
+  const { method, key, verifier = null } = sealed;
+  await sql`
+    insert into vault_key (attempt, style, root, method, sealed, verifier)
+    values (${attempt}, ${style}, ${root}, ${method}, ${key}, ${verifier})`;
+}
+
+/** The key that a wallet has adopted. */
+export async function keyOf(sql: Queries, wallet: string): Promise<KeyRow | undefined> {
+  const [row] = await sql<Stored[]>`
+    select attempt, style, root, method, sealed, verifier
+    from vault_adoption join vault_key using (attempt) where wallet = ${wallet}`;
+  if (!row) return undefined;
+  const { attempt, style, root, method, verifier } = row;
+  const key = Uint8Array.from(row.sealed);
+  return {
+    attempt,
+    style,
+    root,
+    sealed: { method, key, ...(verifier ? { verifier: Uint8Array.from(verifier) } : {}) },
+  };
+}
+
+/**
+ * Puts another seal on a key, in the place of `old` where given; the time in ms since 1970, or `undefined` when the key is gone or its seal
+ * is no longer the old one.
+ */
+export async function replaceSeal(sql: Queries, attempt: string, next: SealedKey, old?: SealedKey) {
+  const [row] = await sql<{ at: Date }[]>`
+    update vault_key set method = ${next.method}, sealed = ${next.key}, verifier = ${
+    next.verifier ?? null
+  }, updated_at = now()
+    where attempt = ${attempt} and sealed = coalesce(${old?.key ?? null}, sealed) returning updated_at as at`;
+  return row?.at.getTime();
+}
+
+/** Method and time of the seals of some wallets. */
+export async function sealsOf(sql: Queries, wallets: readonly string[]) {
+  return await sql<{ wallet: string; method: SealMethod; at: Date }[]>`
+    select wallet, method, updated_at as at from vault_adoption join vault_key using (attempt)
+    where wallet = any(${wallets as string[]})`;
+}
+
+/** Erases one key that no wallet has. */
+export async function deleteKey(sql: Queries, attempt: string): Promise<void> {
+  await sql`
+    delete from vault_key k where attempt = ${attempt}
+      and not exists (select from vault_adoption a where a.attempt = k.attempt)`;
+}
+
+/** Erases the keys older than this that no wallet has; gives how many. */
+export async function deleteStray(sql: Queries, olderThanMs: number): Promise<number> {
+  const { count } = await sql`
+    delete from vault_key k where put_at < now() - ${olderThanMs}::float8 * interval '1 millisecond'
+      and not exists (select from vault_adoption a where a.attempt = k.attempt)`;
+  return count;
+}
