@@ -1,0 +1,81 @@
+/** Random wallets against the ledger: what they sign is spent, whoever else signs spends nothing. */
+import { beforeAll, expect, test } from "vitest";
+import { fromHex } from "#src/base/bytes.ts";
+import { byronAddress, byronAttributes, isByronKey, readByron } from "#src/cardano/byron.ts";
+import { as, decode, raw } from "#src/cardano/cbor.ts";
+import { HARD } from "#src/cardano/derivation.ts";
+import { blake2b256 } from "#src/cardano/hash.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { addWitnesses } from "#src/cardano/transaction.ts";
+import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
+import { openRoot, publicKeys, signHash } from "#src/wallet/keys/root.ts";
+import type { OpenedRoot, Path, WalletStyle } from "#src/wallet/keys/types.ts";
+import { ada, output, World } from "../../../support/draft.ts";
+
+const style: WalletStyle = "random";
+const passphrase = "Secure Passphrase";
+const path = [HARD, HARD + 123_456_789];
+const soft = [HARD, 7];
+
+interface Owner extends OpenedRoot {
+  address(path: Path): Promise<string>;
+}
+
+async function owner(): Promise<Owner> {
+  const made = await openRoot({ mnemonic: { style, words: newMnemonic(12) }, passphrase, paths: [] });
+  if (!made.ok) throw new Error(made.error.message);
+  const { sealed, root } = made.value;
+  return {
+    ...made.value,
+    async address(at) {
+      const keys = await publicKeys({ style, sealed, passphrase, paths: [at] });
+      if (!keys.ok) throw new Error(keys.error.message);
+      return randomAddress({ pathKey: byronPathKey(root), path: at, key: keys.value[0]!, magic: 42 });
+    },
+  };
+}
+
+let mine: Owner;
+let other: Owner;
+beforeAll(async () => {
+  [mine, other] = await Promise.all([owner(), owner()]);
+});
+
+/** A transaction that spends from an address, signed by somebody at the path that the address tells them. */
+async function spend(world: World, address: string, by: Owner, at: Path): Promise<Uint8Array> {
+  const unsigned = world.write({
+    inputs: [world.fund(address)],
+    keys: [],
+    paid: 2n * ada,
+    outputs: [output(address, 2n * ada)],
+  });
+  const [body] = as(decode(unsigned), "array").value;
+  const signed = await signHash({ style, sealed: by.sealed, passphrase, message: blake2b256(raw(body!)), paths: [at] });
+  if (!signed.ok) throw new Error(signed.error.message);
+  const attributes = byronAttributes(address);
+  return addWitnesses(unsigned, { bootstraps: signed.value.map((signature) => ({ ...signature, attributes })) });
+}
+
+test.each([["hard", path], ["soft", soft]])(
+  "what an address of a %s path holds is spent by its wallet alone",
+  async (_name, at) => {
+    const world = new World();
+    const address = await mine.address(at);
+    const told = openByronPath(byronPathKey(mine.root), readByron(fromHex(address)).derivationPath!);
+    expect(told).toEqual(at);
+    expect(openByronPath(byronPathKey(other.root), readByron(fromHex(address)).derivationPath!)).toBeUndefined();
+    expect(await world.failures(await spend(world, address, mine, told!))).toEqual([]);
+    expect(await world.failures(await spend(world, address, other, told!))).toEqual(["MissingVKeyWitnessesUTXOW"]);
+  },
+);
+
+test("an address that carries a copied path is told from one of the wallet by its key", async () => {
+  const own = await mine.address(path);
+  const derivationPath = fromHex(readByron(fromHex(own)).derivationPath!);
+  const forged = byronAddress({ key: fromHex(other.root), magic: 42, derivationPath });
+  expect(openByronPath(byronPathKey(mine.root), readByron(fromHex(forged)).derivationPath!)).toEqual(path);
+  const keys = await publicKeys({ style, sealed: mine.sealed, passphrase, paths: [path] });
+  const key = fromHex(keys.ok ? keys.value[0]! : "");
+  expect(isByronKey(own, key.subarray(0, 32), key.subarray(32))).toBe(true);
+  expect(isByronKey(forged, key.subarray(0, 32), key.subarray(32))).toBe(false);
+});
