@@ -106,14 +106,12 @@ interface Span {
 
 const total = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
 
-function spanOf(script: NativeScript): Span {
+/** `must`: nothing is valid unless this script agrees, so that its times are met; others may be met or not. */
+function spanOf(script: NativeScript, must: boolean): Span {
   if (script.kind === "key") return { keys: 1, short: 0 };
-  if (!("scripts" in script)) return { keys: 0, short: 0 };
-  // a time in `all` is met, or no signature helps; elsewhere it may spare signatures, or not
-  const scripts = script.kind === "all"
-    ? script.scripts.filter((one) => "scripts" in one || one.kind === "key")
-    : script.scripts;
-  const spans = scripts.map(spanOf);
+  if (!("scripts" in script)) return { keys: 0, short: must ? -1 : 0 };
+  const { scripts } = script;
+  const spans = scripts.map((one) => spanOf(one, must && script.kind === "all"));
   const doubtful = spans.filter(({ short }) => short >= 0);
   const wanted = script.kind === "at least" ? Number(script.count) : script.kind === "any" ? 1 : scripts.length;
   // so many may agree without the whole agreeing: those that most keys can sign in vain
@@ -132,5 +130,5 @@ function spanOf(script: NativeScript): Span {
  * no key stands in it twice, an upper bound otherwise.
  */
 export function signaturesNeeded(script: NativeScript): number {
-  return Math.min(keysOf(script).length, spanOf(script).short + 1);
+  return Math.min(keysOf(script).length, spanOf(script, true).short + 1);
 }
