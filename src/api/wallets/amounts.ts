@@ -1,0 +1,24 @@
+/** Lovelace and assets as the wallet service takes and tells them; safe in a browser. */
+import { z } from "zod";
+import { assetName, policyId } from "#src/api/wallets/params.ts";
+import { amount, integer, lovelace, MOST } from "#src/api/wallets/text.ts";
+import { anyAddress } from "#src/api/wallets/addresses.ts";
+
+/** A quantity of an asset that somebody asks for. */
+export const assetWish = z.object({ policy_id: policyId, asset_name: assetName, quantity: integer(0n, MOST) });
+
+export const assetAmount = z.object({
+  policy_id: z.string(),
+  asset_name: z.string(),
+  quantity: z.bigint().meta({ type: "integer", minimum: 0 }),
+}).meta({ id: "AssetAmount" });
+
+export const payment = z.object({
+  address: anyAddress,
+  amount: lovelace,
+  assets: z.array(assetWish).optional(),
+}).meta({ id: "Payment" });
+
+export const shownOutput = z.object({ address: z.string(), amount, assets: z.array(assetAmount).optional() });
+
+export const holdings = z.object({ available: z.array(assetAmount), total: z.array(assetAmount) });

@@ -1,0 +1,29 @@
+/** Public keys of wallets; safe in a browser. */
+import { z } from "zod";
+import { metadata } from "#src/api/wallets/transactions.ts";
+import { templateScript } from "#src/api/wallets/script.ts";
+import { newPassphrase, passphrase } from "#src/api/wallets/text.ts";
+
+export const keyFormat = z.enum(["extended", "non_extended"]);
+export const keysQuery = { format: keyFormat.optional() };
+/** A flag: there, or `true`. */
+export const hashQuery = {
+  hash: z.string().transform((text) => text !== "false").optional().meta({
+    type: "boolean",
+    description: "The key's hash instead of the key.",
+  }),
+};
+export const keyText = z.string().meta({ description: "A key or its hash, in bech32.", example: "addr_vk1…" });
+
+export const accountKeyBody = z.object({ passphrase: newPassphrase, format: keyFormat }).meta({ id: "AccountKeyBody" });
+export const accountKeyOfPurposeBody = accountKeyBody.extend({
+  purpose: z.string().regex(/^\d{1,10}H$/, "expected a hard index, such as 1852H").optional().meta({
+    example: "1852H",
+  }),
+}).meta({ id: "AccountKeyOfPurposeBody" });
+
+export const policyKeyBody = z.object({ passphrase }).meta({ id: "PolicyKeyBody" });
+export const policyIdBody = z.object({ policy_script_template: templateScript }).meta({ id: "PolicyIdBody" });
+export const policyIdAnswer = z.object({ policy_id: z.string() }).meta({ id: "PolicyId" });
+
+export const signMetadataBody = z.object({ metadata, passphrase }).meta({ id: "SignMetadataBody" });

@@ -1,0 +1,281 @@
+/** Transactions as wallets build, sign, submit and list them; safe in a browser. */
+import { z } from "zod";
+import { fromHex } from "#src/base/bytes.ts";
+import { parseDrepId } from "#src/cardano/drepId.ts";
+import { type DRep } from "#src/cardano/certificates.ts";
+import { anyAddress, derivationPath } from "#src/api/wallets/addresses.ts";
+import { assetAmount, assetWish, payment, shownOutput } from "#src/api/wallets/amounts.ts";
+import { index, policyId, poolId } from "#src/api/wallets/params.ts";
+import { blockPlace, slotPlace } from "#src/api/wallets/places.ts";
+import { templateScript } from "#src/api/wallets/script.ts";
+import { amount, hash, integer, lovelace, MOST, passphrase, whole } from "#src/api/wallets/text.ts";
+
+const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Bytes of a text of base 64 or 16. */
+const bytes = z.string().transform((text, context): Uint8Array => {
+  if (text !== "" && /^([0-9a-fA-F]{2})+$/.test(text)) return fromHex(text);
+  if (BASE64.test(text)) return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  context.addIssue({ code: "custom", message: "Parse error. Expecting Base64-encoded format." });
+  return z.NEVER;
+});
+/** A transaction's CBOR. */
+export const cbor = bytes.meta({ type: "string", description: "CBOR of a transaction, in base 64 or 16." });
+
+export const encoding = z.enum(["base64", "base16"]).default("base64").meta({
+  description: "How the transaction of the answer is written.",
+});
+
+/** Metadata in one of its two forms of JSON; what it may hold is checked where it is encoded. */
+export const metadata = z.record(z.string(), z.unknown()).nullable().meta({
+  id: "TransactionMetadata",
+  description: "By label, 0 to 2^64 - 1: values tagged with `int`, `string`, `bytes`, `list` or `map`, or plain JSON.",
+  example: { "0": { "string": "cardano" } },
+});
+/** A passphrase under which metadata is encrypted (CIP-83). */
+const cipher = z.object({ method: z.enum(["basic"]).optional(), passphrase });
+
+const bound = z.object({
+  quantity: z.custom<number | bigint>(
+    (value) => typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value)),
+    "expected a number",
+  ).refine((value) => value >= 0 && value <= MOST, "expected a number from 0 on").transform((value) =>
+    typeof value === "bigint" ? value : BigInt(Math.floor(value))
+  ).meta({ type: "number", minimum: 0 }),
+  unit: z.enum(["second", "slot"], { error: "ApiValidityBound string must have either 'second' or 'slot' unit." }),
+});
+
+const drep = z.string().transform((text, context): DRep => {
+  const read = parseDrepId(text);
+  if (read !== undefined) return read;
+  context.addIssue({
+    code: "custom",
+    message:
+      "Invalid DRep key/script hash: expecting a Bech32 encoded value with human readable part of 'drep', 'drep_vkh' or 'drep_script'.",
+  });
+  return z.NEVER;
+}).meta({
+  type: "string",
+  description: "`abstain`, `no_confidence`, or the id of a representative.",
+  example: "abstain",
+});
+
+const stakeKey = index.refine((value) => value >= 2 ** 31, "expected a hard index, such as 0H");
+const delegation = z.union([
+  z.strictObject({ join: z.object({ pool: poolId, stake_key_index: stakeKey }) }),
+  z.strictObject({ quit: z.object({ stake_key_index: stakeKey }) }),
+]);
+
+const quantity = integer(0n, MOST);
+const operation = z.union([
+  z.strictObject({ mint: z.object({ quantity, receiving_address: anyAddress.optional() }) }),
+  z.strictObject({ burn: z.object({ quantity }) }),
+]);
+const name = z.string().regex(/^([0-9a-fA-F]{2}){0,500}$/, "AssetName is not hex-encoded").transform((text) =>
+  text.toLowerCase()
+).default("").meta({ description: "Name of the asset, in hexadecimal." });
+const outRef = z.object({ id: hash, index: whole(0, 65_535) });
+const mintBurn = z.union([
+  z.object({ policy_script_template: templateScript, asset_name: name, operation }),
+  z.object({ reference_input: outRef, policy_id: policyId, asset_name: name, operation }),
+]);
+
+export const constructBody = z.object({
+  payments: z.array(payment).optional(),
+  withdrawal: z.literal("self").optional(),
+  metadata: metadata.optional(),
+  encrypt_metadata: cipher.optional(),
+  mint_burn: z.array(mintBurn).min(1).optional(),
+  vote: drep.optional(),
+  delegations: z.array(delegation).optional(),
+  validity_interval: z.object({ invalid_before: bound.optional(), invalid_hereafter: bound.optional() }).optional(),
+  reference_policy_script_template: templateScript.optional(),
+  encoding,
+}).meta({ id: "ConstructBody" });
+export type ConstructBody = z.output<typeof constructBody>;
+
+const feeBody = {
+  payments: z.array(payment),
+  withdrawal: z.union([z.literal("self"), z.array(z.string())]).optional().meta({
+    description: "`self`: all rewards of the wallet go along.",
+  }),
+  metadata: metadata.optional(),
+  time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),
+};
+export const paymentFeesBody = z.object(feeBody).meta({ id: "PaymentFeesBody" });
+export const sendBody = z.object({ ...feeBody, passphrase }).meta({ id: "SendBody" });
+export const byronFeesBody = z.object({ payments: feeBody.payments }).meta({ id: "ByronPaymentFeesBody" });
+export const byronSendBody = z.object({ payments: feeBody.payments, passphrase }).meta({ id: "ByronSendBody" });
+
+export const signBody = z.object({ transaction: cbor, passphrase, encoding }).meta({ id: "SignBody" });
+export const submitBody = z.object({ transaction: cbor }).meta({ id: "SubmitBody" });
+export const decodeBody = z.object({ transaction: cbor, decrypt_metadata: cipher.optional() }).meta({
+  id: "DecodeBody",
+});
+
+const dataText = z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal digits").transform(fromHex).meta({
+  type: "string",
+  description: "CBOR of plutus data, in hexadecimal.",
+});
+const rewardAddress = anyAddress.refine((address) => address.kind === "reward", "expected a stake address");
+export const balanceBody = z.object({
+  transaction: cbor,
+  inputs: z.array(z.object({
+    id: hash,
+    index: whole(0, 65_535),
+    address: anyAddress,
+    amount: lovelace,
+    datum: hash.optional(),
+    assets: z.array(assetWish).default([]),
+  })).default([]),
+  redeemers: z.array(z.union([
+    z.object({ purpose: z.literal("spending"), data: dataText, input: outRef }),
+    z.object({ purpose: z.literal("minting"), data: dataText, policy_id: policyId }),
+    z.object({ purpose: z.literal("rewarding"), data: dataText, stake_address: rewardAddress }),
+  ])).default([]),
+  encoding,
+}).meta({ id: "BalanceBody" });
+
+/* answers */
+
+const ref = { id: z.string(), index: z.int().min(0) };
+const ownInput = shownOutput.extend({ ...ref, derivation_path: derivationPath });
+const certificate = z.object({ certificate_type: z.string() }).loose().meta({ id: "Certificate" });
+
+export const coinSelection = z.object({
+  inputs: z.array(ownInput),
+  outputs: z.array(shownOutput),
+  change: z.array(shownOutput.extend({ derivation_path: derivationPath })),
+  collateral: z.array(ownInput),
+  withdrawals: z.array(z.object({ stake_address: z.string(), derivation_path: derivationPath, amount })),
+  certificates: z.array(certificate).optional(),
+  deposits_taken: z.array(amount),
+  deposits_returned: z.array(amount),
+  metadata: z.string().optional().meta({ description: "CBOR, in base 64." }),
+}).meta({ id: "CoinSelection" });
+
+export const constructed = z.object({ transaction: z.string(), coin_selection: coinSelection, fee: amount }).meta({
+  id: "ConstructedTransaction",
+});
+export const signed = z.object({ transaction: z.string() }).meta({ id: "SignedTransaction" });
+export const submitted = z.object({ id: z.string() }).meta({ id: "SubmittedTransaction" });
+export const fees = z.object({
+  estimated_min: amount,
+  estimated_max: amount,
+  minimum_coins: z.array(amount),
+  deposit: amount,
+}).meta({ id: "FeeEstimate" });
+
+const script = z.object({ script_type: z.string() }).loose().meta({ id: "Script" });
+const minted = z.object({
+  tokens: z.array(z.object({
+    policy_id: z.string(),
+    policy_script: script.optional(),
+    assets: z.array(
+      z.object({ asset_name: z.string(), quantity: assetAmount.shape.quantity, fingerprint: z.string() }),
+    ),
+  })),
+  wallet_policy_key_hash: z.string().optional(),
+  wallet_policy_key_index: z.string().optional(),
+}).meta({ id: "Minted" });
+
+const anyInput = z.object({
+  ...ref,
+  address: z.string().optional(),
+  amount: amount.optional(),
+  assets: z.array(assetAmount).optional(),
+  derivation_path: derivationPath.optional(),
+});
+const anyOutput = shownOutput.extend({ derivation_path: derivationPath.optional() });
+const slots = z.object({ quantity: z.bigint().meta({ type: "integer", minimum: 0 }), unit: z.literal("slot") });
+
+const parts = {
+  inputs: z.array(anyInput),
+  outputs: z.array(anyOutput),
+  collateral: z.array(anyInput),
+  collateral_outputs: z.array(anyOutput),
+  certificates: z.array(certificate),
+  mint: minted,
+  burn: minted,
+  metadata: metadata.optional(),
+  script_validity: z.enum(["valid", "invalid"]).nullable(),
+  validity_interval: z.object({ invalid_before: slots, invalid_hereafter: slots }).partial().optional(),
+  script_integrity: z.string().optional(),
+  extra_signatures: z.array(z.string()),
+};
+
+export const decoded = z.object({
+  ...parts,
+  id: z.string(),
+  fee: amount,
+  withdrawals: z.array(z.object({ stake_address: z.string(), amount, context: z.enum(["ours", "external"]) })),
+  deposits_taken: z.array(amount),
+  deposits_returned: z.array(amount),
+  witness_count: z.object({
+    verification_key: z.int().min(0),
+    scripts: z.array(script),
+    bootstrap: z.int().min(0),
+  }),
+}).meta({ id: "DecodedTransaction" });
+
+const moments = {
+  status: z.enum(["pending", "submitted", "in_ledger", "expired"]),
+  inserted_at: blockPlace.optional(),
+  pending_since: blockPlace.optional(),
+  expires_at: slotPlace.optional(),
+  depth: z.object({ quantity: z.int().min(0), unit: z.literal("block") }).optional(),
+};
+export const transaction = z.object({
+  ...parts,
+  ...moments,
+  id: z.string(),
+  amount,
+  fee: amount,
+  deposit_taken: amount,
+  deposit_returned: amount,
+  direction: z.enum(["outgoing", "incoming"]),
+  withdrawals: z.array(z.object({ stake_address: z.string(), amount })),
+}).meta({ id: "Transaction" });
+
+/* lists */
+
+const BASIC = /^(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2})(?::?(\d{2})(\.\d+)?)?(Z|[+-]\d{2}:?(\d{2})?)?$/;
+/** A moment in ISO 8601, basic or extended, with or without a zone (then UTC); ms since 1970. */
+const moment = z.string().transform((text, context) => {
+  // a plus sign in a query is a space
+  const [, year, month, day, hour, minute, second = "00", fraction = "", zone = "Z"] =
+    BASIC.exec(text.replace(" ", "+")) ?? [];
+  const offset = zone === "Z" ? "Z" : `${zone.slice(0, 3)}:${zone.slice(3).replace(":", "") || "00"}`;
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${offset}`);
+  if (!Number.isNaN(ms)) return ms;
+  context.addIssue({
+    code: "custom",
+    message:
+      "Unable to parse time argument. Expecting ISO 8601 date-and-time format (basic or extended), e.g. 2012-09-25T10:15:00Z.",
+  });
+  return z.NEVER;
+}).meta({ type: "string", format: "date-time" });
+
+/** A flag of a query: there, or `true`. */
+const flag = z.string().transform((text) => text !== "false").optional().meta({
+  type: "boolean",
+  description: "Metadata as plain JSON instead of the tagged form.",
+});
+
+const counted = (least: number, message: string) =>
+  z.string().regex(/^\d{1,16}$/, message).transform(Number).refine((value) => value >= least, message);
+
+export const historyQuery = {
+  start: moment.optional().meta({ description: "Not before this moment." }),
+  end: moment.optional().meta({ description: "Not after this moment." }),
+  order: z.enum(["ascending", "descending"], {
+    error: "Please specify one of the following values: ascending, descending.",
+  }).optional().meta({ description: "By their place on the chain; the newest first unless said otherwise." }),
+  max_count: counted(1, "max_count is a whole number from 1 on").optional().meta({ type: "integer", minimum: 1 }),
+  minWithdrawal: z.string().regex(/^-?\d{1,18}$/, "minWithdrawal is a whole number from 1 on").transform(BigInt)
+    .optional()
+    .meta({ type: "integer", minimum: 1, description: "Only those with a withdrawal of at least so much lovelace." }),
+  address: anyAddress.optional().meta({ description: "Only those that touch this address." }),
+  "simple-metadata": flag,
+};
+export const transactionQuery = { "simple-metadata": flag };
