@@ -2,7 +2,8 @@
  * Builder threads: everything that costs CPU, away from the loop that renews leases and serves HTTP.
  *
  * A thread does one job at a time, so a job that hangs or breaks its thread concerns no other: the thread is replaced. Waiting jobs stand in
- * one queue in the order in which they came; a free thread that a job's affinity names gets it before others.
+ * one queue in the order in which they came; a free thread that a job's affinity names gets it before others. Jobs that stretch a passphrase
+ * let others pass while two of them are under way.
  */
 import os from "node:os";
 import type { Worker } from "node:worker_threads";
@@ -54,6 +55,9 @@ const WARM_MS = 60_000;
 /** A thread that dies so soon after its start will do so again: its successor waits. */
 const EARLY_MS = 5_000;
 const RESTART_MS = 1_000;
+/** Jobs that stretch a passphrase. They hold memory and time of a thread on purpose, so they never have more than two threads of many. */
+const STRETCHING: ReadonlySet<JobName> = new Set<JobName>(["openRoot", "signHash", "reseal", "publicKeys"]);
+const STRETCHING_LIMIT = 2;
 /** A day: timers hold no more than 2^31 ms. */
 const LONGEST_MS = 86_400_000;
 
@@ -157,12 +161,19 @@ class Pool {
   }
 
   private assign(): void {
-    while (this.queue.length > 0) {
-      const { affinity } = this.queue[0]!;
+    let stretching = this.threads.filter(({ job }) => job !== undefined && STRETCHING.has(job)).length;
+    for (let place = 0; place < this.queue.length;) {
+      const { affinity, order } = this.queue[place]!;
+      const stretches = STRETCHING.has(order.job);
+      if (stretches && stretching >= STRETCHING_LIMIT) {
+        place++;
+        continue;
+      }
       const liked = this.threads[affinity % this.threads.length]!;
       const thread = liked.free ? liked : this.threads.find(({ free }) => free);
       if (!thread) return;
-      thread.take(this.queue.shift()!);
+      thread.take(this.queue.splice(place, 1)[0]!);
+      if (stretches) stretching++;
     }
   }
 }
@@ -216,6 +227,11 @@ class Thread {
 
   get free(): boolean {
     return this.worker !== undefined && this.current === undefined;
+  }
+
+  /** What it is at. */
+  get job(): JobName | undefined {
+    return this.current?.order.job;
   }
 
   take(waiting: Waiting): void {

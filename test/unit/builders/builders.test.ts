@@ -138,6 +138,23 @@ describe("odd threads", () => {
     expect(answers.map((answer) => answer.ok || answer.error.code)).toEqual([true, true, true, "overloaded"]);
   });
 
+  test("of jobs that stretch a passphrase two are done at once; others pass them", async () => {
+    odd({ threads: 4 });
+    await builders!.warm();
+    const done: string[] = [];
+    const run = async (name: string, job: "signHash" | "root", input: number) => {
+      await builders!.run(job, input as never, { deadline: Date.now() + 20_000 });
+      done.push(name);
+    };
+    await Promise.all([
+      run("long", "signHash", 400),
+      run("long", "signHash", 400),
+      run("short", "signHash", 1),
+      run("other", "root", 1),
+    ]);
+    expect(done).toEqual(["other", "long", expect.anything(), expect.anything()]);
+  });
+
   test("what waits past its deadline is told, and is not done", async () => {
     const run = odd({ graceMs: 5_000 });
     await run("first");
