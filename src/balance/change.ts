@@ -15,21 +15,33 @@ const AMOUNT_BYTES = 9;
 const HEAD_BYTES = 1 + AMOUNT_BYTES + 3;
 const POLICY_BYTES = 2 + 28 + 3;
 
-/** Assets in bundles, none of which is larger than `maxValueSize` with any amount of lovelace beside it. */
+/** Most of one asset that an output holds. */
+const MAX_QUANTITY = (1n << 64n) - 1n;
+
+/**
+ * Assets in bundles, none of which is larger than `maxValueSize` with any amount of lovelace beside it, or has more of an asset than an output
+ * holds.
+ */
 export function bundles(assets: Assets, maxValueSize: number): readonly Assets[] {
   const made: Map<AssetId, bigint>[] = [];
   let size = Infinity;
   let policy: string | undefined;
-  for (const asset of [...assets.keys()].sort()) {
-    let more = 2 + (asset.length - 56) / 2 + AMOUNT_BYTES + (policyOf(asset) === policy ? 0 : POLICY_BYTES);
-    if (size + more > maxValueSize) {
+  const add = (asset: AssetId, quantity: bigint) => {
+    const bytes = 2 + (asset.length - 56) / 2 + AMOUNT_BYTES;
+    let more = bytes + (policyOf(asset) === policy ? 0 : POLICY_BYTES);
+    if (size + more > maxValueSize || made.at(-1)!.has(asset)) {
       made.push(new Map());
       size = HEAD_BYTES;
-      more = 2 + (asset.length - 56) / 2 + AMOUNT_BYTES + POLICY_BYTES;
+      more = bytes + POLICY_BYTES;
     }
     size += more;
     policy = policyOf(asset);
-    made.at(-1)!.set(asset, assets.get(asset)!);
+    made.at(-1)!.set(asset, quantity);
+  };
+  for (const asset of [...assets.keys()].sort()) {
+    let left = assets.get(asset)!;
+    for (; left > MAX_QUANTITY; left -= MAX_QUANTITY) add(asset, MAX_QUANTITY);
+    add(asset, left);
   }
   return made.length === 0 ? [noAssets] : made;
 }

@@ -56,9 +56,9 @@ export interface TransactionParts {
   /** Lovelace. */
   readonly fee: bigint;
   /** First slot in which it is valid. */
-  readonly validFrom?: number | undefined;
+  readonly validFrom?: number | bigint | undefined;
   /** First slot in which it is no longer valid. */
-  readonly validTo?: number | undefined;
+  readonly validTo?: number | bigint | undefined;
   /** CBOR of each, in the order in which they take effect. */
   readonly certificates?: readonly Uint8Array[] | undefined;
   readonly withdrawals?: readonly Withdrawal[] | undefined;

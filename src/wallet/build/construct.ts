@@ -1,13 +1,220 @@
 /** Building what a wish asks for. */
-import type { Result } from "#src/base/result.ts";
-import type { Constructed, ConstructFailure, ConstructInput, FeeEstimate } from "#src/wallet/build/types.ts";
+import { fromHex } from "#src/base/bytes.ts";
+import { fail, ok, type Result } from "#src/base/result.ts";
+import { encode, Encoded } from "#src/cardano/cbor.ts";
+import { encodeNative } from "#src/cardano/nativeScript.ts";
+import { encodeTransaction, type NewOutput, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
+import type { Value } from "#src/cardano/value.ts";
+import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
+import { ledgerSize, minFee } from "#src/balance/fee.ts";
+import { atLeast, refScriptSize } from "#src/balance/output.ts";
+import { type AccountActions, accountActions } from "#src/wallet/build/account.ts";
+import { Bag } from "#src/wallet/build/bag.ts";
+import { stableMinimum } from "#src/wallet/build/changes.ts";
+import type { Needs } from "#src/wallet/build/choose.ts";
+import { type Minting, mintingOf } from "#src/wallet/build/mint.ts";
+import { outputsOf } from "#src/wallet/build/payments.ts";
+import { policyOfTemplate } from "#src/wallet/build/policy.ts";
+import { type Framed, settle, type Settled } from "#src/wallet/build/settle.ts";
+import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
+import { isSpendable, type KnownScript, knownScripts, Signers } from "#src/wallet/build/signers.ts";
+import { type Interval, intervalOf } from "#src/wallet/build/validity.ts";
+import type {
+  CoinSelection,
+  Constructed,
+  ConstructFailure,
+  ConstructInput,
+  FeeEstimate,
+} from "#src/wallet/build/types.ts";
 
-/** A transaction that does what is wished, without signatures. A few milliseconds, some tens with 10,000 coins. */
-export function construct(_input: ConstructInput): Result<Constructed, ConstructFailure> {
-  throw new Error("not written");
+/** A wish made precise: all of the transaction but coins, change and fee. */
+interface Plan {
+  /** Payments first; then outputs that minted assets go to. */
+  readonly outputs: readonly NewOutput[];
+  readonly needs: Needs;
+  readonly parts: Omit<TransactionParts, "inputs" | "outputs" | "fee">;
+  /** Hashes of keys that sign whatever coins are spent. */
+  readonly keys: readonly string[];
+  /** Scripts that travel along whatever coins are spent. */
+  readonly scripts: readonly KnownScript[];
+  readonly referenceBytes: number;
+  readonly actions: AccountActions;
 }
 
-/** What the transaction would cost. */
-export function estimateFees(_input: ConstructInput): Result<FeeEstimate, ConstructFailure> {
-  throw new Error("not written");
+/** A transaction that does what is wished, without signatures. A few milliseconds, some tens with 10,000 coins. */
+export function construct(input: ConstructInput): Result<Constructed, ConstructFailure> {
+  const plan = planOf(input);
+  return plan.ok ? build(input, plan.value, input.seed) : plan;
+}
+
+/** How many different choices of coins an estimate of fees is taken from. */
+const TRIALS = 8;
+
+/** What the transaction would cost: with other coins it costs another fee. */
+export function estimateFees(input: ConstructInput): Result<FeeEstimate, ConstructFailure> {
+  const plan = planOf(input);
+  if (!plan.ok) return plan;
+  const { parameters, wish, seed = 0 } = input;
+  const fees: bigint[] = [];
+  for (let trial = 0; trial < TRIALS; trial++) {
+    const built = build(input, plan.value, seed + trial);
+    if (!built.ok) return built;
+    fees.push(built.value.fee);
+  }
+  return ok({
+    least: fees.reduce((a, b) => a < b ? a : b),
+    most: fees.reduce((a, b) => a > b ? a : b),
+    minimums: plan.value.outputs.slice(0, wish.payments?.length ?? 0).map((output) =>
+      stableMinimum(parameters, output)
+    ),
+    deposit: plan.value.actions.taken.reduce((a, b) => a + b, 0n),
+  });
+}
+
+function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
+  const { wish, means, parameters, network, references = [], boundary } = input;
+  const { payments = [], mintBurn = [], delegations = [] } = wish;
+  if (
+    payments.length + mintBurn.length + delegations.length === 0 && !wish.metadata && !wish.vote && !wish.withdrawal &&
+    !wish.validity
+  ) {
+    return fail(
+      "created_invalid_transaction",
+      "There is nothing for the transaction to do: no payment, metadata, minting, delegation, vote or withdrawal.",
+    );
+  }
+  const actions = accountActions(wish, means.account, network, parameters);
+  if (!actions.ok) return actions;
+  const { withdrawals, certificates } = actions.value;
+  const interval = intervalOf(input, wish.validity, withdrawals.length > 0 ? boundary : undefined);
+  if (!interval.ok) return interval;
+  const minting = mintingOf(mintBurn, means.policyKey, references, interval.value);
+  if (!minting.ok) return minting;
+  const paid = outputsOf(parameters, [...payments, ...minting.value.payments]);
+  if (!paid.ok) return paid;
+  const outputs = withScript(paid.value, input);
+  if (!outputs.ok) return outputs;
+  const minted = outputs.value.slice(payments.length);
+  const acting = certificates.length > 0 || withdrawals.length > 0 ? means.account?.credential : undefined;
+  const actingScript = acting?.kind === "script" ? knownScripts(means.scripts).get(acting.hash) : undefined;
+  if (acting?.kind === "script" && !actingScript) {
+    return fail("missing_reward_account", "The script of the wallet's stake account is not known.");
+  }
+  return ok({
+    outputs: outputs.value,
+    needs: {
+      payments: outputs.value.slice(0, payments.length).map(({ value }) => value),
+      surplus: surplusOf(minting.value, actions.value, minted),
+    },
+    parts: {
+      ...slotsOf(interval.value, minting.value.timed),
+      certificates: certificates.map(encodeCertificate),
+      withdrawals,
+      mint: minting.value.mint,
+      references: minting.value.references.map(({ ref }) => ref),
+      auxiliary: wish.metadata === undefined ? undefined : fromHex(wish.metadata),
+    },
+    keys: [
+      ...(acting?.kind === "key" ? [acting.hash] : []),
+      ...(minting.value.natives.length > 0 && means.policyKey !== undefined ? [means.policyKey] : []),
+    ],
+    scripts: [...minting.value.scripts, ...(actingScript ? [actingScript] : [])],
+    referenceBytes: minting.value.references.reduce((sum, { output }) => sum + refScriptSize(output.script!), 0),
+    actions: actions.value,
+  });
+}
+
+/** Field 8 is left out unless it is stated, or a script looks at it. */
+function slotsOf({ from, before }: Interval, timed: boolean): Pick<TransactionParts, "validFrom" | "validTo"> {
+  const first = from ?? (timed ? 0n : undefined);
+  return { validTo: before, ...(first === undefined ? {} : { validFrom: first }) };
+}
+
+/** What comes in beside coins, and what goes out beside payments, fee and change. */
+function surplusOf({ mint }: Minting, actions: AccountActions, minted: readonly NewOutput[]): Value {
+  const bag = new Bag().add({ lovelace: 0n, assets: mint });
+  for (const { amount } of actions.withdrawals) bag.lovelace += amount;
+  for (const deposit of actions.returned) bag.lovelace += deposit;
+  for (const deposit of actions.taken) bag.lovelace -= deposit;
+  for (const { value } of minted) bag.add(value, -1n);
+  return { lovelace: bag.lovelace, assets: bag.held() };
+}
+
+/** The outputs, the first of them with the script that others may refer to. */
+function withScript(
+  outputs: readonly NewOutput[],
+  { wish, means, parameters }: ConstructInput,
+): Result<readonly NewOutput[], ConstructFailure> {
+  if (wish.referencePolicy === undefined) return ok(outputs);
+  const policy = policyOfTemplate(wish.referencePolicy, means.policyKey);
+  if (!policy.ok) return policy;
+  const [first, ...others] = outputs;
+  if (!first) return fail("created_invalid_transaction", "A reference script needs a payment whose output carries it.");
+  const script = encode([0, new Encoded(encodeNative(policy.value.native))]);
+  return ok([atLeast(parameters, { ...first, script }), ...others]);
+}
+
+interface Draft extends Framed {
+  readonly transaction: Uint8Array;
+}
+
+function build(input: ConstructInput, plan: Plan, seed: number | undefined): Result<Constructed, ConstructFailure> {
+  const { means, parameters } = input;
+  const known = knownScripts(means.scripts);
+  const outcome = settle<Draft, never>(
+    { ...means, coins: means.coins.filter(isSpendable(known)) },
+    plan.needs,
+    parameters,
+    (coins, change, fee) => {
+      const signers = new Signers(plan.keys, plan.scripts, known);
+      for (const { utxo } of coins) signers.spend(utxo.output.address);
+      const transaction = encodeTransaction({
+        ...plan.parts,
+        inputs: coins.map(({ utxo }) => utxo.ref),
+        outputs: [...plan.outputs, ...change],
+        fee,
+        nativeScripts: signers.nativeScripts(),
+      });
+      const size = ledgerSize(transaction.length + signers.bytes());
+      const refScriptBytes = coins.reduce(
+        (sum, { utxo: { output } }) => sum + (output.script ? refScriptSize(output.script) : 0),
+        plan.referenceBytes,
+      );
+      return { transaction, size, minFee: minFee(parameters, { size, refScriptBytes }) };
+    },
+    seed,
+  );
+  return "settled" in outcome ? ok(constructed(input, plan, outcome.settled)) : { ok: false, error: outcome.failure };
+}
+
+function constructed(
+  { means, wish }: ConstructInput,
+  { outputs, parts, actions }: Plan,
+  { framed, coins, change, fee }: Settled<Draft>,
+): Constructed {
+  const { transaction, size } = framed;
+  const selection: CoinSelection = {
+    inputs: coins.map(shownCoin),
+    outputs: outputs.map(shownOutput),
+    change: change.map(({ output, to }) => ({ ...shownOutput(output), path: to.path })),
+    collateral: [],
+    withdrawals: actions.withdrawals.map(({ account, amount }) => ({
+      account,
+      lovelace: amount,
+      path: means.account!.path,
+    })),
+    certificates: actions.shown,
+    depositsTaken: actions.taken,
+    depositsReturned: actions.returned,
+    ...(wish.metadata === undefined ? {} : { metadata: wish.metadata }),
+  };
+  return {
+    transaction,
+    txHash: transactionHash(transaction),
+    fee,
+    ...(parts.validTo === undefined ? {} : { validTo: Number(parts.validTo) }),
+    size: size + 1,
+    selection,
+    spends: coins.map(({ utxo }) => utxo.ref),
+  };
 }

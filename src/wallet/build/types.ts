@@ -110,8 +110,6 @@ export interface Means {
   readonly policyKey?: string | undefined;
   /** Of shared wallets: CBOR of the native scripts behind the addresses of `coins` and behind the account. */
   readonly scripts?: readonly Uint8Array[] | undefined;
-  /** One output of change however many payments. */
-  readonly oneChange?: boolean | undefined;
   /** How inputs are chosen; `per-output` unless set. */
   readonly selection?: "per-output" | "round-robin" | undefined;
 }
@@ -123,6 +121,8 @@ export interface Setting {
   readonly slots: SlotConfig;
   /** The slot it is now. */
   readonly slot: number;
+  /** First slot of the next epoch, where it is known: what withdraws rewards is valid no longer. */
+  readonly boundary?: number | undefined;
 }
 
 /** Jobs `construct` and `fees`. */

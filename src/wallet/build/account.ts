@@ -1,0 +1,132 @@
+/** What a wish does with the wallet's stake account: delegations, votes, withdrawals. */
+import { fail, ok, type Result } from "#src/base/result.ts";
+import { type NetworkId, rewardAddress } from "#src/cardano/address.ts";
+import type { DRep } from "#src/cardano/certificates.ts";
+import type { Withdrawal } from "#src/cardano/transaction.ts";
+import { type AccountCertificate } from "#src/cardano/writtenCertificates.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import type { ConstructFailure, ShownCertificate, StakeAccount, Wish } from "#src/wallet/build/types.ts";
+
+/** Certificates and withdrawals of a wish, with what they cost and give. */
+export interface AccountActions {
+  readonly certificates: readonly AccountCertificate[];
+  readonly shown: readonly ShownCertificate[];
+  readonly withdrawals: readonly Withdrawal[];
+  /** Lovelace paid for a registration. */
+  readonly taken: readonly bigint[];
+  /** Lovelace that its end gives back. */
+  readonly returned: readonly bigint[];
+}
+
+const NOTHING: AccountActions = { certificates: [], shown: [], withdrawals: [], taken: [], returned: [] };
+
+function sameDRep(a: DRep | undefined, b: DRep | undefined): boolean {
+  return a?.kind === b?.kind && (a && "hash" in a ? a.hash : "") === (b && "hash" in b ? b.hash : "");
+}
+
+/** What a wish asks of the account; nothing where it says nothing of it. */
+export function accountActions(
+  wish: Wish,
+  account: StakeAccount | undefined,
+  network: NetworkId,
+  parameters: Pick<Parameters, "keyDeposit" | "protocolVersion">,
+): Result<AccountActions, ConstructFailure> {
+  const { delegations = [], vote, withdrawal } = wish;
+  if (delegations.length > 1) {
+    return fail("created_multidelegation_transaction", "A transaction can have one delegation only.");
+  }
+  const [delegation] = delegations;
+  if (delegation && delegation.index !== 0) {
+    return fail("created_multiaccount_transaction", "The wallet has one stake key only, that with index 0H.");
+  }
+  if (!delegation && !vote && !withdrawal) return ok(NOTHING);
+  if (!account) return fail("missing_reward_account", "This kind of wallet has no stake account.");
+  const address = rewardAddress(network, account.credential).hex;
+  const withdrawn = withdraw(account, address, withdrawal, parameters.protocolVersion.major);
+  if (!withdrawn.ok) return withdrawn;
+  const delegated = delegate(
+    account,
+    address,
+    delegation?.pool,
+    delegation !== undefined,
+    vote,
+    withdrawal,
+    parameters,
+  );
+  return delegated.ok ? ok({ ...delegated.value, withdrawals: withdrawn.value }) : delegated;
+}
+
+function withdraw(
+  { rewards, drep, credential }: StakeAccount,
+  account: string,
+  withdrawal: Wish["withdrawal"],
+  protocol: number,
+): Result<readonly Withdrawal[], ConstructFailure> {
+  if (!withdrawal || rewards <= 0n) return ok([]);
+  // From protocol version 10 on the ledger asks this of keys, and looks at the account as it was before the transaction.
+  if (protocol >= 10 && credential.kind === "key" && !drep) {
+    return fail(
+      "withdrawal_not_possible_without_vote",
+      "Rewards can be withdrawn only once the wallet's vote is delegated; cast a vote first, in a transaction of its own.",
+    );
+  }
+  return ok([{ account, amount: rewards }]);
+}
+
+function delegate(
+  account: StakeAccount,
+  address: string,
+  pool: string | undefined,
+  isDelegation: boolean,
+  vote: DRep | undefined,
+  withdrawal: Wish["withdrawal"],
+  { keyDeposit }: Pick<Parameters, "keyDeposit">,
+): Result<AccountActions, ConstructFailure> {
+  const { credential, path } = account;
+  const own = { account: address, path };
+  if (isDelegation && pool === undefined) {
+    if (!account.registered) {
+      return fail("not_delegating_to", "The wallet delegates to no pool, so there is nothing to quit.");
+    }
+    if (vote) return fail("created_invalid_transaction", "Who quits cannot vote in the same transaction.");
+    if (account.rewards > 0n && !withdrawal) {
+      return fail(
+        "non_null_rewards",
+        `The account has rewards of ${account.rewards} lovelace; quit with "withdrawal": "self", so that they are not lost.`,
+      );
+    }
+    return ok({
+      ...NOTHING,
+      certificates: [{ kind: "unregister", credential, refund: account.deposit }],
+      shown: [{ type: "quit_pool", ...own }],
+      returned: [account.deposit],
+    });
+  }
+  const samePool = pool !== undefined && account.pool === pool;
+  const sameVote = vote !== undefined && sameDRep(vote, account.drep);
+  if (samePool && vote === undefined) {
+    return fail("pool_already_joined", "The wallet delegates to this pool already.", { pool_id: pool });
+  }
+  if (samePool && sameVote) {
+    return fail("pool_already_joined_same_vote", "The wallet delegates to this pool and votes like this already.");
+  }
+  if (pool === undefined && sameVote) return fail("same_vote", "The wallet votes like this already.");
+  const to = {
+    ...(pool === undefined || samePool ? {} : { pool }),
+    ...(vote === undefined || sameVote ? {} : { drep: vote }),
+  };
+  if (to.pool === undefined && to.drep === undefined) return ok(NOTHING);
+  return ok({
+    ...NOTHING,
+    certificates: [
+      ...(account.registered ? [] : [{ kind: "register" as const, credential, deposit: keyDeposit }]),
+      { kind: "delegate", credential, to },
+    ],
+    shown: [
+      ...(account.registered ? [] : [{ type: "register_reward_account" as const, ...own }]),
+      ...(to.pool === undefined ? [] : [{ type: "join_pool" as const, pool: to.pool, ...own }]),
+      ...(to.drep === undefined ? [] : [{ type: "cast_vote" as const, drep: to.drep, ...own }]),
+    ],
+    taken: account.registered ? [] : [keyDeposit],
+  });
+}

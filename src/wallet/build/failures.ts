@@ -1,0 +1,58 @@
+/** Refusals of the builds of wallets, with the facts that clients of the field expect in `info`. */
+import { fail, type Failure } from "#src/base/result.ts";
+import { addressText, readAddressHex } from "#src/cardano/address.ts";
+import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
+import type { SelectionFailure } from "#src/wallet/build/types.ts";
+
+/** A refusal alone, not yet a result. */
+export function refusal<Code extends string>(code: Code, message: string, details?: unknown): Failure<Code> {
+  return fail(code, message, details).error;
+}
+
+/** Lovelace as the wire has it. */
+export function ada(quantity: bigint) {
+  return { quantity, unit: "lovelace" as const };
+}
+
+/** Text of an address whose bytes are known to be one. */
+export function textOf(address: string): string {
+  const read = readAddressHex(address);
+  return read.ok ? addressText(read.value) : address;
+}
+
+/** More is asked for than the wallet has; the fee is not counted. */
+export function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bigint]>): SelectionFailure {
+  const lacking = [...assets].map(([asset, quantity]) => ({
+    policy_id: policyOf(asset),
+    asset_name: nameOf(asset),
+    quantity,
+  }));
+  const what = [
+    ...(lovelace > 0n ? [`${lovelace} lovelace`] : []),
+    ...(lacking.length > 0 ? [`${lacking.length === 1 ? "an asset" : `${lacking.length} assets`}`] : []),
+  ];
+  return refusal("not_enough_money", `The wallet has too little for this: it lacks ${what.join(" and ")}.`, {
+    shortfall: { ada: ada(lovelace), assets: lacking },
+  });
+}
+
+export const noUtxos: SelectionFailure = refusal(
+  "no_utxos_available",
+  "The wallet has no unspent output that could go into a transaction, and every transaction needs one.",
+);
+
+export const cannotCoverFee: SelectionFailure = refusal(
+  "cannot_cover_fee",
+  "What would be left of the wallet's outputs covers neither the fee nor an output of change. Try a lower amount, or wait for more to arrive.",
+);
+
+export const depleted: SelectionFailure = refusal(
+  "inputs_depleted",
+  "The wallet has enough money, but it is not fragmented enough: each payment needs unspent outputs of its own, and there are too few. " +
+    "Try fewer payments, or first send yourself several smaller outputs.",
+);
+
+export const tooBig: SelectionFailure = refusal(
+  "transaction_is_too_big",
+  "The transaction would be larger than the network takes. Try fewer payments, less metadata, or a lower amount where the wallet's outputs are small.",
+);

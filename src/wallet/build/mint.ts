@@ -1,0 +1,103 @@
+/** Assets that a wish mints and burns. */
+import { fail, ok, type Result } from "#src/base/result.ts";
+import { as, decode, raw } from "#src/cardano/cbor.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { nativeHash, type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
+import type { AssetId } from "#src/cardano/value.ts";
+import { hasTimes, isWithin, policyOfTemplate } from "#src/wallet/build/policy.ts";
+import type { KnownScript } from "#src/wallet/build/signers.ts";
+import type { Interval } from "#src/wallet/build/validity.ts";
+import type { ConstructFailure, MintBurn, Payment } from "#src/wallet/build/types.ts";
+
+/** What is minted and burned, and by which scripts. */
+export interface Minting {
+  /** Quantities, negative where they are burned; none of them zero. */
+  readonly mint: ReadonlyMap<AssetId, bigint>;
+  /** What goes to somebody else. */
+  readonly payments: readonly Payment[];
+  /** Scripts that travel along. */
+  readonly scripts: readonly KnownScript[];
+  /** Native scripts that must agree, those in outputs that are referred to as well. */
+  readonly natives: readonly NativeScript[];
+  /** Outputs with scripts that are referred to. */
+  readonly references: readonly Utxo[];
+  /** Whether the first slot must be stated for the scripts to agree. */
+  readonly timed: boolean;
+}
+
+const MOST = (1n << 63n) - 1n;
+const NAME_DIGITS = 64;
+
+/** All that `mintBurn` of a wish asks for. */
+export function mintingOf(
+  wishes: readonly MintBurn[],
+  policyKey: string | undefined,
+  known: readonly Utxo[],
+  interval: Interval,
+): Result<Minting, ConstructFailure> {
+  const mint = new Map<AssetId, bigint>();
+  const payments: Payment[] = [];
+  const scripts = new Map<string, KnownScript>();
+  const natives = new Map<string, NativeScript>();
+  const references = new Map<string, Utxo>();
+  for (const { policy, name, quantity, operation, to } of wishes) {
+    if (name.length > NAME_DIGITS) {
+      return fail("asset_name_too_long", "The name of an asset has at most 32 bytes.");
+    }
+    if (quantity < 1n || quantity > MOST) {
+      return fail(
+        "mint_or_burn_asset_quantity_out_of_bounds",
+        `Between 1 and ${MOST} of an asset can be minted or burned at once.`,
+      );
+    }
+    const found = "template" in policy
+      ? policyOfTemplate(policy.template, policyKey)
+      : referredPolicy(policy.id, known.find(({ ref }) => refKey(ref) === refKey(policy.reference)));
+    if (!found.ok) return found;
+    const { id, native } = found.value;
+    natives.set(id, native);
+    if ("bytes" in found.value) scripts.set(id, { bytes: found.value.bytes, native });
+    else references.set(refKey(found.value.utxo.ref), found.value.utxo);
+    if (operation === "mint" && to !== undefined) {
+      payments.push({ address: to, lovelace: 0n, assets: [[id + name, quantity]] });
+    }
+    mint.set(id + name, (mint.get(id + name) ?? 0n) + (operation === "mint" ? quantity : -quantity));
+  }
+  const timed = [...natives.values()].some(hasTimes);
+  const from = interval.from ?? (timed ? 0n : undefined);
+  if ([...natives.values()].some((native) => !isWithin(native, from, interval.before))) {
+    return fail(
+      "validity_interval_not_inside_script_timelock",
+      "The transaction would be valid in slots in which its minting script is not; set a validity_interval that lies inside the script's times.",
+    );
+  }
+  return ok({
+    mint: new Map([...mint].filter(([, quantity]) => quantity !== 0n)),
+    payments,
+    scripts: [...scripts.values()],
+    natives: [...natives.values()],
+    references: [...references.values()],
+    timed,
+  });
+}
+
+function referredPolicy(
+  id: string,
+  utxo: Utxo | undefined,
+): Result<{ readonly id: string; readonly native: NativeScript; readonly utxo: Utxo }, ConstructFailure> {
+  const script = utxo?.output.script;
+  if (!utxo || !script) {
+    return fail(
+      "unresolved_inputs",
+      "The output that is referred to for a minting script is not there, or has no script.",
+    );
+  }
+  const [language, content] = as(decode(script), "array").value;
+  if (as(language, "int").value !== 0n || nativeHash(raw(content!)) !== id) {
+    return fail(
+      "created_wrong_policy_script_template",
+      "The script in the output that is referred to is not the native script of this policy.",
+    );
+  }
+  return ok({ id, native: readNative(content), utxo });
+}

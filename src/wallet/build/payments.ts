@@ -1,0 +1,83 @@
+/** Outputs that a wish asks for. */
+import { ok, type Result } from "#src/base/result.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import type { NewOutput } from "#src/cardano/transaction.ts";
+import { nameOf, policyOf } from "#src/cardano/value.ts";
+import { neededLovelace, valueSize } from "#src/balance/output.ts";
+import { stableMinimum } from "#src/wallet/build/changes.ts";
+import { ada, refusal, textOf } from "#src/wallet/build/failures.ts";
+import type { Payment, SelectionFailure } from "#src/wallet/build/types.ts";
+
+/** Most of one asset that an output holds. */
+export const MAX_QUANTITY = (1n << 64n) - 1n;
+
+type OutputParameters = Pick<Parameters, "utxoCostPerByte" | "maxValueSize">;
+
+/** A payment as an output, with the least lovelace where none is stated; or what the ledger has against it. */
+export function outputOf(
+  parameters: OutputParameters,
+  payment: Payment,
+  index: number,
+): Result<NewOutput, SelectionFailure> {
+  const { address, lovelace } = payment;
+  const assets = new Map(payment.assets?.filter(([, quantity]) => quantity !== 0n));
+  const output: NewOutput = { address, value: { lovelace, assets } };
+  for (const [asset, quantity] of assets) {
+    if (quantity <= MAX_QUANTITY) continue;
+    return {
+      ok: false,
+      error: refusal(
+        "output_token_quantity_exceeds_limit",
+        `A payment has more of an asset than one output can hold, which is ${MAX_QUANTITY}.`,
+        {
+          address: textOf(address),
+          policy_id: policyOf(asset),
+          asset_name: nameOf(asset),
+          quantity,
+          max_quantity: MAX_QUANTITY,
+        },
+      ),
+    };
+  }
+  const least = stableMinimum(parameters, output);
+  const whole = lovelace === 0n ? { address, value: { lovelace: least, assets } } : output;
+  if (valueSize(whole.value) > parameters.maxValueSize) {
+    return {
+      ok: false,
+      error: refusal(
+        "output_token_bundle_size_exceeds_limit",
+        `A payment has more assets than one output can hold; divide its ${assets.size} assets over several.`,
+        { address: textOf(address), bundle_size: assets.size },
+      ),
+    };
+  }
+  if (whole.value.lovelace < neededLovelace(parameters, whole)) {
+    return {
+      ok: false,
+      error: refusal(
+        "utxo_too_small",
+        `Payment ${index} has ${lovelace} lovelace; with its address and assets it must have at least ${least}.`,
+        {
+          tx_output_index: index,
+          tx_output_lovelace_specified: ada(lovelace),
+          tx_output_lovelace_required_minimum: ada(least),
+        },
+      ),
+    };
+  }
+  return ok(whole);
+}
+
+/** All payments as outputs, in their order. */
+export function outputsOf(
+  parameters: OutputParameters,
+  payments: readonly Payment[],
+): Result<readonly NewOutput[], SelectionFailure> {
+  const outputs: NewOutput[] = [];
+  for (const [index, payment] of payments.entries()) {
+    const output = outputOf(parameters, payment, index);
+    if (!output.ok) return output;
+    outputs.push(output.value);
+  }
+  return ok(outputs);
+}

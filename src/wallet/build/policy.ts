@@ -1,0 +1,52 @@
+/** Scripts of the wallet's policy key, under which it mints. */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { agrees, encodeNative, keysOf, nativeHash, type NativeScript } from "#src/cardano/nativeScript.ts";
+import { leavesOf, toNative } from "#src/wallet/shared/script.ts";
+import { scriptFault } from "#src/wallet/shared/validate.ts";
+import type { PolicyTemplate } from "#src/wallet/build/types.ts";
+
+/** Why a template gives no policy. */
+export type PolicyFailure = Failure<"missing_policy_public_key" | "created_wrong_policy_script_template">;
+
+/** A policy of the wallet. */
+export interface Policy {
+  /** Its id: the script's hash. */
+  readonly id: string;
+  /** CBOR of the script. */
+  readonly bytes: Uint8Array;
+  readonly native: NativeScript;
+}
+
+/**
+ * The policy of a template, in which `cosigner#0` stands for the wallet's policy key (its hash). It must name exactly this cosigner, and be
+ * wise: no empty list, no key twice in one, times that can be met.
+ */
+export function policyOfTemplate(
+  template: PolicyTemplate,
+  policyKey: string | undefined,
+): Result<Policy, PolicyFailure> {
+  if (policyKey === undefined) {
+    return fail(
+      "missing_policy_public_key",
+      "The wallet has no policy key yet. Make one with POST /wallets/{walletId}/policy-key, then ask again.",
+    );
+  }
+  const leaves = leavesOf(template);
+  const fault = leaves.length === 1 && leaves[0] === "cosigner#0"
+    ? scriptFault(template, "recommended")
+    : "The script must have exactly one cosigner in it, cosigner#0.";
+  if (fault !== undefined) return fail("created_wrong_policy_script_template", fault);
+  const native = toNative(template, () => policyKey);
+  const bytes = encodeNative(native);
+  return ok({ id: nativeHash(bytes), bytes, native });
+}
+
+/** Whether a script agrees in every slot of an interval once all of its keys signed. */
+export function isWithin(native: NativeScript, from: bigint | undefined, before: bigint | undefined): boolean {
+  return agrees(native, new Set(keysOf(native)), { from, before });
+}
+
+/** Whether a script asks for slots. */
+export function hasTimes(native: NativeScript): boolean {
+  return "scripts" in native ? native.scripts.some(hasTimes) : native.kind !== "key";
+}

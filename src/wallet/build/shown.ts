@@ -1,0 +1,13 @@
+/** Inputs and outputs as a coin selection shows them. */
+import type { Value } from "#src/cardano/value.ts";
+import type { ChosenCoin, OwnCoin, ShownOutput } from "#src/wallet/build/types.ts";
+
+/** An output, made or to be made. */
+export function shownOutput({ address, value }: { readonly address: string; readonly value: Value }): ShownOutput {
+  return { address, lovelace: value.lovelace, assets: [...value.assets] };
+}
+
+/** A coin that is spent or put up. */
+export function shownCoin({ utxo, path }: OwnCoin): ChosenCoin {
+  return { ref: utxo.ref, ...shownOutput(utxo.output), path };
+}
