@@ -1,0 +1,118 @@
+/** Requests and answers about shared wallets; safe in a browser. */
+import { z } from "zod";
+import { fromBech32 } from "#src/cardano/bech32.ts";
+import { secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
+import { index } from "#src/api/wallets/params.ts";
+import { cosignerName, templateScript } from "#src/api/wallets/script.ts";
+import { newPassphrase, walletName } from "#src/api/wallets/text.ts";
+import { gap, oneChange, restoration, selection, wallet } from "#src/api/wallets/wallets.ts";
+
+const XPUB_BYTES = 64;
+
+const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** An account's public key and chain code as `acct_shared_xvk1…`, or why a text is none. */
+function readAccountKey(text: string): { readonly key: string } | { readonly why: string } {
+  const read = fromBech32(text);
+  if (!read) return { why: "Extended account must be encoded as Bech32." };
+  if (read.prefix !== "acct_shared_xvk") return { why: "Extended account must have the prefix 'acct_shared_xvk'." };
+  if (read.bytes.length !== XPUB_BYTES) return { why: "Extended account must have 64 bytes: a key and a chain code." };
+  return { key: hex(read.bytes) };
+}
+
+/** An account's public key and chain code in bech32, read into 128 hexadecimal digits. */
+export const accountKey = z.string().transform((text, context) => {
+  const read = readAccountKey(text);
+  if ("key" in read) return read.key;
+  context.addIssue({ code: "custom", message: read.why });
+  return z.NEVER;
+}).meta({
+  type: "string",
+  description: "Public key and chain code of an account of a shared wallet.",
+  example: "acct_shared_xvk1…",
+});
+
+/** A template as it is given: `self` stands for the wallet's own key. */
+export const givenTemplate = z.object({
+  cosigners: z.record(cosignerName, z.union([z.literal("self"), accountKey])).meta({
+    description: "Account keys by cosigner, as far as they are known; `self` is this wallet.",
+  }),
+  template: templateScript,
+}).meta({ id: "GivenScriptTemplate" });
+
+/** A template as it is told. */
+export const scriptTemplate = z.object({
+  cosigners: z.record(z.string(), z.string()),
+  template: templateScript,
+}).meta({ id: "ScriptTemplate" });
+
+/** Keys that somebody sent, by cosigner; in words that clients of wallet servers know. */
+export const cosignerKeys = z.record(z.string(), z.unknown(), {
+  error: "parsing ApiSharedWalletPatchData failed, expected Object",
+}).transform((body, context) => {
+  const keys: Record<string, string> = {};
+  const wrong = (message: string) => void context.addIssue({ code: "custom", message });
+  for (const [name, text] of Object.entries(body)) {
+    if (!cosignerName.safeParse(name).success) wrong("Cosigner should be of form: cosigner#num");
+    else if (typeof text !== "string") wrong("parsing Text failed, expected String");
+    else {
+      const read = readAccountKey(text);
+      if ("key" in read) keys[name] = read.key;
+      else wrong(read.why);
+    }
+  }
+  if (Object.keys(body).length === 0) wrong("at least one cosigner's key is needed");
+  return keys;
+}).meta({
+  type: "object",
+  additionalProperties: { type: "string" },
+  description: "Account keys by cosigner: all of them are taken, or none.",
+  example: { "cosigner#1": "acct_shared_xvk1…" },
+});
+
+export const scriptValidation = z.enum(["none", "required", "recommended"]).meta({
+  description:
+    "How strictly the scripts are looked at: whether the ledger could ever accept them (the usual), or whether they are wise as well.",
+});
+
+const common = {
+  name: walletName,
+  account_index: index.meta({ description: "Index of the wallet's account, a hard one.", example: "0H" }),
+  address_pool_gap: gap,
+  restoration_mode: restoration,
+  payment_script_template: givenTemplate,
+  delegation_script_template: givenTemplate.optional(),
+  script_validation: scriptValidation.default("required"),
+  one_change_address_mode: oneChange.default(false),
+  selection: selection.default("per-output"),
+};
+
+const fromMnemonic = z.object({
+  ...common,
+  mnemonic_sentence: walletWords,
+  mnemonic_second_factor: secondFactor.optional(),
+  passphrase: newPassphrase,
+}).meta({ description: "A wallet that signs." });
+
+const fromAccount = z.object({ ...common, account_public_key: accountKey }).meta({
+  description: "A wallet that watches: whatever it builds is signed elsewhere.",
+});
+
+export const sharedWalletBody = z.union([fromMnemonic, fromAccount]).meta({ id: "SharedWalletBody" });
+export type SharedWalletBody = z.output<typeof sharedWalletBody>;
+
+const shown = {
+  id: z.string(),
+  name: z.string(),
+  account_index: z.string().meta({ example: "0H" }),
+  address_pool_gap: z.int(),
+  payment_script_template: scriptTemplate,
+  delegation_script_template: scriptTemplate.optional(),
+};
+
+const incomplete = z.object({ ...shown, state: z.object({ status: z.literal("incomplete") }) }).meta({
+  description: "A wallet that waits for keys of its cosigners.",
+});
+const active = wallet.extend(shown).meta({ description: "A wallet whose cosigners are all known." });
+
+export const sharedWallet = z.union([incomplete, active]).meta({ id: "SharedWallet" });
