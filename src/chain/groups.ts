@@ -144,12 +144,12 @@ export async function assign(sql: Queries, projections: readonly string[], anoth
   return { any: true, current, at };
 }
 
-/** A cursor apart that has not passed a birth, and has little way to it. */
+/** A cursor apart that has not passed a birth, and has little way to it; it does not move before the transaction ends. */
 async function joinable(sql: Queries, projection: string, birth: bigint): Promise<string | undefined> {
   const [found] = await sql<{ id: string }[]>`
     select id from chain_cursor c where id <> ${MAIN} and slot <= ${birth} and slot > ${birth - BigInt(TOGETHER)}
       and exists (select 1 from chain_member m where m.cursor = c.id and m.projection = ${projection})
-    order by slot desc limit 1`;
+    order by slot desc limit 1 for update of c`;
   return found?.id;
 }
 

@@ -1,0 +1,470 @@
+/**
+ * The wallets' index against a plain model: on a chain that lags, drops and rolls back, with crashes at every line, wallets born at any
+ * block and known at once or long after, stock running out, and the same account in several wallets.
+ */
+import process from "node:process";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sleep } from "#src/base/clock.ts";
+import { silentLog } from "#src/base/log.ts";
+import { fromHex } from "#src/base/bytes.ts";
+import { origin, type Point } from "#src/cardano/block.ts";
+import { parseRefKey, refKey } from "#src/cardano/output.ts";
+import type { Touched } from "#src/cardano/projection.ts";
+import { lovelace, type Value } from "#src/cardano/value.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { Follower, type FollowerOptions } from "#src/chain/follower.ts";
+import { dismiss, enrol } from "#src/chain/groups.ts";
+import { chainMigrations } from "#src/chain/migrations.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Queries, type Store } from "#src/store/store.ts";
+import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
+import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
+import { walletProjection } from "#src/wallet/index/projection.ts";
+import { walletSupply } from "#src/wallet/index/supply.ts";
+import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
+import { MemoryChain, memoryPort, type Moods } from "../../support/chain.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { seeded } from "../../support/random.ts";
+import { until } from "../../support/until.ts";
+import {
+  baseAddress,
+  deriver,
+  KEY_DEPOSIT,
+  keyAt,
+  type ModelState,
+  type ModelWallet,
+  replayWallet,
+  stakeKey,
+  transactionOf,
+} from "../../support/wallet_index_model.ts";
+
+const RUNS = Number(process.env.WALLET_RUNS ?? 3);
+const STEPS = 100;
+
+let infra: Awaited<ReturnType<typeof sharedInfra>>;
+let store: Store;
+let made = deriver();
+beforeEach(async () => {
+  infra = await sharedInfra();
+  store = openStore(infra.databaseUrl);
+  made = deriver();
+  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations]);
+});
+afterEach(async () => {
+  await store?.close();
+  await infra?.stop();
+});
+
+const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
+const walletId = (name: string) => Array.from(name, (c) => c.charCodeAt(0).toString(16)).join("").padEnd(40, "0");
+
+async function begin({ wallet, account, gap, birth }: ModelWallet): Promise<void> {
+  const prepared = await prepareWallet(
+    {
+      wallet,
+      kind: "shelley",
+      network: 0,
+      gap,
+      prefix: "1852H/1815H/0H",
+      account,
+      stake: { kind: "key", hash: stakeKey(account) },
+    },
+    birth,
+    made.derive,
+  );
+  await store.sql.begin(async (sql) => {
+    expect(await beginWallet(sql, prepared, enrol)).toEqual({ ok: true, value: null });
+  });
+}
+
+/** What the index says of a wallet, in the model's form. */
+async function readState(sql: Queries, wallet: string): Promise<ModelState> {
+  const pools = await sql<{ role: number; size: number; used: number }[]>`
+    select role, size, used from wallet_pool where wallet = ${wallet} and to_slot is null order by role`;
+  const uses = await sql<{ role: bigint; index: bigint }[]>`
+    select role, index from wallet_use where wallet = ${wallet} order by role, index`;
+  const utxos = await sql<{ ref: string }[]>`
+    select ref from wallet_utxo where wallet = ${wallet} and to_slot is null order by ref`;
+  const holdings = await sql<{ asset: string; quantity: string }[]>`
+    select asset, quantity from wallet_holding where wallet = ${wallet} and to_slot is null order by asset collate "C"`;
+  const transactions = await sql<Record<string, bigint>[]>`
+    select * from wallet_transaction where wallet = ${wallet} order by from_slot, index`;
+  for (const { role, used } of pools) {
+    expect(used).toBe(
+      Math.max(-1, ...uses.filter((use) => Number(use.role) === role).map(({ index }) => Number(index))),
+    );
+  }
+  return {
+    pools: pools.map(({ role, size }) => ({
+      size,
+      used: uses.filter((use) => Number(use.role) === role).map(({ index }) => Number(index)),
+    })),
+    utxos: utxos.map(({ ref }) => ref),
+    holdings: Object.fromEntries(holdings.map(({ asset, quantity }) => [asset, BigInt(quantity)])),
+    transactions: transactions.map((row) => ({
+      hash: String(row.hash),
+      slot: Number(row.from_slot),
+      net: row.net!,
+      fee: row.fee ?? undefined,
+      taken: row.deposit_taken!,
+      returned: row.deposit_returned!,
+      withdrawal: row.withdrawal ?? undefined,
+    })),
+  };
+}
+
+/** A follower of a chain in memory, and how it ends. */
+function follow(chain: MemoryChain, moods: Moods, more: Partial<FollowerOptions> = {}) {
+  const stop = new AbortController();
+  const follower = new Follower({
+    store,
+    port: memoryPort(chain, moods),
+    projections: [walletProjection({ keyDeposit: KEY_DEPOSIT })],
+    supplies: new Map([["wallet", walletSupply(store.sql, (order) => made.derive(order))]]),
+    fence: async () => {},
+    append: async () => {},
+    ring: () => {},
+    log: silentLog,
+    ...more,
+  });
+  const running = follower.run(stop.signal);
+  return {
+    follower,
+    settled: () =>
+      until("everything is read at the tip", async () => {
+        const [apart] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
+        return !apart && (await readCursor(store.sql)).at.hash === chain.tip.hash;
+      }),
+    end: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+let serial = 0;
+/** An input that nobody has. */
+const seed = () => ({ txHash: (++serial + 2 ** 41).toString(16).padStart(64, "0"), index: 0 });
+const paying = (...addresses: readonly string[]) =>
+  transactionOf({
+    inputs: [seed()],
+    outputs: addresses.map((address) => ({ address, value: lovelace(1_000_000n) })),
+    fee: 200_000n,
+  });
+
+/** Makes random transactions about some wallets. */
+class Payer {
+  constructor(private readonly random: () => number) {}
+
+  private below(most: number): number {
+    return Math.floor(this.random() * most);
+  }
+
+  private value(): Value {
+    const assets = new Map<string, bigint>();
+    while (this.random() < 0.3) assets.set("ab".repeat(28) + `0${this.below(4)}`, BigInt(1 + this.below(50)));
+    return { lovelace: BigInt(1_000_000 + this.below(1_000_000)), assets };
+  }
+
+  /** An address of a wallet: within its pools, at their very end, or beyond. */
+  private address(wallet: ModelWallet, { pools }: ModelState): string {
+    const role = this.random() < 0.7 ? 0 : 1;
+    const { size } = pools[role]!;
+    const lot = this.random();
+    const index = lot < 0.5 ? this.below(size) : lot < 0.8 ? size - 1 : size + this.below(30);
+    // without a stake part, or with another's, it is as much the wallet's; with a script's header it is nobody's
+    const key = keyAt(wallet.account, role, index);
+    const form = this.random();
+    return form < 0.8
+      ? baseAddress(wallet.account, role, index)
+      : form < 0.9
+      ? `60${key}`
+      : form < 0.95
+      ? `70${key}`
+      : `00${key}${"cd".repeat(28)}`;
+  }
+
+  next(wallets: readonly ModelWallet[], chain: MemoryChain): Uint8Array[] {
+    const blocks = chain.blocks.map(({ scanned }) => scanned);
+    const transactions: Uint8Array[] = [];
+    for (const wallet of wallets) {
+      if (this.random() > 0.4) continue;
+      const state = replayWallet(wallet, blocks);
+      const inputs = state.utxos.filter(() => this.random() < 0.3).map(parseRefKey);
+      const outputs = [...Array(1 + this.below(3))].map(() => ({
+        address: this.address(wallet, state),
+        value: this.value(),
+      }));
+      const fee = BigInt(170_000 + this.below(1_000));
+      if (this.random() < 0.1 && inputs.length > 0) {
+        const [first] = outputs;
+        transactions.push(transactionOf({
+          inputs: [seed()],
+          outputs,
+          fee,
+          collateral: inputs,
+          ...(this.random() < 0.5 ? { collateralReturn: first! } : {}),
+          totalCollateral: 500_000n,
+          withdrawals: new Map([[`e0${stakeKey(wallet.account)}`, 5n]]),
+          valid: false,
+        }));
+        continue;
+      }
+      const key = [0, fromHex(stakeKey(wallet.account))];
+      const lot = this.random();
+      transactions.push(transactionOf({
+        inputs: [...inputs, seed()],
+        outputs: this.random() < 0.1 ? [] : outputs,
+        fee,
+        ...(this.random() < 0.1
+          ? { withdrawals: new Map([[`e0${stakeKey(wallet.account)}`, BigInt(this.below(1_000))]]) }
+          : {}),
+        certificates: lot < 0.05 ? [[0, key]] : lot < 0.1 ? [[7, key, 3_000_000n]] : lot < 0.15 ? [[1, key]] : [],
+      }));
+    }
+    return transactions;
+  }
+}
+
+describe("against a plain model", () => {
+  it.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (run) => {
+    const random = seeded(run);
+    const chain = new MemoryChain();
+    const payer = new Payer(random);
+    const told: Touched[] = [];
+    let calm = false;
+    let crashes = 0;
+    const { follower, settled, end } = follow(chain, { random, drop: 0.02, ...(run % 2 ? { lagMs: 2 } : {}) }, {
+      append: async (_, touched) => void told.push(...touched),
+      near: run % 2 ? 20 : 0,
+      keepBlocks: 30,
+      onStep: (step) => {
+        if (calm || random() > 0.03) return;
+        crashes++;
+        throw new Error(`crash at ${step}`);
+      },
+    });
+    const wallets: (ModelWallet & { readonly at: number })[] = [];
+    let rollbacks = 0;
+    try {
+      for (let i = 0; i < STEPS; i++) {
+        if (chain.blocks.length > 6 && random() < 0.08) {
+          chain.rollback(1 + Math.floor(random() * 6));
+          rollbacks++;
+        }
+        if (i % 25 === 0) {
+          const account = `account ${i}`;
+          const gap = [10, 20, 11, 37][i / 25]!;
+          const birth = i === 0 ? origin : pointOf(chain.tip);
+          wallets.push({ wallet: walletId(`w${i}`), account, gap, birth, at: i + Math.floor(random() * 60) });
+          // the same account with another gap, read from the origin
+          wallets.push({
+            wallet: walletId(`a${i}`),
+            account,
+            gap: 10,
+            birth: origin,
+            at: i + Math.floor(random() * 60),
+          });
+        }
+        chain.add(...payer.next(wallets.filter(({ wallet }) => wallet.startsWith("77")), chain));
+        for (const wallet of wallets) if (wallet.at === i) await begin(wallet);
+        follower.wake();
+        await sleep(random() * 20);
+      }
+      calm = true;
+      for (const wallet of wallets) if (wallet.at >= STEPS) await begin(wallet);
+      follower.wake();
+      await settled();
+      for (let i = 0; i < 5; i++) chain.add(...payer.next(wallets, chain));
+      await settled();
+      const blocks = chain.blocks.map(({ scanned }) => scanned);
+      let seen = 0;
+      for (const wallet of wallets) {
+        // who was born on a branch that is no more has its block nowhere: it is read from there on all the same
+        const state = await readState(store.sql, wallet.wallet);
+        expect([wallet.wallet, state]).toEqual([wallet.wallet, replayWallet(wallet, blocks)]);
+        seen += state.transactions.length;
+      }
+      console.log(
+        `run ${run}: ${blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes, ${seen} transactions, ` +
+          `${made.state.orders} orders of stock`,
+      );
+      expect(seen).toBeGreaterThan(100);
+      expect(rollbacks).toBeGreaterThan(2);
+      expect(made.state.orders).toBeGreaterThan(2 * wallets.length);
+      expect(told.some(({ event }) => event.type === "RESTORED")).toBe(true);
+      expect(told.filter(({ event }) => event.type === "TRANSACTION").length).toBeGreaterThan(50);
+      // and back over any depth
+      for (const depth of [1, 7, 20]) {
+        chain.rollback(depth);
+        chain.add();
+        await settled();
+        const left = chain.blocks.map(({ scanned }) => scanned);
+        for (const wallet of wallets) {
+          expect([depth, wallet.wallet, await readState(store.sql, wallet.wallet)]).toEqual([
+            depth,
+            wallet.wallet,
+            replayWallet(wallet, left),
+          ]);
+        }
+      }
+      expect(told.some(({ event }) => event.type === "ROLLED_BACK")).toBe(true);
+    } finally {
+      await end();
+    }
+  });
+});
+
+describe("pools", () => {
+  const wallet: ModelWallet = { wallet: walletId("one"), account: "one", gap: 20, birth: origin };
+  const calm: Moods = { random: () => 0 };
+  const receive = (index: number) => baseAddress(wallet.account, 0, index);
+
+  const expectExact = async (chain: MemoryChain, utxos: number) => {
+    const expected = replayWallet(wallet, chain.blocks.map(({ scanned }) => scanned));
+    expect(expected.utxos).toHaveLength(utxos);
+    expect(await readState(store.sql, wallet.wallet)).toEqual(expected);
+  };
+
+  it("lose nothing when a block pays the last address of a pool and the next one beyond it", async () => {
+    const chain = new MemoryChain();
+    await begin(wallet);
+    const { settled, end } = follow(chain, calm);
+    try {
+      await settled();
+      chain.add(paying(receive(19)));
+      chain.add(paying(receive(24)));
+      await settled();
+      await expectExact(chain, 2);
+      // nobody can know what is beyond: 45 is the first out of reach
+      chain.add(paying(receive(45)));
+      await settled();
+      await expectExact(chain, 2);
+      chain.add(paying(receive(44)));
+      chain.add(paying(receive(45)));
+      await settled();
+      await expectExact(chain, 4);
+    } finally {
+      await end();
+    }
+  });
+
+  it("lose nothing within one block, whatever the order of its outputs", async () => {
+    const chain = new MemoryChain();
+    await begin(wallet);
+    const { settled, end } = follow(chain, calm);
+    try {
+      chain.add(paying(receive(55)), paying(receive(37), receive(19)), paying(receive(38)));
+      await settled();
+      await expectExact(chain, 4);
+    } finally {
+      await end();
+    }
+  });
+
+  it("lose nothing in a restore that finds each address by the one before, in blocks folded together", async () => {
+    const chain = new MemoryChain();
+    // each block pays the last address that the one before brings into reach
+    for (let i = 0; i < 150; i++) chain.add(paying(receive(20 * (i + 1) - 1)));
+    const { follower, settled, end } = follow(chain, calm, { near: 0 });
+    try {
+      await settled();
+      await begin(wallet);
+      follower.wake();
+      await settled();
+      await expectExact(chain, 150);
+      expect(made.state.keys).toBeGreaterThan(3_000);
+      expect(made.state.orders).toBeLessThan(150);
+    } finally {
+      await end();
+    }
+  });
+
+  it("say that nobody makes stock, and go on once somebody does", async () => {
+    const chain = new MemoryChain();
+    chain.add(paying(receive(19)));
+    chain.add(paying(receive(39)));
+    chain.add(paying(receive(59)));
+    await begin(wallet);
+    let broken = true;
+    const derive = made.derive;
+    made = { ...made, derive: (order) => broken ? Promise.reject(new Error("overloaded")) : derive(order) };
+    const { settled, end } = follow(chain, calm);
+    try {
+      await sleep(200);
+      broken = false;
+      await settled();
+      await expectExact(chain, 3);
+    } finally {
+      await end();
+    }
+  });
+
+  it("leave no row of a wallet that ends, and it may begin anew", async () => {
+    const chain = new MemoryChain();
+    for (let i = 0; i < 5; i++) chain.add(paying(receive(i)));
+    await begin(wallet);
+    const { follower, settled, end } = follow(chain, calm);
+    try {
+      await settled();
+      await expectExact(chain, 5);
+      await dismiss(store.sql, "wallet", [wallet.wallet]);
+      follower.wake();
+      await until("it is gone", async () => (await store.sql`select 1 from chain_member`).length === 0);
+      const tables = ["index", "address", "stock", "pool", "use", "utxo", "holding", "transaction"];
+      for (const table of tables) {
+        expect([table, ...await store.sql`select 1 from ${store.sql(`wallet_${table}`)}`]).toEqual([table]);
+      }
+      await begin({ ...wallet, gap: 30 });
+      follower.wake();
+      await settled();
+      expect((await readState(store.sql, wallet.wallet)).utxos).toHaveLength(5);
+      expect((await readState(store.sql, wallet.wallet)).pools[0]!.size).toBe(35);
+    } finally {
+      await end();
+    }
+  });
+});
+
+it("finds the addresses of a random wallet by opening their paths", async () => {
+  const chain = new MemoryChain();
+  const mine = byronPathKey("11".repeat(64));
+  const other = byronPathKey("22".repeat(64));
+  const key = "33".repeat(64);
+  const hard = 2 ** 31;
+  const paths = [[hard, hard + 7], [hard + 5, 2 ** 32 - 1], [0, 3]] as const;
+  const addresses = paths.map((path) => randomAddress({ pathKey: mine, path, key, magic: 42 }));
+  const foreign = randomAddress({ pathKey: other, path: [hard, hard], key, magic: 42 });
+  const first = chain.add(paying(...addresses, foreign), paying(addresses[0]!));
+  const random = {
+    wallet: walletId("random"),
+    kind: "random",
+    network: 0,
+    pathKey: Buffer.from(mine).toString("hex"),
+  } as const;
+  await store.sql.begin(async (sql) => {
+    await beginWallet(sql, await prepareWallet(random, origin, made.derive), enrol);
+  });
+  const { settled, end } = follow(chain, { random: () => 0 });
+  try {
+    await settled();
+    const utxos = await store.sql<{ role: bigint; index: bigint }[]>`
+      select role, index from wallet_utxo where to_slot is null order by ref, role, index`;
+    expect(utxos.map(({ role, index }) => `${role}/${index}`).sort()).toEqual(
+      [paths[0], paths[0], paths[1], paths[2]].map(([account, index]) => `${account}/${index}`).sort(),
+    );
+    const uses = await store.sql<{ address: string }[]>`select address from wallet_use`;
+    expect(uses.map(({ address }) => address).sort()).toEqual([...addresses].sort());
+    const ref = { txHash: first.transactions[0]!.hash, index: 1 };
+    chain.add(
+      transactionOf({ inputs: [ref], outputs: [{ address: foreign, value: lovelace(900_000n) }], fee: 100_000n }),
+    );
+    await settled();
+    const [spending] = await store.sql`select net, hash from wallet_transaction where net < 0`;
+    expect(spending).toMatchObject({ net: -1_000_000n });
+    expect(await store.sql`select 1 from wallet_utxo where ref = ${refKey(ref)} and to_slot is null`).toEqual([]);
+  } finally {
+    await end();
+  }
+});
