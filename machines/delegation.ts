@@ -42,7 +42,7 @@ const account = {
  * All there is to say; `slot` is that of the newest of it, for a later rollback that changes none of it is not told, `epoch` that of the block
  * where the index stands. `history` has the newest certificates of the last epochs, the oldest first.
  */
-const whole = { ...account, history: z.array(certified).max(LAG + 2), rewards: z.string().regex(/^\d+$/).nullable() };
+const whole = { ...account, history: z.array(certified).max(LAG + 2), rewards: z.string().regex(/^\d+$/) };
 
 export const delegationInputs = z.discriminatedUnion("type", [
   /** A block has certificates of the credential; this is what they leave. */
@@ -90,8 +90,8 @@ export interface DelegationContext extends Shown {
   readonly registered: boolean;
   readonly deposit: string | null;
   readonly history: readonly Certified[];
-  /** Lovelace not withdrawn; null while nobody said. */
-  readonly rewards: string | null;
+  /** Lovelace not withdrawn, as far as the network said. */
+  readonly rewards: string;
 }
 
 const NOBODY: Delegated = { pool: null, drep: null };
@@ -208,7 +208,7 @@ const possible = ({ context, event }: { context: DelegationContext; event: Deleg
   objection({
       ...newest(context),
       registered: context.registered,
-      rewards: BigInt(context.rewards ?? 0),
+      rewards: BigInt(context.rewards),
     }, event) === undefined;
 
 const moves = [
@@ -248,7 +248,7 @@ export const delegationMachine = setup({
     registered: false,
     deposit: null,
     history: [],
-    rewards: null,
+    rewards: "0",
     active: NOBODY,
     next: [],
   },

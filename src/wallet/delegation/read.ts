@@ -4,6 +4,7 @@ import type { Credential } from "#src/cardano/address.ts";
 import { parseDrepKey } from "#src/cardano/drepText.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
 import type { Queries } from "#src/store/store.ts";
+import type { StakeAccount } from "#src/wallet/build/types.ts";
 import { parseCredential } from "#src/wallet/index/credential.ts";
 
 /** A wallet's stake account. */
@@ -83,4 +84,10 @@ function accountOf(row: Columns, history: readonly Certified[]): WalletAccount {
 /** Whom an account's stake and vote count for in an epoch, and what changes in the next ones. */
 export function delegationIn({ history }: Pick<WalletAccount, "history">, epoch: number): Shown {
   return shownIn(kept(history, epoch), epoch);
+}
+
+/** An account as builds take it (`Means.account`); `keyDeposit` is the parameter's, for registrations that state none. */
+export function stakeAccountOf(account: WalletAccount, path: readonly number[], keyDeposit: bigint): StakeAccount {
+  const { credential, registered, deposit, pool, drep, rewards } = account;
+  return { credential, path, registered, deposit: deposit ?? keyDeposit, rewards, pool, drep };
 }

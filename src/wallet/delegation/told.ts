@@ -25,7 +25,7 @@ export function told(type: "TOLD" | "ROLLED_BACK", credential: string, epoch: nu
       registered: (last?.registered as boolean | undefined) ?? false,
       deposit: deposit == null ? null : String(deposit),
       history: kept(mine.map(certifiedOf), epoch).map((one) => ({ ...one })),
-      rewards: account ? String(account.rewards) : null,
+      rewards: String(account?.rewards ?? 0),
     },
   };
 }

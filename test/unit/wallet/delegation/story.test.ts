@@ -4,23 +4,18 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { delegationActor } from "#actors/delegation.ts";
-import { delegationInputs, objection, shownIn } from "#machines/delegation.ts";
-import type { Json } from "#src/base/json.ts";
+import { objection, shownIn } from "#machines/delegation.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock, ScannedTransaction } from "#src/cardano/block.ts";
 import type { Certificate, DRep } from "#src/cardano/certificates.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
 import { askedKey, type Row, type RowQuery, type Touched } from "#src/cardano/projection.ts";
 import { together } from "#src/cardano/projections.ts";
-import { fold, type Held } from "#src/runtime/fold.ts";
-import { hydrate, stateName, viewOf } from "#src/runtime/machine.ts";
-import type { Event } from "#src/runtime/types.ts";
 import { delegationProjection } from "#src/wallet/delegation/projection.ts";
+import { DelegationHeard } from "../../../support/delegation.ts";
 
 const EPOCH = 5;
 const epochOf = (slot: number) => Math.max(0, Math.floor(slot / EPOCH));
-const kind = delegationActor();
 
 const STAKES = [
   { kind: "key", hash: "a1".repeat(28) },
@@ -189,32 +184,6 @@ class Tables {
   }
 }
 
-/** An actor as its worker has it, taken out of its stored form after every turn. */
-class Actor {
-  held: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
-  private seq = 0;
-  constructor(readonly id: string) {}
-
-  hear(event: Touched["event"]): void {
-    const entity = { kind: "delegation", id: this.id };
-    const parsed = delegationInputs.parse(event) as Event;
-    const folded = fold(kind, entity, this.held, [{ from: "input", seq: ++this.seq, event: parsed }], 1_000);
-    expect(folded.dead).toEqual([]);
-    expect(folded.inputs.map(({ outcome }) => outcome)).toEqual(["applied"]);
-    const snapshot = folded.text === undefined
-      ? folded.next.snapshot
-      : hydrate(kind, JSON.parse(folded.text) as Json, kind.version);
-    this.held = { ...folded.next, snapshot };
-  }
-
-  get view() {
-    const { snapshot, version } = this.held;
-    if (!snapshot) return undefined;
-    const { can } = viewOf({ kind: "delegation", id: this.id }, snapshot, version);
-    return { state: stateName(snapshot.value), context: snapshot.context as Record<string, unknown>, can };
-  }
-}
-
 const stateOf = ({ pool, drep }: Truth) =>
   pool !== null ? (drep !== null ? "both" : "delegating") : drep !== null ? "voting" : "neither";
 
@@ -241,7 +210,7 @@ describe("a stake credential", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (story) => {
         const tables = new Tables();
-        const actors = [0, 1].map((of) => new Actor(keyOf(of)));
+        const actors = [0, 1].map((of) => new DelegationHeard(keyOf(of)));
         const hear = (touched: readonly Touched[]) => {
           for (const { entity, event } of touched) {
             expect(entity.kind).toBe("delegation");
@@ -328,7 +297,7 @@ describe("a stake credential", () => {
               deposit: truth.deposit === null ? null : String(truth.deposit),
               active,
               next: changes,
-              rewards: now.rewards[of] === null ? null : String(now.rewards[of]),
+              rewards: String(now.rewards[of] ?? 0),
             });
             for (
               const intent of [

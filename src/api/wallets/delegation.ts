@@ -1,0 +1,27 @@
+/** How a wallet's stake is delegated, as the wallet service tells it; safe in a browser. */
+import { z } from "zod";
+import { count, epochStart } from "#src/api/wallets/places.ts";
+import { amount } from "#src/api/wallets/text.ts";
+
+const whom = {
+  status: z.enum(["not_delegating", "delegating", "voting", "delegating_and_voting"]),
+  target: z.string().optional().meta({ description: "Id of the pool, `pool1…`." }),
+  voting: z.string().optional().meta({ description: "`abstain`, `no_confidence`, or `drep1…` (CIP-129)." }),
+};
+
+export const delegation = z.object({
+  active: z.object(whom).meta({ description: "What counts in this epoch." }),
+  next: z.array(z.object({ ...whom, changes_at: epochStart })).meta({ description: "What will count later." }),
+}).meta({ id: "Delegation" });
+
+export const stakeKeys = z.object({
+  ours: z.array(z.object({
+    index: count,
+    key: z.string().meta({ description: "Reward address." }),
+    stake: amount,
+    reward_balance: amount,
+    delegation,
+  })),
+  foreign: z.array(z.object({ key: z.string(), stake: amount, reward_balance: amount })),
+  none: z.object({ stake: amount }),
+}).meta({ id: "StakeKeys" });

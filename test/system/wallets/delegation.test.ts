@@ -1,0 +1,287 @@
+/** Stake keys of wallets over a devnet with short epochs: joining, rewards, votes, withdrawals, leaving, and rollbacks over boundaries. */
+import { expect, test } from "vitest";
+import { silentLog } from "#src/base/log.ts";
+import { origin, type Point } from "#src/cardano/block.ts";
+import { type Epochs, epochsOf } from "#src/cardano/epochs.ts";
+import type { Touched } from "#src/cardano/projection.ts";
+import { together } from "#src/cardano/projections.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { Follower } from "#src/chain/follower.ts";
+import { dismiss, enrol, placeOf } from "#src/chain/groups.ts";
+import { chainMigrations } from "#src/chain/migrations.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { delegationMigrations } from "#src/wallet/delegation/migrations.ts";
+import { delegationProjection } from "#src/wallet/delegation/projection.ts";
+import { delegationIn, readAccount, type WalletAccount } from "#src/wallet/delegation/read.ts";
+import { rewardsInquiry } from "#src/wallet/delegation/rewards.ts";
+import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
+import { walletProjection } from "#src/wallet/index/projection.ts";
+import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
+import { DelegationHeard } from "../../support/delegation.ts";
+import { certificates, spend, type Spending } from "../../support/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet_world.ts";
+import { until } from "../../support/until.ts";
+import { person } from "../../support/wallet.ts";
+
+const ada = 1_000_000n;
+const EPOCH = 5;
+const alice = person("alice");
+const CREDENTIAL = `key-${alice.stake}`;
+const world = devnetWorld();
+
+interface Followed {
+  readonly devnet: Devnet;
+  readonly epochs: Epochs;
+  readonly actor: DelegationHeard;
+  readonly heard: readonly Touched[];
+  stop(): Promise<void>;
+}
+
+async function followed(wrap: (port: ChainPort) => ChainPort = (port) => port): Promise<Followed> {
+  const { store } = world;
+  await migrate(store, [...chainMigrations, ...walletIndexMigrations, ...delegationMigrations]);
+  const devnet = await world.start({ epochLength: EPOCH, pools: 2 });
+  const port = wrap(world.rows);
+  const epochs = epochsOf(valueOf(await port.eras()).value);
+  const actor = new DelegationHeard(CREDENTIAL);
+  const heard: Touched[] = [];
+  const follower = new Follower({
+    store,
+    port,
+    projections: [together([walletProjection({ keyDeposit: 2n * ada }), delegationProjection(epochs.of)])],
+    inquiries: [rewardsInquiry(epochs.of)],
+    fence: async () => {},
+    append: async () => {},
+    ring: (touched) => {
+      for (const one of touched) {
+        heard.push(one);
+        if (one.entity.kind === "delegation" && one.entity.id === CREDENTIAL) actor.hear(one.event);
+      }
+    },
+    log: silentLog,
+  });
+  const stop = new AbortController();
+  const running = follower.run(stop.signal);
+  return {
+    devnet,
+    epochs,
+    actor,
+    heard,
+    stop: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** A wallet of Alice's stake key, read from the block after a birth on. */
+async function begin(wallet: string, birth: Point = origin): Promise<void> {
+  await world.store.sql.begin(async (sql) => {
+    await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake)
+      values (${wallet}, 'shelley', 0, 20, '1852H/1815H/0H', '{}', ${CREDENTIAL})`;
+    expect(await enrol(sql, WALLET_PROJECTION, [wallet], birth)).toEqual([]);
+  });
+}
+
+/** What the rows say of a wallet once the index stands where the devnet does, and rewards were asked for in its epoch. */
+async function settled({ devnet, epochs }: Followed, wallet: string): Promise<WalletAccount> {
+  const { store } = world;
+  return await until(`${wallet} is read`, async () => {
+    const { slot, hash } = devnet.tip();
+    if ((await readCursor(store.sql)).at.hash !== hash) return undefined;
+    if ((await placeOf(store.sql, WALLET_PROJECTION, wallet))?.restoring !== false) return undefined;
+    const account = await readAccount(store.sql, wallet);
+    return account?.rewardsEpoch === epochs.of(slot) ? account : undefined;
+  }, 15_000);
+}
+
+/** Makes blocks until an epoch has begun. */
+async function enter({ devnet, epochs }: Followed, epoch: number): Promise<void> {
+  while (epochs.of(devnet.tip().slot) < epoch) await makeBlock(devnet);
+}
+
+/** A transaction of Alice that spends all she has and gives it back to her, in a block. */
+async function doing({ devnet }: Followed, what: Partial<Spending>): Promise<void> {
+  const inputs = valueOf(await world.rows.utxosByAddress([alice.base])).value;
+  const back = (what.withdrawals ?? []).reduce((sum, [, lovelace]) => sum + lovelace, 0n);
+  const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - ada - (what.deposit ?? 0n) + back;
+  const made = spend({ from: alice, inputs, outputs: [[alice.base, left]], signers: [alice.stakeSeed], ...what });
+  expect(valueOf(await world.rows.submit(made.cbor))).toEqual({ outcome: "accepted" });
+  await makeBlock(devnet);
+}
+
+test(
+  "a stake key's life: it joins, earns, votes, withdraws, changes pools, quits; and back over boundaries",
+  async () => {
+    const house = await followed();
+    const { devnet, epochs, actor } = house;
+    try {
+      await begin("w");
+      await give(devnet, alice.base, 1_000_000n * ada);
+      await makeBlock(devnet);
+      expect(await settled(house, "w")).toMatchObject({ registered: false, rewards: 0n, history: [] });
+      const now = () => epochs.of(devnet.tip().slot);
+      const [first, second] = devnet.genesis.pools.map(({ id }) => id);
+      const account = `e0${alice.stake}`;
+
+      await doing(house, {
+        certificates: [certificates.register(alice), certificates.delegate(alice, first!)],
+        deposit: 2n * ada,
+      });
+      const joinedIn = now();
+      const joined = await settled(house, "w");
+      expect(joined).toMatchObject({ registered: true, deposit: 2n * ada, pool: first, rewards: 0n });
+      expect(joined.drep).toBeUndefined();
+      const shown = () => readAccount(world.store.sql, "w").then((one) => delegationIn(one!, now()));
+      const nobody = { pool: null, drep: null };
+      const atFirst = { pool: first!, drep: null };
+      expect(await shown()).toEqual({ active: nobody, next: [{ ...atFirst, from: joinedIn + 2 }] });
+      expect(actor.view).toMatchObject({ state: "delegating", context: await shown() });
+
+      // stake counts from the second epoch on, and earns what is paid two epochs later
+      const seen = new Map<number, { account: WalletAccount; shown: unknown; context: unknown }>();
+      for (let epoch = joinedIn + 1; epoch <= joinedIn + 5; epoch++) {
+        await enter(house, epoch);
+        const account = await settled(house, "w");
+        seen.set(devnet.tip().height, { account, shown: await shown(), context: actor.view!.context });
+        expect(actor.view!.context.rewards).toBe(String(account.rewards));
+      }
+      expect(await shown()).toEqual({ active: atFirst, next: [] });
+      const { rewards } = await settled(house, "w");
+      expect(rewards).toBeGreaterThan(0n);
+      const ledger = valueOf(await world.rows.accounts([{ kind: "key", hash: alice.stake }])).value[0]!;
+      expect(rewards).toBe(ledger.rewards);
+
+      // without a vote nothing can be withdrawn; with one all of it
+      await doing(house, { certificates: [certificates.abstain(alice)] });
+      const voted = await settled(house, "w");
+      expect(voted).toMatchObject({ pool: first, drep: { kind: "abstain" } });
+      expect(actor.view!.state).toBe("both");
+      expect(voted.rewards).toBeGreaterThanOrEqual(rewards);
+      await doing(house, { withdrawals: [[account, voted.rewards]] });
+      expect((await settled(house, "w")).rewards).toBe(0n);
+      expect(actor.view!.context.rewards).toBe("0");
+
+      // another pool takes no deposit
+      await doing(house, { certificates: [certificates.delegate(alice, second!)] });
+      const changed = await settled(house, "w");
+      expect(changed).toMatchObject({ pool: second, deposit: 2n * ada });
+      expect((await shown()).next.at(-1)).toEqual({ pool: second, drep: "abstain", from: now() + 2 });
+
+      await enter(house, now() + 1);
+      const due = (await settled(house, "w")).rewards;
+      const quitting = { certificates: [certificates.unregister(alice)], deposit: -2n * ada };
+      await doing(house, due > 0n ? { ...quitting, withdrawals: [[account, due]] } : quitting);
+      const quit = await settled(house, "w");
+      expect(quit).toMatchObject({ registered: false, rewards: 0n });
+      expect(quit.pool).toBeUndefined();
+      expect(actor.view).toMatchObject({
+        state: "neither",
+        context: { registered: false, deposit: null, rewards: "0" },
+      });
+
+      for (const [height, then] of [...seen].reverse()) {
+        valueOf(await devnet.rollback({ height }, { drop: true }));
+        expect(await settled(house, "w")).toEqual(then.account);
+        expect(await shown()).toEqual(then.shown);
+        // when it last heard something is another thing than what holds
+        const { slot: _, epoch: __, ...context } = actor.view!.context;
+        expect(then.context).toMatchObject(context);
+      }
+      valueOf(await devnet.rollback({ height: 0 }, { drop: true }));
+      await makeBlock(devnet);
+      expect(await settled(house, "w")).toMatchObject({ registered: false, rewards: 0n, history: [] });
+      expect(actor.view!.state).toBe("neither");
+    } finally {
+      await house.stop();
+    }
+  },
+  60_000,
+);
+
+test(
+  "a wallet that begins at the tip is told what was before it; one that is restored hears it out of the blocks",
+  async () => {
+    const house = await followed();
+    const { devnet, epochs, actor } = house;
+    try {
+      await give(devnet, alice.base, 1_000_000n * ada);
+      await makeBlock(devnet);
+      const pool = devnet.genesis.pools[0]!.id;
+      const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
+      await doing(house, { certificates: joining, deposit: 2n * ada });
+      await enter(house, epochs.of(devnet.tip().slot) + 5);
+      const { slot, hash } = devnet.tip();
+      await begin("late", { slot, hash });
+      const late = await settled(house, "late");
+      const [ledger] = valueOf(await world.rows.accounts([{ kind: "key", hash: alice.stake }])).value;
+      const told = { registered: true, deposit: 2n * ada, pool, drep: { kind: "abstain" }, rewards: ledger!.rewards };
+      expect(late).toMatchObject({ ...told, history: [{ epoch: -1, pool, drep: "abstain" }] });
+      expect(ledger!.rewards).toBeGreaterThan(0n);
+      const epoch = epochs.of(devnet.tip().slot);
+      expect(delegationIn(late, epoch)).toEqual({ active: { pool, drep: "abstain" }, next: [] });
+      await until("the actor hears", async () => actor.view?.state === "both");
+      expect(actor.view!.context).toMatchObject({
+        registered: true,
+        deposit: "2000000",
+        rewards: String(ledger!.rewards),
+      });
+
+      await begin("restored");
+      const restored = await settled(house, "restored");
+      expect(restored).toMatchObject(told);
+      expect(restored.history.map((one) => one.epoch)).toEqual([expect.any(Number)]);
+      expect(restored.history[0]!.epoch).toBeGreaterThanOrEqual(0);
+      expect(actor.view!.state).toBe("both");
+
+      await world.store.sql.begin((sql) => dismiss(sql, WALLET_PROJECTION, ["late", "restored"]));
+      await makeBlock(devnet);
+      for (const table of ["wallet_delegation", "wallet_delegation_due", "wallet_reward"]) {
+        await until(
+          `${table} is empty`,
+          async () => (await world.store.sql`select 1 from ${world.store.sql(table)}`).length === 0,
+        );
+      }
+    } finally {
+      await house.stop();
+    }
+  },
+  60_000,
+);
+
+test("answers from behind, from ahead and from far behind come to the same rewards", async () => {
+  // answers of some blocks ago, of now, and none at all
+  const kept: Awaited<ReturnType<ChainPort["accounts"]>>[] = [];
+  let asked = 0;
+  const house = await followed((port) => ({
+    ...port,
+    accounts: async (credentials) => {
+      const answer = await port.accounts(credentials);
+      kept.push(answer);
+      asked++;
+      if (asked % 5 === 0) return { ok: false, error: { code: "network_unreachable", message: "not now" } };
+      return kept[Math.max(0, kept.length - 1 - asked % 3)]!;
+    },
+  }));
+  const { devnet, epochs } = house;
+  try {
+    await begin("w");
+    await give(devnet, alice.base, 1_000_000n * ada);
+    await makeBlock(devnet);
+    const pool = devnet.genesis.pools[0]!.id;
+    const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
+    await doing(house, { certificates: joining, deposit: 2n * ada });
+    for (let i = 0; i < 12; i++) {
+      await enter(house, epochs.of(devnet.tip().slot) + 1);
+      await makeBlock(devnet);
+      const { rewards } = await settled(house, "w");
+      const [ledger] = valueOf(await world.rows.accounts([{ kind: "key", hash: alice.stake }])).value;
+      expect(rewards).toBe(ledger!.rewards);
+      if (i % 4 === 3 && rewards > 0n) await doing(house, { withdrawals: [[`e0${alice.stake}`, rewards]] });
+    }
+  } finally {
+    await house.stop();
+  }
+}, 60_000);
