@@ -1,0 +1,42 @@
+/** Credentials for the index of wallets, derived in the threads: in short jobs, so that a pool of 100,000 makes nobody wait. */
+import { toHex } from "#src/base/bytes.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import type { Builders } from "#src/builders/builders.ts";
+import type { DeriveStock, StockOrder } from "#src/wallet/index/types.ts";
+import type { Derived } from "#src/wallet/keys/types.ts";
+import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
+
+/** Keys of one job: a fifth of a second. */
+const JOB_KEYS = 2_000;
+const JOB_MS = 60_000;
+const HASH_BYTES = 28;
+
+/**
+ * Derives what the index of wallets asks for: of a Shelley wallet from its account's public key, of a shared wallet from its payment
+ * template with the keys in it. Rejects when the threads cannot do it now.
+ */
+export function deriveStock(builders: Pick<Builders, "run">): DeriveStock {
+  return async (order) => {
+    const credentials: string[] = [];
+    const prefix = order.kind === "shared" ? "script-" : "key-";
+    while (credentials.length < order.count) {
+      const count = Math.min(JOB_KEYS, order.count - credentials.length);
+      const derived = await job(builders, { ...order, from: order.from + credentials.length, count });
+      if (!derived.ok) throw new Error(`no credentials: ${derived.error.message}`);
+      const { hashes } = derived.value;
+      for (let at = 0; at < hashes.length; at += HASH_BYTES) {
+        credentials.push(prefix + toHex(hashes.subarray(at, at + HASH_BYTES)));
+      }
+    }
+    return credentials;
+  };
+}
+
+function job(builders: Pick<Builders, "run">, order: StockOrder): Promise<Result<Derived, Failure>> {
+  const { kind, account, role, from, count } = order;
+  const until = { deadline: Date.now() + JOB_MS };
+  if (kind === "random") throw new TypeError("a random wallet has no addresses to derive");
+  return kind === "shared"
+    ? builders.run("sharedCredentials", { template: account as unknown as ScriptTemplate, role, from, count }, until)
+    : builders.run("deriveCredentials", { account: account as string, role, from, count }, until);
+}
