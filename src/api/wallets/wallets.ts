@@ -1,9 +1,10 @@
 /** Wallets as they are created, changed and shown; safe in a browser. */
 import { z } from "zod";
 import { holdings } from "#src/api/wallets/amounts.ts";
+import { delegation } from "#src/api/wallets/delegation.ts";
 import { byronWords, secondFactor, walletWords } from "#src/api/wallets/mnemonics.ts";
 import { syncProgress } from "#src/api/wallets/network.ts";
-import { blockPlace, epochStart, time } from "#src/api/wallets/places.ts";
+import { blockPlace, time } from "#src/api/wallets/places.ts";
 import { amount, hash, newPassphrase, walletName, whole } from "#src/api/wallets/text.ts";
 
 const GAP = "An address pool gap must be a natural number between 10 and 100000.";
@@ -92,16 +93,6 @@ export const byronPassphraseChange = z.object({
   old_passphrase: newPassphrase.optional(),
   new_passphrase: newPassphrase,
 }).meta({ id: "ByronPassphraseChange" });
-
-const delegated = z.object({
-  status: z.enum(["not_delegating", "delegating", "voting", "delegating_and_voting"]),
-  target: z.string().optional().meta({ description: "Id of the pool." }),
-  voting: z.string().optional().meta({ description: "`abstain`, `no_confidence`, or the id of a representative." }),
-});
-export const delegation = z.object({
-  active: delegated,
-  next: z.array(delegated.extend({ changes_at: epochStart })),
-}).meta({ id: "WalletDelegation" });
 
 const shown = {
   id: z.string(),

@@ -2,14 +2,18 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
+import { openDesk } from "#src/edge/wallets/desk.ts";
 import { networkRoutes } from "#src/edge/wallets/network.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
 /** The app; `/v2/openapi.json` describes it. */
 export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const app = walletService(options.log);
   networkRoutes(app, options);
   addressRoutes(app, options);
+  const desk = openDesk(options);
+  walletRoutes(app, desk);
   options.health(app);
   app.doc31(`${PREFIX}/openapi.json`, {
     openapi: "3.1.0",

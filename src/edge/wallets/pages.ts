@@ -1,0 +1,33 @@
+/** Lists by pages: `limit`, `after`, and a `Link` to the next page. Without a limit a list is whole, as clients of old expect it. */
+import type { Context } from "hono";
+import { fromUtf8, utf8 } from "#src/base/bytes.ts";
+import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+
+/** Says where the next page is, where there is one. */
+export function linkNext(c: Context, next: Json | undefined): void {
+  if (next === undefined) return;
+  const url = new URL(c.req.url);
+  url.searchParams.set("after", cursorText(next));
+  c.header("Link", `<${url.pathname}${url.search}>; rel="next"`);
+}
+
+/** A cursor as clients hand it back: nothing that they should look into. */
+function cursorText(cursor: Json): string {
+  return btoa(String.fromCharCode(...utf8(toJson(cursor)))).replaceAll("+", "-").replaceAll("/", "_").replace(
+    /=+$/,
+    "",
+  );
+}
+
+/** The cursor that was handed back; throws 400 for what never was one. */
+export function readCursorText<T>(text: string, is: (value: Json) => value is T & Json): T {
+  try {
+    const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+    const value = parseJson(fromUtf8(bytes) ?? "");
+    if (is(value)) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError) && !(error instanceof DOMException)) throw error;
+  }
+  throw new HttpFailure(400, "bad_request", "after is no place that a page of this list has given.");
+}

@@ -1,0 +1,98 @@
+/** Wallets as clients are told them: their rows, what the index has of them, how far they are, whom they delegate to. */
+import type { Eras } from "#src/cardano/eras.ts";
+import { epochsOf } from "#src/cardano/epochs.ts";
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { lovelace as ada } from "#src/cardano/value.ts";
+import { atPoint } from "#src/chain/available.ts";
+import { readListed } from "#src/chain/submissions.ts";
+import { assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
+import { delegationView, NO_DELEGATION } from "#src/edge/wallets/delegationView.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { readStandings, type Standing } from "#src/edge/wallets/state.ts";
+import { blockView } from "#src/edge/wallets/times.ts";
+import { delegationIn, readAccounts, type WalletAccount } from "#src/wallet/delegation/read.ts";
+import { readHoldings } from "#src/wallet/index/read.ts";
+import { type Holdings, WALLET_PROJECTION } from "#src/wallet/index/types.ts";
+import type { WalletRow } from "#src/wallet/rows.ts";
+
+/** What is told of a wallet beside its own row. */
+export interface Told {
+  readonly holdings: Holdings;
+  readonly standing: Standing;
+  readonly account: WalletAccount | undefined;
+}
+
+/** What is told of some wallets of a kind of actors, all read at one point. */
+export async function tellOf(desk: Desk, actor: string, ids: readonly string[]): Promise<(id: string) => Told> {
+  const { slots } = await desk.port.network();
+  const { toleranceS, clocked, store } = desk;
+  const { value } = await atPoint(store, async (sql) => {
+    const open = new Map<string, ScannedTransaction[]>();
+    for (const { wallet, transaction, status } of await readListed(sql, ids)) {
+      if (status === "pending") open.set(wallet, [...open.get(wallet) ?? [], transaction]);
+    }
+    return {
+      holdings: await readHoldings(sql, ids, open),
+      accounts: await readAccounts(sql, ids),
+      standings: await readStandings(sql, actor, WALLET_PROJECTION, ids, { slots, toleranceS, clocked }),
+    };
+  });
+  return (id) => ({
+    holdings: value.holdings.get(id) ?? { available: ada(0n), total: ada(0n) },
+    standing: value.standings.get(id)!,
+    account: value.accounts.get(id),
+  });
+}
+
+/** Name, state, tip and what else all kinds have. */
+function common(row: WalletRow, { holdings, standing }: Told, eras: Eras) {
+  const { passphrase } = row;
+  return {
+    id: row.id,
+    name: row.name,
+    assets: { available: assetViews(holdings.available.assets), total: assetViews(holdings.total.assets) },
+    ...(passphrase === undefined ? {} : {
+      passphrase: { last_updated_at: passphrase.at.toISOString(), encryption_method: passphrase.method },
+    }),
+    state: standing.state,
+    tip: blockView(eras, standing.tip),
+  };
+}
+
+/** A sequential wallet. */
+export function walletView(row: WalletRow, told: Told, eras: Eras) {
+  return {
+    ...common(row, told, eras),
+    address_pool_gap: row.gap,
+    balance: balanceView(told),
+    delegation: delegatedView(told, eras),
+    one_change_address_mode: row.oneChange,
+    selection: row.selection,
+  };
+}
+
+/** A wallet of the first era. */
+export function byronView(row: WalletRow, told: Told, eras: Eras) {
+  const { available, total } = told.holdings;
+  return {
+    ...common(row, told, eras),
+    balance: { available: lovelace(available.lovelace), total: lovelace(total.lovelace) },
+    discovery: "random",
+  };
+}
+
+/** What can be spent, what rewards are there, and all of it. */
+export function balanceView({ holdings, account }: Pick<Told, "holdings" | "account">) {
+  const reward = account?.rewards ?? 0n;
+  return {
+    available: lovelace(holdings.available.lovelace),
+    reward: lovelace(reward),
+    total: lovelace(holdings.total.lovelace + reward),
+  };
+}
+
+/** Whom stake and vote count for, now and in the next epochs. */
+export function delegatedView({ account, standing }: Pick<Told, "account" | "standing">, eras: Eras) {
+  const epochs = epochsOf(eras);
+  return account ? delegationView(delegationIn(account, epochs.of(standing.tip.slot)), epochs) : NO_DELEGATION;
+}

@@ -1,0 +1,251 @@
+/** Sequential wallets: created, listed, changed and deleted. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { fromHex } from "#src/base/bytes.ts";
+import { walletId } from "#src/api/wallets/params.ts";
+import * as api from "#src/api/wallets/wallets.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { birthOf } from "#src/edge/wallets/birth.ts";
+import {
+  type Desk,
+  entityOf,
+  isGone,
+  LONGEST_MS,
+  noSuchWallet,
+  until,
+  walletAlreadyExists,
+} from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { byronView, tellOf, walletView } from "#src/edge/wallets/walletView.ts";
+import { walletId as idOf } from "#src/wallet/keys/account.ts";
+import { accountPath } from "#src/wallet/keys/paths.ts";
+import type { WalletStyle } from "#src/wallet/keys/types.ts";
+import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
+import type { Json } from "#src/base/json.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+
+/** What a new wallet's command says beside its keys. */
+type Given = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
+
+/** How the vault seals a new root key. */
+const SEAL = "argon2id-v2";
+
+const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnemonic`" };
+const exists = { 409: "`wallet_already_exists`" };
+
+/** Adds `/wallets` and `/wallets/{walletId}` with its passphrase, and the same for wallets of the first era. */
+export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
+  const { store, vault } = desk;
+
+  const shown = async (rows: readonly WalletRow[]) => {
+    const [told, eras] = await Promise.all([tellOf(desk, "wallet", rows.map(({ id }) => id)), desk.eras()]);
+    return rows.map((row) => (row.kind === "random" ? byronView : walletView)(row, told(row.id), eras));
+  };
+  const one = async (id: string, kind: WalletRow["kind"]) => (await shown([await desk.wallet(id, kind)]))[0];
+
+  /** Has the actor begin a wallet. */
+  const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, attempt: string | null) => {
+    if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
+    const birth = await birthOf(given.restoration_mode, desk);
+    const answer = await desk.ask(entityOf(id), {
+      type: "CREATE",
+      kind,
+      name: given.name,
+      gap: given.address_pool_gap,
+      key,
+      policyKey: null,
+      attempt,
+      passphrase: attempt === null ? null : { at: Date.now(), method: SEAL },
+      birth: { slot: birth.slot, hash: birth.hash },
+      oneChange: given.one_change_address_mode,
+      selection: given.selection,
+    }, { deadlineMs: LONGEST_MS });
+    if (answer.ok) return await one(id, kind);
+    throw isGone(answer.error) ? walletAlreadyExists(id) : refusal(answer.error);
+  };
+  const fromWords = async (
+    kind: WalletRow["kind"],
+    style: WalletStyle,
+    given: Given,
+    { sentence, second, passphrase }: { sentence: string[]; second?: string[] | undefined; passphrase: string },
+  ) => {
+    const put = answered(
+      await vault.put({
+        mnemonic: { style, words: sentence, ...(second ? { secondFactor: second } : {}) },
+        passphrase,
+        paths: style === "random" ? [] : [accountPath(style)],
+      }, until()),
+    );
+    try {
+      return await begin(kind, idOf(fromHex(put.root)), given, put.keys[0] ?? put.root, put.attempt);
+    } catch (error) {
+      // refused for sure; where nobody knows, a wallet may come to adopt the key, and a sweep looks later
+      if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
+      throw error;
+    }
+  };
+
+  route(app, {
+    method: "post",
+    path: "/wallets",
+    operation: "postWallet",
+    summary: "Create or restore a wallet",
+    body: api.walletBody,
+    status: 201,
+    answer: api.wallet,
+    refusals: { ...exists, 404: "`unexpected_error`: no such block" },
+  }, async ({ body }) => {
+    if ("mnemonic_sentence" in body) {
+      const { mnemonic_sentence: sentence, mnemonic_second_factor: second, passphrase } = body;
+      return await fromWords("shelley", "shelley", body, { sentence, second, passphrase });
+    }
+    const key = body.account_public_key;
+    return await begin("shelley", idOf(fromHex(key)), body, key, null);
+  });
+
+  route(app, {
+    method: "post",
+    path: "/byron-wallets",
+    operation: "postByronWallet",
+    summary: "Create or restore a wallet of the first era",
+    body: api.byronWalletBody,
+    status: 201,
+    answer: api.byronWallet,
+    refusals: { ...exists, 501: "`not_implemented`" },
+  }, async ({ body }) => {
+    const { style, name, mnemonic_sentence: sentence, passphrase } = body;
+    if (style !== "random") {
+      throw refusal({ code: "not_implemented", message: `Wallets of the style ${style} are not served yet.` });
+    }
+    const given = {
+      name,
+      address_pool_gap: 20,
+      restoration_mode: "from_genesis",
+      one_change_address_mode: false,
+      selection: "per-output",
+    } as const;
+    return await fromWords("random", "random", given, { sentence, passphrase });
+  });
+
+  for (const { kind, prefix, named, answer } of KINDS) {
+    const params = { walletId };
+
+    route(app, {
+      method: "get",
+      path: `/${prefix}`,
+      operation: `list${named}Wallets`,
+      summary: "All wallets, the oldest first",
+      query: api.page,
+      answer: answer.array(),
+    }, async ({ query, context }) => {
+      const { limit } = query;
+      const after = query.after === undefined ? undefined : readCursorText(query.after, isId);
+      const rows = await readWallets(store.sql, [kind], {
+        ...(after === undefined ? {} : { after }),
+        ...(limit === undefined ? {} : { limit: limit + 1 }),
+      });
+      const some = limit === undefined ? rows : rows.slice(0, limit);
+      linkNext(context, some.length < rows.length ? some.at(-1)!.id : undefined);
+      return await shown(some);
+    });
+
+    route(app, {
+      method: "get",
+      path: `/${prefix}/:walletId`,
+      operation: `get${named}Wallet`,
+      summary: "A wallet",
+      params,
+      answer,
+    }, ({ params }) => one(params.walletId, kind));
+
+    route(app, {
+      method: "delete",
+      path: `/${prefix}/:walletId`,
+      operation: `delete${named}Wallet`,
+      summary: "Delete a wallet, with its keys",
+      params,
+      status: 204,
+    }, async ({ params }) => {
+      await desk.wallet(params.walletId, kind);
+      await told(params.walletId, { type: "DELETE" });
+    });
+
+    route(app, {
+      method: "put",
+      path: `/${prefix}/:walletId`,
+      operation: `put${named}Wallet`,
+      summary: "Name a wallet, and set how it builds",
+      params,
+      body: api.walletChange,
+      answer,
+    }, async ({ params, body }) => {
+      await desk.wallet(params.walletId, kind);
+      if (body.name !== undefined) await told(params.walletId, { type: "RENAME", name: body.name });
+      const { one_change_address_mode: oneChange, selection } = body;
+      if (oneChange !== undefined || selection !== undefined) {
+        await told(params.walletId, {
+          type: "SETTINGS",
+          ...(oneChange === undefined ? {} : { oneChange }),
+          ...(selection === undefined ? {} : { selection }),
+        });
+      }
+      return await one(params.walletId, kind);
+    });
+  }
+
+  /** Puts a command to a wallet that is there. */
+  const told = async (id: string, event: { type: string; [name: string]: Json }) => {
+    const answer = await desk.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
+    if (answer.ok) return;
+    throw isGone(answer.error) ? noSuchWallet(id) : refusal(answer.error);
+  };
+  const setPassphrase = async (id: string, state: ReturnType<typeof vault.changePassphrase>) => {
+    const { updatedAt, method } = answered(await state);
+    await told(id, { type: "PASSPHRASE_CHANGED", passphrase: { at: updatedAt, method } });
+  };
+
+  route(app, {
+    method: "put",
+    path: "/wallets/:walletId/passphrase",
+    operation: "putWalletPassphrase",
+    summary: "Set another passphrase",
+    params: { walletId },
+    body: api.passphraseChange,
+    status: 204,
+    refusals: locked,
+  }, async ({ params: { walletId: id }, body }) => {
+    await desk.wallet(id, "shelley");
+    if (body.old_passphrase !== undefined) {
+      return await setPassphrase(
+        id,
+        vault.changePassphrase(id, { old: body.old_passphrase, next: body.new_passphrase }, until()),
+      );
+    }
+    const { mnemonic_sentence: words, mnemonic_second_factor: secondFactor, new_passphrase: next } = body;
+    const mnemonic = { words, ...(secondFactor ? { secondFactor } : {}) };
+    const set = answered(await vault.resetPassphrase(id, { mnemonic, next }, until()));
+    await told(id, { type: "PASSPHRASE_CHANGED", passphrase: { at: set.updatedAt, method: set.method } });
+  });
+
+  route(app, {
+    method: "put",
+    path: "/byron-wallets/:walletId/passphrase",
+    operation: "putByronWalletPassphrase",
+    summary: "Set another passphrase",
+    params: { walletId },
+    body: api.byronPassphraseChange,
+    status: 204,
+    refusals: locked,
+  }, async ({ params: { walletId: id }, body }) => {
+    await desk.wallet(id, "random");
+    const { old_passphrase: old = "", new_passphrase: next } = body;
+    await setPassphrase(id, vault.changePassphrase(id, { old, next }, until()));
+  });
+}
+
+const isId = (value: Json): value is string => typeof value === "string" && /^[0-9a-f]{40}$/.test(value);
+
+const KINDS = [
+  { kind: "shelley", prefix: "wallets", named: "", answer: api.wallet },
+  { kind: "random", prefix: "byron-wallets", named: "Byron", answer: api.byronWallet },
+] as const;
