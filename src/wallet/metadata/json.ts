@@ -1,0 +1,171 @@
+/**
+ * Metadata in JSON, in two forms. Tagged: each value says its type (`{"int": 1}`, `{"string": "…"}`, `{"bytes": "hex"}`, `{"list": […]}`,
+ * `{"map": [{"k": …, "v": …}]}`). Plain: JSON as it is, bytes as a text with 0x before it, keys of maps as texts. Safe in a browser.
+ */
+import { fromHex, isHex, isWellFormed, toHex } from "#src/base/bytes.ts";
+import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { MAX_BYTES, MAX_INTEGER, type Metadata, type Metadatum, textFault } from "#src/wallet/metadata/metadatum.ts";
+
+/** JSON that is no metadata; the message says where and why. */
+export type BadMetadata = Failure<"bad_request">;
+
+/** The two forms. */
+export type MetadataForm = "tagged" | "plain";
+
+class Unfit extends Error {}
+
+const TAGS = ["int", "string", "bytes", "list", "map"];
+
+function isObject(json: Json | undefined): json is { [key: string]: Json } {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/**
+ * Reads metadata in either form: tagged where every value has a tag, else plain. Tagged values that are wrong are not taken as plain ones: what
+ * is on the ledger stays there. `json` comes from `parseJson`, so that integers are exact.
+ */
+export function readMetadata(json: Json): Result<Metadata, BadMetadata> {
+  if (!isObject(json)) {
+    return fail("bad_request", "Error in $.metadata: Metadata must be an object whose keys are labels.");
+  }
+  const isTagged = Object.values(json).every((value) =>
+    isObject(value) && Object.keys(value).length === 1 && TAGS.includes(Object.keys(value)[0]!)
+  );
+  return attempt(json, isTagged ? taggedValue : plainValue);
+}
+
+function attempt(json: { [key: string]: Json }, read: (json: Json) => Metadatum): Result<Metadata, BadMetadata> {
+  try {
+    return ok(new Map(Object.entries(json).map(([label, value]) => [labelOf(label), read(value)])));
+  } catch (error) {
+    if (error instanceof Unfit) return fail("bad_request", `Error in $.metadata: ${error.message}`);
+    throw error;
+  }
+}
+
+function labelOf(text: string): bigint {
+  const label = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
+  if (label < 0n || label > MAX_INTEGER) {
+    throw new Unfit(`The label ${JSON.stringify(text.slice(0, 80))} is no whole number from 0 to 2^64 - 1.`);
+  }
+  return label;
+}
+
+function integer(json: Json): bigint {
+  const isWhole = typeof json === "bigint" || (typeof json === "number" && Number.isInteger(json));
+  const value = isWhole ? BigInt(json) : MAX_INTEGER + 1n;
+  if (value > MAX_INTEGER || value < -MAX_INTEGER) {
+    throw new Unfit("A number is no whole number from -(2^64 - 1) to 2^64 - 1.");
+  }
+  return value;
+}
+
+function text(json: Json): string {
+  if (typeof json !== "string" || !isWellFormed(json)) throw new Unfit("A string is no text.");
+  const fault = textFault(json);
+  if (fault !== undefined) throw new Unfit(fault);
+  return json;
+}
+
+function bytes(hex: Json): Uint8Array {
+  if (typeof hex !== "string" || !isHex(hex)) throw new Unfit("Bytes are not hexadecimal.");
+  if (hex.length > 2 * MAX_BYTES) {
+    throw new Unfit(`A byte string has ${hex.length / 2} bytes; at most ${MAX_BYTES} are allowed.`);
+  }
+  return fromHex(hex);
+}
+
+function list(json: Json | undefined): readonly Json[] {
+  if (!Array.isArray(json)) throw new Unfit("A list is no array.");
+  return json;
+}
+
+function taggedValue(json: Json): Metadatum {
+  const [entry, more] = isObject(json) ? Object.entries(json) : [];
+  if (!entry || more) throw new Unfit("A value must be an object with one of: int, string, bytes, list, map.");
+  const [tag, value] = entry;
+  switch (tag) {
+    case "int":
+      return integer(value);
+    case "string":
+      return text(value);
+    case "bytes":
+      return bytes(value);
+    case "list":
+      return list(value).map(taggedValue);
+    case "map":
+      return new Map(
+        list(value).map((pair) => {
+          if (!isObject(pair) || pair["k"] === undefined || pair["v"] === undefined || Object.keys(pair).length !== 2) {
+            throw new Unfit('An element of a map must be an object of "k" and "v".');
+          }
+          return [taggedValue(pair["k"]), taggedValue(pair["v"])];
+        }),
+      );
+    default:
+      throw new Unfit(`There is no type ${JSON.stringify(tag.slice(0, 80))}.`);
+  }
+}
+
+function plainText(json: string): Metadatum {
+  return /^0x([0-9a-f]{2})*$/.test(json) ? bytes(json.slice(2)) : text(json);
+}
+
+function plainKey(key: string): Metadatum {
+  return /^-?\d{1,20}$/.test(key) && `${BigInt(key)}` === key && key.length <= 21
+    ? integer(BigInt(key))
+    : plainText(key);
+}
+
+function plainValue(json: Json): Metadatum {
+  if (typeof json === "number" || typeof json === "bigint") return integer(json);
+  if (typeof json === "string") return plainText(json);
+  if (Array.isArray(json)) return json.map(plainValue);
+  if (isObject(json)) return new Map(Object.entries(json).map(([key, value]) => [plainKey(key), plainValue(value)]));
+  throw new Unfit(`${json} is no metadata.`);
+}
+
+/** Metadata as JSON of a form; integers beyond 2^53 are `bigint`, which `toJson` writes exactly. */
+export function metadataJson(metadata: Metadata, form: MetadataForm = "tagged"): { [label: string]: Json } {
+  const write = form === "tagged" ? taggedJson : plainJson;
+  return Object.fromEntries([...metadata].map(([label, value]) => [`${label}`, write(value)]));
+}
+
+function number(value: bigint): number | bigint {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+}
+
+function taggedJson(value: Metadatum): Json {
+  if (typeof value === "bigint") return { int: number(value) };
+  if (typeof value === "string") return { string: value };
+  if (value instanceof Uint8Array) return { bytes: toHex(value) };
+  if (value instanceof Map) return { map: [...value].map(([k, v]) => ({ k: taggedJson(k), v: taggedJson(v) })) };
+  return { list: (value as readonly Metadatum[]).map(taggedJson) };
+}
+
+function plainJson(value: Metadatum): Json {
+  if (typeof value === "bigint") return number(value);
+  if (typeof value === "string") return value;
+  if (value instanceof Uint8Array) return `0x${toHex(value)}`;
+  if (value instanceof Map) {
+    return Object.fromEntries([...value].map(([key, entry]) => [keyText(key), plainJson(entry)]));
+  }
+  return (value as readonly Metadatum[]).map(plainJson);
+}
+
+/** A key as a text; one that is a list or a map becomes its JSON. */
+function keyText(key: Metadatum): string {
+  const json = plainJson(key);
+  return typeof json === "string" ? json : toJson(json);
+}
+
+/** Metadata out of a text of JSON, as command lines give it. */
+export function parseMetadata(source: string): Result<Metadata, BadMetadata> {
+  try {
+    return readMetadata(parseJson(source));
+  } catch (error) {
+    if (error instanceof SyntaxError) return fail("bad_request", "This is no JSON.");
+    throw error;
+  }
+}
