@@ -19,12 +19,13 @@ interface Stored {
   readonly verifier: Uint8Array | null;
 }
 
-/** Keeps a key that nobody has adopted yet. */
-export async function insertKey(sql: Queries, { attempt, style, root, sealed }: KeyRow): Promise<void> {
+/** Keeps a key that nobody has adopted yet; gives the time, in ms since 1970. */
+export async function insertKey(sql: Queries, { attempt, style, root, sealed }: KeyRow): Promise<number> {
   const { method, key, verifier = null } = sealed;
-  await sql`
+  const [row] = await sql<{ at: Date }[]>`
     insert into vault_key (attempt, style, root, method, sealed, verifier)
-    values (${attempt}, ${style}, ${root}, ${method}, ${key}, ${verifier})`;
+    values (${attempt}, ${style}, ${root}, ${method}, ${key}, ${verifier}) returning updated_at as at`;
+  return row!.at.getTime();
 }
 
 /** The key that a wallet has adopted. */

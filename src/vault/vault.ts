@@ -29,6 +29,7 @@ export interface PutKey {
   readonly root: Xpub;
   /** Public keys in the order of the paths asked for. */
   readonly keys: readonly Xpub[];
+  readonly state: KeyState;
 }
 
 /** When the caller stops waiting, in ms since 1970. */
@@ -101,8 +102,8 @@ export function createVault(
       if (!made.ok) return made;
       const { sealed, root, keys } = made.value;
       const attempt = randomUUID();
-      await insertKey(sql, { attempt, style: input.mnemonic.style, root, sealed });
-      return ok({ attempt, root, keys });
+      const updatedAt = await insertKey(sql, { attempt, style: input.mnemonic.style, root, sealed });
+      return ok({ attempt, root, keys, state: { method: sealed.method, updatedAt } });
     },
     sign: (wallet, { passphrase, message, paths }, until) =>
       opened(wallet, passphrase, (opens) => builders.run("signHash", { ...opens, message, paths }, until)),

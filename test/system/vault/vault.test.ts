@@ -1,4 +1,5 @@
 /** The vault on a database and real threads: what opens a key, who has it, and when it is gone. */
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -7,16 +8,19 @@ import { verify } from "#src/cardano/keys.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { startVaultSweep } from "#src/vault/sweep.ts";
 import { vaultMigrations } from "#src/vault/tables.ts";
 import { createVault, type Vault } from "#src/vault/vault.ts";
 import { walletId } from "#src/wallet/keys/account.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
 import type { Mnemonic } from "#src/wallet/keys/types.ts";
+import { runScript } from "../../support/child.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { until } from "../../support/until.ts";
 
 const PASSPHRASE = "Secure Passphrase";
-const until = () => ({ deadline: Date.now() + 30_000 });
+const soon = () => ({ deadline: Date.now() + 30_000 });
 
 let infra: Infra;
 let store: Store;
@@ -39,7 +43,7 @@ afterAll(async () => {
 /** A key that a wallet has adopted, as the turn that creates it would have it. */
 async function wallet(mnemonic: Mnemonic = { style: "shelley", words: newMnemonic(15) }, passphrase = PASSPHRASE) {
   const paths = mnemonic.style === "random" ? [] : [accountPath(mnemonic.style)];
-  const put = await vault.put({ mnemonic, passphrase, paths }, until());
+  const put = await vault.put({ mnemonic, passphrase, paths }, soon());
   if (!put.ok) throw new Error(put.error.message);
   const id = walletId(fromHex(put.value.root));
   await store.sql`insert into vault_adoption (wallet, attempt) values (${id}, ${put.value.attempt})`;
@@ -54,63 +58,64 @@ describe("a wallet with its words", () => {
   test("signs with its passphrase alone, and tells public keys that only a root has", async () => {
     const { id } = await wallet();
     const paths = [[...accountPath("shelley"), 0, 7], policyPath()];
-    const signed = await vault.sign(id, { passphrase: PASSPHRASE, message, paths }, until());
-    const told = await vault.publicKeys(id, { passphrase: PASSPHRASE, paths }, until());
+    const signed = await vault.sign(id, { passphrase: PASSPHRASE, message, paths }, soon());
+    const told = await vault.publicKeys(id, { passphrase: PASSPHRASE, paths }, soon());
     if (!signed.ok || !told.ok) throw new Error("not opened");
     expect(signed.value.map(({ key, chainCode }) => toHex(concat(key, chainCode)))).toEqual(told.value);
     for (const { key, signature } of signed.value) expect(verify(key, message, signature)).toBe(true);
     const refused = { ok: false, error: { code: "wrong_encryption_passphrase", details: { wallet_id: id } } };
-    expect(await vault.sign(id, { passphrase: "another one", message, paths }, until())).toMatchObject(refused);
-    expect(await vault.publicKeys(id, { passphrase: "", paths }, until())).toMatchObject(refused);
-    expect(await vault.verify(id, "another one", until())).toMatchObject(refused);
-    expect(await vault.verify(id, PASSPHRASE, until())).toEqual({ ok: true, value: null });
+    expect(await vault.sign(id, { passphrase: "another one", message, paths }, soon())).toMatchObject(refused);
+    expect(await vault.publicKeys(id, { passphrase: "", paths }, soon())).toMatchObject(refused);
+    expect(await vault.verify(id, "another one", soon())).toMatchObject(refused);
+    expect(await vault.verify(id, PASSPHRASE, soon())).toEqual({ ok: true, value: null });
   });
 
   test("takes a new passphrase for the old one, and for its words", async () => {
-    const { id, mnemonic } = await wallet();
+    const { id, mnemonic, state } = await wallet();
     const before = (await vault.states([id])).get(id)!;
     expect(before.method).toBe("argon2id-v2");
-    const wrong = await vault.changePassphrase(id, { old: "another one", next: "the third one" }, until());
+    expect(state).toEqual(before);
+    const wrong = await vault.changePassphrase(id, { old: "another one", next: "the third one" }, soon());
     expect(wrong).toMatchObject({ error: { code: "wrong_encryption_passphrase" } });
     expect((await vault.states([id])).get(id)).toEqual(before);
-    const changed = await vault.changePassphrase(id, { old: PASSPHRASE, next: "the second one" }, until());
+    const changed = await vault.changePassphrase(id, { old: PASSPHRASE, next: "the second one" }, soon());
     if (!changed.ok) throw new Error(changed.error.message);
     expect((await vault.states([id])).get(id)).toEqual(changed.value);
     expect(changed.value.updatedAt).toBeGreaterThan(before.updatedAt);
-    expect((await vault.verify(id, PASSPHRASE, until())).ok).toBe(false);
-    expect((await vault.verify(id, "the second one", until())).ok).toBe(true);
+    expect((await vault.verify(id, PASSPHRASE, soon())).ok).toBe(false);
+    expect((await vault.verify(id, "the second one", soon())).ok).toBe(true);
     const others = { mnemonic: { words: newMnemonic(15) }, next: "the third one" };
-    expect(await vault.resetPassphrase(id, others, until())).toMatchObject({ error: { code: "wrong_mnemonic" } });
+    expect(await vault.resetPassphrase(id, others, soon())).toMatchObject({ error: { code: "wrong_mnemonic" } });
     const second = { words: mnemonic.words, secondFactor: newMnemonic(9) };
-    expect(await vault.resetPassphrase(id, { mnemonic: second, next: "x" }, until())).toMatchObject({
+    expect(await vault.resetPassphrase(id, { mnemonic: second, next: "x" }, soon())).toMatchObject({
       error: { code: "wrong_mnemonic" },
     });
-    expect((await vault.verify(id, "the second one", until())).ok).toBe(true);
+    expect((await vault.verify(id, "the second one", soon())).ok).toBe(true);
     const reset = await vault.resetPassphrase(
       id,
       { mnemonic: { words: mnemonic.words }, next: "the third one" },
-      until(),
+      soon(),
     );
     expect(reset.ok).toBe(true);
-    expect((await vault.verify(id, "the third one", until())).ok).toBe(true);
+    expect((await vault.verify(id, "the third one", soon())).ok).toBe(true);
   });
 
   test("of two changes at once one is made, and its passphrase opens the key", async () => {
     const { id } = await wallet();
     const next = ["the second one", "the third one"];
     const both = await Promise.all(
-      next.map((to) => vault.changePassphrase(id, { old: PASSPHRASE, next: to }, until())),
+      next.map((to) => vault.changePassphrase(id, { old: PASSPHRASE, next: to }, soon())),
     );
     expect(both.filter(({ ok }) => ok)).toHaveLength(1);
-    const open = await Promise.all(next.map((to) => vault.verify(id, to, until())));
+    const open = await Promise.all(next.map((to) => vault.verify(id, to, soon())));
     expect(open.map(({ ok }) => ok)).toEqual(both.map(({ ok }) => ok));
   });
 
   test("of Byron signs for its addresses", async () => {
     const { id, root } = await wallet({ style: "random", words: newMnemonic(12) });
     const path = [2 ** 31, 2 ** 31 + 5];
-    const told = await vault.publicKeys(id, { passphrase: PASSPHRASE, paths: [path] }, until());
-    const signed = await vault.sign(id, { passphrase: PASSPHRASE, message, paths: [path] }, until());
+    const told = await vault.publicKeys(id, { passphrase: PASSPHRASE, paths: [path] }, soon());
+    const signed = await vault.sign(id, { passphrase: PASSPHRASE, message, paths: [path] }, soon());
     if (!told.ok || !signed.ok) throw new Error("not opened");
     expect(randomAddress({ pathKey: byronPathKey(root), path, key: told.value[0]!, magic: 42 })).toMatch(/^82d818/);
     expect(verify(signed.value[0]!.key, message, signed.value[0]!.signature)).toBe(true);
@@ -120,10 +125,10 @@ describe("a wallet with its words", () => {
 test("a wallet without words has no root key", async () => {
   const id = "ab".repeat(20);
   const refused = { ok: false, error: { code: "no_root_key", details: { wallet_id: id } } };
-  expect(await vault.sign(id, { passphrase: PASSPHRASE, message, paths: [] }, until())).toMatchObject(refused);
-  expect(await vault.verify(id, PASSPHRASE, until())).toMatchObject(refused);
-  expect(await vault.changePassphrase(id, { old: PASSPHRASE, next: PASSPHRASE }, until())).toMatchObject(refused);
-  expect(await vault.resetPassphrase(id, { mnemonic: { words: newMnemonic(15) }, next: "x" }, until())).toMatchObject(
+  expect(await vault.sign(id, { passphrase: PASSPHRASE, message, paths: [] }, soon())).toMatchObject(refused);
+  expect(await vault.verify(id, PASSPHRASE, soon())).toMatchObject(refused);
+  expect(await vault.changePassphrase(id, { old: PASSPHRASE, next: PASSPHRASE }, soon())).toMatchObject(refused);
+  expect(await vault.resetPassphrase(id, { mnemonic: { words: newMnemonic(15) }, next: "x" }, soon())).toMatchObject(
     refused,
   );
   expect((await vault.states([id])).size).toBe(0);
@@ -136,7 +141,7 @@ describe("keys that are nobody's", () => {
       mnemonic: { style: "shelley", words: newMnemonic(15) },
       passphrase: PASSPHRASE,
       paths: [],
-    }, until());
+    }, soon());
     if (!put.ok) throw new Error(put.error.message);
     expect(await vault.sweep()).toBe(0);
     expect(await keys()).toContain(put.value.attempt);
@@ -149,18 +154,32 @@ describe("keys that are nobody's", () => {
     await expect(late).rejects.toMatchObject({ code: "23503" });
   });
 
+  test("are swept when who put them is killed before the wallet's command", async () => {
+    await createVault({ store, builders, strayMs: 0 }).sweep();
+    const before = await keys();
+    const settings = { databaseUrl: infra.databaseUrl, words: newMnemonic(15) };
+    const child = runScript("vault-process.ts", "VAULT_PROCESS", settings);
+    await once(child, "exit");
+    expect(child.signalCode).toBe("SIGKILL");
+    expect(await keys()).toHaveLength(before.length + 1);
+    const swept = startVaultSweep({ vault: createVault({ store, builders, strayMs: 0 }), log: silentLog });
+    await until("the key is gone", async () => (await keys()).length === before.length);
+    await swept.stop();
+    expect(await keys()).toEqual(before);
+  });
+
   test("are erased after the delete and not before; the wallet made again has another", async () => {
     const { id, attempt, mnemonic } = await wallet();
     await vault.erase(attempt);
     expect(await keys()).toContain(attempt);
     await store.sql`delete from vault_adoption where wallet = ${id}`;
-    expect(await vault.verify(id, PASSPHRASE, until())).toMatchObject({ error: { code: "no_root_key" } });
+    expect(await vault.verify(id, PASSPHRASE, soon())).toMatchObject({ error: { code: "no_root_key" } });
     const again = await wallet(mnemonic, "the second one");
     expect(again.id).toBe(id);
     await vault.erase(attempt);
     await vault.erase(attempt);
     expect(await keys()).not.toContain(attempt);
-    expect((await vault.verify(id, "the second one", until())).ok).toBe(true);
+    expect((await vault.verify(id, "the second one", soon())).ok).toBe(true);
   });
 });
 

@@ -1,0 +1,28 @@
+/** Erases, now and then, the keys that no wallet adopted. Several processes may do so at once. */
+import { sleep } from "#src/base/clock.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import type { Vault } from "#src/vault/vault.ts";
+
+/** Sweeps at once and then every ten minutes, until it is stopped. */
+export function startVaultSweep(
+  { vault, log, everyMs = 600_000 }: { vault: Pick<Vault, "sweep">; log: Log; everyMs?: number },
+): { stop(): Promise<void> } {
+  const ending = new AbortController();
+  const run = (async () => {
+    while (!ending.signal.aborted) {
+      try {
+        const erased = await vault.sweep();
+        if (erased > 0) log.info("keys that no wallet adopted are erased", { count: erased });
+      } catch (error) {
+        log.warn("the vault could not be swept", { reason: reason(error) });
+      }
+      await sleep(everyMs, ending.signal);
+    }
+  })();
+  return {
+    async stop() {
+      ending.abort();
+      await run;
+    },
+  };
+}
