@@ -1,6 +1,6 @@
-/** Builds the relay with Go before the tests; where that cannot be done, says so aloud, and the tests are skipped. */
+/** Builds and installs what others made before the tests; where that cannot be done, says so aloud, and their tests are skipped. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -8,28 +8,66 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Program of the relay; empty where it could not be built. */
+    /** Program of the relay on gouroboros; empty where it could not be built. */
     relay: string;
+    /** Program of the relay on pallas; empty where it could not be built. */
+    pallas: string;
+    /** Folder of yaci-cli and its configuration; empty where it could not be installed. */
+    yaci: string;
   }
 }
 
-const source = fileURLToPath(new URL("gouroboros", import.meta.url));
-const program = fileURLToPath(new URL("../../.arbor/interop/relay", import.meta.url));
+const here = (at: string) => fileURLToPath(new URL(at, import.meta.url));
+const root = here("../../.arbor/interop");
+const YACI = "@bloxbean/yaci-devkit-linux-x64";
+const YACI_VERSION = "0.10.6";
+
+/** Runs a tool; gives whether it did its work, else says aloud why not and what is not tested for it. */
+function done(tool: string, args: readonly string[], cwd: string, env: Record<string, string>, without: string) {
+  const ran = spawnSync(tool, args, { cwd, encoding: "utf8", timeout: 900_000, env: { ...process.env, ...env } });
+  if (ran.status === 0) return true;
+  const installed = (ran.error as { code?: string } | undefined)?.code !== "ENOENT";
+  const said = ran.error?.message ?? ran.stderr.split("\n").findLast((line) => line.trim() !== "")?.trim();
+  console.warn(`SKIPPED: ${installed ? `${tool} failed: ${said}` : `${tool} is not installed`}. ${without}`);
+  return false;
+}
+
+function gouroboros(): string {
+  const program = path.join(root, "relay");
+  const args = ["build", "-buildvcs=false", "-mod=readonly", "-o", program, "."];
+  const env = { CGO_ENABLED: "0", GOTOOLCHAIN: "local" };
+  const without = "Without it gouroboros cannot be put on the node's socket.";
+  return done("go", args, here("gouroboros"), env, without) ? program : "";
+}
+
+/** One crate after the other and at low priority: the first build takes two minutes, and others may want the processors. */
+function pallas(): string {
+  const target = path.join(root, "pallas");
+  const args = ["-n", "10", "cargo", "build", "--release", "--locked", "-j1", "--target-dir", target];
+  const without = "Without it pallas cannot be put on the node's socket.";
+  if (!done("cargo", ["--version"], here("pallas"), {}, without)) return "";
+  return done("nice", args, here("pallas"), {}, without) ? path.join(target, "release", "pallas-peer") : "";
+}
+
+function yaci(): string {
+  const folder = path.join(root, `yaci-${YACI_VERSION}`);
+  const installed = path.join(folder, "node_modules", YACI);
+  const without = "Without it yaci-cli cannot be a client of the devnet's socket.";
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    console.warn(`SKIPPED: yaci-cli is there for Linux on x64 alone. ${without}`);
+    return "";
+  }
+  // it wants a terminal
+  if (!done("script", ["--version"], root, {}, without)) return "";
+  if (existsSync(path.join(installed, "yaci-cli"))) return installed;
+  mkdirSync(folder, { recursive: true });
+  const args = ["install", "--prefix", folder, "--no-audit", "--no-fund", `${YACI}@${YACI_VERSION}`];
+  return done("npm", args, folder, {}, without) ? installed : "";
+}
 
 export default function setup(project: TestProject): void {
-  mkdirSync(path.dirname(program), { recursive: true });
-  const built = spawnSync("go", ["build", "-buildvcs=false", "-mod=readonly", "-o", program, "."], {
-    cwd: source,
-    encoding: "utf8",
-    timeout: 600_000,
-    env: { ...process.env, CGO_ENABLED: "0", GOTOOLCHAIN: "local" },
-  });
-  const done = built.status === 0;
-  if (!done) {
-    const installed = (built.error as { code?: string } | undefined)?.code !== "ENOENT";
-    const said = built.error?.message ?? built.stderr.split("\n").findLast((line) => line.trim() !== "")?.trim();
-    const why = installed ? `Go could not build the relay: ${said}` : "Go is not installed";
-    console.warn(`SKIPPED: ${why}. Without it no other implementation can be put on the node's socket.`);
-  }
-  project.provide("relay", done ? program : "");
+  mkdirSync(root, { recursive: true });
+  project.provide("relay", gouroboros());
+  project.provide("pallas", pallas());
+  project.provide("yaci", yaci());
 }

@@ -1,4 +1,4 @@
-/** A relay built on gouroboros (Go) between a node's socket and its client: everything that passes is read and written anew by it. */
+/** A relay of others, on gouroboros (Go) or pallas (Rust), between a node's socket and its client: what passes is read and written anew by it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -9,16 +9,20 @@ import { endChild } from "../support/child.ts";
 import { until } from "../support/until.ts";
 import { socketPath } from "../support/node_chain.ts";
 
-/** Whether there is a relay to start. */
+/** Whether there is a relay on gouroboros to start. */
 export const hasRelay = inject("relay") !== "";
+/** Whether there is one on pallas. */
+export const hasPallas = inject("pallas") !== "";
 
-/** A block as gouroboros read it, or why it could not. */
+/** A block as the relay read it, or why it could not. */
 export interface RelayedBlock {
   readonly slot: number;
   readonly height: number;
   readonly hash: string;
   readonly previous: string;
   readonly transactions: number;
+  /** Hashes of its transactions; pallas tells them. */
+  readonly ids?: readonly string[];
   readonly error?: string;
 }
 
@@ -32,8 +36,18 @@ export interface RelayedVerdict {
   readonly gouroboros?: string;
   /** CBOR of the node's refusal; undefined where it was accepted. */
   readonly node?: string;
-  /** The refusal as gouroboros reads it. */
+  /** The refusal as the relay reads it. */
   readonly reason?: string;
+  /** Why it could not. */
+  readonly unread?: string;
+}
+
+/** A query that passed, as pallas read it. */
+export interface RelayedQuery {
+  /** Its name; undefined where it could not be read. */
+  readonly query?: string;
+  /** "written anew", "read", "untyped", or why the answer could not be read. */
+  readonly answer?: string;
 }
 
 export interface Relay {
@@ -41,6 +55,12 @@ export interface Relay {
   readonly path: string;
   readonly blocks: RelayedBlock[];
   readonly verdicts: RelayedVerdict[];
+  /** What pallas says. */
+  readonly queries: RelayedQuery[];
+  /** Versions of the protocol that pallas agreed on with the node, by connection. */
+  readonly versions: number[];
+  /** How often the node told pallas to wait. */
+  readonly awaits: () => number;
   /** What was first said of a transaction; waits for it. */
   verdict(hash: string): Promise<RelayedVerdict>;
   /** Why connections ended. */
@@ -53,15 +73,18 @@ export interface Relay {
 }
 
 /** Starts a relay to the node at a socket, on the network with the magic 42. */
-export async function startRelay(node: string): Promise<Relay> {
+export async function startRelay(node: string, by: "relay" | "pallas" = "relay"): Promise<Relay> {
   const path = socketPath();
   const blocks: RelayedBlock[] = [];
   const verdicts: RelayedVerdict[] = [];
+  const queries: RelayedQuery[] = [];
+  const versions: number[] = [];
   const closed: string[] = [];
+  let awaits = 0;
   let child: ChildProcess | undefined;
   const start = async () => {
     await rm(path, { force: true });
-    const started = spawn(inject("relay"), ["-node", node, "-socket", path], { stdio: ["ignore", "pipe", "inherit"] });
+    const started = spawn(inject(by), ["-node", node, "-socket", path], { stdio: ["ignore", "pipe", "inherit"] });
     child = started;
     await new Promise<void>((resolve, reject) => {
       started.once("error", reject);
@@ -72,6 +95,9 @@ export async function startRelay(node: string): Promise<Relay> {
         if (event === "ready") resolve();
         if (event === "block") blocks.push(line);
         if (event === "verdict") verdicts.push(line);
+        if (event === "query") queries.push(line);
+        if (event === "version") versions.push(line.version);
+        if (event === "await") awaits++;
         if (event === "closed") closed.push(line.why);
       });
     });
@@ -85,6 +111,9 @@ export async function startRelay(node: string): Promise<Relay> {
     path,
     blocks,
     verdicts,
+    queries,
+    versions,
+    awaits: () => awaits,
     verdict: async (hash) => {
       const first = () => verdicts.find((verdict) => verdict.hash === hash);
       await until(`the verdict on ${hash}`, () => Promise.resolve(first() !== undefined));

@@ -1,6 +1,6 @@
 /**
- * The life of a token with gouroboros (Go) between the service and its node. Each transaction is judged twice: by the devnet, and by
- * gouroboros with its own Plutus machine.
+ * The life of a token with a relay of others between the service and its node. gouroboros (Go) judges each transaction a second time,
+ * with its own Plutus machine; pallas (Rust) reads and passes on.
  */
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,9 +9,21 @@ import { type Infra, sharedInfra } from "../support/infra.ts";
 import { socketPath } from "../support/node_chain.ts";
 import { until } from "../support/until.ts";
 import { fund, http, land, User } from "../support/user.ts";
-import { hasRelay, type Relay, startRelay } from "./relay.ts";
+import { hasPallas, hasRelay, type Relay, startRelay } from "./relay.ts";
 
-describe.skipIf(!hasRelay).each([10, 11])("tokens through gouroboros on protocol version %i", (version) => {
+const cases = [
+  { name: "gouroboros", by: "relay", version: 10 },
+  { name: "gouroboros", by: "relay", version: 11 },
+  { name: "pallas", by: "pallas", version: 11 },
+] as const;
+const there = { relay: hasRelay, pallas: hasPallas };
+
+for (const { name, by, version } of cases) {
+  describe.skipIf(!there[by])(`tokens through ${name} on protocol version ${version}`, () => life(name, by, version));
+}
+
+/** From boot to end. */
+function life(name: string, by: "relay" | "pallas", version: number): void {
   const path = socketPath();
   const owner = new User("base"), other = new User();
   let far: Infra;
@@ -47,7 +59,7 @@ describe.skipIf(!hasRelay).each([10, 11])("tokens through gouroboros on protocol
       roles: "devnet",
       env: { ARBOR_PROTOCOL_VERSION: String(version), ARBOR_SOCKET: path, ARBOR_LEASE_MS: "1000", ARBOR_BUILDERS: "1" },
     });
-    relay = await startRelay(path);
+    relay = await startRelay(path, by);
     service = await Arbor.start({
       infra: near,
       env: { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: relay.path, ARBOR_HEALTH_PORT: "0", ARBOR_BUILDERS: "1" },
@@ -96,7 +108,7 @@ describe.skipIf(!hasRelay).each([10, 11])("tokens through gouroboros on protocol
     await carry(owner, get(`/transaction/${owner.address}/end-token/${token}`));
   });
 
-  it("was judged alike by both ledgers", () => {
+  it("was read, and judged, alike on both sides", () => {
     // one that is handed over again stands already
     const verdicts = relay.verdicts.filter(({ hash }, i, all) => all.findIndex((one) => one.hash === hash) === i);
     const accepted = verdicts.filter(({ node }) => node === undefined);
@@ -104,15 +116,16 @@ describe.skipIf(!hasRelay).each([10, 11])("tokens through gouroboros on protocol
     const scripts = accepted.reduce((sum, { redeemers }) => sum + redeemers, 0);
     const blocks = relay.blocks.length;
     console.info(
-      `gouroboros: ${accepted.length} transactions with ${scripts} redeemers accepted, ${blocks} blocks read`,
+      `${name}: ${accepted.length} transactions with ${scripts} redeemers accepted, ${blocks} blocks read`,
     );
     // boot, two updates of three requests, a deletion, a request taken back, the end
     expect(accepted.length).toBe(11);
     expect(scripts).toBeGreaterThanOrEqual(11);
     const refused = verdicts.filter(({ node }) => node !== undefined);
-    expect(refused.map(({ gouroboros }) => gouroboros)).toEqual([
-      expect.stringMatching(/missing required vkey witness/),
+    const why = { relay: /missing required vkey witness/, pallas: /MissingVKeyWitnesses/ }[by];
+    expect(refused.map(({ gouroboros, reason }) => by === "relay" ? gouroboros : reason)).toEqual([
+      expect.stringMatching(why),
     ]);
     expect(relay.blocks.filter(({ error }) => error !== undefined)).toEqual([]);
   });
-});
+}

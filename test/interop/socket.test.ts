@@ -9,13 +9,14 @@ import type { Tip } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
-import type { ChainPort, RawChainPort, RawStep } from "#src/chain/port.ts";
+import type { ChainPort, RawStep } from "#src/chain/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { connectNode } from "#src/node/client.ts";
 import { certificates, spend } from "../support/devnet.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../support/devnet_world.ts";
 import { until } from "../support/until.ts";
 import { person } from "../support/wallet.ts";
+import { chainOf, following, lowestTerms } from "./following.ts";
 import { hasRelay, type Relay, startRelay } from "./relay.ts";
 import { survey } from "./survey.ts";
 
@@ -27,49 +28,8 @@ let devnet: Devnet;
 let relay: Relay;
 let node: NodePort;
 
-/** Steps of a followed chain, as they come. */
-function following(port: RawChainPort, from: readonly { slot: number; hash: string }[] = []) {
-  const steps: RawStep[] = [];
-  const controller = new AbortController();
-  const done = (async () => {
-    for await (const step of port.follow(from, controller.signal)) steps.push(step);
-  })();
-  return {
-    steps,
-    stop: async () => {
-      controller.abort();
-      await done;
-    },
-  };
-}
-
-/** The chain that steps lead to: hashes of its blocks. */
-function chainOf(steps: readonly RawStep[]): string[] {
-  const chain: { slot: number; hash: string }[] = [];
-  for (const step of steps) {
-    if (step.type === "forward") {
-      const { slot, hash, previous } = scanBlock(step.block);
-      if (chain.length > 0) expect(previous).toBe(chain.at(-1)!.hash);
-      chain.push({ slot, hash });
-    } else while (chain.length > 0 && chain.at(-1)!.slot > step.point.slot) chain.pop();
-  }
-  return chain.map(({ hash }) => hash);
-}
-
 /** What gouroboros holds to be the least fee, in lovelace. */
 const leastFee = (said: string) => BigInt(/minimum (\d+)/.exec(said)![1]!);
-
-/** The same with its fractions in lowest terms, in which gouroboros writes them. */
-function lowestTerms<T extends object>(parameters: T): Record<string, unknown> {
-  const gcd = (a: bigint, b: bigint): bigint => b === 0n ? a : gcd(b, a % b);
-  const lower = (value: unknown): unknown => {
-    if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Map) return value;
-    const { numerator: n, denominator: d } = value as { numerator?: unknown; denominator?: unknown };
-    if (typeof n === "bigint" && typeof d === "bigint") return [n / gcd(n, d), d / gcd(n, d)];
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, lower(inner)]));
-  };
-  return lower(parameters) as Record<string, unknown>;
-}
 
 const reaches = (steps: readonly RawStep[], tip: Tip) =>
   until(`the block at height ${tip.height}`, async () => chainOf(steps).at(-1) === tip.hash, 20_000, 10);

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The node's socket with another implementation of the protocol on both ends of it; needs Go. */
+/** The node's socket with other implementations of the protocol on the other end of it; needs Go, Rust and npm, each for its own tests. */
 export default defineConfig({
   test: {
     name: "interop",
