@@ -210,6 +210,8 @@ test("a bus that goes away and comes back loses no command and no transition", a
   const asker = createAsk({ bus: theirs, store });
   const add = (deadlineMs: number) => asker.ask(account("outage"), { type: "ADD", amount: 1 }, { deadlineMs });
   expect(await add(5_000)).toMatchObject({ ok: true });
+  // A reply comes before its transition is told.
+  await until("the first transition is told", async () => heard.length === 1);
   back = new Promise((resolve) => open.onReconnect(() => void open.flush().then(resolve)));
   await endpoint.stop();
   const during = add(20_000);
