@@ -3,6 +3,9 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { openDesk } from "#src/edge/wallets/desk.ts";
+import { holdingRoutes } from "#src/edge/wallets/holdings.ts";
+import { keyRoutes } from "#src/edge/wallets/keys.ts";
+import { servedKinds } from "#src/edge/wallets/kinds.ts";
 import { networkRoutes } from "#src/edge/wallets/network.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
@@ -14,6 +17,8 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   addressRoutes(app, options);
   const desk = openDesk(options);
   walletRoutes(app, desk);
+  keyRoutes(app, desk);
+  for (const kind of servedKinds(desk)) holdingRoutes(app, desk, kind);
   options.health(app);
   app.doc31(`${PREFIX}/openapi.json`, {
     openapi: "3.1.0",

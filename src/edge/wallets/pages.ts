@@ -20,14 +20,26 @@ function cursorText(cursor: Json): string {
   );
 }
 
-/** The cursor that was handed back; throws 400 for what never was one. */
-export function readCursorText<T>(text: string, is: (value: Json) => value is T & Json): T {
+/** The cursor that was handed back, as `read` finds it; throws 400 for what never was one. */
+export function readCursorText<T>(text: string, read: (value: Json) => T | undefined): T {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-    const value = parseJson(fromUtf8(bytes) ?? "");
-    if (is(value)) return value;
+    const cursor = read(parseJson(fromUtf8(bytes) ?? ""));
+    if (cursor !== undefined) return cursor;
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof DOMException)) throw error;
   }
   throw new HttpFailure(400, "bad_request", "after is no place that a page of this list has given.");
+}
+
+/** Whole numbers under some names of a cursor, and texts under others. */
+export function cursorOf<N extends string, T extends string>(
+  value: Json,
+  numbers: readonly N[],
+  texts: readonly T[],
+): ({ [K in N]: number } & { [K in T]: string }) | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const is = numbers.every((name) => Number.isSafeInteger(value[name])) &&
+    texts.every((name) => typeof value[name] === "string");
+  return is ? value as { [K in N]: number } & { [K in T]: string } : undefined;
 }

@@ -139,7 +139,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       answer: answer.array(),
     }, async ({ query, context }) => {
       const { limit } = query;
-      const after = query.after === undefined ? undefined : readCursorText(query.after, isId);
+      const after = query.after === undefined ? undefined : readCursorText(query.after, idIn);
       const rows = await readWallets(store.sql, [kind], {
         ...(after === undefined ? {} : { after }),
         ...(limit === undefined ? {} : { limit: limit + 1 }),
@@ -243,7 +243,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
   });
 }
 
-const isId = (value: Json): value is string => typeof value === "string" && /^[0-9a-f]{40}$/.test(value);
+const idIn = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
 
 const KINDS = [
   { kind: "shelley", prefix: "wallets", named: "", answer: api.wallet },

@@ -1,0 +1,142 @@
+/** What wallets of any kind hold, and where: their addresses, unspent outputs and assets. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { minUtxo } from "#src/balance/minUtxo.ts";
+import { fingerprint } from "#src/cardano/fingerprint.ts";
+import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
+import * as addresses from "#src/api/wallets/addresses.ts";
+import { asset } from "#src/api/wallets/assets.ts";
+import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
+import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import type { Served } from "#src/edge/wallets/kinds.ts";
+import { cursorOf, linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import { distributionOf } from "#src/edge/wallets/distribution.ts";
+import { readAssets, readOwnUtxos } from "#src/wallet/index/read.ts";
+import { readAddresses } from "#src/wallet/index/readAddresses.ts";
+import type { WalletAddress } from "#src/wallet/index/types.ts";
+import { pathText } from "#src/wallet/keys/paths.ts";
+
+const params = { walletId };
+
+/** Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for wallets of a kind. */
+export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
+  const { store, port } = desk;
+  const { prefix, named } = served;
+  const suffix = named === "Shared" ? "Shared" : "";
+  const before = named === "Byron" ? "Byron" : "";
+  const at = (rest: string) => `/${prefix}/:walletId${rest}`;
+
+  route(app, {
+    method: "get",
+    path: at("/addresses"),
+    operation: `list${named}Addresses`,
+    summary: "The wallet's addresses: those to receive at, then those for change that are used",
+    params,
+    query: { ...addresses.addressesQuery, ...page },
+    answer: addresses.walletAddress.array(),
+  }, async ({ params, query, context }) => {
+    await served.found(params.walletId);
+    const { state, limit } = query;
+    const after = query.after === undefined
+      ? undefined
+      : readCursorText(query.after, (value) => cursorOf(value, ["role", "index"], []));
+    const found = await readAddresses(store.sql, params.walletId, {
+      ...(state === undefined ? {} : { state }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(after === undefined ? {} : { after }),
+    });
+    linkNext(context, found.next && { role: found.next.role, index: found.next.index });
+    return found.addresses.map(walletAddressView);
+  });
+
+  route(app, {
+    method: "get",
+    path: at("/statistics/utxos"),
+    operation: `get${before}UTxOsStatistics${suffix}`,
+    summary: "How the unspent outputs are distributed over amounts",
+    params,
+    answer: distribution,
+  }, async ({ params }) => {
+    await served.found(params.walletId);
+    const utxos = await readOwnUtxos(store.sql, params.walletId);
+    return distributionOf(utxos.map(({ utxo }) => utxo.output.value.lovelace));
+  });
+
+  route(app, {
+    method: "get",
+    path: at("/utxo"),
+    operation: `get${before || suffix}WalletUtxoSnapshot`,
+    summary: "Every unspent output",
+    params,
+    answer: snapshot,
+  }, async ({ params }) => {
+    await served.found(params.walletId);
+    const [utxos, parameters] = await Promise.all([readOwnUtxos(store.sql, params.walletId), port.parameters()]);
+    const { value } = answered(parameters);
+    return {
+      entries: utxos.map(({ utxo: { output } }) => ({
+        ada: lovelace(output.value.lovelace),
+        ada_minimum: lovelace(minUtxo(value, output.raw.length)),
+        assets: assetViews(output.value.assets),
+      })),
+    };
+  });
+
+  route(app, {
+    method: "get",
+    path: at("/assets"),
+    operation: `list${named}Assets`,
+    summary: "All assets that the wallet ever held",
+    params,
+    answer: asset.array(),
+  }, async ({ params }) => {
+    await served.found(params.walletId);
+    return await assetsShown(desk, await readAssets(store.sql, params.walletId));
+  });
+
+  const one = async (id: string, wanted: AssetId) => {
+    await served.found(id);
+    const ever = await readAssets(store.sql, id);
+    if (!ever.includes(wanted)) {
+      throw new HttpFailure(404, "asset_not_present", "The wallet never held this asset.");
+    }
+    return (await assetsShown(desk, [wanted]))[0];
+  };
+  const absent = { 404: "`no_such_wallet`, `asset_not_present`" };
+  route(app, {
+    method: "get",
+    path: at("/assets/:policyId/:assetName"),
+    operation: `get${named}Asset`,
+    summary: "An asset that the wallet held",
+    params: { walletId, policyId, assetName },
+    answer: asset,
+    refusals: absent,
+  }, ({ params }) => one(params.walletId, params.policyId + params.assetName));
+  route(app, {
+    method: "get",
+    path: at("/assets/:policyId"),
+    operation: `get${named}AssetDefault`,
+    summary: "An asset without a name that the wallet held",
+    params: { walletId, policyId },
+    answer: asset,
+    refusals: absent,
+  }, ({ params }) => one(params.walletId, params.policyId));
+}
+
+/** Assets as clients are told them, with what a server of token metadata says of them. */
+function assetsShown(_desk: Desk, assets: readonly AssetId[]) {
+  return Promise.resolve(assets.map((one) => ({
+    policy_id: policyOf(one),
+    asset_name: nameOf(one),
+    fingerprint: fingerprint(one),
+  })));
+}
+
+/** An address of a wallet. */
+export function walletAddressView({ address, path, used }: WalletAddress) {
+  return { id: addressView(address), state: used ? "used" : "unused", derivation_path: pathText(path) };
+}

@@ -1,0 +1,170 @@
+/** Public keys of sequential wallets, their policy keys and policies, and signatures of metadata. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { HARD } from "#src/cardano/derivation.ts";
+import { blake2b256 } from "#src/cardano/hash.ts";
+import { keyHash } from "#src/cardano/keys.ts";
+import * as api from "#src/api/wallets/keys.ts";
+import { index, role, ROLES, walletId } from "#src/api/wallets/params.ts";
+import type { Json } from "#src/base/json.ts";
+import { z } from "zod";
+import { type Desk, entityOf, isGone, noSuchWallet, until } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { policyOfTemplate } from "#src/wallet/build/policy.ts";
+import { childOf, readXpub } from "#src/wallet/keys/account.ts";
+import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
+import { accountKeyText, childKeyText, policyKeyText } from "#src/wallet/keys/text.ts";
+import { readMetadata } from "#src/wallet/metadata/json.ts";
+import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
+import type { WalletRow } from "#src/wallet/rows.ts";
+
+const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`" };
+const SHARED = HARD + 1854;
+
+/** Adds `…/keys`, `…/policy-key`, `…/policy-id` and `…/signatures`. */
+export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
+  const { vault } = desk;
+
+  route(app, {
+    method: "get",
+    path: "/wallets/:walletId/keys",
+    operation: "getAccountKey",
+    summary: "The account's public key",
+    params: { walletId },
+    query: api.keysQuery,
+    answer: api.keyText,
+  }, async ({ params, query }) => {
+    const { key } = await desk.wallet(params.walletId, "shelley");
+    return accountKeyText(key, { shared: false, format: query.format ?? "extended" });
+  });
+
+  route(app, {
+    method: "post",
+    path: "/wallets/:walletId/keys/:index",
+    operation: "postAccountKey",
+    summary: "The public key of any account of the wallet's root",
+    params: { walletId, index },
+    body: api.accountKeyOfPurposeBody,
+    status: 202,
+    answer: api.keyText,
+    refusals: { 403: "`no_root_key`, `wrong_encryption_passphrase`, `hardened_derivation_required`" },
+  }, async ({ params, body }) => {
+    await desk.wallet(params.walletId, "shelley");
+    if (params.index < HARD) {
+      throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
+    }
+    const [purpose, coin] = accountPath("shelley");
+    const first = body.purpose === undefined ? purpose! : HARD + Number(body.purpose.slice(0, -1));
+    const paths = [[first, coin!, params.index]];
+    const [key] = answered(await vault.publicKeys(params.walletId, { passphrase: body.passphrase, paths }, until()));
+    return accountKeyText(key!, { shared: first === SHARED, format: body.format });
+  });
+
+  route(app, {
+    method: "get",
+    path: "/wallets/:walletId/keys/:role/:index",
+    operation: "getWalletKey",
+    summary: "A public key of the wallet",
+    params: { walletId, role, index },
+    query: api.hashQuery,
+    answer: api.keyText,
+    refusals: { 403: "`soft_derivation_required`" },
+  }, async ({ params, query }) => {
+    const { key } = await desk.wallet(params.walletId, "shelley");
+    const name = params.role === "mutable_account" ? "stake" : "addr";
+    const child = childOf(key, softRole(params.role, params.index), params.index);
+    return childKeyText(child.key, { name, shared: false, shape: query.hash ? "hash" : "key" });
+  });
+
+  route(app, {
+    method: "post",
+    path: "/wallets/:walletId/signatures/:role/:index",
+    operation: "signMetadata",
+    summary: "Sign metadata with a key of the wallet",
+    description: "The signature, 64 bytes, is one of the metadata's hash (blake2b-256 of its CBOR).",
+    params: { walletId, role, index },
+    body: api.signMetadataBody,
+    produces: "application/octet-stream",
+    answer: z.string().meta({ format: "binary" }),
+    refusals: { 403: `${locked[403]}, \`soft_derivation_required\`` },
+  }, async ({ params, body, context }) => {
+    await desk.wallet(params.walletId, "shelley");
+    const metadata = answered(readMetadata(body.metadata as Json));
+    const path = [...accountPath("shelley"), softRole(params.role, params.index), params.index];
+    const message = blake2b256(encodeMetadata(metadata));
+    const { passphrase } = body;
+    const [one] = answered(
+      await vault.sign(params.walletId, { passphrase, message, paths: [path] }, until()),
+    );
+    return context.body(new Uint8Array(one!.signature), 200, { "content-type": "application/octet-stream" });
+  });
+
+  route(app, {
+    method: "get",
+    path: "/wallets/:walletId/policy-key",
+    operation: "getPolicyKey",
+    summary: "The key under which the wallet mints",
+    params: { walletId },
+    query: api.hashQuery,
+    answer: api.keyText,
+    refusals: { 403: "`missing_policy_public_key`" },
+  }, async ({ params, query }) => {
+    const { policyKey } = await desk.wallet(params.walletId, "shelley");
+    if (policyKey === undefined) throw missingPolicyKey(params.walletId);
+    return policyKeyText(policyKey, query.hash ? "hash" : "key");
+  });
+
+  route(app, {
+    method: "post",
+    path: "/wallets/:walletId/policy-key",
+    operation: "postPolicyKey",
+    summary: "Make the key under which the wallet mints",
+    params: { walletId },
+    query: api.hashQuery,
+    body: api.policyKeyBody,
+    status: 202,
+    answer: api.keyText,
+    refusals: locked,
+  }, async ({ params: { walletId: id }, query, body }) => {
+    await desk.wallet(id, "shelley");
+    const input = { passphrase: body.passphrase, paths: [policyPath()] };
+    const [key] = answered(await vault.publicKeys(id, input, until()));
+    const answer = await desk.ask(entityOf(id), { type: "POLICY_KEY_SET", key: key! });
+    if (!answer.ok) throw isGone(answer.error) ? noSuchWallet(id) : refusal(answer.error);
+    return policyKeyText(key!, query.hash ? "hash" : "key");
+  });
+
+  route(app, {
+    method: "post",
+    path: "/wallets/:walletId/policy-id",
+    operation: "postPolicyId",
+    summary: "The policy of a script of the wallet's policy key",
+    params: { walletId },
+    body: api.policyIdBody,
+    status: 202,
+    answer: api.policyIdAnswer,
+    refusals: { 403: "`missing_policy_public_key`, `created_wrong_policy_script_template`" },
+  }, async ({ params, body }) => {
+    const row = await desk.wallet(params.walletId, "shelley");
+    if (row.policyKey === undefined) throw missingPolicyKey(params.walletId);
+    return { policy_id: answered(policyOfTemplate(body.policy_script_template, policyHash(row))).id };
+  });
+}
+
+function missingPolicyKey(id: string): Error {
+  return refusal({
+    code: "missing_policy_public_key",
+    message: `The wallet ${id} has no policy key yet. Make one with POST /wallets/${id}/policy-key, then ask again.`,
+  });
+}
+
+/** Hash of the wallet's policy key, where it was set. */
+export function policyHash({ policyKey }: Pick<WalletRow, "policyKey">): string | undefined {
+  return policyKey === undefined ? undefined : keyHash(readXpub(policyKey)!.key);
+}
+
+/** The index of a role; throws 403 for keys that only the root could give. */
+function softRole(name: (typeof ROLES)[number], index: number): number {
+  if (index < HARD) return ROLES.indexOf(name);
+  throw refusal({ code: "soft_derivation_required", message: "Keys of a role have soft indices, such as 0." });
+}

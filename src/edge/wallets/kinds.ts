@@ -1,0 +1,22 @@
+/** Under which paths kinds of wallets are served, and how one of each is found. */
+import type { Desk } from "#src/edge/wallets/desk.ts";
+
+/** A kind of wallets as the endpoints have it. */
+export interface Served {
+  /** First part of the path: `wallets`, `byron-wallets`, `shared-wallets`. */
+  readonly prefix: string;
+  /** What stands in the names of operations: `list<named>Assets`. */
+  readonly named: "" | "Byron" | "Shared";
+  /** Kind of its actors. */
+  readonly actor: "wallet" | "shared-wallet";
+  /** Throws 404 where there is no such wallet of this kind, 403 where it holds nothing yet. */
+  found(id: string): Promise<unknown>;
+}
+
+/** Sequential wallets, and those of the first era. */
+export function servedKinds(desk: Pick<Desk, "wallet">): readonly [shelley: Served, byron: Served] {
+  return [
+    { prefix: "wallets", named: "", actor: "wallet", found: (id) => desk.wallet(id, "shelley") },
+    { prefix: "byron-wallets", named: "Byron", actor: "wallet", found: (id) => desk.wallet(id, "random") },
+  ];
+}
