@@ -1,30 +1,96 @@
-// deno-lint-ignore-file no-unused-vars
 /** What wallets hold and what they can spend, out of the rows that the follower wrote. */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import type { AssetId } from "#src/cardano/value.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { type Output, parseRefKey, readOutput, refKey } from "#src/cardano/output.ts";
+import { addValues, type AssetId, lovelace, noAssets, subtractValues, type Value } from "#src/cardano/value.ts";
 import type { Queries } from "#src/store/store.ts";
+import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
+import { type Pending, readPending } from "#src/wallet/index/pending.ts";
+import { readChange } from "#src/wallet/index/readChange.ts";
 import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
 
 /** Open submissions of each wallet, as whoever submits keeps them; wallets without any may be missing. */
 export type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
 
+/** An output as a row holds it. */
+export function storedOutput(bytes: unknown): Output {
+  return readOutput(decode(new Uint8Array(bytes as Uint8Array)));
+}
+
 /** What some wallets hold, all in one read; wallets that the index does not know are missing. */
-export function readHoldings(
+export async function readHoldings(
   sql: Queries,
   wallets: readonly string[],
   pending: PendingOf,
 ): Promise<ReadonlyMap<string, Holdings>> {
-  throw new Error("not written");
+  const rows = await sql<{ wallet: string; asset: string | null; quantity: string | null }[]>`
+    select wallet, asset, quantity from wallet_index left join
+      (select wallet, asset, quantity from wallet_holding where to_slot is null and quantity > 0) h using (wallet)
+    where wallet = any(${sql.array([...wallets])})`;
+  const held = new Map<string, { lovelace: bigint; assets: Map<AssetId, bigint> }>();
+  for (const { wallet, asset, quantity } of rows) {
+    let value = held.get(wallet);
+    if (!value) held.set(wallet, value = { lovelace: 0n, assets: new Map() });
+    if (asset === "") value.lovelace = BigInt(quantity!);
+    else if (asset !== null) value.assets.set(asset, BigInt(quantity!));
+  }
+  const found = new Map<string, Holdings>([...held].map(([id, value]) => [id, { available: value, total: value }]));
+  const busy = [...held.keys()].filter((id) => (pending.get(id) ?? []).length > 0);
+  if (busy.length === 0) return found;
+  const open = await readPending(sql, await readFacts(sql, busy), pending);
+  const leaving = await readLeaving(sql, open);
+  for (const [id, { coming }] of open) {
+    const available = subtractValues(held.get(id)!, leaving.get(id) ?? lovelace(0n));
+    const total = coming.reduce((sum, { output }) => addValues(sum, output.value), available);
+    found.set(id, { available, total });
+  }
+  return found;
+}
+
+/** What of the wallets' outputs in the ledger pending transactions spend. */
+async function readLeaving(sql: Queries, open: ReadonlyMap<string, Pending>): Promise<ReadonlyMap<string, Value>> {
+  const refs = [...new Set([...open.values()].flatMap(({ gone }) => [...gone]))];
+  const rows = await sql<{ wallet: string; ref: string; output: Uint8Array }[]>`
+    select wallet, ref, output from wallet_utxo
+    where wallet = any(${sql.array([...open.keys()])}) and ref = any(${sql.array(refs)}) and to_slot is null`;
+  const leaving = new Map<string, Value>();
+  for (const { wallet, ref, output } of rows) {
+    if (!open.get(wallet)!.gone.has(ref)) continue;
+    leaving.set(
+      wallet,
+      addValues(leaving.get(wallet) ?? { lovelace: 0n, assets: noAssets }, storedOutput(output).value),
+    );
+  }
+  return leaving;
 }
 
 /** All assets that a wallet ever held, in their order as texts. */
-export function readAssets(sql: Queries, wallet: string): Promise<readonly AssetId[]> {
-  throw new Error("not written");
+export async function readAssets(sql: Queries, wallet: string): Promise<readonly AssetId[]> {
+  const rows = await sql<{ asset: string }[]>`
+    select asset from wallet_holding where wallet = ${wallet} and to_slot is null and asset <> ''`;
+  return rows.map(({ asset }) => asset).sort();
 }
 
-/** Outputs of a wallet that no transaction in the ledger has spent. */
-export function readOwnUtxos(sql: Queries, wallet: string): Promise<readonly OwnUtxo[]> {
-  throw new Error("not written");
+/** Outputs of a wallet that neither a transaction in the ledger nor a pending one has spent. */
+export async function readOwnUtxos(
+  sql: Queries,
+  wallet: string,
+  pending: readonly ScannedTransaction[] = [],
+): Promise<readonly OwnUtxo[]> {
+  const facts = await readFacts(sql, [wallet]);
+  const own = facts.get(wallet);
+  if (!own) return [];
+  const open = (await readPending(sql, facts, new Map([[wallet, pending]]))).get(wallet);
+  return (await inLedger(sql, own)).filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref)));
+}
+
+async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
+  const rows = await sql<{ ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
+    select ref, role, index, output from wallet_utxo where wallet = ${facts.wallet} and to_slot is null`;
+  return rows.map(({ ref, role, index, output }) => ({
+    utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
+    path: pathOf(facts, role, index),
+  }));
 }
 
 /** What else a build looks at. */
@@ -37,7 +103,28 @@ export interface BuildView {
   readonly change: number;
 }
 
+/** Preferences of `chain/available.ts`: an output in the ledger, one of a pending transaction, one that was offered to somebody. */
+const FREE = 0;
+const COMING = 1;
+const OFFERED = 2;
+
 /** What a transaction of a wallet is built from; to be read at one point (`atPoint` of `chain/available.ts`). */
-export function readBuildable(sql: Queries, wallet: string, view: BuildView): Promise<Buildable> {
-  throw new Error("not written");
+export async function readBuildable(sql: Queries, wallet: string, view: BuildView): Promise<Buildable> {
+  const facts = await readFacts(sql, [wallet]);
+  const own = facts.get(wallet);
+  if (!own) return { utxos: [], change: [] };
+  const open = (await readPending(sql, facts, new Map([[wallet, view.pending]]))).get(wallet);
+  const here = (await inLedger(sql, own)).filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref)));
+  const utxos = [
+    ...here.map((one) => ({ ...one, preference: FREE })),
+    ...(open?.coming ?? []).map(({ ref, output, path }) => ({ utxo: { ref, output }, path, preference: COMING })),
+  ];
+  const reserved = await view.reserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
+  return {
+    utxos: utxos.map((one) => {
+      const left = reserved.get(refKey(one.utxo.ref));
+      return left === undefined ? one : { ...one, preference: OFFERED + left };
+    }),
+    change: await readChange(sql, own, open?.addresses ?? new Set(), view.change),
+  };
 }

@@ -1,7 +1,10 @@
-// deno-lint-ignore-file no-unused-vars
 /** The addresses of wallets. */
 import type { Queries } from "#src/store/store.ts";
-import type { OwnedCredential, Owner, WalletAddress } from "#src/wallet/index/types.ts";
+import { credentialOf } from "#src/wallet/index/credential.ts";
+import { ownAddress, pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
+import type { WalletAddress } from "#src/wallet/index/types.ts";
+
+export { ownersOf } from "#src/wallet/index/owners.ts";
 
 export interface AddressQuery {
   readonly state?: "used" | "unused";
@@ -17,31 +20,118 @@ export interface AddressCursor {
 
 export interface AddressPage {
   readonly addresses: readonly WalletAddress[];
-  /** Where the next page begins, where there is one. */
+  /** What `after` of the next page is, where there is one. */
   readonly next?: AddressCursor;
 }
 
+interface AddressRow {
+  readonly role: bigint;
+  readonly index: bigint;
+  readonly credential: string;
+  readonly address: string | null;
+  readonly used: boolean;
+}
+
+/** The first page begins after this. */
+const START: AddressCursor = { role: -1, index: -1 };
+
 /**
  * Addresses of a wallet as they are listed: those to receive at in the order of their indices, as far as the pool reaches, then those
- * for change that are used. Of a random wallet all that it made, imported or found.
+ * for change that are used. Of a random wallet all that it made, imported or found, by their paths.
  */
-export function readAddresses(sql: Queries, wallet: string, query: AddressQuery): Promise<AddressPage> {
-  throw new Error("not written");
+export async function readAddresses(sql: Queries, wallet: string, query: AddressQuery): Promise<AddressPage> {
+  const facts = (await readFacts(sql, [wallet])).get(wallet);
+  if (!facts) return { addresses: [] };
+  const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
+  const after = query.after ?? START;
+  // one more than is wanted tells whether there is a next page
+  const rows = facts.kind === "random"
+    ? await randomRows(sql, wallet, query.state, after, limit + 1)
+    : await sequentialRows(sql, wallet, query.state, after, limit + 1);
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    addresses: page.map((row) => addressOfRow(facts, row)),
+    ...(rows.length > limit && last ? { next: { role: Number(last.role), index: Number(last.index) } } : {}),
+  };
 }
 
-/** The wallets that credentials belong to, as far as their pools reach (`credentialOf` gives an address's). */
-export function ownersOf(
+function addressOfRow(facts: WalletFacts, { role, index, credential, address, used }: AddressRow): WalletAddress {
+  return { address: address ?? ownAddress(facts, credential), path: pathOf(facts, role, index), used };
+}
+
+async function sequentialRows(
   sql: Queries,
-  credentials: readonly OwnedCredential[],
-): Promise<ReadonlyMap<OwnedCredential, readonly Owner[]>> {
-  throw new Error("not written");
+  wallet: string,
+  state: AddressQuery["state"],
+  after: AddressCursor,
+  limit: number,
+): Promise<AddressRow[]> {
+  const rows = after.role > 0 ? [] : await externalRows(sql, wallet, state, after.role === 0 ? after.index : -1, limit);
+  if (state === "unused" || rows.length >= limit) return rows;
+  const change = await sql<AddressRow[]>`
+    select role, index, credential, null as address, true as used from wallet_use
+    where wallet = ${wallet} and role = 1 and index > ${after.role === 1 ? after.index : -1}
+    order by index limit ${limit - rows.length}`;
+  return [...rows, ...change];
 }
 
-/** Keeps addresses that a random wallet made or imported (hardened indices, address in hexadecimal); gives those that it had not. */
-export function keepRandomAddresses(
+async function externalRows(
+  sql: Queries,
+  wallet: string,
+  state: AddressQuery["state"],
+  after: number,
+  limit: number,
+): Promise<AddressRow[]> {
+  const among = state === undefined
+    ? sql``
+    : state === "used"
+    ? sql`and u.index is not null`
+    : sql`and u.index is null`;
+  return await sql<AddressRow[]>`
+    select a.role, a.index, a.credential, null as address, u.index is not null as used
+    from wallet_address a left join wallet_use u on u.wallet = a.wallet and u.role = a.role and u.index = a.index
+    where a.wallet = ${wallet} and a.role = 0 and a.index > ${after}
+      and a.index < (select size from wallet_pool p where p.wallet = ${wallet} and p.role = 0 and p.to_slot is null) ${among}
+    order by a.index limit ${limit}`;
+}
+
+async function randomRows(
+  sql: Queries,
+  wallet: string,
+  state: AddressQuery["state"],
+  after: AddressCursor,
+  limit: number,
+): Promise<AddressRow[]> {
+  const among = state === undefined ? sql`` : sql`having bool_or(used) = ${state === "used"}`;
+  return await sql<AddressRow[]>`
+    select role, index, max(credential) as credential, max(address) as address, bool_or(used) as used from (
+      select role, index, credential, address, false as used from wallet_address where wallet = ${wallet}
+      union all select role, index, credential, address, true from wallet_use where wallet = ${wallet}) a
+    where (role, index) > (${after.role}::bigint, ${after.index}::bigint)
+    group by role, index ${among} order by role, index limit ${limit}`;
+}
+
+/**
+ * Keeps addresses that a random wallet made or imported (hardened indices, address in hexadecimal); gives those that it did not have,
+ * whether by this or by the chain.
+ */
+export async function keepRandomAddresses(
   sql: Queries,
   wallet: string,
   addresses: readonly { readonly account: number; readonly index: number; readonly address: string }[],
 ): Promise<readonly string[]> {
-  throw new Error("not written");
+  const rows = addresses.map(({ account, index, address }) => ({
+    role: account,
+    index,
+    address,
+    credential: credentialOf(address) ?? "",
+  }));
+  const kept = await sql<{ address: string }[]>`
+    insert into wallet_address (wallet, role, index, credential, address)
+    select ${wallet}, x.role, x.index, x.credential, x.address
+    from jsonb_to_recordset(${sql.json(rows)}) as x (role bigint, index bigint, credential text, address text)
+    where not exists (select 1 from wallet_use u where u.wallet = ${wallet} and u.role = x.role and u.index = x.index)
+    on conflict do nothing returning address`;
+  return kept.map(({ address }) => address);
 }

@@ -1,7 +1,21 @@
-// deno-lint-ignore-file no-unused-vars
 /** The transactions of wallets. */
+import { created, type ScannedTransaction, withdrawn } from "#src/cardano/block.ts";
+import { BodyTransaction } from "#src/cardano/scanBody.ts";
+import { ByronTransaction } from "#src/cardano/scanByron.ts";
+import { type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
-import type { HistoryCursor, HistoryQuery, PendingTransaction, WalletTransaction } from "#src/wallet/index/types.ts";
+import { ownedCredential } from "#src/wallet/index/credential.ts";
+import { pathOf, readClaims, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
+import { readIncluded } from "#src/wallet/index/pending.ts";
+import { storedOutput } from "#src/wallet/index/read.ts";
+import { addressesIn, weigh } from "#src/wallet/index/weigh.ts";
+import type {
+  HistoryCursor,
+  HistoryQuery,
+  KnownInput,
+  PendingTransaction,
+  WalletTransaction,
+} from "#src/wallet/index/types.ts";
 
 export interface HistoryPage {
   readonly transactions: readonly WalletTransaction[];
@@ -9,22 +23,291 @@ export interface HistoryPage {
   readonly next?: HistoryCursor;
 }
 
+/** What a registration takes on every public network, for certificates that do not state it. */
+const KEY_DEPOSIT = 2_000_000n;
+/** Among what stands at one slot, what is pending is the newest. */
+const PENDING_INDEX = 2 ** 31 - 1;
+const BYRON = 1;
+const SHELLEY = 2;
+
 /** A wallet's transactions, those in the ledger and those that are pending or expired, in one order. */
-export function readHistory(
+export async function readHistory(
   sql: Queries,
   wallet: string,
   query: HistoryQuery,
   pending: readonly PendingTransaction[],
+  keyDeposit: bigint = KEY_DEPOSIT,
 ): Promise<HistoryPage> {
-  throw new Error("not written");
+  const facts = (await readFacts(sql, [wallet])).get(wallet);
+  if (!facts) return { transactions: [] };
+  const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
+  // one more than is wanted tells whether there is a next page
+  const rows = await ledgerRows(sql, wallet, query, limit + 1);
+  const waiting = await outsideLedger(sql, wallet, pending);
+  const open = (await resolvePending(sql, facts, waiting, keyDeposit)).filter((one) => fits(one, query));
+  const places = [
+    ...rows.map((row) => ({ place: placeOfRow(row), row })),
+    ...open.map((one) => ({ place: { slot: one.slot, index: PENDING_INDEX, hash: one.hash }, one: one.transaction })),
+  ].sort((a, b) => comparePlaces(a.place, b.place) * (query.order === "ascending" ? 1 : -1));
+  const page = places.slice(0, limit);
+  const ledger = await resolveRows(sql, facts, page.flatMap((entry) => "row" in entry ? [entry.row] : []));
+  const pendingByHash = new Map(open.map(({ hash, transaction }) => [hash, transaction]));
+  const transactions = page.map(({ place }) => ledger.get(place.hash) ?? pendingByHash.get(place.hash)!);
+  const last = page.at(-1);
+  return { transactions, ...(places.length > limit && last ? { next: last.place } : {}) };
 }
 
 /** One transaction of a wallet; undefined where it has none of that hash. */
-export function readTransaction(
+export async function readTransaction(
   sql: Queries,
   wallet: string,
   hash: string,
   pending: readonly PendingTransaction[],
+  keyDeposit: bigint = KEY_DEPOSIT,
 ): Promise<WalletTransaction | undefined> {
-  throw new Error("not written");
+  const facts = (await readFacts(sql, [wallet])).get(wallet);
+  if (!facts) return undefined;
+  const rows = await sql<
+    TransactionRow[]
+  >`select * from wallet_transaction where wallet = ${wallet} and hash = ${hash}`;
+  const found = (await resolveRows(sql, facts, rows)).get(hash);
+  if (found) return found;
+  const same = pending.filter(({ transaction }) => transaction.hash === hash);
+  // what it spends may be the output of another
+  const [open] = (await resolvePending(sql, facts, pending, keyDeposit)).filter((one) => one.hash === hash);
+  return same.length > 0 ? open?.transaction : undefined;
+}
+
+interface TransactionRow {
+  readonly hash: string;
+  readonly height: bigint;
+  readonly index: number;
+  readonly block_hash: string;
+  readonly era: number;
+  readonly valid: boolean;
+  readonly body: Uint8Array;
+  readonly witnesses: Uint8Array;
+  readonly auxiliary: Uint8Array | null;
+  readonly net: bigint;
+  readonly fee: bigint | null;
+  readonly deposit_taken: bigint;
+  readonly deposit_returned: bigint;
+  readonly from_slot: bigint;
+}
+
+function placeOfRow({ from_slot, index, hash }: TransactionRow): HistoryCursor {
+  return { slot: Number(from_slot), index, hash };
+}
+
+function comparePlaces(a: HistoryCursor, b: HistoryCursor): number {
+  return a.slot - b.slot || a.index - b.index || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0);
+}
+
+async function ledgerRows(sql: Queries, wallet: string, query: HistoryQuery, limit: number): Promise<TransactionRow[]> {
+  const { from, to, minWithdrawal, address, after } = query;
+  const up = query.order === "ascending";
+  const place = after && sql`(${after.slot}::bigint, ${after.index}::int, ${after.hash}::text)`;
+  return await sql<TransactionRow[]>`select * from wallet_transaction where wallet = ${wallet}
+    ${from === undefined ? sql`` : sql`and from_slot >= ${from}`}
+    ${to === undefined ? sql`` : sql`and from_slot <= ${to}`}
+    ${minWithdrawal === undefined ? sql`` : sql`and withdrawal >= ${minWithdrawal}`}
+    ${address === undefined ? sql`` : sql`and addresses @> ${sql.array([address])}`}
+    ${
+    place === undefined
+      ? sql``
+      : up
+      ? sql`and (from_slot, index, hash) > ${place}`
+      : sql`and (from_slot, index, hash) < ${place}`
+  }
+    ${up ? sql`order by from_slot, index, hash` : sql`order by from_slot desc, index desc, hash desc`} limit ${limit}`;
+}
+
+/** The transaction of a row, as the block that held it had it. */
+function storedTransaction(row: TransactionRow): ScannedTransaction {
+  const { index, valid, era } = row;
+  const body = new Uint8Array(row.body);
+  const witnesses = new Uint8Array(row.witnesses);
+  if (era <= BYRON) return new ByronTransaction(index, body, witnesses);
+  const auxiliaryData = row.auxiliary === null ? undefined : new Uint8Array(row.auxiliary);
+  return new BodyTransaction({ index, valid, body, witnesses, auxiliaryData, lastSlotIncluded: era === SHELLEY });
+}
+
+function refsOf(transaction: ScannedTransaction): OutRef[] {
+  return [...transaction.inputs, ...transaction.collateral, ...transaction.references];
+}
+
+async function resolveRows(
+  sql: Queries,
+  facts: WalletFacts,
+  rows: readonly TransactionRow[],
+): Promise<ReadonlyMap<string, WalletTransaction>> {
+  const stored = rows.map((row) => ({ row, transaction: storedTransaction(row) }));
+  const transactions = stored.map(({ transaction }) => transaction);
+  const [known, own] = await Promise.all([readKnown(sql, facts, transactions), readOwn(sql, facts, transactions)]);
+  return new Map(stored.map(({ row, transaction }) => [row.hash, {
+    hash: row.hash,
+    status: "in_ledger",
+    transaction,
+    slot: Number(row.from_slot),
+    height: Number(row.height),
+    block: row.block_hash,
+    ...side(row.net),
+    ...(row.fee === null ? {} : { fee: row.fee }),
+    depositTaken: row.deposit_taken,
+    depositReturned: row.deposit_returned,
+    known: inputsOf(transaction, known),
+    own: own.get(row.hash) ?? new Map(),
+  }]));
+}
+
+function side(net: bigint): Pick<WalletTransaction, "direction" | "amount"> {
+  return net < 0n ? { direction: "outgoing", amount: -net } : { direction: "incoming", amount: net };
+}
+
+function inputsOf(transaction: ScannedTransaction, known: ReadonlyMap<string, KnownInput>): Map<string, KnownInput> {
+  return new Map(
+    refsOf(transaction).flatMap((ref) => {
+      const input = known.get(refKey(ref));
+      return input ? [[refKey(ref), input] as const] : [];
+    }),
+  );
+}
+
+/** Outputs behind the inputs of transactions: the wallet's own, and others that the index happens to hold for some wallet. */
+async function readKnown(
+  sql: Queries,
+  facts: WalletFacts,
+  transactions: readonly ScannedTransaction[],
+): Promise<Map<string, KnownInput>> {
+  const refs = new Set(transactions.flatMap(refsOf).map(refKey));
+  const found = new Map<string, KnownInput>();
+  if (refs.size === 0) return found;
+  const rows = await sql<{ wallet: string; ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
+    select wallet, ref, role, index, output from wallet_utxo where ref = any(${sql.array([...refs])})`;
+  for (const { wallet, ref, role, index, output } of rows) {
+    if (wallet === facts.wallet) found.set(ref, { output: storedOutput(output), path: pathOf(facts, role, index) });
+    else if (!found.has(ref)) found.set(ref, { output: storedOutput(output) });
+  }
+  const missing = [...refs].filter((ref) => !found.has(ref));
+  if (missing.length === 0) return found;
+  const makers = await sql<TransactionRow[]>`select distinct on (hash) * from wallet_transaction
+    where hash = any(${sql.array([...new Set(missing.map((ref) => ref.slice(0, 64)))])}) order by hash`;
+  const wanted = new Set(missing);
+  for (const { ref, output } of makers.map(storedTransaction).flatMap(created)) {
+    if (wanted.has(refKey(ref))) found.set(refKey(ref), { output });
+  }
+  return found;
+}
+
+/** Paths of the wallet's own among what transactions create, by hash and index. */
+async function readOwn(sql: Queries, facts: WalletFacts, transactions: readonly ScannedTransaction[]) {
+  const own = new Map<string, Map<number, readonly number[]>>();
+  const refs = transactions.flatMap(created).map(({ ref }) => refKey(ref));
+  if (refs.length === 0) return own;
+  const rows = await sql<{ ref: string; role: bigint; index: bigint }[]>`select ref, role, index from wallet_utxo
+    where wallet = ${facts.wallet} and ref = any(${sql.array(refs)})`;
+  for (const { ref, role, index } of rows) {
+    const hash = ref.slice(0, 64);
+    let paths = own.get(hash);
+    if (!paths) own.set(hash, paths = new Map());
+    paths.set(Number(ref.slice(65)), pathOf(facts, role, index));
+  }
+  return own;
+}
+
+/** Those that the index does not have in the ledger: it may be ahead of whoever submits. */
+async function outsideLedger(sql: Queries, wallet: string, pending: readonly PendingTransaction[]) {
+  const done = await readIncluded(sql, [wallet], pending.map(({ transaction }) => transaction.hash));
+  return pending.filter(({ transaction }) => !done.has(`${wallet} ${transaction.hash}`));
+}
+
+interface OpenTransaction {
+  readonly hash: string;
+  readonly slot: number;
+  readonly withdrawal: bigint | undefined;
+  readonly addresses: readonly string[];
+  readonly transaction: WalletTransaction;
+}
+
+async function resolvePending(
+  sql: Queries,
+  facts: WalletFacts,
+  pending: readonly PendingTransaction[],
+  keyDeposit: bigint,
+): Promise<OpenTransaction[]> {
+  const transactions = pending.map(({ transaction }) => transaction);
+  if (transactions.length === 0) return [];
+  const made = transactions.flatMap(created);
+  const [known, claims] = await Promise.all([
+    readKnown(sql, facts, transactions),
+    readClaims(sql, new Map([[facts.wallet, facts]]), made.map(({ output }) => output.address)),
+  ]);
+  const paths = claims.get(facts.wallet)!;
+  // what one of them spends may be made by another
+  for (const { ref, output } of made) {
+    const path = paths.get(output.address);
+    known.set(refKey(ref), path === undefined ? { output } : { output, path });
+  }
+  return pending.map(({ transaction, status, since }) =>
+    openTransaction(transaction, { status, since, known, paths, facts, keyDeposit })
+  );
+}
+
+function openTransaction(
+  transaction: ScannedTransaction,
+  view: Pick<PendingTransaction, "status" | "since"> & {
+    readonly known: ReadonlyMap<string, KnownInput>;
+    readonly paths: ReadonlyMap<string, readonly number[]>;
+    readonly facts: WalletFacts;
+    readonly keyDeposit: bigint;
+  },
+): OpenTransaction {
+  const { status, since, paths, facts, keyDeposit } = view;
+  const known = inputsOf(transaction, view.known);
+  const own = {
+    inputs: new Map(
+      [...known].flatMap(([ref, { output, path }]) => path === undefined ? [] : [[ref, output] as const]),
+    ),
+    outputs: new Map(
+      created(transaction).flatMap(({ ref, output }) =>
+        paths.has(output.address) ? [[ref.index, output] as const] : []
+      ),
+    ),
+    stake: facts.stake && ownedCredential(facts.stake),
+  };
+  // collateral and references are known as well, and not spent
+  const spends = new Set(transaction.inputs.map(refKey));
+  const inputs = new Map([...own.inputs].filter(([ref]) => spends.has(ref)));
+  const weight = weigh(transaction, { ...own, inputs }, keyDeposit);
+  const amounts = [...withdrawn(transaction).values()];
+  return {
+    hash: transaction.hash,
+    slot: since.slot,
+    withdrawal: amounts.length === 0 ? undefined : amounts.reduce((a, b) => a > b ? a : b),
+    addresses: addressesIn(transaction, { ...own, inputs }),
+    transaction: {
+      hash: transaction.hash,
+      status,
+      transaction,
+      slot: since.slot,
+      height: since.height,
+      ...side(weight.net),
+      ...(weight.fee === undefined ? {} : { fee: weight.fee }),
+      depositTaken: weight.depositTaken,
+      depositReturned: weight.depositReturned,
+      known,
+      own: new Map([...own.outputs].map(([index, { address }]) => [index, paths.get(address)!])),
+    },
+  };
+}
+
+function fits({ hash, slot, withdrawal, addresses }: OpenTransaction, query: HistoryQuery): boolean {
+  const { from, to, minWithdrawal, address, after } = query;
+  if (from !== undefined && slot < from) return false;
+  if (to !== undefined && slot > to) return false;
+  if (minWithdrawal !== undefined && (withdrawal === undefined || withdrawal < minWithdrawal)) return false;
+  if (address !== undefined && !addresses.includes(address)) return false;
+  if (!after) return true;
+  const order = comparePlaces({ slot, index: PENDING_INDEX, hash }, after);
+  return query.order === "ascending" ? order > 0 : order < 0;
 }

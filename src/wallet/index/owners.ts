@@ -1,0 +1,119 @@
+/** Whose addresses are, and under which path. */
+import { fromHex } from "#src/base/bytes.ts";
+import { type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
+import { parsePath } from "#src/cardano/derivation.ts";
+import type { Queries } from "#src/store/store.ts";
+import { addressOf, credentialOf, parseCredential } from "#src/wallet/index/credential.ts";
+import type { OwnedCredential, Owner, WalletKind } from "#src/wallet/index/types.ts";
+import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
+
+/** What reads have to know of a wallet. */
+export interface WalletFacts {
+  readonly wallet: string;
+  readonly kind: WalletKind;
+  readonly network: NetworkId;
+  /** Path of the account; empty for a random wallet. */
+  readonly prefix: readonly number[];
+  readonly stake: Credential | undefined;
+  readonly pathKey: Uint8Array | undefined;
+}
+
+/** Facts about those of some wallets that the index knows. */
+export async function readFacts(sql: Queries, wallets: readonly string[]): Promise<ReadonlyMap<string, WalletFacts>> {
+  const rows = await sql<
+    {
+      wallet: string;
+      kind: WalletKind;
+      network: NetworkId;
+      prefix: string;
+      stake: string | null;
+      path_key: string | null;
+    }[]
+  >`select wallet, kind, network, prefix, stake, path_key from wallet_index where wallet = any(${
+    sql.array([...wallets])
+  })`;
+  return new Map(rows.map((row) => [row.wallet, {
+    wallet: row.wallet,
+    kind: row.kind,
+    network: row.network,
+    prefix: parsePath(row.prefix) ?? [],
+    stake: row.stake === null ? undefined : parseCredential(row.stake),
+    pathKey: row.path_key === null ? undefined : fromHex(row.path_key),
+  }]));
+}
+
+/** The path of a place in a wallet. */
+export function pathOf(facts: WalletFacts, role: bigint | number, index: bigint | number): readonly number[] {
+  return [...facts.prefix, Number(role), Number(index)];
+}
+
+/** The address of a wallet's credential, bytes in hexadecimal. */
+export function ownAddress(facts: WalletFacts, credential: OwnedCredential): string {
+  const payment = parseCredential(credential);
+  if (!payment) throw new TypeError(`no address follows from ${credential}`);
+  return addressOf(payment, facts.stake, facts.network);
+}
+
+/** The wallets that credentials belong to, as far as their pools reach (`credentialOf` gives an address's). */
+export async function ownersOf(
+  sql: Queries,
+  credentials: readonly OwnedCredential[],
+): Promise<ReadonlyMap<OwnedCredential, readonly Owner[]>> {
+  return await readOwners(sql, credentials);
+}
+
+async function readOwners(sql: Queries, credentials: readonly OwnedCredential[], wallets?: readonly string[]) {
+  const found = new Map<OwnedCredential, Owner[]>();
+  if (credentials.length === 0) return found;
+  const wanted = sql.array([...new Set(credentials)]);
+  const among = wallets === undefined ? sql`` : sql`and a.wallet = any(${sql.array([...wallets])})`;
+  // of addresses that are in no pool those that are stored whole belong to whoever made or found them
+  const rows = await sql<{ wallet: string; prefix: string; role: bigint; index: bigint; credential: string }[]>`
+    select a.wallet, i.prefix, a.role, a.index, a.credential from wallet_address a join wallet_index i using (wallet)
+      left join wallet_pool p on p.wallet = a.wallet and p.role = a.role and p.to_slot is null
+      where a.credential = any(${wanted}) and (a.address is not null or a.index < p.size) ${among}
+    union
+    select a.wallet, i.prefix, a.role, a.index, a.credential from wallet_use a join wallet_index i using (wallet)
+      where a.credential = any(${wanted}) and a.address is not null ${among}
+    order by wallet`;
+  for (const { wallet, prefix, role, index, credential } of rows) {
+    const owner = { wallet, path: [...parsePath(prefix) ?? [], Number(role), Number(index)] };
+    const known = found.get(credential);
+    if (known) known.push(owner);
+    else found.set(credential, [owner]);
+  }
+  return found;
+}
+
+/** By wallet: paths of those addresses (bytes in hexadecimal) that are its own, also ones that the chain has not seen. */
+export async function readClaims(
+  sql: Queries,
+  wallets: ReadonlyMap<string, WalletFacts>,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>> {
+  const claims = new Map<string, Map<string, readonly number[]>>([...wallets.keys()].map((id) => [id, new Map()]));
+  const byCredential = new Map<OwnedCredential, string[]>();
+  for (const address of new Set(addresses)) {
+    const credential = credentialOf(address);
+    if (credential === undefined) continue;
+    byCredential.set(credential, [...(byCredential.get(credential) ?? []), address]);
+    for (const { wallet, pathKey } of wallets.values()) {
+      const path = pathKey && openAddress(address, pathKey);
+      if (path) claims.get(wallet)!.set(address, path);
+    }
+  }
+  const owners = await readOwners(sql, [...byCredential.keys()], [...wallets.keys()]);
+  for (const [credential, found] of owners) {
+    for (const { wallet, path } of found) {
+      for (const address of byCredential.get(credential)!) claims.get(wallet)!.set(address, path);
+    }
+  }
+  return claims;
+}
+
+function openAddress(address: string, pathKey: Uint8Array): readonly number[] | undefined {
+  const read = readAddressHex(address);
+  if (!read.ok || read.value.kind !== "byron") return undefined;
+  const { derivationPath } = read.value.byron;
+  return derivationPath === undefined ? undefined : openByronPath(pathKey, derivationPath);
+}
