@@ -85,6 +85,8 @@ export interface Projection {
   readonly name: string;
   /** Index tables that this projection writes. */
   readonly tables: readonly string[];
+  /** Those of them whose ended rows are kept for rollbacks alone; none of them is about things that are read apart. */
+  readonly passing?: readonly string[];
   /** Set where this projection is about things that may be read apart from the others. */
   readonly members?: Membership;
   /** Rows that the fold of a block needs. */

@@ -16,6 +16,7 @@ import { Inquirer, type Inquiry } from "#src/chain/inquiry.ts";
 import { type FollowerStep, Lane } from "#src/chain/lane.ts";
 import * as measure from "#src/chain/metrics.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
+import { prunePassing } from "#src/chain/passing.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/progress.ts";
 import { prune } from "#src/chain/prune.ts";
 import { Restoring } from "#src/chain/restoring.ts";
@@ -181,6 +182,7 @@ export class Follower {
     while (await step(lapseWatches));
     await step(lapseReservations);
     while (await step((sql) => prune(sql, this.options.keepBlocks ?? KEEP_BLOCKS)));
+    while (await step((sql) => prunePassing(sql, this.options.projections)));
   }
 
   private async settle(answer: Answer): Promise<void> {

@@ -1,0 +1,84 @@
+/**
+ * The pools of a network and what they would pay, kept for as long as they are good for: both go through much of a network's state, so
+ * they are asked for once an epoch, and again where somebody names a pool that is not among them.
+ */
+import { ok, type Result } from "#src/base/result.ts";
+import type { ChainPort, Unanswered } from "#src/chain/port.ts";
+import type { StakePool } from "#src/chain/ledgerPort.ts";
+
+export interface PoolBookOptions {
+  readonly port: Pick<ChainPort, "pools" | "poolRanking">;
+  /** The epoch that it is, by the index. */
+  readonly epoch: () => Promise<number>;
+  /** Milliseconds before the pools are asked for again because of a name that is not known. */
+  readonly againMs?: number;
+}
+
+interface Page<T> {
+  readonly epoch: number;
+  readonly at: number;
+  readonly value: T;
+}
+
+/** Amounts for which rankings are kept. */
+const MOST_RANKINGS = 64;
+const AGAIN_MS = 20_000;
+
+export class PoolBook {
+  private pools: Page<ReadonlyMap<string, StakePool>> | undefined;
+  private readonly rankings = new Map<bigint, Page<ReadonlyMap<string, bigint>>>();
+  private readonly asking = new Map<string, Promise<Result<unknown, Unanswered>>>();
+
+  constructor(private readonly options: PoolBookOptions) {}
+
+  /** Every registered pool, by id in hexadecimal. */
+  async all(): Promise<Result<ReadonlyMap<string, StakePool>, Unanswered>> {
+    const epoch = await this.options.epoch();
+    if (this.pools?.epoch === epoch) return ok(this.pools.value);
+    return await this.ask(epoch);
+  }
+
+  /** A registered pool; `undefined` where there is none. */
+  async find(id: string): Promise<Result<StakePool | undefined, Unanswered>> {
+    const known = await this.all();
+    if (!known.ok) return known;
+    const { againMs = AGAIN_MS } = this.options;
+    if (known.value.has(id) || Date.now() - this.pools!.at < againMs) return ok(known.value.get(id));
+    const now = await this.ask(await this.options.epoch());
+    return now.ok ? ok(now.value.get(id)) : now;
+  }
+
+  /** Lovelace that each pool would pay a member with so much stake in an epoch. */
+  async ranking(stake: bigint): Promise<Result<ReadonlyMap<string, bigint>, Unanswered>> {
+    const epoch = await this.options.epoch();
+    const known = this.rankings.get(stake);
+    if (known?.epoch === epoch) return ok(known.value);
+    return await this.together(`ranking ${stake}`, async () => {
+      const answer = await this.options.port.poolRanking(stake);
+      if (!answer.ok) return answer;
+      this.rankings.delete(stake);
+      if (this.rankings.size >= MOST_RANKINGS) this.rankings.delete(this.rankings.keys().next().value!);
+      this.rankings.set(stake, { epoch, at: Date.now(), value: answer.value.value });
+      return ok(answer.value.value);
+    });
+  }
+
+  private ask(epoch: number): Promise<Result<ReadonlyMap<string, StakePool>, Unanswered>> {
+    return this.together("pools", async () => {
+      const answer = await this.options.port.pools();
+      if (!answer.ok) return answer;
+      const value = new Map(answer.value.value.map((pool) => [pool.pool, pool]));
+      this.pools = { epoch, at: Date.now(), value };
+      return ok(value);
+    });
+  }
+
+  /** Who asks while somebody else does gets the same answer. */
+  private together<T>(what: string, ask: () => Promise<Result<T, Unanswered>>): Promise<Result<T, Unanswered>> {
+    const known = this.asking.get(what) as Promise<Result<T, Unanswered>> | undefined;
+    if (known) return known;
+    const asked = ask().finally(() => this.asking.delete(what));
+    this.asking.set(what, asked);
+    return asked;
+  }
+}

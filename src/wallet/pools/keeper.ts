@@ -1,0 +1,159 @@
+/**
+ * Keeps pools' metadata: fetches what registrations refer to from the source that is set, tries again later what could not be had, and
+ * asks a SMASH server which pools it delists.
+ *
+ * Hypotheses: one process does this at a time, under a lease; rows carry their source, so that what a source says that was just
+ * replaced is nobody's; a text under a hash never changes, so it is fetched once.
+ */
+import { sleep } from "#src/base/clock.ts";
+import { toJson } from "#src/base/json.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import type { Store } from "#src/store/store.ts";
+import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
+import type { PoolBook } from "#src/wallet/pools/book.ts";
+import { fetchDelisted, fetchMetadata, type PoolAnchor } from "#src/wallet/pools/metadata.ts";
+import { isServer, type PoolSource, readSource } from "#src/wallet/pools/source.ts";
+
+export interface PoolKeeperOptions {
+  readonly store: Store;
+  readonly book: PoolBook;
+  readonly fetch: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
+  readonly log: Log;
+  /** Milliseconds between two looks. */
+  readonly lookMs?: number;
+  /** Milliseconds after which what failed is fetched again for the first time; each time it takes twice as long, up to a day. */
+  readonly againMs?: number;
+}
+
+/** Requests on their way at a time, to as many servers. */
+const AT_ONCE = 8;
+/** Texts that are fetched before it is looked again which source is set. */
+const BATCH = 64;
+const LOOK_MS = 1_000;
+const AGAIN_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Milliseconds between two questions which pools are delisted. */
+const DELISTED_MS = 3_600_000;
+
+/** Fetches until the signal aborts. */
+export async function keepPools(options: PoolKeeperOptions, signal: AbortSignal): Promise<void> {
+  const { log, lookMs = LOOK_MS } = options;
+  while (!signal.aborted) {
+    try {
+      const source = await readSource(options.store.sql);
+      if (source !== "none" && await fetchSome(options, source, signal) >= BATCH) continue;
+      if (isServer(source)) await askDelisted(options, source, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn("pools' metadata is not kept", { reason: reason(error) });
+    }
+    await sleep(lookMs, signal);
+  }
+}
+
+/** Fetches some of what is missing and due; gives how many were tried. */
+export async function fetchSome(options: PoolKeeperOptions, source: PoolSource, signal: AbortSignal): Promise<number> {
+  const wanted = await wantedAnchors(options, source);
+  const queue = wanted.slice(0, BATCH);
+  const count = queue.length;
+  const work = async () => {
+    for (let one = queue.shift(); one && !signal.aborted; one = queue.shift()) {
+      await fetchOne(options, source, one, signal);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, work));
+  return count;
+}
+
+interface Wanted extends PoolAnchor {
+  readonly attempts: number;
+}
+
+async function wantedAnchors({ store, book }: PoolKeeperOptions, source: PoolSource): Promise<Wanted[]> {
+  const pools = await book.all();
+  if (!pools.ok) return [];
+  const anchors = [...pools.value.values()].flatMap(({ pool, metadata }) =>
+    metadata ? [{ pool, url: metadata.url, hash: metadata.hash }] : []
+  );
+  if (anchors.length === 0) return [];
+  const rows = await store.sql<{ pool: string; hash: string; attempts: number; due: boolean }[]>`
+    select pool, hash, attempts, coalesce(again_at <= now(), false) as due from pool_metadata where source = ${source}`;
+  const known = new Map(rows.map((row) => [`${row.pool} ${row.hash}`, row]));
+  return anchors.flatMap((anchor) => {
+    const row = known.get(`${anchor.pool} ${anchor.hash}`);
+    return row && !row.due ? [] : [{ ...anchor, attempts: row?.attempts ?? 0 }];
+  });
+}
+
+async function fetchOne(
+  { store, fetch, againMs = AGAIN_MS }: PoolKeeperOptions,
+  source: PoolSource,
+  anchor: Wanted,
+  signal: AbortSignal,
+): Promise<void> {
+  const answer = await fetchMetadata(source, anchor, { ...fetch, signal });
+  if (signal.aborted) return;
+  const attempts = anchor.attempts + 1;
+  const wait = answer.ok ? null : Math.min(DAY_MS, againMs * 2 ** Math.min(20, anchor.attempts));
+  await store.sql`insert into pool_metadata (source, pool, hash, metadata, problem, attempts, again_at) values (
+      ${source}, ${anchor.pool}, ${anchor.hash}, ${answer.ok ? toJson(answer.value) : null}::text::jsonb,
+      ${answer.ok ? null : answer.error.code}, ${attempts}, now() + ${wait}::float8 * interval '1 millisecond')
+    on conflict (source, pool, hash) do update set metadata = excluded.metadata, problem = excluded.problem,
+      attempts = excluded.attempts, again_at = excluded.again_at`;
+}
+
+async function askDelisted(
+  { store, fetch, log }: PoolKeeperOptions,
+  source: PoolSource,
+  signal: AbortSignal,
+): Promise<void> {
+  const [asked] = await store.sql`select 1 from pool_source where source = ${source}
+    and delisted_at > now() - ${DELISTED_MS}::float8 * interval '1 millisecond'`;
+  if (asked) return;
+  const answer = await fetchDelisted(source, { ...fetch, signal });
+  if (signal.aborted) return;
+  if (answer.ok) await writeDelisted(store, source, answer.value);
+  else log.warn("a SMASH server does not say which pools it delists", { reason: answer.error.message });
+  // one that does not say is asked again later too
+  await store.sql`insert into pool_source (source, delisted_at) values (${source}, now())
+    on conflict (source) do update set delisted_at = now()`;
+}
+
+async function writeDelisted(store: Store, source: PoolSource, pools: readonly string[]): Promise<void> {
+  await store.sql.begin(async (sql) => {
+    const list = sql.array([...pools]);
+    await sql`delete from pool_delisted where source = ${source} and pool <> all(${list})`;
+    await sql`insert into pool_delisted (source, pool) select ${source}, unnest(${list}::text[]) on conflict do nothing`;
+  });
+}
+
+/** What became of the last collection. */
+export type Collection =
+  | { readonly status: "not_applicable" }
+  | { readonly status: "not_started" }
+  | { readonly status: "has_run"; readonly at: Date };
+
+/** Whether what is delisted, or of no registered pool, was collected, and when; only a SMASH server delists. */
+export async function readCollection(store: Store): Promise<Collection> {
+  const source = await readSource(store.sql);
+  if (!isServer(source)) return { status: "not_applicable" };
+  const [row] = await store.sql<{ at: Date | null }[]>`
+    select collected_at as at from pool_source where source = ${source}`;
+  return row?.at ? { status: "has_run", at: row.at } : { status: "not_started" };
+}
+
+/** Asks anew what is delisted, and forgets the metadata of that and of pools that are no more. */
+export async function collect(options: PoolKeeperOptions): Promise<void> {
+  const { store, book, fetch } = options;
+  const source = await readSource(store.sql);
+  if (!isServer(source)) return;
+  const [pools, delisted] = await Promise.all([book.all(), fetchDelisted(source, fetch)]);
+  if (delisted.ok) await writeDelisted(store, source, delisted.value);
+  if (pools.ok) {
+    await store.sql`delete from pool_metadata where source = ${source}
+      and (pool <> all(${store.sql.array([...pools.value.keys()])})
+        or pool in (select pool from pool_delisted where source = ${source}))`;
+  }
+  await store.sql`insert into pool_source (source, collected_at) values (${source}, now())
+    on conflict (source) do update set collected_at = now()`;
+}

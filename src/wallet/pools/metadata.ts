@@ -1,0 +1,113 @@
+/** What a pool says of itself (CIP-6), and how it comes from each kind of source. */
+import { fromUtf8 } from "#src/base/bytes.ts";
+import { type Json, parseJson } from "#src/base/json.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
+import type { PoolSource } from "#src/wallet/pools/source.ts";
+
+export interface PoolMetadata {
+  /** 3 to 5 characters. */
+  readonly ticker: string;
+  /** At most 50 characters. */
+  readonly name: string;
+  /** At most 255 characters. */
+  readonly description?: string;
+  readonly homepage: string;
+}
+
+/** A pool's reference to its metadata, as its registration has it. */
+export interface PoolAnchor {
+  readonly pool: string;
+  readonly url: string;
+  /** Hash of the text, in hexadecimal. */
+  readonly hash: string;
+}
+
+export type MetadataFailure = Failure<
+  /** Nobody answered, or not with a text. */
+  | "unreachable"
+  /** The text is not the one that was registered. */
+  | "wrong_hash"
+  /** The text is no metadata of a pool. */
+  | "malformed"
+  /** A SMASH server does not know it. */
+  | "unknown"
+>;
+
+/** Most bytes of a text: what the ledger's rules promise of it, 512. */
+const MOST_BYTES = 512;
+/** What a SMASH server tells is wrapped by it. */
+const MOST_WRAPPED = 4_096;
+
+const lengthOf = (text: string) => Array.from(text).length;
+
+/** Reads metadata out of JSON; `undefined` where it is none. */
+export function readMetadata(json: Json | undefined): PoolMetadata | undefined {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return undefined;
+  const { ticker, name, description, homepage } = json as { readonly [name: string]: Json };
+  const text = (value: Json | undefined, least: number, most: number): value is string =>
+    typeof value === "string" && lengthOf(value) >= least && lengthOf(value) <= most && !value.includes("\0");
+  if (!text(ticker, 3, 5) || !text(name, 1, 50) || !text(homepage, 0, 255)) return undefined;
+  // one that is too long is left out rather than all the rest
+  return { ticker, name, homepage, ...(text(description, 0, 255) ? { description } : {}) };
+}
+
+function parsed(bytes: Uint8Array): Json | undefined {
+  const text = fromUtf8(bytes);
+  if (text === undefined) return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fetches the metadata that a pool registered, from a source that is not `none`. */
+export async function fetchMetadata(
+  source: PoolSource,
+  { pool, url, hash }: PoolAnchor,
+  options: Omit<FetchOptions, "body" | "maxBytes">,
+): Promise<Result<PoolMetadata, MetadataFailure>> {
+  const direct = source === "direct";
+  const address = direct ? url : `${source}/api/v1/metadata/${pool}/${hash}`;
+  const answer = await fetchOutside(address, { ...options, maxBytes: direct ? MOST_BYTES : MOST_WRAPPED });
+  if (!answer.ok) {
+    return answer.error.code === "too_large"
+      ? fail("malformed", answer.error.message)
+      : fail("unreachable", answer.error.message);
+  }
+  const { status, bytes } = answer.value;
+  if (!direct && status === 404) return fail("unknown", "The server does not know this pool's metadata.");
+  if (status !== 200) return fail("unreachable", `The answer has the status ${status}.`);
+  if (direct && hash256(bytes) !== hash) return fail("wrong_hash", "The text is not the one that was registered.");
+  const metadata = readMetadata(parsed(bytes));
+  return metadata ? ok(metadata) : fail("malformed", "The text is no metadata of a pool.");
+}
+
+/** How a SMASH server is. */
+export type SmashHealth = "available" | "unavailable" | "unreachable";
+
+/** Asks a SMASH server how it is. */
+export async function smashHealth(server: string, options: FetchOptions): Promise<SmashHealth> {
+  const answer = await fetchOutside(`${server.replace(/\/$/, "")}/api/v1/status`, options);
+  if (!answer.ok) return "unreachable";
+  const json = parsed(answer.value.bytes);
+  const status = typeof json === "object" && json !== null && !Array.isArray(json) ? json.status : undefined;
+  return answer.value.status === 200 && status === "OK" ? "available" : "unavailable";
+}
+
+/** Pools that a SMASH server delists, by id in hexadecimal. */
+export async function fetchDelisted(
+  server: string,
+  options: FetchOptions,
+): Promise<Result<readonly string[], Failure<"unreachable">>> {
+  const answer = await fetchOutside(`${server}/api/v1/delisted`, { ...options, maxBytes: 4_194_304 });
+  if (!answer.ok) return fail("unreachable", answer.error.message);
+  const json = answer.value.status === 200 ? parsed(answer.value.bytes) : undefined;
+  if (!Array.isArray(json)) return fail("unreachable", "The server does not tell what it delists.");
+  return ok(json.flatMap((one) => {
+    const id = typeof one === "object" && one !== null && !Array.isArray(one) ? one.poolId : undefined;
+    return typeof id === "string" && /^[0-9a-f]{56}$/.test(id) ? [id] : [];
+  }));
+}

@@ -1,0 +1,131 @@
+/** The order of pools, and how often the network is asked for it. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fail, ok } from "#src/base/result.ts";
+import type { StakePool } from "#src/chain/ledgerPort.ts";
+import { PoolBook } from "#src/wallet/pools/book.ts";
+import { newcomersReward, ranked } from "#src/wallet/pools/list.ts";
+
+const id = (n: number) => n.toString(16).padStart(56, "0");
+const pool = (n: number, more: Partial<StakePool> = {}): StakePool => ({
+  pool: id(n),
+  vrf: "00".repeat(32),
+  pledge: 0n,
+  cost: 170_000_000n,
+  margin: { numerator: 1n, denominator: 50n },
+  rewardAccount: `e0${id(n)}`,
+  owners: [],
+  relays: [],
+  metadata: undefined,
+  future: undefined,
+  retiring: undefined,
+  deposit: 500_000_000n,
+  share: undefined,
+  stake: undefined,
+  ...more,
+});
+
+describe("ranked pools", () => {
+  it("stand by what they pay, the best first; newcomers among them with the mean of the best", () => {
+    const ranking = new Map([[id(1), 100n], [id(2), 300n], [id(3), 200n]]);
+    const list = ranked([1, 2, 3, 4].map((n) => pool(n)), ranking, { epoch: 5, desiredPools: 2 });
+    expect(list.map(({ pool, rewards }) => [pool.pool, rewards])).toEqual([
+      [id(2), 300n],
+      [id(4), 250n],
+      [id(3), 200n],
+      [id(1), 100n],
+    ]);
+    expect(newcomersReward(new Map(), 500)).toBe(0n);
+    expect(newcomersReward(ranking, 500)).toBe(200n);
+  });
+
+  it("leave out those that retire now or did, and keep those that will", () => {
+    const pools = [pool(1, { retiring: 4 }), pool(2, { retiring: 5 }), pool(3, { retiring: 6 }), pool(4)];
+    const list = ranked(pools, new Map(), { epoch: 5, desiredPools: 2 });
+    expect(list.map(({ pool }) => pool.pool).sort()).toEqual([id(3), id(4)]);
+  });
+
+  it("tell how much of the stake they have, exactly of great numbers", () => {
+    const share = { numerator: 2n ** 80n, denominator: 2n ** 82n };
+    const [one] = ranked([pool(1, { share })], new Map(), { epoch: 0, desiredPools: 500 });
+    expect(one).toMatchObject({ relativeStake: 25, saturation: 125 });
+  });
+
+  it("are in one order as long as a process lives, ties in another order in another", () => {
+    fc.assert(
+      fc.property(fc.array(fc.bigInt(0n, 3n), { minLength: 1, maxLength: 40 }), fc.string(), (rewards, seed) => {
+        const ranking = new Map(rewards.map((one, n) => [id(n), one]));
+        const pools = rewards.map((_, n) => pool(n));
+        const order = (of: readonly StakePool[], by?: string) =>
+          ranked(of, ranking, { epoch: 0, desiredPools: 9, ...(by === undefined ? {} : { seed: by }) });
+        const list = order(pools);
+        expect(order([...pools].reverse())).toEqual(list);
+        expect(order(pools, seed).map(({ rewards }) => rewards)).toEqual(list.map(({ rewards }) => rewards));
+        expect(list.map(({ rewards }) => rewards)).toEqual([...rewards].sort((a, b) => a < b ? 1 : a > b ? -1 : 0));
+      }),
+    );
+    const ties = Array.from({ length: 12 }, (_, n) => pool(n));
+    const of = (seed: string) =>
+      ranked(ties, new Map(), { epoch: 0, desiredPools: 9, seed }).map(({ pool }) => pool.pool);
+    expect(of("a")).not.toEqual(of("b"));
+  });
+});
+
+describe("the book of pools", () => {
+  function asked(answers: { pools: number; rankings: number }, pools: StakePool[]) {
+    return {
+      pools: async () => {
+        answers.pools++;
+        return ok({ point: { slot: 0, hash: "" }, value: [...pools] });
+      },
+      poolRanking: async (stake: bigint) => {
+        answers.rankings++;
+        return ok({ point: { slot: 0, hash: "" }, value: new Map([[id(1), stake]]) });
+      },
+    };
+  }
+
+  it("asks once an epoch, however many want it at once", async () => {
+    const count = { pools: 0, rankings: 0 };
+    let epoch = 1;
+    const book = new PoolBook({ port: asked(count, [pool(1)]), epoch: async () => epoch });
+    await Promise.all([book.all(), book.all(), book.ranking(5n), book.ranking(5n), book.ranking(6n)]);
+    expect(count).toEqual({ pools: 1, rankings: 2 });
+    await Promise.all([book.all(), book.find(id(1)), book.ranking(5n)]);
+    expect(count).toEqual({ pools: 1, rankings: 2 });
+    epoch = 2;
+    await Promise.all([book.all(), book.ranking(5n)]);
+    expect(count).toEqual({ pools: 2, rankings: 3 });
+  });
+
+  it("asks again for a pool that is not in it, now and then", async () => {
+    const count = { pools: 0, rankings: 0 };
+    const pools = [pool(1)];
+    let book = new PoolBook({ port: asked(count, pools), epoch: async () => 1, againMs: 0 });
+    expect(await book.find(id(2))).toEqual(ok(undefined));
+    pools.push(pool(2));
+    expect(await book.find(id(2))).toEqual(ok(pool(2)));
+    book = new PoolBook({ port: asked(count, pools), epoch: async () => 1, againMs: 60_000 });
+    count.pools = 0;
+    for (let i = 0; i < 5; i++) await book.find(id(3));
+    expect(count.pools).toBe(1);
+  });
+
+  it("says when the network does not, and asks again then", async () => {
+    let answers = 0;
+    const book = new PoolBook({
+      port: {
+        pools: async () => {
+          answers++;
+          return fail("network_unreachable", "away");
+        },
+        poolRanking: async () => fail("query_unsupported", "never"),
+      },
+      epoch: async () => 1,
+    });
+    expect(await book.all()).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
+    expect(await book.find(id(1))).toMatchObject({ ok: false });
+    expect(await book.ranking(1n)).toMatchObject({ ok: false, error: { code: "query_unsupported" } });
+    expect(answers).toBe(2);
+  });
+});
