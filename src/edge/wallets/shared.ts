@@ -1,0 +1,218 @@
+/** Shared wallets: created, completed by the keys of others, changed, deleted; their keys, and signing in turn. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { z } from "zod";
+import { walletId } from "#src/api/wallets/params.ts";
+import * as api from "#src/api/wallets/shared.ts";
+import { page, walletChange } from "#src/api/wallets/wallets.ts";
+import { type Json, toJson } from "#src/base/json.ts";
+import { HARD } from "#src/cardano/derivation.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { birthOf } from "#src/edge/wallets/birth.ts";
+import { type Desk, isGone, LONGEST_MS, noSuchWallet, until, walletAlreadyExists } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { accountPath } from "#src/wallet/keys/paths.ts";
+import type { Xpub } from "#src/wallet/keys/types.ts";
+import { readWallet } from "#src/wallet/rows.ts";
+import { sharedWalletId } from "#src/wallet/shared/account.ts";
+import { readSharedWallet, readSharedWallets, type SharedWalletRow } from "#src/wallet/shared/rows.ts";
+import { leavesOf } from "#src/wallet/shared/script.ts";
+import type { CredentialType, ScriptTemplate } from "#src/wallet/shared/types.ts";
+import { scriptFault, validateTemplates } from "#src/wallet/shared/validate.ts";
+
+/** How the vault seals a new root key. */
+const SEAL = "argon2id-v2";
+
+type Body = api.SharedWalletBody;
+
+/** A shared wallet; throws 404 `no_such_wallet`. */
+export async function sharedWallet({ store }: Pick<Desk, "store">, id: string): Promise<SharedWalletRow> {
+  const row = await readSharedWallet(store.sql, id);
+  if (row === undefined) throw noSuchWallet(id);
+  return row;
+}
+
+/** A shared wallet whose keys are all there; throws 403 `shared_wallet_incomplete` for another. */
+export async function completeWallet(desk: Pick<Desk, "store">, id: string): Promise<SharedWalletRow> {
+  const row = await sharedWallet(desk, id);
+  if (row.sharing.complete) return row;
+  throw refusal({
+    code: "shared_wallet_incomplete",
+    message: "The wallet still lacks keys of its cosigners: it has no addresses and cannot build or sign.",
+  });
+}
+
+/** Index of an account out of a hard index; throws 403 for a soft one. */
+function accountOf(index: number): number {
+  if (index >= HARD) return index - HARD;
+  throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
+}
+
+function templateOf(given: z.output<typeof api.givenTemplate>, own: Xpub): ScriptTemplate {
+  const keys = Object.entries(given.cosigners).map(([name, key]) => [name, key === "self" ? own : key]);
+  return { script: given.template, keys: Object.fromEntries(keys) };
+}
+
+/** A template as the actor takes it. */
+const told = ({ script, keys }: ScriptTemplate) => ({
+  script: toJson(script as Json),
+  names: [...leavesOf(script)],
+  keys: { ...keys },
+});
+
+/** Adds `/shared-wallets` and what belongs to one wallet but its holdings and transactions. */
+export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
+  const { store, vault } = desk;
+  const params = { walletId };
+  const one = async (id: string) => (await sharedViews(desk, [await sharedWallet(desk, id)]))[0];
+
+  const begin = async (body: Body, own: Xpub, attempt: string | null) => {
+    const payment = templateOf(body.payment_script_template, own);
+    const delegation = body.delegation_script_template && templateOf(body.delegation_script_template, own);
+    answered(validateTemplates({ payment, delegation }, own, body.script_validation));
+    const id = sharedWalletId(own, payment.script, delegation?.script);
+    if (await readWallet(store.sql, id, ["shared"])) throw walletAlreadyExists(id);
+    const birth = await birthOf(body.restoration_mode, desk);
+    const answer = await desk.ask({ kind: SHARED, id }, {
+      type: "CREATE",
+      name: body.name,
+      gap: body.address_pool_gap,
+      key: own,
+      attempt,
+      passphrase: attempt === null ? null : { at: Date.now(), method: SEAL },
+      birth: { slot: birth.slot, hash: birth.hash },
+      oneChange: body.one_change_address_mode,
+      selection: body.selection,
+      account: accountOf(body.account_index),
+      payment: told(payment),
+      delegation: delegation ? told(delegation) : null,
+    }, { deadlineMs: LONGEST_MS });
+    if (answer.ok) return await one(id);
+    throw isGone(answer.error) ? walletAlreadyExists(id) : refusal(answer.error);
+  };
+
+  route(app, {
+    method: "post",
+    path: "/shared-wallets",
+    operation: "postSharedWallet",
+    summary: "Create or restore a shared wallet",
+    description: "While keys of cosigners are missing it is `incomplete`; they are added by PATCH.",
+    body: api.sharedWalletBody,
+    status: 201,
+    answer: api.sharedWallet,
+    refusals: {
+      403: "`shared_wallet_script_template_invalid`, `hardened_derivation_required`",
+      404: "`unexpected_error`: no such block",
+      409: "`wallet_already_exists`",
+    },
+  }, async ({ body }) => {
+    const path = accountPath("shared", accountOf(body.account_index));
+    // before a root key is stretched for nothing
+    for (const given of [body.payment_script_template, body.delegation_script_template]) {
+      if (given && scriptFault(given.template, body.script_validation) !== undefined) {
+        return await begin(body, "", null);
+      }
+    }
+    if ("account_public_key" in body) return await begin(body, body.account_public_key, null);
+    const { mnemonic_sentence: words, mnemonic_second_factor: second, passphrase } = body;
+    const mnemonic = { style: "shared" as const, words, ...(second ? { secondFactor: second } : {}) };
+    const put = answered(await vault.put({ mnemonic, passphrase, paths: [path] }, until()));
+    try {
+      return await begin(body, put.keys[0]!, put.attempt);
+    } catch (error) {
+      // refused for sure; where nobody knows, a wallet may come to adopt the key, and a sweep looks later
+      if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
+      throw error;
+    }
+  });
+
+  route(app, {
+    method: "get",
+    path: "/shared-wallets",
+    operation: "listSharedWallets",
+    summary: "All shared wallets, the oldest first",
+    query: page,
+    answer: api.sharedWallet.array(),
+  }, async ({ query, context }) => {
+    const { limit } = query;
+    const after = query.after === undefined ? undefined : readCursorText(query.after, isId);
+    const rows = await readSharedWallets(store.sql, {
+      ...(after === undefined ? {} : { after }),
+      ...(limit === undefined ? {} : { limit: limit + 1 }),
+    });
+    const some = limit === undefined ? rows : rows.slice(0, limit);
+    linkNext(context, some.length < rows.length ? some.at(-1)!.id : undefined);
+    return await sharedViews(desk, some);
+  });
+
+  route(app, {
+    method: "get",
+    path: "/shared-wallets/:walletId",
+    operation: "getSharedWallet",
+    summary: "A shared wallet",
+    params,
+    answer: api.sharedWallet,
+  }, ({ params }) => one(params.walletId));
+
+  /** Puts a command to a wallet that is there. */
+  const tell = async (id: string, event: { type: string; [name: string]: Json }) => {
+    await sharedWallet(desk, id);
+    const answer = await desk.ask({ kind: SHARED, id }, event, { deadlineMs: LONGEST_MS });
+    if (answer.ok) return;
+    throw isGone(answer.error) ? noSuchWallet(id) : refusal(answer.error);
+  };
+
+  route(app, {
+    method: "delete",
+    path: "/shared-wallets/:walletId",
+    operation: "deleteSharedWallet",
+    summary: "Delete a shared wallet, with its keys",
+    params,
+    status: 204,
+  }, ({ params }) => tell(params.walletId, { type: "DELETE" }));
+
+  route(app, {
+    method: "put",
+    path: "/shared-wallets/:walletId",
+    operation: "putSharedWallet",
+    summary: "Name a shared wallet, and set how it builds",
+    params,
+    body: walletChange,
+    answer: api.sharedWallet,
+  }, async ({ params: { walletId: id }, body }) => {
+    const { name, one_change_address_mode: oneChange, selection } = body;
+    if (name !== undefined) await tell(id, { type: "RENAME", name });
+    if (oneChange !== undefined || selection !== undefined) {
+      await tell(id, {
+        type: "SETTINGS",
+        ...(oneChange === undefined ? {} : { oneChange }),
+        ...(selection === undefined ? {} : { selection }),
+      });
+    }
+    return await one(id);
+  });
+
+  for (const credential of ["payment", "delegation"] satisfies CredentialType[]) {
+    route(app, {
+      method: "patch",
+      path: `/shared-wallets/:walletId/${credential}-script-template`,
+      operation: `patchSharedWalletIn${credential === "payment" ? "Payment" : "Delegation"}`,
+      summary: `Add keys of cosigners for ${credential}`,
+      description: "A key can be replaced while the wallet is incomplete, but for the wallet's own.",
+      params,
+      body: api.cosignerKeys,
+      answer: api.sharedWallet,
+      refusals: {
+        403: "`shared_wallet_active`, `shared_wallet_no_such_cosigner`, `shared_wallet_cannot_update_key`, " +
+          "`shared_wallet_key_already_exists`, `shared_wallet_no_delegation_template`",
+      },
+    }, async ({ params, body }) => {
+      await tell(params.walletId, { type: "ADD_KEYS", credential, keys: body });
+      return await one(params.walletId);
+    });
+  }
+}
+
+const isId = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;

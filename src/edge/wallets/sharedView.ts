@@ -1,0 +1,43 @@
+/** Shared wallets as clients are told them. */
+import { HARD } from "#src/cardano/derivation.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { tellOf, walletView } from "#src/edge/wallets/walletView.ts";
+import { accountKeyText } from "#src/wallet/keys/text.ts";
+import { pathText } from "#src/wallet/keys/paths.ts";
+import type { SharedWalletRow } from "#src/wallet/shared/rows.ts";
+import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
+
+/** Kind of the actors of shared wallets. */
+export const SHARED = "shared-wallet";
+
+function templateView({ script, keys }: ScriptTemplate) {
+  return {
+    cosigners: Object.fromEntries(
+      Object.entries(keys).map(([name, key]) => [name, accountKeyText(key, { shared: true, format: "extended" })]),
+    ),
+    template: script,
+  };
+}
+
+/** What is told of a wallet whether its keys are all there or not. */
+function sharingView({ id, name, gap, sharing }: SharedWalletRow) {
+  return {
+    id,
+    name,
+    account_index: pathText([HARD + sharing.account])[0]!,
+    address_pool_gap: gap,
+    payment_script_template: templateView(sharing.payment),
+    ...(sharing.delegation ? { delegation_script_template: templateView(sharing.delegation) } : {}),
+  };
+}
+
+/** Shared wallets, all of them read at one point. */
+export async function sharedViews(desk: Desk, rows: readonly SharedWalletRow[]) {
+  const complete = rows.filter(({ sharing }) => sharing.complete).map(({ id }) => id);
+  const [told, eras] = await Promise.all([tellOf(desk, SHARED, complete), desk.eras()]);
+  return rows.map((row) =>
+    row.sharing.complete
+      ? { ...walletView(row, told(row.id), eras), ...sharingView(row) }
+      : { ...sharingView(row), state: { status: "incomplete" } }
+  );
+}
