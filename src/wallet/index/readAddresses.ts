@@ -133,5 +133,6 @@ export async function keepRandomAddresses(
     from jsonb_to_recordset(${sql.json(rows)}) as x (role bigint, index bigint, credential text, address text)
     where not exists (select 1 from wallet_use u where u.wallet = ${wallet} and u.role = x.role and u.index = x.index)
     on conflict do nothing returning address`;
-  return kept.map(({ address }) => address);
+  const fresh = new Set(kept.map(({ address }) => address));
+  return addresses.map(({ address }) => address).filter((address) => fresh.has(address));
 }
