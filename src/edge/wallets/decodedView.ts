@@ -1,0 +1,167 @@
+/** Transactions taken apart, as clients are told them. */
+import { fromHex } from "#src/base/bytes.ts";
+import type { Messaged } from "#src/base/json.ts";
+import { toBech32 } from "#src/cardano/bech32.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { readNative } from "#src/cardano/nativeScript.ts";
+import type { OutRef } from "#src/cardano/output.ts";
+import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
+import { certificateView, outputView } from "#src/edge/wallets/builtViews.ts";
+import type {
+  Decoded,
+  DecodedCertificate,
+  DecodedInput,
+  DecodedOutput,
+  DecodedPolicy,
+  DecodedScript,
+} from "#src/wallet/build/types.ts";
+import { HARD } from "#src/cardano/derivation.ts";
+import { pathText } from "#src/wallet/keys/paths.ts";
+import { fromNative } from "#src/wallet/shared/script.ts";
+import { type MetadataForm, metadataJson } from "#src/wallet/metadata/json.ts";
+import { decodeMetadata, type Metadata } from "#src/wallet/metadata/metadatum.ts";
+
+/** Metadata out of its CBOR; undefined where there is none. */
+export function metadataIn({ metadata }: Pick<Messaged<Decoded>, "metadata">): Metadata | undefined {
+  return metadata === undefined ? undefined : decodeMetadata(fromHex(metadata));
+}
+
+/** What decoding and history tell of a transaction alike. `metadata` may be other than that of the bytes: decrypted. */
+export function partsView(decoded: Messaged<Decoded>, metadata: Metadata | undefined, form: MetadataForm) {
+  const { validity, scriptIntegrity, policyKey } = decoded;
+  return {
+    collateral: decoded.collateral.map(inputView),
+    collateral_outputs: decoded.collateralOutputs.map(pathOutputView),
+    certificates: decoded.certificates.map(anyCertificateView),
+    mint: mintView(decoded.mint, policyKey),
+    burn: mintView(decoded.burn, policyKey),
+    ...(metadata === undefined ? {} : { metadata: metadataJson(metadata, form) }),
+    script_validity: decoded.scriptValidity ?? null,
+    validity_interval: {
+      invalid_before: { quantity: BigInt(validity.from ?? 0), unit: "slot" },
+      ...(validity.before === undefined
+        ? {}
+        : { invalid_hereafter: { quantity: BigInt(validity.before), unit: "slot" } }),
+    },
+    ...(scriptIntegrity === undefined ? {} : { script_integrity: toBech32("script_data", fromHex(scriptIntegrity)) }),
+    extra_signatures: decoded.extraSigners.map((hash) => toBech32("req_signer_vkh", fromHex(hash))),
+  };
+}
+
+/** A transaction at any stage of signing. */
+export function decodedView(decoded: Messaged<Decoded>, metadata: Metadata | undefined) {
+  return {
+    ...partsView(decoded, metadata, "tagged"),
+    id: decoded.id,
+    fee: lovelace(decoded.fee),
+    inputs: decoded.inputs.map(inputView),
+    outputs: decoded.outputs.map(pathOutputView),
+    withdrawals: decoded.withdrawals.map(({ account, lovelace: coin, path }) => ({
+      stake_address: addressView(account),
+      amount: lovelace(coin),
+      context: path === undefined ? "external" : "ours",
+    })),
+    deposits_taken: decoded.depositsTaken.map(lovelace),
+    deposits_returned: decoded.depositsReturned.map(lovelace),
+    witness_count: {
+      verification_key: Number(decoded.witnesses.keys),
+      scripts: decoded.witnesses.scripts.map(scriptView),
+      bootstrap: Number(decoded.witnesses.bootstrap),
+    },
+  };
+}
+
+export const refView = ({ txHash, index }: Messaged<OutRef>) => ({ id: txHash, index: Number(index) });
+
+/** An input; what it holds is told of the wallet's own. */
+export function inputView({ ref, own }: Messaged<DecodedInput>) {
+  return {
+    ...refView(ref),
+    ...(own === undefined ? {} : { ...outputView(own), derivation_path: pathText(own.path.map(Number)) }),
+  };
+}
+
+/** An output, with its path where it is the wallet's. */
+export function pathOutputView(output: Messaged<DecodedOutput>) {
+  const { path } = output;
+  return { ...outputView(output), ...(path === undefined ? {} : { derivation_path: pathText(path.map(Number)) }) };
+}
+
+function mintView(policies: readonly Messaged<DecodedPolicy>[], policyKey: string | undefined) {
+  return {
+    tokens: policies.map(({ policy, script, assets }) => ({
+      policy_id: policy,
+      ...(script === undefined ? {} : { policy_script: scriptView(script) }),
+      assets: assets.map(({ name, quantity, fingerprint }) => ({
+        asset_name: name,
+        quantity: BigInt(quantity),
+        fingerprint,
+      })),
+    })),
+    ...(policyKey === undefined || policies.length === 0 ? {} : {
+      wallet_policy_key_hash: toBech32("policy_vkh", fromHex(policyKey)),
+      wallet_policy_key_index: pathText([HARD])[0],
+    }),
+  };
+}
+
+/** A script of a transaction. */
+export function scriptView(script: Messaged<DecodedScript>) {
+  const reference = "reference" in script && script.reference !== undefined
+    ? { reference: refView(script.reference) }
+    : {};
+  switch (script.kind) {
+    case "native": {
+      const native = readNative(decode(fromHex(script.native)));
+      const leaf = (hash: string) => toBech32("addr_shared_vkh", fromHex(hash));
+      return { script_type: "native", script: fromNative(native, leaf), ...reference };
+    }
+    case "plutus":
+      return {
+        script_type: "plutus",
+        script_info: { language_version: `v${script.language}`, script_hash: script.hash },
+        ...reference,
+      };
+    case "reference":
+      return {
+        script_type: "reference script",
+        script_hash: script.hash,
+        references: script.references.map(refView),
+      };
+  }
+}
+
+/** A certificate of any kind. */
+function anyCertificateView(shown: Messaged<DecodedCertificate>): Record<string, unknown> {
+  if (shown.type !== "other") return certificateView(shown);
+  const { certificate } = shown;
+  switch (certificate.kind) {
+    case "register pool": {
+      const { margin: { numerator, denominator }, metadata } = certificate;
+      return {
+        certificate_type: "register_pool",
+        pool_id: poolText(certificate.pool),
+        pool_owners: certificate.owners.map((owner) => toBech32("stake_vkh", fromHex(owner))),
+        pool_margin: { quantity: Number(numerator) * 100 / Number(denominator), unit: "percent" },
+        pool_cost: lovelace(certificate.cost),
+        pool_pledge: lovelace(certificate.pledge),
+        ...(metadata === undefined ? {} : { pool_metadata: { url: metadata.url, hash: metadata.hash } }),
+      };
+    }
+    case "retire pool":
+      return {
+        certificate_type: "deregister_pool",
+        pool_id: poolText(certificate.pool),
+        retirement_epoch: BigInt(certificate.epoch),
+      };
+    case "delegate genesis":
+      return { certificate_type: "genesis" };
+    case "move rewards":
+      return { certificate_type: "mir" };
+    default:
+      return { certificate_type: certificate.kind.replaceAll(" ", "_") };
+  }
+}
+
+/** A pool's id; certificates of old may name one of odd length. */
+const poolText = (hex: string) => toBech32("pool", fromHex(hex));

@@ -1,0 +1,98 @@
+/** What clients ask for as what builds take. Metadata is encrypted here: its passphrase stays in this process. */
+import { toHex } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
+import type { Address, NetworkId } from "#src/cardano/address.ts";
+import { HARD } from "#src/cardano/derivation.ts";
+import type { ConstructBody } from "#src/api/wallets/transactions.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import type { Bound, MintBurn, Payment, Wish } from "#src/wallet/build/types.ts";
+import { encryptMetadata } from "#src/wallet/metadata/encryption.ts";
+import { readMetadata } from "#src/wallet/metadata/json.ts";
+import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
+
+/** Parts that bodies of the old and the new workflow have in common. */
+type Given = Partial<
+  Pick<ConstructBody, "payments" | "withdrawal" | "metadata" | "encrypt_metadata" | "validity_interval">
+>;
+
+/** What a body of the new workflow wishes. */
+export async function wishOf(body: ConstructBody, network: NetworkId): Promise<Wish> {
+  const { delegations, vote, mint_burn: mintBurn, reference_policy_script_template: referencePolicy } = body;
+  return {
+    ...await commonWish(body, network),
+    ...(mintBurn === undefined ? {} : { mintBurn: mintBurn.map((one, i) => mintOf(one, network, i)) }),
+    ...(delegations === undefined ? {} : {
+      delegations: delegations.map((one) =>
+        "join" in one
+          ? { pool: one.join.pool, index: one.join.stake_key_index - HARD }
+          : { index: one.quit.stake_key_index - HARD }
+      ),
+    }),
+    ...(vote === undefined ? {} : { vote }),
+    ...(referencePolicy === undefined ? {} : { referencePolicy }),
+  };
+}
+
+/** Payments, metadata, withdrawal and validity. */
+export async function commonWish(body: Given, network: NetworkId): Promise<Wish> {
+  const { payments, withdrawal, validity_interval: validity } = body;
+  const metadata = await metadataOf(body);
+  return {
+    ...(payments === undefined ? {} : { payments: payments.map((one, i) => paymentOf(one, network, i)) }),
+    ...(withdrawal === undefined ? {} : { withdrawal }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(validity === undefined ? {} : {
+      validity: { from: boundOf(validity.invalid_before), before: boundOf(validity.invalid_hereafter) },
+    }),
+  };
+}
+
+const boundOf = (bound: Bound | undefined): Bound | undefined => bound;
+
+type GivenPayment = NonNullable<ConstructBody["payments"]>[number];
+
+/** A payment; throws 400 for an address of another network, or one that nothing can be sent to. */
+export function paymentOf({ address, amount, assets }: GivenPayment, network: NetworkId, place: number): Payment {
+  return {
+    address: payable(address, network, `payments[${place}].address`),
+    lovelace: amount.quantity,
+    ...(assets === undefined || assets.length === 0 ? {} : {
+      assets: assets.map((one) => [one.policy_id + one.asset_name, one.quantity] as const),
+    }),
+  };
+}
+
+function payable(address: Address, network: NetworkId, place: string): string {
+  const no = (why: string) => new HttpFailure(400, "bad_request", `Error in $.${place}: ${why}`);
+  if (address.network !== network) throw no("this is an address of another network");
+  if (address.kind === "reward") throw no("nothing can be sent to a stake address");
+  return address.hex;
+}
+
+function mintOf(one: NonNullable<ConstructBody["mint_burn"]>[number], network: NetworkId, place: number): MintBurn {
+  const policy = "policy_script_template" in one
+    ? { template: one.policy_script_template }
+    : { id: one.policy_id, reference: { txHash: one.reference_input.id, index: one.reference_input.index } };
+  const { asset_name: name, operation } = one;
+  if ("burn" in operation) return { policy, name, quantity: operation.burn.quantity, operation: "burn" };
+  const { quantity, receiving_address: to } = operation.mint;
+  return {
+    policy,
+    name,
+    quantity,
+    operation: "mint",
+    ...(to === undefined ? {} : { to: payable(to, network, `mint_burn[${place}].operation.mint.receiving_address`) }),
+  };
+}
+
+/** CBOR of the metadata, in hexadecimal, encrypted where that is asked for. */
+async function metadataOf({ metadata, encrypt_metadata: encrypt }: Given): Promise<string | undefined> {
+  if (metadata === undefined || metadata === null) {
+    if (encrypt === undefined) return undefined;
+    throw new HttpFailure(403, "invalid_metadata_encryption", "There is no metadata to encrypt.");
+  }
+  const plain = answered(readMetadata(metadata as Json));
+  const sealed = encrypt === undefined ? plain : answered(await encryptMetadata(plain, encrypt.passphrase));
+  return sealed.size === 0 ? undefined : toHex(encodeMetadata(sealed));
+}
