@@ -59,5 +59,17 @@ function stretched(style: WalletStyle, words: readonly string[], entropy: Uint8A
 
 /** The descendant of a root along a path, by the derivation of the style. */
 export function descend(style: WalletStyle, root: SecretNode, path: Path): SecretNode {
-  return path.reduce(style === "random" ? deriveByron : derive, root);
+  return descender(style, root)(path);
+}
+
+/** Descendants of one root along many paths; what their paths begin with alike is derived once. */
+export function descender(style: WalletStyle, root: SecretNode): (path: Path) => SecretNode {
+  const child = style === "random" ? deriveByron : derive;
+  const known = new Map<string, SecretNode>([["", root]]);
+  return function at(path): SecretNode {
+    const name = path.join("/");
+    const found = known.get(name) ?? child(at(path.slice(0, -1)), path.at(-1)!);
+    known.set(name, found);
+    return found;
+  };
 }

@@ -3,7 +3,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
-import { descend, masterKey } from "#src/wallet/keys/master.ts";
+import { descender, masterKey } from "#src/wallet/keys/master.ts";
 import { seal, unseal } from "#src/wallet/keys/seal.ts";
 import type {
   KeySignature,
@@ -26,20 +26,23 @@ export async function openRoot(input: OpenRootInput): Promise<Result<OpenedRoot,
   const made = masterKey(mnemonic);
   if (!made.ok) return made;
   const root = made.value;
+  const at = descender(mnemonic.style, root);
   return ok({
     sealed: await seal(root, passphrase),
     root: xpub(root),
-    keys: paths.map((path) => xpub(descend(mnemonic.style, root, path))),
+    keys: paths.map((path) => xpub(at(path))),
   });
 }
 
 /** Signs one message with the keys at some paths, in their order. */
 export function signHash(input: SignInput): Promise<Result<readonly KeySignature[], WrongPassphrase>> {
-  return opened(input, (root) =>
-    input.paths.map((path) => {
-      const { key, chainCode } = descend(input.style, root, path);
+  return opened(input, (root) => {
+    const at = descender(input.style, root);
+    return input.paths.map((path) => {
+      const { key, chainCode } = at(path);
       return { key: publicKey(key), chainCode, signature: sign(key, input.message) };
-    }));
+    });
+  });
 }
 
 /** Seals the same root with another passphrase. */
@@ -49,7 +52,10 @@ export function reseal(input: ResealInput): Promise<Result<SealedKey, WrongPassp
 
 /** Public keys at some paths, in their order. */
 export function publicKeys(input: PublicKeysInput): Promise<Result<readonly Xpub[], WrongPassphrase>> {
-  return opened(input, (root) => input.paths.map((path) => xpub(descend(input.style, root, path))));
+  return opened(input, (root) => {
+    const at = descender(input.style, root);
+    return input.paths.map((path) => xpub(at(path)));
+  });
 }
 
 const xpub = (node: SecretNode): Xpub => writeXpub(toPublic(node));
