@@ -15,13 +15,14 @@ import {
   encodeTransaction,
   type NewOutput,
   redeemerIndices,
+  subjectOf,
   transactionHash,
+  type TransactionParts,
 } from "#src/cardano/transaction.ts";
 import { ledgerSize } from "#src/balance/fee.ts";
 import {
   type BalanceFailure,
   type Composed,
-  keyOf,
   type Payer,
   type Skeleton,
   total,
@@ -61,7 +62,7 @@ export interface Balanced {
 }
 
 /** Shapes that are tried before units are no longer lowered; see `balance`. */
-const FREE_ROUNDS = 2;
+export const FREE_ROUNDS = 2;
 
 /** Finishes a transaction. Takes what `measure` takes, once or seldom twice, and a few milliseconds besides. */
 export function balance(
@@ -89,7 +90,7 @@ export function balance(
     if (!run.ok && failure) return refused(failure);
     if (!run.ok) return fail("script_refused", `A script refuses this transaction: ${run.message}`, { logs: run.logs });
     // Two shapes could ask for each other for ever; units that no longer fall end that.
-    units = unitsOf(draft, run.redeemers, round < FREE_ROUNDS ? new Map() : units);
+    units = unitsOf(draft.parts, run.redeemers, round < FREE_ROUNDS ? new Map() : units);
     evaluated = shape;
   }
 }
@@ -98,13 +99,18 @@ function refused(error: BalanceFailure): { readonly ok: false; readonly error: B
   return { ok: false, error };
 }
 
-function unitsOf({ parts }: Composed, run: readonly MeasuredRedeemer[], least: UnitsOf): UnitsOf {
+/** Units that runs took, by what they are for; none below `least`. */
+export function unitsOf(
+  parts: Pick<TransactionParts, "inputs" | "mint" | "withdrawals" | "redeemers">,
+  run: readonly MeasuredRedeemer[],
+  least: UnitsOf,
+): UnitsOf {
   const indexOf = redeemerIndices(parts);
   const taken = new Map(run.map(({ purpose, index, units }) => [`${purpose}${index}`, units]));
   return new Map((parts.redeemers ?? []).map(({ for: target }) => {
     const units = taken.get(`${target.purpose}${indexOf(target)}`);
     if (!units) throw new TypeError("the evaluation left out a redeemer");
-    return [keyOf(target), larger(units, least.get(keyOf(target)))];
+    return [subjectOf(target), larger(units, least.get(subjectOf(target)))];
   }));
 }
 

@@ -1,6 +1,6 @@
 /** What a transaction must do and who pays for it; drafts of it on the way to the finished one. */
 import type { Failure } from "#src/base/result.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Utxo } from "#src/cardano/output.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import type { NewOutput, RedeemerFor, TransactionParts } from "#src/cardano/transaction.ts";
 import type { Assets } from "#src/cardano/value.ts";
@@ -40,13 +40,8 @@ export interface Payer {
  */
 export type BalanceFailure = Failure<"not_enough_money" | "too_large" | "script_refused">;
 
-/** Units by what the redeemer is for: its index may change with the inputs. */
+/** Units by what the redeemer is for (`subjectOf`): its index may change with the inputs. */
 export type UnitsOf = ReadonlyMap<string, Units>;
-
-/** Key of a redeemer in `UnitsOf`. */
-export function keyOf(target: RedeemerFor): string {
-  return target.purpose === "spend" ? refKey(target.ref) : target.purpose === "mint" ? target.policy : target.account;
-}
 
 /** Sum of units. */
 export function total(units: UnitsOf): Units {

@@ -7,6 +7,7 @@ import {
   encodeTransaction,
   madeOutput,
   type NewOutput,
+  subjectOf,
   type TransactionParts,
   witnessBytes,
 } from "#src/cardano/transaction.ts";
@@ -22,7 +23,7 @@ import {
 import { makeChange } from "#src/balance/change.ts";
 import { chooseCollateral, type Collateral, lowered, neededCollateral } from "#src/balance/collateral.ts";
 import { ledgerSize, minFee } from "#src/balance/fee.ts";
-import { type Composed, keyOf, type Paid, type Payer, type Skeleton, total, type UnitsOf } from "#src/balance/draft.ts";
+import { type Composed, type Paid, type Payer, type Skeleton, total, type UnitsOf } from "#src/balance/draft.ts";
 import { leastLovelace, refScriptSize } from "#src/balance/output.ts";
 import { inOrder, select } from "#src/balance/select.ts";
 
@@ -31,7 +32,7 @@ const INPUT_BYTES = 37;
 /** Stands for the script data hash, which is worked out once the transaction is finished. */
 const ANY_HASH = "00".repeat(32);
 /** Units that take as many bytes as most real ones, until there are real ones. */
-const FIRST_GUESS: Units = { memory: 100_000n, steps: 100_000_000n };
+export const FIRST_GUESS: Units = { memory: 100_000n, steps: 100_000_000n };
 
 function notEnough(purpose: "transaction" | "collateral", missing: Value, draft?: Composed): Paid {
   const what = missing.assets.size > 0 ? "assets" : `${missing.lovelace} lovelace`;
@@ -196,7 +197,7 @@ export class Purse {
       references: skeleton.references.map(({ ref }) => ref),
       redeemers: skeleton.redeemers.map((redeemer) => ({
         ...redeemer,
-        units: units.get(keyOf(redeemer.for)) ?? FIRST_GUESS,
+        units: units.get(subjectOf(redeemer.for)) ?? FIRST_GUESS,
       })),
       scripts: skeleton.scripts,
     };

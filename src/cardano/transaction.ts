@@ -39,7 +39,9 @@ export type RedeemerFor =
   | { readonly purpose: "spend"; readonly ref: OutRef }
   | { readonly purpose: "mint"; readonly policy: string }
   /** `account` is the reward address, its bytes in hexadecimal. */
-  | { readonly purpose: "reward"; readonly account: string };
+  | { readonly purpose: "reward"; readonly account: string }
+  /** Of what stands in the order of the body, its place there. */
+  | { readonly purpose: "cert" | "vote" | "propose"; readonly index: number };
 
 /** An argument for a script. */
 export interface Redeemer {
@@ -116,7 +118,8 @@ export function madeOutput(output: NewOutput): Output {
   return readOutput(decode(encodeOutput(output)));
 }
 
-const TAGS = { spend: 0, mint: 1, reward: 3 } as const;
+/** Tags of redeemers by purpose (CDDL `redeemer_tag`). */
+export const REDEEMER_TAGS = { spend: 0, mint: 1, cert: 2, reward: 3, vote: 4, propose: 5 } as const;
 
 /** The ledger's order of reward accounts: by network, scripts before keys, then by hash. */
 function inLedgerOrder(withdrawals: readonly Withdrawal[] = []): readonly Withdrawal[] {
@@ -124,8 +127,18 @@ function inLedgerOrder(withdrawals: readonly Withdrawal[] = []): readonly Withdr
   return [...withdrawals].sort((a, b) => rank(a) < rank(b) ? -1 : 1);
 }
 
-function subjectOf(target: RedeemerFor): string {
-  return target.purpose === "spend" ? refKey(target.ref) : target.purpose === "mint" ? target.policy : target.account;
+/** What a redeemer is for, as a text that names it among all of a transaction: it stays as inputs come and go. */
+export function subjectOf(target: RedeemerFor): string {
+  switch (target.purpose) {
+    case "spend":
+      return refKey(target.ref);
+    case "mint":
+      return target.policy;
+    case "reward":
+      return target.account;
+    default:
+      return `${target.purpose} ${target.index}`;
+  }
 }
 
 /**
@@ -142,7 +155,7 @@ export function redeemerIndices(
     ...inLedgerOrder(parts.withdrawals).map(({ account }, index) => [account, index] as const),
   ]);
   return (target) => {
-    const index = places.get(subjectOf(target));
+    const index = "index" in target ? target.index : places.get(subjectOf(target));
     if (index === undefined) throw new RangeError("a redeemer for nothing in its transaction");
     return index;
   };
@@ -155,7 +168,7 @@ export function encodeRedeemers(
   if (!parts.redeemers?.length) return undefined;
   const indexOf = redeemerIndices(parts);
   const entries = parts.redeemers.map(({ for: target, data, units }) => ({
-    tag: TAGS[target.purpose],
+    tag: REDEEMER_TAGS[target.purpose],
     index: indexOf(target),
     value: [new Encoded(data), [units.memory, units.steps]],
   }));

@@ -1,13 +1,194 @@
 /** Taking a transaction apart for who owns a part of it. */
-import type { Result } from "#src/base/result.ts";
-import type { Asked, Decoded, DecodeFailure, DecodeInput } from "#src/wallet/build/types.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { fail, ok, type Result } from "#src/base/result.ts";
+import { type Credential, rewardAddress } from "#src/cardano/address.ts";
+import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { as, CborError, decode, encode, Encoded, entry } from "#src/cardano/cbor.ts";
+import type { Certificate } from "#src/cardano/certificates.ts";
+import { fingerprint } from "#src/cardano/fingerprint.ts";
+import { keysOf, readNative } from "#src/cardano/nativeScript.ts";
+import { type OutRef, refKey } from "#src/cardano/output.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { nameOf, policyOf } from "#src/cardano/value.ts";
+import { shownOutput } from "#src/wallet/build/shown.ts";
+import { type FoundScript, scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
+import type {
+  Asked,
+  Decoded,
+  DecodedCertificate,
+  DecodedInput,
+  DecodedOutput,
+  DecodedPolicy,
+  DecodedScript,
+  DecodeFailure,
+  DecodeInput,
+  ShownCertificate,
+} from "#src/wallet/build/types.ts";
+
+/** What an answer is made of where bytes may be no transaction. */
+export function attempted<T>(read: () => T): Result<T, DecodeFailure> {
+  try {
+    return ok(read());
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return fail("bad_request", `Error in $.transaction: these bytes are no transaction: ${error.message}.`);
+  }
+}
 
 /** What must be looked up before a transaction is decoded or balanced. */
-export function askedOf(_transaction: Uint8Array): Result<Asked, DecodeFailure> {
-  throw new Error("not written");
+export function askedOf(transaction: Uint8Array): Result<Asked, DecodeFailure> {
+  return attempted(() => {
+    const { inputs, collateral, references, outputs, collateralReturn } = scanTransaction(transaction);
+    const made = collateralReturn ? [...outputs, collateralReturn] : outputs;
+    return { inputs, collateral, references, addresses: [...new Set(made.map(({ address }) => address))] };
+  });
 }
 
 /** All that a transaction says, at any stage of signing. */
-export function decodeTransaction(_input: DecodeInput): Result<Decoded, DecodeFailure> {
-  throw new Error("not written");
+export function decodeTransaction(input: DecodeInput): Result<Decoded, DecodeFailure> {
+  return attempted(() => decoded(input));
+}
+
+function decoded(input: DecodeInput): Decoded {
+  const { owns } = input;
+  const scanned = scanTransaction(input.transaction);
+  const witnesses = witnessesOf(scanned.witnesses);
+  const scripts = scriptsOf(scanned, witnesses.scripts, input);
+  const coins = new Map(owns.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
+  const paths = new Map(owns.addresses.map(({ address, path }) => [address, path]));
+  const ownInput = (ref: OutRef): DecodedInput => {
+    const coin = coins.get(refKey(ref));
+    return coin ? { ref, own: { ...shownOutput(coin.utxo.output), path: coin.path } } : { ref };
+  };
+  const ownOutput = (output: { address: string; value: Parameters<typeof shownOutput>[0]["value"] }): DecodedOutput => {
+    const path = paths.get(output.address);
+    return { ...shownOutput(output), ...(path ? { path } : {}) };
+  };
+  const account = owns.account && rewardAddress(input.network, owns.account.credential).hex;
+  const certificates = scanned.certificates.flatMap((certificate) => shownCertificates(certificate, input, account));
+  const policies = policiesOf(scanned, scripts);
+  const hasPolicyKey = owns.policyKey !== undefined &&
+    [...policies.mint, ...policies.burn].some(({ script }) =>
+      script?.kind === "native" && keysOf(readNative(decode(fromHex(script.native)))).includes(owns.policyKey!)
+    );
+  const body = decode(scanned.body);
+  const integrity = entry(body, 11);
+  const metadata = scanned.auxiliaryData && readAuxiliaryData(scanned.auxiliaryData).metadata;
+  return {
+    id: scanned.hash,
+    fee: scanned.fee,
+    inputs: scanned.inputs.map(ownInput),
+    outputs: scanned.outputs.map(ownOutput),
+    collateral: scanned.collateral.map(ownInput),
+    collateralOutputs: scanned.collateralReturn ? [ownOutput(scanned.collateralReturn)] : [],
+    withdrawals: [...scanned.withdrawals].map(([address, lovelace]) => ({
+      account: address,
+      lovelace,
+      ...(address === account ? { path: owns.account!.path } : {}),
+    })),
+    ...policies,
+    ...(hasPolicyKey ? { policyKey: owns.policyKey! } : {}),
+    certificates,
+    ...depositsOf(scanned.certificates, input, account),
+    ...(metadata && metadata.size > 0
+      ? { metadata: toHex(encode(new Map([...metadata].map(([label, value]) => [label, new Encoded(value)])))) }
+      : {}),
+    ...(witnesses.hasRedeemers ? { scriptValidity: scanned.valid ? "valid" as const : "invalid" as const } : {}),
+    validity: {
+      ...(scanned.validFrom === undefined ? {} : { from: BigInt(scanned.validFrom) }),
+      ...(scanned.validTo === undefined ? {} : { before: BigInt(scanned.validTo) }),
+    },
+    ...(integrity ? { scriptIntegrity: toHex(as(integrity, "bytes").value) } : {}),
+    extraSigners: scanned.requiredSigners,
+    witnesses: {
+      keys: witnesses.keys,
+      bootstrap: witnesses.bootstraps,
+      scripts: [...scripts.values()],
+    },
+  };
+}
+
+function decodedScript(script: FoundScript, reference?: OutRef): DecodedScript {
+  const place = reference ? { reference } : {};
+  return script.language === 0
+    ? { kind: "native", native: toHex(script.bytes), ...place }
+    : { kind: "plutus", language: script.language, hash: script.hash, ...place };
+}
+
+/** Scripts that travel along, and those in outputs that are referred to, by hash. */
+function scriptsOf(
+  { inputs, references }: ScannedTransaction,
+  carried: readonly FoundScript[],
+  { references: known = [], owns }: DecodeInput,
+): Map<string, DecodedScript> {
+  const scripts = new Map(carried.map((script) => [script.hash, decodedScript(script)]));
+  const looked = new Set([...inputs, ...references].map(refKey));
+  for (const { ref, output } of [...known, ...owns.coins.map(({ utxo }) => utxo)]) {
+    if (!output.script || !looked.has(refKey(ref))) continue;
+    const script = scriptIn(output.script);
+    if (!scripts.has(script.hash)) scripts.set(script.hash, decodedScript(script, ref));
+  }
+  return scripts;
+}
+
+function policiesOf(scanned: ScannedTransaction, scripts: ReadonlyMap<string, DecodedScript>) {
+  const side = (sign: 1n | -1n): DecodedPolicy[] => {
+    const policies = new Map<string, DecodedPolicy["assets"][number][]>();
+    for (const [asset, quantity] of scanned.mint) {
+      if (quantity * sign <= 0n) continue;
+      const policy = policyOf(asset);
+      const assets = policies.get(policy) ?? [];
+      assets.push({ name: nameOf(asset), quantity: quantity * sign, fingerprint: fingerprint(asset) });
+      policies.set(policy, assets);
+    }
+    return [...policies].map(([policy, assets]) => {
+      const script = scripts.get(policy) ??
+        (scanned.references.length > 0
+          ? { kind: "reference" as const, hash: policy, references: scanned.references }
+          : undefined);
+      return { policy, assets, ...(script ? { script } : {}) };
+    });
+  };
+  return { mint: side(1n), burn: side(-1n) };
+}
+
+function shownCertificates(
+  certificate: Certificate,
+  { network, owns }: DecodeInput,
+  account?: string,
+): DecodedCertificate[] {
+  const { kind } = certificate;
+  if (kind !== "register" && kind !== "unregister" && kind !== "delegate") return [{ type: "other", certificate }];
+  const address = accountOf(network, certificate.credential);
+  const about = { account: address, ...(address === account ? { path: owns.account!.path } : {}) };
+  const shown: ShownCertificate[] = [];
+  if (kind === "register") shown.push({ type: "register_reward_account", ...about });
+  if (kind === "unregister") shown.push({ type: "quit_pool", ...about });
+  const to = kind === "unregister" ? undefined : certificate.to;
+  if (to?.pool !== undefined) shown.push({ type: "join_pool", pool: to.pool, ...about });
+  if (to?.drep) shown.push({ type: "cast_vote", drep: to.drep, ...about });
+  return shown;
+}
+
+function accountOf(network: DecodeInput["network"], credential: Credential): string {
+  return rewardAddress(network, credential).hex;
+}
+
+/** Deposits that the wallet's own certificates take and give back. */
+function depositsOf(
+  certificates: readonly Certificate[],
+  { network, keyDeposit, deposits }: DecodeInput,
+  account: string | undefined,
+): Pick<Decoded, "depositsTaken" | "depositsReturned"> {
+  const depositsTaken: bigint[] = [];
+  const depositsReturned: bigint[] = [];
+  for (const certificate of certificates) {
+    if (certificate.kind !== "register" && certificate.kind !== "unregister") continue;
+    const address = accountOf(network, certificate.credential);
+    if (address !== account) continue;
+    if (certificate.kind === "register") depositsTaken.push(certificate.deposit ?? keyDeposit);
+    else depositsReturned.push(certificate.refund ?? deposits?.get(address) ?? keyDeposit);
+  }
+  return { depositsTaken, depositsReturned };
 }

@@ -1,0 +1,82 @@
+/** Which of a wallet's keys sign a transaction. */
+import type { Result } from "#src/base/result.ts";
+import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { keysOf, readNative } from "#src/cardano/nativeScript.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { policyOf } from "#src/cardano/value.ts";
+import type { Path } from "#src/wallet/keys/types.ts";
+import { attempted } from "#src/wallet/build/decode.ts";
+import { scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
+import type { DecodeFailure, OwnCoin, StakeAccount } from "#src/wallet/build/types.ts";
+
+/** Keys that a wallet can sign with, as far as a transaction may ask for them. */
+export interface OwnKeys {
+  /** Own outputs among its inputs and its collateral. */
+  readonly coins: readonly OwnCoin[];
+  readonly account?: Pick<StakeAccount, "credential" | "path"> | undefined;
+  readonly policyKey?: { readonly hash: string; readonly path: Path } | undefined;
+  /** Further keys by hash: those that a body may name as required signers. */
+  readonly keys?: ReadonlyMap<string, Path> | undefined;
+  /** Outputs behind its reference inputs, where known: a script in them may name the wallet's keys. */
+  readonly references?: readonly Utxo[] | undefined;
+}
+
+/** Who signs, and what. */
+export interface Signing {
+  /** Hash of the body: what is signed, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Paths of keys of today, each once. */
+  readonly paths: readonly Path[];
+  /** Byron addresses that are spent from, each once, with the paths of their keys: a bootstrap witness each. */
+  readonly byron: readonly { readonly address: string; readonly path: Path }[];
+}
+
+/** The signatures that a wallet owes to a transaction: for its own inputs, its account, and scripts and signers that name its keys. */
+export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Signing, DecodeFailure> {
+  return attempted(() => {
+    const scanned = scanTransaction(transaction);
+    const spent = new Set([...scanned.inputs, ...scanned.collateral].map(refKey));
+    const paths = new Map<string, Path>();
+    const byron = new Map<string, Path>();
+    const byHash = new Map(own.keys);
+    for (const { utxo: { ref, output: { address } }, path } of own.coins) {
+      const key = paymentKeyHash(address);
+      if (key) byHash.set(key, path);
+      if (!spent.has(refKey(ref))) continue;
+      if (key) paths.set(key, path);
+      else if (address.startsWith("8")) byron.set(address, path);
+    }
+    const named = new Set(scanned.requiredSigners);
+    const looked = new Set(scanned.references.map(refKey));
+    const policies = new Set([...scanned.mint.keys()].map(policyOf));
+    const referred = (own.references ?? []).flatMap(({ ref, output: { script } }) =>
+      script && looked.has(refKey(ref)) ? [scriptIn(script)] : []
+    ).filter(({ hash }) => policies.has(hash));
+    for (const { language, bytes } of [...witnessesOf(scanned.witnesses).scripts, ...referred]) {
+      for (const key of language === 0 ? keysOf(readNative(decode(bytes))) : []) named.add(key);
+    }
+    const { account, policyKey } = own;
+    if (account?.credential.kind === "key") {
+      const { hash } = account.credential;
+      byHash.set(hash, account.path);
+      const accounts = [0, 1].map((network) => rewardAddress(network as 0 | 1, account.credential).hex);
+      const acts = accounts.some((address) => scanned.withdrawals.has(address)) ||
+        scanned.certificates.some((certificate) =>
+          "credential" in certificate && certificate.credential.kind === "key" && certificate.credential.hash === hash
+        );
+      if (acts) paths.set(hash, account.path);
+    }
+    if (policyKey) byHash.set(policyKey.hash, policyKey.path);
+    for (const key of named) {
+      const path = byHash.get(key);
+      if (path) paths.set(key, path);
+    }
+    return {
+      hash: scanned.hash,
+      paths: [...paths.values()],
+      byron: [...byron].map(([address, path]) => ({ address, path })),
+    };
+  });
+}

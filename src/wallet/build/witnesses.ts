@@ -1,0 +1,57 @@
+/** What a witness set holds, as far as builds and decoding ask. */
+import { concat } from "#src/base/bytes.ts";
+import { as, asInt, asSet, decode, type Item, raw } from "#src/cardano/cbor.ts";
+import { hash224 } from "#src/cardano/hash.ts";
+import { nativeHash } from "#src/cardano/nativeScript.ts";
+
+/** A script with its hash: language 0 is native, and `bytes` its CBOR; 1 to 3 are Plutus, and `bytes` what the byte string holds. */
+export interface FoundScript {
+  readonly language: 0 | 1 | 2 | 3;
+  readonly hash: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A witness set. */
+export interface FoundWitnesses {
+  /** How many signatures, by keys of today and by those of Byron. */
+  readonly keys: number;
+  readonly bootstraps: number;
+  readonly scripts: readonly FoundScript[];
+  readonly hasRedeemers: boolean;
+}
+
+/** Field of the witness set for each language of Plutus. */
+const PLUTUS = new Map<bigint, 1 | 2 | 3>([[3n, 1], [6n, 2], [7n, 3]]);
+
+function plutus(language: 1 | 2 | 3, bytes: Uint8Array): FoundScript {
+  return { language, bytes, hash: hash224(concat(Uint8Array.of(language), bytes)) };
+}
+
+function native(item: Item): FoundScript {
+  return { language: 0, bytes: raw(item), hash: nativeHash(raw(item)) };
+}
+
+/** Reads a witness set. Throws `CborError`. */
+export function witnessesOf(bytes: Uint8Array): FoundWitnesses {
+  let keys = 0;
+  let bootstraps = 0;
+  let hasRedeemers = false;
+  const scripts: FoundScript[] = [];
+  for (const [field, value] of as(decode(bytes), "map").value) {
+    const number = asInt(field);
+    const language = PLUTUS.get(number);
+    if (number === 0n) keys = asSet(value).length;
+    else if (number === 1n) scripts.push(...asSet(value).map(native));
+    else if (number === 2n) bootstraps = asSet(value).length;
+    else if (number === 5n) hasRedeemers = true;
+    else if (language) scripts.push(...asSet(value).map((one) => plutus(language, as(one, "bytes").value)));
+  }
+  return { keys, bootstraps, scripts, hasRedeemers };
+}
+
+/** The script of an output: CBOR of `[language, script]`. Throws `CborError`. */
+export function scriptIn(bytes: Uint8Array): FoundScript {
+  const [language, content] = as(decode(bytes), "array").value;
+  const number = Number(asInt(language));
+  return number === 0 ? native(content!) : plutus(number as 1 | 2 | 3, as(content, "bytes").value);
+}
