@@ -9,7 +9,7 @@ import type { Point, Tip } from "#src/cardano/block.ts";
 import type { Projection } from "#src/cardano/projection.ts";
 import { MAIN, readPlace } from "#src/chain/cursor.ts";
 import { BETWEEN } from "#src/chain/stopover.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
 
 /** Slots that births may lie apart for their things to be read together. */
 const TOGETHER = 86_400;
@@ -78,6 +78,11 @@ export async function readPlaces(
     at: { slot: Number(row.slot), hash: row.hash, height: Number(row.height) },
     restoring: row.cursor !== MAIN,
   }]));
+}
+
+/** The things of a projection that are read with all others, as a table with a column `member`. */
+export function currentMembers(sql: Queries, projection: string): Fragment {
+  return sql`(select member from chain_member where projection = ${projection} and cursor = ${MAIN} and not gone)`;
 }
 
 /** The cursors that are apart, of these projections. */

@@ -35,6 +35,8 @@ const types = {
 export type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;
 /** What a function needs that may run inside a transaction. */
 export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknown }>;
+/** A part of a query. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** Opens a pool of at most `max` connections; nothing is connected before the first query. */
 export function openStore(

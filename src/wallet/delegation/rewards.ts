@@ -9,37 +9,34 @@ import type { Credential } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
 import type { Rows, Touched } from "#src/cardano/projection.ts";
-import { MAIN } from "#src/chain/cursor.ts";
-import { type Inquiry, inquiry } from "#src/chain/inquiry.ts";
-import type { StakeAccount } from "#src/chain/ledgerPort.ts";
-import type { At } from "#src/chain/port.ts";
-import { insertRows } from "#src/chain/rows.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { DRep } from "#src/cardano/certificates.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
 import { type EpochOf, withdrawalsOf } from "#src/wallet/delegation/projection.ts";
 import { told } from "#src/wallet/delegation/told.ts";
 import { parseCredential } from "#src/wallet/index/credential.ts";
-import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
+
+/** An account as the network tells it. Amounts are lovelace. */
+export interface ToldAccount {
+  readonly credential: Credential;
+  readonly registered: boolean;
+  /** Not withdrawn. */
+  readonly rewards: bigint;
+  readonly deposit: bigint | undefined;
+  readonly pool: string | undefined;
+  readonly drep: DRep | undefined;
+}
+
+/** Wallets that are read with all others, as a table with a column `member` (`currentMembers` of `chain/groups.ts`). */
+export type CurrentWallets = (sql: Queries) => Fragment;
 
 /** Credentials of one question, and of the rows that are written at once. */
 const AT_ONCE = 1_000;
 
-/** What the follower asks for wallets' rewards. */
-export function rewardsInquiry(epochOf: EpochOf): Inquiry {
-  return inquiry<readonly StakeAccount[]>("rewards", async (sql, at) => {
-    const credentials = await wantedAccounts(sql, epochOf(at.slot));
-    if (credentials.length === 0) return undefined;
-    return {
-      ask: (port) => port.accounts(credentials),
-      write: (sql, answer, blocks) => writeRewards(sql, answer, blocks, epochOf),
-    };
-  });
-}
-
 /** Credentials of wallets, read with all others, whose rewards nobody asked for in an epoch. */
-export async function wantedAccounts(sql: Queries, epoch: number): Promise<Credential[]> {
+export async function wantedAccounts(sql: Queries, epoch: number, current: CurrentWallets): Promise<Credential[]> {
   const rows = await sql<{ stake: string }[]>`
     select distinct i.stake from wallet_index i
-    join chain_member m on m.projection = ${WALLET_PROJECTION} and m.member = i.wallet and m.cursor = ${MAIN} and not m.gone
+    join ${current(sql)} m on m.member = i.wallet
     left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
     where i.stake is not null and (r.epoch is null or r.epoch < ${epoch}) limit ${AT_ONCE}`;
   return rows.flatMap(({ stake }) => parseCredential(stake) ?? []);
@@ -55,14 +52,14 @@ interface Mine {
 /** Writes accounts as they are at an answer's point, brought forward by the blocks after it; gives what is new to actors. */
 export async function writeRewards(
   sql: Queries,
-  { point, value }: At<readonly StakeAccount[]>,
+  { point, value }: { readonly point: Point; readonly value: readonly ToldAccount[] },
   blocks: readonly ScannedBlock[],
-  epochOf: EpochOf,
+  { epochOf, current }: { readonly epochOf: EpochOf; readonly current: CurrentWallets },
 ): Promise<readonly Touched[]> {
   const accounts = new Map(value.map((account) => [`${account.credential.kind}-${account.credential.hash}`, account]));
   const mine = await sql<Mine[]>`
     select i.wallet, i.stake, r.rewards, d.wallet is not null as known from wallet_index i
-    join chain_member m on m.projection = ${WALLET_PROJECTION} and m.member = i.wallet and m.cursor = ${MAIN} and not m.gone
+    join ${current(sql)} m on m.member = i.wallet
     left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
     left join wallet_delegation d on d.wallet = i.wallet and d.to_slot is null
     where i.stake = any(${sql.array([...accounts.keys()])}) order by i.wallet`;
@@ -71,14 +68,19 @@ export async function writeRewards(
   await sql`delete from wallet_reward where wallet = any(${wallets}) and from_slot >= ${point.slot}`;
   await sql`update wallet_reward set to_slot = ${point.slot}
     where wallet = any(${wallets}) and (to_slot is null or to_slot > ${point.slot})`;
-  const rows: Record<string, unknown>[] = [];
   const now = new Map<string, bigint>();
-  for (const { wallet, stake } of mine) {
+  const rows = mine.flatMap(({ wallet, stake }) => {
     const some = rewardsAfter(accounts.get(stake)!, stake, point.slot, blocks);
     now.set(stake, some.at(-1)!.rewards);
-    rows.push(...some.map((row) => ({ wallet, credential: stake, epoch: epochOf(point.slot), ...row })));
-  }
-  await insertRows(sql, "wallet_reward", ["wallet", "credential", "epoch", "rewards", "from_slot", "to_slot"], rows);
+    return some.map((row) => ({ wallet, credential: stake, ...row }));
+  });
+  const texts = (values: readonly (string | number | bigint | null | undefined)[]) =>
+    sql.array(values.map((value) => value == null ? null : String(value)));
+  await sql`insert into wallet_reward (wallet, credential, epoch, rewards, from_slot, to_slot)
+    select wallet, credential, ${epochOf(point.slot)}, rewards, from_slot, to_slot from unnest(
+      ${texts(rows.map(({ wallet }) => wallet))}::text[], ${texts(rows.map(({ credential }) => credential))}::text[],
+      ${texts(rows.map(({ rewards }) => rewards))}::bigint[], ${texts(rows.map((row) => row.from_slot))}::bigint[],
+      ${texts(rows.map((row) => row.to_slot))}::bigint[]) as t (wallet, credential, rewards, from_slot, to_slot)`;
   await sql`update wallet_delegation d set deposit = x.deposit from unnest(
     ${sql.array([...accounts.keys()])}::text[], ${
     sql.array([...accounts.values()].map(({ deposit }) => deposit === undefined ? null : String(deposit)))
@@ -87,30 +89,17 @@ export async function writeRewards(
 
   const last = blocks.at(-1) ?? point;
   const unread = mine.filter(({ stake, known }) => !known && accounts.get(stake)!.registered);
-  await insertRows(
-    sql,
-    "wallet_delegation",
-    ["wallet", "credential", "epoch", "registered", "deposit", "pool", "drep", "from_slot", "to_slot"],
-    unread.map(({ wallet, stake }) => {
-      const { registered, deposit, pool, drep } = accounts.get(stake)!;
-      return {
-        wallet,
-        credential: stake,
-        epoch: -1,
-        registered,
-        deposit: deposit ?? null,
-        pool: pool ?? null,
-        drep: drep ? drepKey(drep) : null,
-        from_slot: point.slot,
-        to_slot: null,
-      };
-    }),
-  );
+  const began = unread.map(({ wallet, stake }) => ({ wallet, stake, ...accounts.get(stake)! }));
+  await sql`insert into wallet_delegation (wallet, credential, epoch, registered, deposit, pool, drep, from_slot)
+    select wallet, credential, -1, true, deposit, pool, drep, ${point.slot} from unnest(
+      ${texts(began.map(({ wallet }) => wallet))}::text[], ${texts(began.map(({ stake }) => stake))}::text[],
+      ${texts(began.map(({ deposit }) => deposit))}::bigint[], ${texts(began.map(({ pool }) => pool))}::text[],
+      ${texts(began.map(({ drep }) => drep && drepKey(drep)))}::text[]) as t (wallet, credential, deposit, pool, drep)`;
   return await news(sql, mine, unread, now, last, epochOf);
 }
 
 /** The rows of an account from an answer's point on: a new one with each block that withdraws. */
-function rewardsAfter(account: StakeAccount, stake: string, slot: number, blocks: readonly ScannedBlock[]) {
+function rewardsAfter(account: ToldAccount, stake: string, slot: number, blocks: readonly ScannedBlock[]) {
   const rows: { rewards: bigint; from_slot: number; to_slot: number | null }[] = [
     { rewards: account.rewards, from_slot: slot, to_slot: null },
   ];

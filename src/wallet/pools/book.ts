@@ -3,13 +3,12 @@
  * they are asked for once an epoch, and again where somebody names a pool that is not among them.
  */
 import { ok, type Result } from "#src/base/result.ts";
-import type { ChainPort, Unanswered } from "#src/chain/port.ts";
-import type { StakePool } from "#src/chain/ledgerPort.ts";
+import type { ListedPool, PoolsPort, PoolsUnknown } from "#src/wallet/pools/types.ts";
 
 export interface PoolBookOptions {
-  readonly port: Pick<ChainPort, "pools" | "poolRanking">;
+  readonly port: PoolsPort;
   /** The epoch that it is, by the index. */
-  readonly epoch: () => Promise<number>;
+  readonly epoch: () => Promise<Result<number, PoolsUnknown>>;
   /** Milliseconds before the pools are asked for again because of a name that is not known. */
   readonly againMs?: number;
 }
@@ -25,32 +24,37 @@ const MOST_RANKINGS = 64;
 const AGAIN_MS = 20_000;
 
 export class PoolBook {
-  private pools: Page<ReadonlyMap<string, StakePool>> | undefined;
+  private pools: Page<ReadonlyMap<string, ListedPool>> | undefined;
   private readonly rankings = new Map<bigint, Page<ReadonlyMap<string, bigint>>>();
-  private readonly asking = new Map<string, Promise<Result<unknown, Unanswered>>>();
+  private readonly asking = new Map<string, Promise<Result<unknown, PoolsUnknown>>>();
 
   constructor(private readonly options: PoolBookOptions) {}
 
   /** Every registered pool, by id in hexadecimal. */
-  async all(): Promise<Result<ReadonlyMap<string, StakePool>, Unanswered>> {
+  async all(): Promise<Result<ReadonlyMap<string, ListedPool>, PoolsUnknown>> {
     const epoch = await this.options.epoch();
-    if (this.pools?.epoch === epoch) return ok(this.pools.value);
-    return await this.ask(epoch);
+    if (!epoch.ok) return epoch;
+    if (this.pools?.epoch === epoch.value) return ok(this.pools.value);
+    return await this.ask(epoch.value);
   }
 
   /** A registered pool; `undefined` where there is none. */
-  async find(id: string): Promise<Result<StakePool | undefined, Unanswered>> {
+  async find(id: string): Promise<Result<ListedPool | undefined, PoolsUnknown>> {
     const known = await this.all();
     if (!known.ok) return known;
     const { againMs = AGAIN_MS } = this.options;
     if (known.value.has(id) || Date.now() - this.pools!.at < againMs) return ok(known.value.get(id));
-    const now = await this.ask(await this.options.epoch());
+    const epoch = await this.options.epoch();
+    if (!epoch.ok) return epoch;
+    const now = await this.ask(epoch.value);
     return now.ok ? ok(now.value.get(id)) : now;
   }
 
   /** Lovelace that each pool would pay a member with so much stake in an epoch. */
-  async ranking(stake: bigint): Promise<Result<ReadonlyMap<string, bigint>, Unanswered>> {
-    const epoch = await this.options.epoch();
+  async ranking(stake: bigint): Promise<Result<ReadonlyMap<string, bigint>, PoolsUnknown>> {
+    const now = await this.options.epoch();
+    if (!now.ok) return now;
+    const epoch = now.value;
     const known = this.rankings.get(stake);
     if (known?.epoch === epoch) return ok(known.value);
     return await this.together(`ranking ${stake}`, async () => {
@@ -63,7 +67,7 @@ export class PoolBook {
     });
   }
 
-  private ask(epoch: number): Promise<Result<ReadonlyMap<string, StakePool>, Unanswered>> {
+  private ask(epoch: number): Promise<Result<ReadonlyMap<string, ListedPool>, PoolsUnknown>> {
     return this.together("pools", async () => {
       const answer = await this.options.port.pools();
       if (!answer.ok) return answer;
@@ -74,8 +78,8 @@ export class PoolBook {
   }
 
   /** Who asks while somebody else does gets the same answer. */
-  private together<T>(what: string, ask: () => Promise<Result<T, Unanswered>>): Promise<Result<T, Unanswered>> {
-    const known = this.asking.get(what) as Promise<Result<T, Unanswered>> | undefined;
+  private together<T>(what: string, ask: () => Promise<Result<T, PoolsUnknown>>): Promise<Result<T, PoolsUnknown>> {
+    const known = this.asking.get(what) as Promise<Result<T, PoolsUnknown>> | undefined;
     if (known) return known;
     const asked = ask().finally(() => this.asking.delete(what));
     this.asking.set(what, asked);

@@ -4,13 +4,12 @@ import { utf8 } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
-import type { Unanswered } from "#src/chain/answer.ts";
-import type { StakePool } from "#src/chain/ledgerPort.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
+import type { ListedPool, PoolsUnknown } from "#src/wallet/pools/types.ts";
 
 /** A pool with its place's reasons. */
 export interface RankedPool {
-  readonly pool: StakePool;
+  readonly pool: ListedPool;
   /** Lovelace that it would pay in an epoch. */
   readonly rewards: bigint;
   /** In percent of all lovelace in circulation. */
@@ -37,7 +36,7 @@ export function newcomersReward(ranking: ReadonlyMap<string, bigint>, desiredPoo
 
 /** Puts pools in order, the best first; those that retire in the epoch or did before are left out. */
 export function ranked(
-  pools: Iterable<StakePool>,
+  pools: Iterable<ListedPool>,
   ranking: ReadonlyMap<string, bigint>,
   { epoch, desiredPools, seed = SEED }: {
     readonly epoch: number;
@@ -71,7 +70,7 @@ export async function rankedPools(
   book: PoolBook,
   stake: bigint,
   setting: { readonly epoch: number; readonly desiredPools: number },
-): Promise<Result<RankedPool[], Unanswered>> {
+): Promise<Result<RankedPool[], PoolsUnknown>> {
   const [pools, ranking] = await Promise.all([book.all(), book.ranking(stake)]);
   if (!pools.ok) return pools;
   return ranking.ok ? ok(ranked(pools.value.values(), ranking.value, setting)) : ranking;

@@ -1,5 +1,6 @@
 /** Stake keys of wallets over a devnet with short epochs: joining, rewards, votes, withdrawals, leaving, and rollbacks over boundaries. */
 import { expect, test } from "vitest";
+import { rewardsInquiry } from "#actors/delegation.ts";
 import { silentLog } from "#src/base/log.ts";
 import { origin, type Point } from "#src/cardano/block.ts";
 import { type Epochs, epochsOf } from "#src/cardano/epochs.ts";
@@ -15,7 +16,6 @@ import { migrate } from "#src/store/migrations.ts";
 import { delegationMigrations } from "#src/wallet/delegation/migrations.ts";
 import { delegationProjection } from "#src/wallet/delegation/projection.ts";
 import { delegationIn, readAccount, type WalletAccount } from "#src/wallet/delegation/read.ts";
-import { rewardsInquiry } from "#src/wallet/delegation/rewards.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";

@@ -88,7 +88,7 @@ describe("the book of pools", () => {
   it("asks once an epoch, however many want it at once", async () => {
     const count = { pools: 0, rankings: 0 };
     let epoch = 1;
-    const book = new PoolBook({ port: asked(count, [pool(1)]), epoch: async () => epoch });
+    const book = new PoolBook({ port: asked(count, [pool(1)]), epoch: async () => ok(epoch) });
     await Promise.all([book.all(), book.all(), book.ranking(5n), book.ranking(5n), book.ranking(6n)]);
     expect(count).toEqual({ pools: 1, rankings: 2 });
     await Promise.all([book.all(), book.find(id(1)), book.ranking(5n)]);
@@ -101,11 +101,11 @@ describe("the book of pools", () => {
   it("asks again for a pool that is not in it, now and then", async () => {
     const count = { pools: 0, rankings: 0 };
     const pools = [pool(1)];
-    let book = new PoolBook({ port: asked(count, pools), epoch: async () => 1, againMs: 0 });
+    let book = new PoolBook({ port: asked(count, pools), epoch: async () => ok(1), againMs: 0 });
     expect(await book.find(id(2))).toEqual(ok(undefined));
     pools.push(pool(2));
     expect(await book.find(id(2))).toEqual(ok(pool(2)));
-    book = new PoolBook({ port: asked(count, pools), epoch: async () => 1, againMs: 60_000 });
+    book = new PoolBook({ port: asked(count, pools), epoch: async () => ok(1), againMs: 60_000 });
     count.pools = 0;
     for (let i = 0; i < 5; i++) await book.find(id(3));
     expect(count.pools).toBe(1);
@@ -121,7 +121,7 @@ describe("the book of pools", () => {
         },
         poolRanking: async () => fail("query_unsupported", "never"),
       },
-      epoch: async () => 1,
+      epoch: async () => ok(1),
     });
     expect(await book.all()).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
     expect(await book.find(id(1))).toMatchObject({ ok: false });
