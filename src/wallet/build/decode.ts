@@ -12,7 +12,7 @@ import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { shownOutput } from "#src/wallet/build/shown.ts";
-import { type FoundScript, scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
+import { type FoundScript, type FoundWitnesses, scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
 import type {
   Asked,
   Decoded,
@@ -47,13 +47,21 @@ export function askedOf(transaction: Uint8Array): Result<Asked, DecodeFailure> {
 
 /** All that a transaction says, at any stage of signing. */
 export function decodeTransaction(input: DecodeInput): Result<Decoded, DecodeFailure> {
-  return attempted(() => decoded(input));
+  return attempted(() => takeApart(scanTransaction(input.transaction), input));
 }
 
-function decoded(input: DecodeInput): Decoded {
+/** What decoding goes by beside the transaction itself. */
+type Known = Omit<DecodeInput, "transaction">;
+
+/** Signatures and scripts of a transaction of Byron: none that count here. */
+const OF_BYRON: FoundWitnesses = { keys: 0, bootstraps: 0, scripts: [], hasRedeemers: false };
+
+/** All that a transaction of any era says. Throws `CborError` where its parts are not what they should be. */
+export function takeApart(scanned: ScannedTransaction, input: Known): Decoded {
   const { owns } = input;
-  const scanned = scanTransaction(input.transaction);
-  const witnesses = witnessesOf(scanned.witnesses);
+  const body = decode(scanned.body);
+  const isByron = body.type === "array";
+  const witnesses = isByron ? OF_BYRON : witnessesOf(scanned.witnesses);
   const scripts = scriptsOf(scanned, witnesses.scripts, input);
   const coins = new Map(owns.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
   const paths = new Map(owns.addresses.map(({ address, path }) => [address, path]));
@@ -72,12 +80,11 @@ function decoded(input: DecodeInput): Decoded {
     [...policies.mint, ...policies.burn].some(({ script }) =>
       script?.kind === "native" && keysOf(readNative(decode(fromHex(script.native)))).includes(owns.policyKey!)
     );
-  const body = decode(scanned.body);
-  const integrity = entry(body, 11);
+  const integrity = isByron ? undefined : entry(body, 11);
   const metadata = scanned.auxiliaryData && readAuxiliaryData(scanned.auxiliaryData).metadata;
   return {
     id: scanned.hash,
-    fee: scanned.fee,
+    fee: scanned.fee ?? 0n,
     inputs: scanned.inputs.map(ownInput),
     outputs: scanned.outputs.map(ownOutput),
     collateral: scanned.collateral.map(ownInput),
@@ -120,7 +127,7 @@ function decodedScript(script: FoundScript, reference?: OutRef): DecodedScript {
 function scriptsOf(
   { inputs, references }: ScannedTransaction,
   carried: readonly FoundScript[],
-  { references: known = [], owns }: DecodeInput,
+  { references: known = [], owns }: Known,
 ): Map<string, DecodedScript> {
   const scripts = new Map(carried.map((script) => [script.hash, decodedScript(script)]));
   const looked = new Set([...inputs, ...references].map(refKey));
@@ -155,7 +162,7 @@ function policiesOf(scanned: ScannedTransaction, scripts: ReadonlyMap<string, De
 
 function shownCertificates(
   certificate: Certificate,
-  { network, owns }: DecodeInput,
+  { network, owns }: Known,
   account?: string,
 ): DecodedCertificate[] {
   const { kind } = certificate;
@@ -178,7 +185,7 @@ function accountOf(network: DecodeInput["network"], credential: Credential): str
 /** Deposits that the wallet's own certificates take and give back. */
 function depositsOf(
   certificates: readonly Certificate[],
-  { network, keyDeposit, deposits }: DecodeInput,
+  { network, keyDeposit, deposits }: Known,
   account: string | undefined,
 ): Pick<Decoded, "depositsTaken" | "depositsReturned"> {
   const depositsTaken: bigint[] = [];
