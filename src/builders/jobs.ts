@@ -36,7 +36,7 @@ import type {
   FeeEstimate,
 } from "#src/wallet/build/types.ts";
 
-import type { SharedCredentialsInput } from "#src/wallet/shared/types.ts";
+import type { SharedConstructInput, SharedCredentialsInput } from "#src/wallet/shared/types.ts";
 
 /** Jobs by name, each from its input to its result. */
 export interface Jobs {
@@ -64,6 +64,9 @@ export interface Jobs {
   construct(input: ConstructInput): Result<Constructed, ConstructFailure>;
   /** What such a transaction would cost. */
   fees(input: ConstructInput): Result<FeeEstimate, ConstructFailure>;
+  /** As `construct`, for a shared wallet: the scripts behind its coins are made along. */
+  sharedConstruct(input: SharedConstructInput): Result<Constructed, ConstructFailure>;
+  sharedFees(input: SharedConstructInput): Result<FeeEstimate, ConstructFailure>;
   /** A partial transaction completed out of a wallet. */
   balance(input: BalanceInput): Result<Constructed, BalanceTxFailure>;
   decode(input: DecodeInput): Result<Decoded, DecodeFailure>;

@@ -3,10 +3,18 @@ import type { Result } from "#src/base/result.ts";
 import { balanceTransaction } from "#src/wallet/build/balance.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";
+import type { ConstructInput } from "#src/wallet/build/types.ts";
+import { scriptsBehind } from "#src/wallet/shared/scripts.ts";
+import type { SharedConstructInput } from "#src/wallet/shared/types.ts";
 import type { JobFailure, JobInput, JobValue } from "#src/builders/jobs.ts";
 
-type Name = "construct" | "fees" | "balance" | "decode";
+type Name = "construct" | "fees" | "sharedConstruct" | "sharedFees" | "balance" | "decode";
 type Handlers = { [J in Name]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
+
+async function withScripts({ payment, delegation, ...input }: SharedConstructInput): Promise<ConstructInput> {
+  const scripts = await scriptsBehind({ payment, delegation }, input.means.coins.map(({ path }) => path));
+  return { ...input, means: { ...input.means, scripts } };
+}
 
 export const walletBuildJobs: Handlers = {
   async construct(input) {
@@ -14,6 +22,12 @@ export const walletBuildJobs: Handlers = {
   },
   async fees(input) {
     return estimateFees(input);
+  },
+  async sharedConstruct(input) {
+    return construct(await withScripts(input));
+  },
+  async sharedFees(input) {
+    return estimateFees(await withScripts(input));
   },
   async balance(input) {
     const { parameters, slots, redeemers } = input;

@@ -1,5 +1,5 @@
 /** What shared wallets are described by, as plain JSON. */
-import type { PolicyTemplate } from "#src/wallet/build/types.ts";
+import type { ConstructInput, PolicyTemplate } from "#src/wallet/build/types.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 
 /** A script as people write it; leaves are names such as `cosigner#0`, or keys. The form of the wire. */
@@ -24,4 +24,10 @@ export interface SharedCredentialsInput {
   readonly role: number;
   readonly from: number;
   readonly count: number;
+}
+
+/** Jobs `sharedConstruct` and `sharedFees`: `means.scripts` are made of the templates. */
+export interface SharedConstructInput extends ConstructInput {
+  readonly payment: ScriptTemplate;
+  readonly delegation?: ScriptTemplate | undefined;
 }

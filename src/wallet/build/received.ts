@@ -1,0 +1,41 @@
+/** Wishes as they come over the bus: numbers become what builds reckon with. */
+import { z } from "zod";
+import type { Wish } from "#src/wallet/build/types.ts";
+
+const hex = z.string().regex(/^([0-9a-f]{2})*$/);
+const hash = z.string().regex(/^[0-9a-f]{56}$/);
+const whole = z.union([z.number().int(), z.bigint()]).transform((value) => BigInt(value));
+const bound = z.object({ quantity: whole, unit: z.enum(["slot", "second"]) });
+const template = z.custom<string>((value) =>
+  typeof value === "string" || (typeof value === "object" && value !== null)
+);
+
+const wish: z.ZodType<Wish> = z.object({
+  payments: z.array(
+    z.object({ address: hex, lovelace: whole, assets: z.array(z.tuple([hex, whole])).optional() }),
+  ).optional(),
+  metadata: hex.optional(),
+  mintBurn: z.array(z.object({
+    policy: z.union([
+      z.object({ template }),
+      z.object({ id: hash, reference: z.object({ txHash: hex, index: z.number().int().min(0) }) }),
+    ]),
+    name: hex,
+    quantity: whole,
+    operation: z.enum(["mint", "burn"]),
+    to: hex.optional(),
+  })).optional(),
+  delegations: z.array(z.object({ pool: hash.optional(), index: z.number().int().min(0) })).optional(),
+  vote: z.union([
+    z.object({ kind: z.enum(["key", "script"]), hash }),
+    z.object({ kind: z.enum(["abstain", "no confidence"]) }),
+  ]).optional(),
+  withdrawal: z.literal("self").optional(),
+  validity: z.object({ from: bound.optional(), before: bound.optional() }).optional(),
+  referencePolicy: template.optional(),
+}).strict();
+
+/** A wish out of what `messaged` made of it. Throws where it is none: the edge has checked it before. */
+export function receiveWish(message: unknown): Wish {
+  return wish.parse(message);
+}
