@@ -8,6 +8,7 @@ import { keyRoutes } from "#src/edge/wallets/keys.ts";
 import { servedKinds } from "#src/edge/wallets/kinds.ts";
 import { networkRoutes } from "#src/edge/wallets/network.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { poolRoutes } from "#src/edge/wallets/pools.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
 /** The app; `/v2/openapi.json` describes it. */
@@ -18,6 +19,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const desk = openDesk(options);
   walletRoutes(app, desk);
   keyRoutes(app, desk);
+  poolRoutes(app, desk);
   for (const kind of servedKinds(desk)) holdingRoutes(app, desk, kind);
   options.health(app);
   app.doc31(`${PREFIX}/openapi.json`, {

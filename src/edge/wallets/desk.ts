@@ -4,11 +4,17 @@ import type { Eras } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { type WalletBuilds, walletBuilds } from "#src/edge/wallets/builds.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { eraKeeper } from "#src/edge/wallets/times.ts";
+import type { PoolBook } from "#src/wallet/pools/book.ts";
+import { TokenServer } from "#src/wallet/tokenMetadata.ts";
 import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
 
 export interface Desk extends WalletEdgeOptions {
+  readonly book: PoolBook;
+  /** Client of the token metadata server, where there is one. */
+  readonly tokens: TokenServer | undefined;
   readonly builds: WalletBuilds;
   /** How time runs, as far as some slot; throws what is answered where the network does not tell. */
   eras(slot?: number): Promise<Eras>;
@@ -22,9 +28,12 @@ export const LONGEST_MS = 30_000;
 export const until = () => ({ deadline: Date.now() + LONGEST_MS });
 
 export function openDesk(options: WalletEdgeOptions): Desk {
+  const { tokenMetadata: url, outside, log } = options;
   const erasNow = eraKeeper(options.port);
   return {
     ...options,
+    book: options.book ?? openPoolBook(options),
+    tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
     builds: walletBuilds(options.build),
     eras: async (slot) => answered(await erasNow(slot)),
     async wallet(id, kind) {

@@ -128,12 +128,18 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
 }
 
 /** Assets as clients are told them, with what a server of token metadata says of them. */
-function assetsShown(_desk: Desk, assets: readonly AssetId[]) {
-  return Promise.resolve(assets.map((one) => ({
-    policy_id: policyOf(one),
-    asset_name: nameOf(one),
-    fingerprint: fingerprint(one),
-  })));
+async function assetsShown({ tokens }: Pick<Desk, "tokens">, assets: readonly AssetId[]) {
+  const known = await tokens?.find(assets);
+  return assets.map((one) => {
+    const { metadata, error } = known?.get(one) ?? {};
+    return {
+      policy_id: policyOf(one),
+      asset_name: nameOf(one),
+      fingerprint: fingerprint(one),
+      ...(metadata ? { metadata } : {}),
+      ...(error ? { metadata_error: error } : {}),
+    };
+  });
 }
 
 /** An address of a wallet. */

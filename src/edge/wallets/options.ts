@@ -7,6 +7,8 @@ import type { Ask } from "#src/runtime/ask.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
+import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
+import type { PoolBook } from "#src/wallet/pools/book.ts";
 
 export interface WalletEdgeOptions {
   readonly store: Store;
@@ -29,6 +31,10 @@ export interface WalletEdgeOptions {
   readonly clocked: boolean;
   /** Server of token metadata; none is asked where undefined. */
   readonly tokenMetadata?: string;
+  /** How servers of others are asked, whose addresses people and pools name. */
+  readonly outside: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
+  /** The book of pools that this process shares with who keeps their metadata; one of its own unless given. */
+  readonly book?: PoolBook;
   /** The follower's doorbell. */
   readonly wake: () => void;
   /** Adds what says whether this process lives and is ready. */

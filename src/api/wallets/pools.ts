@@ -1,0 +1,74 @@
+/** Stake pools and where their metadata comes from, as the wallet service tells them; safe in a browser. */
+import { z } from "zod";
+import { epochStart, time } from "#src/api/wallets/places.ts";
+import { amount, MOST_LOVELACE } from "#src/api/wallets/text.ts";
+
+const percent = z.object({ quantity: z.number().min(0).max(100), unit: z.literal("percent") });
+
+export const stakePool = z.object({
+  id: z.string().meta({ description: "`pool1…`" }),
+  metrics: z.object({
+    non_myopic_member_rewards: amount.meta({ description: "What the stake of the query would earn in an epoch." }),
+    relative_stake: percent,
+    saturation: z.number().min(0).meta({ description: "From 1 on more stake earns no more." }),
+    produced_blocks: z.object({ quantity: z.bigint().meta({ type: "integer", minimum: 0 }), unit: z.literal("block") })
+      .meta({ description: "Blocks since this service began to read the chain." }),
+  }),
+  cost: amount,
+  margin: percent,
+  pledge: amount,
+  metadata: z.object({
+    ticker: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    homepage: z.string(),
+  }).optional(),
+  retirement: epochStart.optional(),
+  flags: z.array(z.enum(["delisted"])),
+}).meta({ id: "StakePool" });
+
+export const stakePoolsQuery = {
+  // who leaves it out is told so in words of their own
+  stake: z.string().optional().transform((text, context) => {
+    if (text === undefined) return undefined;
+    const value = /^\d{1,17}$/.test(text) ? BigInt(text) : -1n;
+    if (value >= 0n && value <= MOST_LOVELACE) return value;
+    context.addIssue({ code: "custom", message: `The stake must be a whole number from 0 to ${MOST_LOVELACE}.` });
+    return z.NEVER;
+  }).meta({
+    type: "integer",
+    minimum: 0,
+    maximum: Number(MOST_LOVELACE),
+    description: "Required: lovelace that would be delegated, which ranks the pools.",
+    example: 1_000_000_000,
+  }),
+};
+
+const SERVER = /^https?:\/\/[a-zA-Z0-9-_~.]+(:[0-9]+)?\/?$/;
+const source = z.string().refine(
+  (text) => text === "none" || text === "direct" || SERVER.test(text),
+  "expected 'none', 'direct' or the URL of a SMASH server, without a path",
+).meta({
+  description: "`none`, `direct` (from where each pool says), or the URL of a SMASH server.",
+  example: "direct",
+});
+export const settings = z.object({ pool_metadata_source: source }).meta({ id: "Settings" });
+export const settingsBody = z.object({ settings: settings.optional() }).meta({ id: "SettingsBody" });
+
+export const smashQuery = {
+  url: z.string().refine((text) => SERVER.test(text), "The url must be that of a SMASH server, without a path.")
+    .optional().meta({ description: "The server that is set unless given." }),
+};
+export const smashHealth = z.object({
+  health: z.enum(["available", "unavailable", "unreachable", "no_smash_configured"]),
+}).meta({ id: "SmashHealth" });
+
+export const maintenanceBody = z.object({ maintenance_action: z.enum(["gc_stake_pools"]) }).meta({
+  id: "MaintenanceBody",
+});
+export const maintenance = z.object({
+  gc_stake_pools: z.object({
+    status: z.enum(["not_applicable", "not_started", "restarting", "has_run"]),
+    last_run: time.optional(),
+  }),
+}).meta({ id: "Maintenance" });

@@ -1,0 +1,137 @@
+/** Stake pools in order, where their metadata comes from, and how that source is. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { z } from "zod";
+import * as api from "#src/api/wallets/pools.ts";
+import { type Epochs, epochsOf } from "#src/cardano/epochs.ts";
+import type { Ratio } from "#src/cardano/parameters.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { lovelace } from "#src/edge/wallets/amountViews.ts";
+import { poolText } from "#src/edge/wallets/delegationView.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import { epochView, timeText } from "#src/edge/wallets/times.ts";
+import { collect, readCollection } from "#src/wallet/pools/keeper.ts";
+import { type RankedPool, rankedPools } from "#src/wallet/pools/list.ts";
+import { smashHealth } from "#src/wallet/pools/metadata.ts";
+import { readProduction } from "#src/wallet/pools/production.ts";
+import { type PoolLore, readLore } from "#src/wallet/pools/read.ts";
+import { isServer, parseSource, readSource, writeSource } from "#src/wallet/pools/source.ts";
+
+const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
+
+/** Adds `/stake-pools`, `/settings` and `/smash/health`. */
+export function poolRoutes(app: OpenAPIHono, desk: Desk): void {
+  const { store, port, book, outside, log } = desk;
+
+  route(app, {
+    method: "get",
+    path: "/stake-pools",
+    operation: "listStakePools",
+    summary: "Stake pools, those first that would pay most for a stake",
+    query: api.stakePoolsQuery,
+    answer: api.stakePool.array(),
+    refusals: { 400: "`query_param_missing`, `bad_request`", ...away },
+  }, async ({ query: { stake } }) => {
+    if (stake === undefined) throw stakeMissing();
+    const [{ at }, eras, parameters] = await Promise.all([readCursor(store.sql), desk.eras(), port.parameters()]);
+    const epochs = epochsOf(eras);
+    const { desiredPools } = answered(parameters).value;
+    const [list, lore, produced] = await Promise.all([
+      rankedPools(book, stake, { epoch: epochs.of(at.slot), desiredPools }),
+      readLore(store.sql),
+      readProduction(store.sql),
+    ]);
+    return answered(list).map((one) => poolView(one, lore, produced.get(one.pool.pool) ?? 0n, epochs));
+  });
+
+  route(app, {
+    method: "get",
+    path: "/stake-pools/maintenance-actions",
+    operation: "getMaintenanceActions",
+    summary: "Whether the metadata of pools that are gone was collected",
+    answer: api.maintenance,
+  }, async () => {
+    const collection = await readCollection(store);
+    const last = collection.status === "has_run" ? { last_run: timeText(collection.at.getTime()) } : {};
+    return { gc_stake_pools: { status: collection.status, ...last } };
+  });
+
+  route(app, {
+    method: "post",
+    path: "/stake-pools/maintenance-actions",
+    operation: "postMaintenanceAction",
+    summary: "Collect the metadata of pools that are gone or delisted",
+    body: api.maintenanceBody,
+    status: 204,
+  }, () => collect({ store, book, fetch: outside, log }));
+
+  route(app, {
+    method: "get",
+    path: "/settings",
+    operation: "getSettings",
+    summary: "What is set for the service as a whole",
+    answer: api.settings,
+  }, async () => ({ pool_metadata_source: await readSource(store.sql) }));
+
+  route(app, {
+    method: "put",
+    path: "/settings",
+    operation: "putSettings",
+    summary: "Set where pools' metadata comes from; what another source said is forgotten",
+    body: api.settingsBody,
+    status: 204,
+  }, async ({ body: { settings } }) => {
+    if (settings) await writeSource(store, parseSource(settings.pool_metadata_source)!);
+  });
+
+  route(app, {
+    method: "get",
+    path: "/smash/health",
+    operation: "getCurrentSmashHealth",
+    summary: "How a SMASH server is",
+    query: api.smashQuery,
+    answer: api.smashHealth,
+  }, async ({ query: { url } }) => {
+    const server = url ?? await readSource(store.sql);
+    return { health: isServer(server) ? await smashHealth(server, outside) : "no_smash_configured" };
+  });
+}
+
+const stakeMissing = () =>
+  new HttpFailure(
+    400,
+    "query_param_missing",
+    "The stake intended to delegate must be provided as a query parameter as it affects the rewards and ranking.",
+  );
+
+const percentOf = ({ numerator, denominator }: Ratio) =>
+  denominator === 0n ? 0 : Number(numerator * 1_000_000_000_000n / denominator) / 1e10;
+
+/** A pool as clients are told it. */
+function poolView(
+  { pool, rewards, relativeStake, saturation }: RankedPool,
+  { metadata, delisted }: PoolLore,
+  produced: bigint,
+  epochs: Epochs,
+): z.infer<typeof api.stakePool> {
+  const lore = pool.metadata && metadata.get(`${pool.pool} ${pool.metadata.hash}`);
+  return {
+    id: poolText(pool.pool),
+    metrics: {
+      non_myopic_member_rewards: lovelace(rewards),
+      relative_stake: { quantity: relativeStake, unit: "percent" },
+      saturation,
+      produced_blocks: { quantity: produced, unit: "block" },
+    },
+    cost: lovelace(pool.cost),
+    margin: { quantity: percentOf(pool.margin), unit: "percent" },
+    pledge: lovelace(pool.pledge),
+    ...(lore ? { metadata: lore } : {}),
+    ...(pool.retiring === undefined
+      ? {}
+      : { retirement: epochView({ epoch: pool.retiring, time: epochs.time(epochs.first(pool.retiring)) }) }),
+    flags: delisted.has(pool.pool) ? ["delisted"] : [],
+  };
+}
