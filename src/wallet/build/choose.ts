@@ -32,6 +32,8 @@ export interface Needs {
   readonly payments: readonly Value[];
   /** What comes in (positive) or goes out besides payments, fee and change: minted and burned, deposits, rewards. */
   readonly surplus: Value;
+  /** Whether the transaction has inputs already: then it needs none of the coins where nothing is lacking. */
+  readonly hasInputs?: boolean;
 }
 
 /** Why a way to choose found nothing: no coins are left for a payment, or they are more than a transaction takes. */
@@ -46,7 +48,7 @@ function give(group: Group, coin: OwnCoin): void {
 }
 
 /** Takes coins until nothing is lacking. */
-function cover(group: Group, pile: Pile, most: number): Unpaid | undefined {
+function cover(group: Group, pile: Pile, most: number, least = 1): Unpaid | undefined {
   for (const [asset] of group.left.lacking()) {
     while (group.left.assets.get(asset)! < 0n) {
       const coin = pile.nextWith(asset);
@@ -55,7 +57,7 @@ function cover(group: Group, pile: Pile, most: number): Unpaid | undefined {
       if (group.coins.length > most) return "crowded";
     }
   }
-  while (group.left.lovelace < 0n || group.coins.length === 0) {
+  while (group.left.lovelace < 0n || group.coins.length < least) {
     const coin = pile.next();
     if (!coin) return "depleted";
     give(group, coin);
@@ -65,9 +67,9 @@ function cover(group: Group, pile: Pile, most: number): Unpaid | undefined {
 }
 
 /** Takes coins for one group after the other. */
-function coverAll(groups: readonly Group[], pile: Pile, most: number): Unpaid | undefined {
+function coverAll(groups: readonly Group[], pile: Pile, most: number, { hasInputs }: Needs): Unpaid | undefined {
   for (const group of groups) {
-    const unpaid = cover(group, pile, most);
+    const unpaid = cover(group, pile, most, hasInputs ? 0 : 1);
     if (unpaid) return unpaid;
   }
   return undefined;
@@ -133,7 +135,7 @@ export const randomImprove: Chooser = (coins, needs, roll, most) => {
   const groups = groupsOf(needs);
   const order = neediestFirst(groups);
   const needed = new Map(order.map((group) => [group, group.left.lovelace < 0n ? -group.left.lovelace : 0n]));
-  const unpaid = coverAll(order, pile, most);
+  const unpaid = coverAll(order, pile, most, needs);
   if (unpaid) return unpaid;
   const choice = share(needs, groups, pile);
   for (const group of order.reverse()) improve(group, needed.get(group)!, pile, most / groups.length);
@@ -145,10 +147,10 @@ export const bestFit: Chooser = (coins, needs, _roll, most) => {
   const pile = new Pile(largestFirst(coins));
   const groups = groupsOf(needs);
   for (const group of neediestFirst(groups)) {
-    const alone = pile.smallestFor(group.left);
+    const alone = needs.hasInputs && group.left.isCovered() ? undefined : pile.smallestFor(group.left);
     if (alone) give(group, alone);
     else {
-      const unpaid = cover(group, pile, most);
+      const unpaid = cover(group, pile, most, needs.hasInputs ? 0 : 1);
       if (unpaid) return unpaid;
     }
   }
@@ -159,7 +161,7 @@ export const bestFit: Chooser = (coins, needs, _roll, most) => {
 export const fewest: Chooser = (coins, needs, _roll, most) => {
   const pile = new Pile(largestFirst(coins));
   const groups = groupsOf(needs);
-  return coverAll(neediestFirst(groups), pile, most) ?? share(needs, groups, pile);
+  return coverAll(neediestFirst(groups), pile, most, needs) ?? share(needs, groups, pile);
 };
 
 /** One set of coins for all payments. */
@@ -169,7 +171,7 @@ function pooled(order: (coins: readonly OwnCoin[], roll: Dice) => OwnCoin[], imp
     const group: Group = { coins: [], left: Bag.of(needs.surplus) };
     for (const payment of needs.payments) group.left.add(payment, -1n);
     const needed = group.left.lovelace < 0n ? -group.left.lovelace : 0n;
-    const unpaid = cover(group, pile, most);
+    const unpaid = cover(group, pile, most, needs.hasInputs ? 0 : 1);
     if (unpaid) return unpaid;
     if (improving) improve(group, needed, pile, most);
     return { groups: divided(group, needs), shared: 0n, pile };

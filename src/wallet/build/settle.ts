@@ -73,7 +73,7 @@ export function settle<F extends Framed, E extends Failure>(
   if (lacking) {
     return { failure: notEnoughMoney(lacking.lovelace < 0n ? -lacking.lovelace : 0n, lacking.lacking()) };
   }
-  if (means.coins.length === 0) return { failure: noUtxos };
+  if (means.coins.length === 0 && !needs.hasInputs) return { failure: noUtxos };
   const roll = dice(seed);
   const most = Math.floor(parameters.maxTxSize / INPUT_BYTES);
   let failure: E | SelectionFailure = depleted;

@@ -1,8 +1,9 @@
 /** What a witness set holds, as far as builds and decoding ask. */
-import { concat } from "#src/base/bytes.ts";
+import { concat, toHex } from "#src/base/bytes.ts";
 import { as, asInt, asSet, decode, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash } from "#src/cardano/nativeScript.ts";
+import { partsOf } from "#src/cardano/transaction.ts";
 
 /** A script with its hash: language 0 is native, and `bytes` its CBOR; 1 to 3 are Plutus, and `bytes` what the byte string holds. */
 export interface FoundScript {
@@ -54,4 +55,17 @@ export function scriptIn(bytes: Uint8Array): FoundScript {
   const [language, content] = as(decode(bytes), "array").value;
   const number = Number(asInt(language));
   return number === 0 ? native(content!) : plutus(number as 1 | 2 | 3, as(content, "bytes").value);
+}
+
+/** Public keys (hexadecimal) that signed a transaction, and how many Byron keys did. Throws `CborError`. */
+export function signaturesOf(
+  transaction: Uint8Array,
+): { readonly keys: readonly string[]; readonly bootstraps: number } {
+  const { witnesses } = partsOf(transaction);
+  const list = (field: bigint) =>
+    witnesses.filter(([key]) => asInt(key) === field).flatMap(([, value]) => [...asSet(value)]);
+  return {
+    keys: list(0n).map((witness) => toHex(as(as(witness, "array").value[0], "bytes").value)),
+    bootstraps: list(2n).length,
+  };
 }

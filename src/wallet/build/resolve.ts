@@ -1,0 +1,210 @@
+/** A partial transaction with all that it refers to, or what speaks against balancing it. */
+import { fail, ok, type Result } from "#src/base/result.ts";
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { CborError, decode } from "#src/cardano/cbor.ts";
+import type { Certificate } from "#src/cardano/certificates.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { type Redeemer, type RedeemerFor, subjectOf } from "#src/cardano/transaction.ts";
+import { policyOf, sameValue } from "#src/cardano/value.ts";
+import { minUtxo } from "#src/balance/minUtxo.ts";
+import { ada } from "#src/wallet/build/failures.ts";
+import { mapOf, type Partial, readPartial } from "#src/wallet/build/partial.ts";
+import { paymentScriptHash } from "#src/wallet/build/signers.ts";
+import type { BalanceInput, BalanceTxFailure, GivenRedeemer, OwnCoin } from "#src/wallet/build/types.ts";
+import { scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
+
+/** A partial transaction with what it refers to. */
+export interface Resolved {
+  readonly partial: Partial;
+  /** Its inputs, and those of the wallet's own among them. */
+  readonly inputs: readonly Utxo[];
+  readonly own: readonly OwnCoin[];
+  readonly references: readonly Utxo[];
+  readonly redeemers: readonly Omit<Redeemer, "units">[];
+  /** Languages of the Plutus scripts that run: 0 Plutus V1, 1 V2, 2 V3. */
+  readonly languages: ReadonlySet<number>;
+}
+
+/** Reads a partial transaction and finds what it refers to. */
+export function resolve(input: BalanceInput): Result<Resolved, BalanceTxFailure> {
+  const read = reading(input.transaction);
+  if (!read.ok) return read;
+  const partial = read.value;
+  const { scanned } = partial;
+  const refused = existing(partial) ?? tooSmall(input, partial);
+  if (refused) return refused;
+  const own = new Map(input.means.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
+  const given = new Map<string, Utxo>();
+  for (const utxo of input.inputs) {
+    const key = refKey(utxo.ref);
+    const other = given.get(key) ?? own.get(key)?.utxo;
+    if (other && !sameOutput(other, utxo)) {
+      return fail("input_resolution_conflicts", `The output ${key} is stated in two ways that contradict each other.`);
+    }
+    given.set(key, utxo);
+  }
+  const find = (refs: ScannedTransaction["inputs"]) =>
+    refs.map((ref) => own.get(refKey(ref))?.utxo ?? given.get(refKey(ref)));
+  const inputs = find(scanned.inputs);
+  const references = find(scanned.references);
+  const unknown = [...scanned.inputs, ...scanned.references].filter((_, i) => ![...inputs, ...references][i]);
+  if (unknown.length > 0) {
+    return fail("unresolved_inputs", `What some inputs hold is not known: ${unknown.map(refKey).join(", ")}.`, {
+      unresolved: unknown.map(({ txHash, index }) => ({ id: txHash, index })),
+    });
+  }
+  const redeemers = redeemersOf(input.redeemers, partial);
+  if (!redeemers.ok) return redeemers;
+  const spends = inputs as readonly Utxo[];
+  const looked = references as readonly Utxo[];
+  return ok({
+    partial,
+    inputs: spends,
+    own: spends.flatMap(({ ref }) => own.get(refKey(ref)) ?? []),
+    references: looked,
+    redeemers: redeemers.value,
+    languages: languagesOf(partial, spends, looked),
+  });
+}
+
+function reading(transaction: Uint8Array): Result<Partial, BalanceTxFailure> {
+  try {
+    return ok(readPartial(transaction));
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return fail("bad_request", `Error in $.transaction: these bytes are no transaction: ${error.message}.`);
+  }
+}
+
+function sameOutput({ output: a }: Utxo, { output: b }: Utxo): boolean {
+  return a.address === b.address && sameValue(a.value, b.value);
+}
+
+/** What a transaction must not have yet, for it would be wrong once it is balanced. */
+function existing(
+  { scanned, isSigned }: Partial,
+): { readonly ok: false; readonly error: BalanceTxFailure } | undefined {
+  const said = "and it must not: balancing changes what it depends on";
+  if (isSigned) return fail("balance_tx_existing_key_witnesses", `The transaction has signatures already, ${said}.`);
+  if (scanned.collateral.length > 0) {
+    return fail("balance_tx_existing_collateral", `The transaction has collateral already, ${said}.`);
+  }
+  if (scanned.collateralReturn) {
+    return fail(
+      "balance_tx_existing_return_collateral",
+      `The transaction has an output for collateral already, ${said}.`,
+    );
+  }
+  if (scanned.totalCollateral !== undefined) {
+    return fail(
+      "balance_tx_existing_total_collateral",
+      `The transaction states its total collateral already, ${said}.`,
+    );
+  }
+  return undefined;
+}
+
+function tooSmall({ parameters }: BalanceInput, { scanned, outputs }: Partial) {
+  for (const [index, { value: { lovelace } }] of scanned.outputs.entries()) {
+    const least = minUtxo(parameters, outputs[index]!.length);
+    if (lovelace >= least) continue;
+    return fail("utxo_too_small", `Output ${index} has ${lovelace} lovelace; it must have at least ${least}.`, {
+      tx_output_index: index,
+      tx_output_lovelace_specified: ada(lovelace),
+      tx_output_lovelace_required_minimum: ada(least),
+    });
+  }
+  return undefined;
+}
+
+function redeemersOf(
+  given: readonly GivenRedeemer[],
+  { scanned, redeemers }: Partial,
+): Result<readonly Omit<Redeemer, "units">[], BalanceTxFailure> {
+  const all = new Map<string, Omit<Redeemer, "units">>(redeemers.map((one) => [subjectOf(one.for), one]));
+  const inputs = new Set(scanned.inputs.map(refKey));
+  const policies = new Set([...scanned.mint.keys()].map(policyOf));
+  for (const redeemer of given) {
+    const target = targetOf(redeemer);
+    const subject = subjectOf(target);
+    const isThere = target.purpose === "spend"
+      ? inputs.has(subject)
+      : target.purpose === "mint"
+      ? policies.has(subject)
+      : scanned.withdrawals.has(subject);
+    if (!isThere) {
+      return fail("redeemer_target_not_found", `A redeemer is for ${subject}, which is not in the transaction.`);
+    }
+    try {
+      decode(redeemer.data);
+    } catch {
+      return fail("redeemer_invalid_data", `The data of the redeemer for ${subject} is not CBOR.`);
+    }
+    all.set(subject, { for: target, data: redeemer.data });
+  }
+  return ok([...all.values()]);
+}
+
+function targetOf(redeemer: GivenRedeemer): RedeemerFor {
+  switch (redeemer.purpose) {
+    case "spending":
+      return { purpose: "spend", ref: redeemer.ref };
+    case "minting":
+      return { purpose: "mint", policy: redeemer.policy };
+    case "rewarding":
+      return { purpose: "reward", account: redeemer.account };
+  }
+}
+
+/** Languages of the Plutus scripts that the transaction needs, travelling along or in outputs. */
+function languagesOf(
+  { scanned, witnesses }: Partial,
+  inputs: readonly Utxo[],
+  references: readonly Utxo[],
+): Set<number> {
+  const needed = new Set([
+    ...inputs.map(({ output }) => paymentScriptHash(output.address)),
+    ...[...scanned.mint.keys()].map(policyOf),
+    ...[...scanned.withdrawals.keys()].filter((account) => account.startsWith("f")).map((account) => account.slice(2)),
+    ...scanned.certificates.map((certificate) => {
+      const credential = "credential" in certificate ? certificate.credential : undefined;
+      return credential?.kind === "script" ? credential.hash : undefined;
+    }),
+  ]);
+  const carried = witnessesOf(mapOf(witnesses)).scripts;
+  const referred = [...inputs, ...references].flatMap(({ output }) => output.script ? [scriptIn(output.script)] : []);
+  return new Set(
+    [...carried, ...referred].filter(({ hash, language }) => language > 0 && needed.has(hash))
+      .map(({ language }) => language - 1),
+  );
+}
+
+/** Keys that sign beside those of inputs: certificates, withdrawals and required signers ask for them. */
+export function keysFor(
+  scanned: ScannedTransaction,
+  account: { readonly kind: string; readonly hash: string } | undefined,
+): Set<string> {
+  const keys = new Set(scanned.requiredSigners);
+  for (const address of scanned.withdrawals.keys()) if (address.startsWith("e")) keys.add(address.slice(2));
+  for (const certificate of scanned.certificates) {
+    for (const key of keysOfCertificate(certificate, account)) keys.add(key);
+  }
+  return keys;
+}
+
+function keysOfCertificate(
+  certificate: Certificate,
+  account: { readonly hash: string } | undefined,
+): readonly string[] {
+  if (certificate.kind === "register pool") return [certificate.pool, ...certificate.owners];
+  if (certificate.kind === "retire pool") return [certificate.pool];
+  const credential = "credential" in certificate
+    ? certificate.credential
+    : "cold" in certificate
+    ? certificate.cold
+    : undefined;
+  if (credential?.kind !== "key") return [];
+  // A registration of Shelley's form needs no signature; the wallet signs for its own account all the same.
+  const isFree = certificate.kind === "register" && certificate.deposit === undefined && !certificate.to;
+  return isFree && credential.hash !== account?.hash ? [] : [credential.hash];
+}

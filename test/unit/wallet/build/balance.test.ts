@@ -1,0 +1,365 @@
+/** Partial transactions made whole: wallets' goldens, and scripts of every language, judged by the ledger. */
+import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { rewardAddress, scriptAddress } from "#src/cardano/address.ts";
+import { encode, Encoded, raw, Tagged } from "#src/cardano/cbor.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
+import {
+  addWitness,
+  encodeTransaction,
+  madeOutput,
+  type NewOutput,
+  partsOf,
+  type TransactionParts,
+} from "#src/cardano/transaction.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
+import { minFee } from "#src/balance/fee.ts";
+import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { credentialKey } from "#src/ledger/state.ts";
+import { readTransaction } from "#src/ledger/transaction.ts";
+import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import { balanceTransaction } from "#src/wallet/build/balance.ts";
+import { decodeTransaction } from "#src/wallet/build/decode.ts";
+import type { BalanceInput, GivenRedeemer, Means } from "#src/wallet/build/types.ts";
+import {
+  accountOf,
+  addressAt,
+  judged,
+  meansOf,
+  ownCoin,
+  pathAt,
+  setting,
+  signedFor,
+  stakeKey,
+} from "../../../support/wallet_means.ts";
+import { agrees, agreesWithThree, agreesWithTwo, plutusHash, refusesSaying } from "../../../support/scripts.ts";
+import { walletVectors } from "../../../support/wallet-vectors.ts";
+import { newRef, person } from "../../../support/wallet.ts";
+
+const bob = person("bob");
+const ada = 1_000_000n;
+const unit = fromHex("d87980");
+
+function partial(parts: Partial<TransactionParts>): Uint8Array {
+  return encodeTransaction({ inputs: [], outputs: [], fee: 0n, ...parts });
+}
+
+function ask(transaction: Uint8Array, means: Means, more: Partial<BalanceInput> = {}) {
+  const input = { ...setting, transaction, inputs: [], redeemers: [], means, seed: 1, ...more };
+  const { parameters, slots } = setting;
+  return balanceTransaction(input, (bytes, utxos) => evaluateScripts({ transaction: bytes, utxos, parameters, slots }));
+}
+
+function balanced(...asked: Parameters<typeof ask>) {
+  const result = ask(...asked);
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result.value;
+}
+
+function codeOf(...asked: Parameters<typeof ask>): string {
+  const result = ask(...asked);
+  return result.ok ? "balanced" : result.error.code;
+}
+
+describe("goldens of wallets of the field", () => {
+  const delegate = {
+    kind: "delegate",
+    credential: { kind: "key", hash: stakeKey },
+    to: { pool: "ab".repeat(28) },
+  } as const;
+  const scenarios: Record<string, Uint8Array> = {
+    "1ada-payment": partial({ outputs: [{ address: bob.enterprise, value: lovelace(ada) }] }),
+    delegate: partial({
+      certificates: [
+        encodeCertificate({ kind: "register", credential: delegate.credential }),
+        encodeCertificate(delegate),
+      ],
+    }),
+  };
+
+  it.each(
+    walletVectors("balance-tx-fee").map((one) =>
+      [`${one.id} ${one.input.scenario} ${one.input.utxoLovelace}`, one] as const
+    ),
+  )(
+    "%s",
+    (_, { input, expected }) => {
+      const coin = {
+        utxo: {
+          ref: newRef(),
+          output: madeOutput({ address: bob.enterprise, value: lovelace(BigInt(input.utxoLovelace)) }),
+        },
+        path: [0],
+      };
+      const result = ask(scenarios[input.scenario]!, {
+        coins: [coin],
+        change: [{ address: addressAt(0, 1), path: pathAt(0, 1) }],
+        account: accountOf(),
+      });
+      if (!expected.ok) {
+        expect(result).toMatchObject({ ok: false, error: { code: expected.apiCode } });
+        if (!result.ok && expected.shortfall !== undefined) {
+          expect(result.error.details).toMatchObject({ shortfall: { ada: { quantity: BigInt(expected.shortfall) } } });
+        }
+        return;
+      }
+      if (!result.ok) throw new Error(result.error.code);
+      expect(result.value.fee).toBe(BigInt(expected.fee));
+      expect(result.value.selection.change.length > 0).toBe(expected.hasChange);
+      expect(minFee(mainnetParameters, { size: result.value.size - 1 })).toBe(BigInt(expected.ledgerMinimumFee));
+    },
+  );
+});
+
+interface Case {
+  readonly name: string;
+  readonly language: 1 | 2 | 3;
+  readonly spending: Uint8Array;
+  readonly other: Uint8Array;
+}
+
+const cases: readonly Case[] = [
+  { name: "Plutus V1", language: 1, spending: agreesWithThree, other: agreesWithTwo },
+  { name: "Plutus V2", language: 2, spending: agreesWithThree, other: agreesWithTwo },
+  { name: "Plutus V3", language: 3, spending: agrees, other: agrees },
+];
+
+/** A partial transaction that carries a script of some language. */
+function carrying(
+  parts: Partial<TransactionParts>,
+  language: 1 | 2 | 3,
+  scripts: readonly Uint8Array[],
+  datums: readonly Uint8Array[] = [],
+): Uint8Array {
+  const { body } = partsOf(partial(parts));
+  const witnesses = new Map<number, Tagged>();
+  if (datums.length > 0) witnesses.set(4, new Tagged(258, datums.map((datum) => new Encoded(datum))));
+  witnesses.set({ 1: 3, 2: 6, 3: 7 }[language], new Tagged(258, scripts));
+  return encode([new Encoded(raw(body)), witnesses, true, null]);
+}
+
+describe.each(cases)("scripts of $name", ({ language, spending, other }) => {
+  const hash = plutusHash(language, spending);
+  const policy = plutusHash(language, other);
+  const locked = (value = 5n * ada): Utxo => {
+    const output: NewOutput = { address: scriptAddress(0, hash).hex, value: lovelace(value), datum: unit };
+    return { ref: newRef(), output: madeOutput(output) };
+  };
+  const means = () =>
+    meansOf([ownCoin(0, 50n * ada), ownCoin(1, 9n * ada), ownCoin(2, 6n * ada, new Map([["ab".repeat(28), 4n]]))]);
+
+  it("spend and mint, at the least fee for what they took", async () => {
+    const own = means();
+    // Plutus V1 knows no inline datum: there the datum stands behind its hash, and travels along.
+    const utxo = language === 1 ? hashed() : locked();
+    const transaction = carrying(
+      {
+        inputs: [utxo.ref],
+        outputs: [{ address: bob.base, value: { lovelace: 3n * ada, assets: new Map([[policy + "aa", 7n]]) } }],
+        mint: new Map([[policy + "aa", 7n]]),
+        validTo: 9_000,
+      },
+      language,
+      [...new Set([spending, other])],
+      language === 1 ? [unit] : [],
+    );
+    const redeemers: GivenRedeemer[] = [
+      { purpose: "spending", data: unit, ref: utxo.ref },
+      { purpose: "minting", data: encode(42), policy },
+    ];
+    const built = balanced(transaction, own, { inputs: [utxo], redeemers });
+    const signed = signedFor(built);
+    expect(await judged(signed, [utxo, ...own.coins.map(({ utxo }) => utxo)])).toEqual([]);
+    expect(signed.length).toBe(built.size);
+    const read = readTransaction(signed);
+    if (!read.ok) throw new Error(read.error.message);
+    expect(built.fee).toBe(minFee(mainnetParameters, { size: read.value.size, units: read.value.units }));
+    expect(built.selection.collateral).toMatchObject([{ lovelace: 9n * ada, assets: [] }]);
+    csl.Transaction.from_bytes(signed);
+
+    function hashed(): Utxo {
+      const address = scriptAddress(0, hash).hex;
+      const datumHash = csl.hash_plutus_data(csl.PlutusData.from_bytes(unit)).to_bytes();
+      const bytes = encode([fromHex(address), 5n * ada, datumHash]);
+      return {
+        ref: newRef(),
+        output: { ...locked().output, address, raw: bytes, datumHash: toHex(datumHash), datum: undefined! },
+      };
+    }
+  });
+
+  it("withdraw", async () => {
+    const account = rewardAddress(0, { kind: "script", hash: policy });
+    const own = means();
+    const transaction = carrying(
+      { withdrawals: [{ account: account.hex, amount: 3n * ada }], validTo: 9_000 },
+      language,
+      [other],
+    );
+    const built = balanced(transaction, own, {
+      redeemers: [{ purpose: "rewarding", data: unit, account: account.hex }],
+    });
+    const accounts = new Map([[credentialKey({ kind: "script", hash: policy }), {
+      deposit: 2n * ada,
+      balance: 3n * ada,
+      drep: "abstain",
+    }]]);
+    expect(await judged(signedFor(built), own.coins.map(({ utxo }) => utxo), accounts)).toEqual([]);
+  });
+});
+
+describe("a partial transaction", () => {
+  const pay = (amount: bigint) => ({ outputs: [{ address: bob.base, value: lovelace(amount) }] });
+
+  it("keeps its bytes but for what must change", () => {
+    // an output as a map of indefinite length, and metadata: no encoder here writes them so
+    const body = encode(
+      new Map<number, Encoded | bigint | Uint8Array>([
+        [0, new Encoded(fromHex("80"))],
+        [1, new Encoded(fromHex(`81bf00583900${"11".repeat(56)}011a001e8480ff`))],
+        [2, 0n],
+        [3, 5_000n],
+        [7, fromHex("22".repeat(32))],
+      ]),
+    );
+    const transaction = encode([
+      new Encoded(body),
+      new Map([[1, [new Encoded(fromHex(`8200581c${"33".repeat(28)}`))]]]),
+      true,
+      new Encoded(fromHex("bf00a0ff")),
+    ]);
+    const built = balanced(transaction, meansOf([ownCoin(0, 50n * ada)]));
+    const hex = toHex(built.transaction);
+    expect(hex).toContain(`bf00583900${"11".repeat(56)}011a001e8480ff`);
+    expect(hex).toContain(`a101818200581c${"33".repeat(28)}f5`);
+    expect(hex.endsWith("bf00a0ff")).toBe(true);
+    expect(hex).toContain(`075820${"22".repeat(32)}`);
+  });
+
+  it("may have the wallet's coins as inputs, and others that are told of", async () => {
+    const theirs = { ref: newRef(), output: madeOutput({ address: bob.base, value: lovelace(4n * ada) }) };
+    const mine = ownCoin(0, 5n * ada);
+    const own = meansOf([mine, ownCoin(1, 30n * ada)]);
+    const transaction = partial({ ...pay(7n * ada), inputs: [theirs.ref, mine.utxo.ref], validTo: 9_000 });
+    const built = balanced(transaction, own, { inputs: [theirs] });
+    expect(built.selection.inputs.map(({ ref }) => refKey(ref))).toEqual([refKey(mine.utxo.ref)]);
+    const unsigned = await judged(signedFor(built), [theirs, ...own.coins.map(({ utxo }) => utxo)]);
+    expect(unsigned).toEqual([{ name: "MissingVKeyWitnessesUTXOW", keys: [bob.key] }]);
+  });
+
+  it("gets deposits paid and rewards counted", () => {
+    const credential = { kind: "key", hash: stakeKey } as const;
+    const own = meansOf([ownCoin(0, 50n * ada)], { account: accountOf() });
+    const registers = partial({
+      certificates: [encodeCertificate({ kind: "register", credential, deposit: 2n * ada })],
+    });
+    const left = (built: ReturnType<typeof balanced>) =>
+      built.fee + built.selection.change.reduce((sum, one) => sum + one.lovelace, 0n);
+    expect(left(balanced(registers, own))).toBe(48n * ada);
+    expect(balanced(registers, own).selection).toMatchObject({
+      depositsTaken: [2n * ada],
+      certificates: [{ type: "register_reward_account", path: pathAt(0, 2) }],
+    });
+    const ends = partial({
+      certificates: [encodeCertificate({ kind: "unregister", credential })],
+      withdrawals: [{ account: rewardAddress(0, credential).hex, amount: 3n * ada }],
+    });
+    expect(left(balanced(ends, own))).toBe(55n * ada);
+    expect(left(balanced(ends, own, { deposits: new Map([[`key-${stakeKey}`, 7n]]) }))).toBe(53n * ada + 7n);
+  });
+
+  it("is refused with the code of the reason", () => {
+    const own = meansOf([ownCoin(0, 50n * ada)]);
+    const plain = partial(pay(2n * ada));
+    expect(codeOf(plain, own)).toBe("balanced");
+    expect(codeOf(fromHex("80"), own)).toBe("bad_request");
+    const signed = addWitness(plain, { key: new Uint8Array(32), signature: new Uint8Array(64) });
+    expect(codeOf(signed, own)).toBe("balance_tx_existing_key_witnesses");
+    expect(codeOf(partial({ ...pay(2n * ada), collateral: [newRef()] }), own)).toBe("balance_tx_existing_collateral");
+    expect(codeOf(partial({ ...pay(2n * ada), totalCollateral: 5n }), own)).toBe(
+      "balance_tx_existing_total_collateral",
+    );
+    const back = { address: bob.base, value: lovelace(ada) };
+    expect(codeOf(partial({ ...pay(2n * ada), collateralReturn: back }), own)).toBe(
+      "balance_tx_existing_return_collateral",
+    );
+    const stranger = newRef();
+    expect(codeOf(partial({ ...pay(2n * ada), inputs: [stranger] }), own)).toBe("unresolved_inputs");
+    const told = (amount: bigint): Utxo => ({
+      ref: stranger,
+      output: madeOutput({ address: bob.base, value: lovelace(amount) }),
+    });
+    expect(codeOf(partial({ ...pay(2n * ada), inputs: [stranger] }), own, { inputs: [told(ada), told(2n * ada)] }))
+      .toBe("input_resolution_conflicts");
+    expect(codeOf(plain, own, { redeemers: [{ purpose: "spending", data: unit, ref: stranger }] })).toBe(
+      "redeemer_target_not_found",
+    );
+    expect(codeOf(partial(pay(5n)), own)).toBe("utxo_too_small");
+    expect(codeOf(partial(pay(500n * ada)), own)).toBe("not_enough_money");
+    expect(codeOf(plain, meansOf([]))).toBe("not_enough_money");
+  });
+
+  it("is refused where its script refuses, its data is none, or nothing can be collateral", () => {
+    const script = refusesSaying("not today");
+    const policy = plutusHash(3, script);
+    const minting = { ...pay(2n * ada), mint: new Map([[policy, 1n]]) };
+    const redeemers: GivenRedeemer[] = [{ purpose: "minting", data: unit, policy }];
+    const refused = ask(carrying(minting, 3, [script]), meansOf([ownCoin(0, 50n * ada)]), { redeemers });
+    expect(refused).toMatchObject({
+      ok: false,
+      error: { code: "redeemer_script_failure", details: { logs: ["not today"] } },
+    });
+    const agreeing = plutusHash(3, agrees);
+    const fine = carrying({ ...pay(2n * ada), mint: new Map([[agreeing, 1n]]) }, 3, [agrees]);
+    const asks = (means: Means, data = unit) =>
+      codeOf(fine, means, { redeemers: [{ purpose: "minting", data, policy: agreeing }] });
+    expect(asks(meansOf([ownCoin(0, 50n * ada)]))).toBe("balanced");
+    expect(asks(meansOf([ownCoin(0, 50n * ada)]), fromHex("1f"))).toBe("redeemer_invalid_data");
+    const shelf = {
+      ...ownCoin(0, 50n * ada),
+      utxo: {
+        ref: newRef(),
+        output: madeOutput({ address: addressAt(0), value: lovelace(50n * ada), script: encode([3, agrees]) }),
+      },
+    };
+    expect(asks(meansOf([shelf]))).toBe("insufficient_collateral");
+  });
+
+  it("comes out right whatever is in it and whatever the wallet holds", async () => {
+    let built = 0;
+    const amounts = fc.array(fc.bigInt(ada, 80n * ada), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(amounts, amounts, fc.nat({ max: 3 }), fc.nat(), async (holds, pays, given, seed) => {
+        const own = meansOf(holds.map((amount, i) => ownCoin(i, amount)));
+        const transaction = partial({
+          inputs: own.coins.slice(0, given).map(({ utxo }) => utxo.ref),
+          outputs: pays.map((amount) => ({ address: bob.enterprise, value: lovelace(amount) })),
+          validTo: 9_000,
+        });
+        const result = ask(transaction, own, { seed });
+        if (!result.ok) {
+          expect(["not_enough_money", "cannot_cover_fee"]).toContain(result.error.code);
+          return;
+        }
+        built++;
+        const { fee, selection, size, transaction: bytes } = result.value;
+        const least = minFee(mainnetParameters, { size: size - 1 });
+        expect(selection.change.length > 0 ? fee === least : fee >= least).toBe(true);
+        const signed = signedFor(result.value);
+        expect(await judged(signed, own.coins.map(({ utxo }) => utxo))).toEqual([]);
+        const decoded = decodeTransaction({
+          transaction: bytes,
+          network: 0,
+          keyDeposit: 0n,
+          owns: { addresses: [], coins: own.coins },
+        });
+        expect(decoded.ok && decoded.value.inputs.length).toBe(selection.inputs.length);
+      }),
+      { numRuns: 60, seed: 11 },
+    );
+    expect(built).toBeGreaterThan(15);
+  });
+});
