@@ -45,7 +45,7 @@ const bound = z.object({
   unit: z.enum(["second", "slot"], { error: "ApiValidityBound string must have either 'second' or 'slot' unit." }),
 });
 
-const drep = z.string().transform((text, context): DRep => {
+export const drep = z.string().transform((text, context): DRep => {
   const read = parseDrepId(text);
   if (read !== undefined) return read;
   context.addIssue({
@@ -111,6 +111,13 @@ export const signBody = z.object({ transaction: cbor, passphrase, encoding }).me
 export const submitBody = z.object({ transaction: cbor }).meta({ id: "SubmitBody" });
 export const decodeBody = z.object({ transaction: cbor, decrypt_metadata: cipher.optional() }).meta({
   id: "DecodeBody",
+});
+
+/** A transaction's CBOR as the body itself. */
+export const rawTransaction = z.custom<Uint8Array>((value) => value instanceof Uint8Array).meta({
+  type: "string",
+  format: "binary",
+  description: "CBOR of a signed transaction.",
 });
 
 const dataText = z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal digits").transform(fromHex).meta({

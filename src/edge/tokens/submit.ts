@@ -7,8 +7,20 @@ import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { Ask } from "#src/runtime/ask.ts";
 
+/** The wallet that submits a transaction, and where the chain stands: it lists it as pending. */
+export interface Submitter {
+  readonly wallet: string;
+  readonly slot: number;
+  readonly height: number;
+}
+
 /** Has the transaction's actor submit it; refuses with `undecodable` what is no transaction, and with the actor's reasons what it refuses. */
-export async function submit(ask: Ask["ask"], cbor: Uint8Array, deadlineMs: number): Promise<Result<Json, Failure>> {
+export async function submit(
+  ask: Ask["ask"],
+  cbor: Uint8Array,
+  deadlineMs: number,
+  by?: Submitter,
+): Promise<Result<Json, Failure>> {
   let transaction;
   try {
     transaction = scanTransaction(cbor);
@@ -23,6 +35,7 @@ export async function submit(ask: Ask["ask"], cbor: Uint8Array, deadlineMs: numb
     inputs: transaction.inputs.map(refKey),
     addresses: [...new Set(outputs.map((output) => output.address))],
     validTo: transaction.validTo ?? null,
+    ...(by === undefined ? {} : { by: { ...by } }),
   }, { deadlineMs });
   return answer.ok || !isMalformed(answer.error) ? answer : fail("undecodable", answer.error.message);
 }

@@ -1,5 +1,6 @@
 /** Under which paths kinds of wallets are served, and how one of each is found. */
 import type { Desk } from "#src/edge/wallets/desk.ts";
+import type { Path } from "#src/wallet/keys/types.ts";
 
 /** A kind of wallets as the endpoints have it. */
 export interface Served {
@@ -9,6 +10,8 @@ export interface Served {
   readonly named: "" | "Byron" | "Shared";
   /** Kind of its actors. */
   readonly actor: "wallet" | "shared-wallet";
+  /** Path of the key of a wallet's stake, where it is not that of sequential wallets. */
+  readonly stakePath?: Path;
   /** Throws 404 where there is no such wallet of this kind, 403 where it holds nothing yet. */
   found(id: string): Promise<unknown>;
 }

@@ -1,0 +1,122 @@
+/** Transactions of a wallet, read and told: listed with every filter, one by one, forgotten. */
+import type { Messaged } from "#src/base/json.ts";
+import { messaged } from "#src/base/json.ts";
+import { refKey } from "#src/cardano/output.ts";
+import type { Eras } from "#src/cardano/eras.ts";
+import { atPoint } from "#src/chain/available.ts";
+import { readListed } from "#src/chain/submissions.ts";
+import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
+import { outputView } from "#src/edge/wallets/builtViews.ts";
+import { inputView, metadataIn, partsView, pathOutputView, refView } from "#src/edge/wallets/decodedView.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { blockView, slotView } from "#src/edge/wallets/times.ts";
+import { takeApart } from "#src/wallet/build/decode.ts";
+import type { Decoded, DecodeInput } from "#src/wallet/build/types.ts";
+import { shownOutput } from "#src/wallet/build/shown.ts";
+import { type HistoryPage, readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
+import type { HistoryQuery, WalletTransaction } from "#src/wallet/index/types.ts";
+import type { MetadataForm } from "#src/wallet/metadata/json.ts";
+
+/** What of a transaction is the wallet's beside its outputs. */
+export type OwnParts = Pick<DecodeInput["owns"], "account" | "policyKey">;
+
+/** A page of a wallet's history, and where the chain stood when it was read. */
+export async function historyOf(
+  desk: Desk,
+  id: string,
+  query: HistoryQuery,
+): Promise<HistoryPage & { height: number }> {
+  const keyDeposit = await keyDepositOf(desk);
+  const { at, value } = await atPoint(
+    desk.store,
+    async (sql) => await readHistory(sql, id, query, await readListed(sql, [id]), keyDeposit),
+  );
+  return { ...value, height: at.height };
+}
+
+/** One transaction of a wallet; undefined where it has none of that hash. */
+export async function transactionOf(desk: Desk, id: string, hash: string) {
+  const keyDeposit = await keyDepositOf(desk);
+  const { at, value } = await atPoint(
+    desk.store,
+    async (sql) => await readTransaction(sql, id, hash, await readListed(sql, [id]), keyDeposit),
+  );
+  return value && { transaction: value, height: at.height };
+}
+
+/** What a registration takes that does not state it. */
+async function keyDepositOf({ port }: Pick<Desk, "port">): Promise<bigint | undefined> {
+  const answer = await port.parameters();
+  return answer.ok ? answer.value.value.keyDeposit : undefined;
+}
+
+/** What a transaction is told by. */
+export interface HistoryTelling {
+  readonly eras: Eras;
+  readonly networkId: 0 | 1;
+  /** Where the chain stands. */
+  readonly height: number;
+  readonly form: MetadataForm;
+  readonly own: OwnParts;
+}
+
+/** A transaction of a wallet. */
+export function transactionView(one: WalletTransaction, { eras, networkId, height, form, own }: HistoryTelling) {
+  const { transaction, status } = one;
+  const decoded = messaged(takeApart(transaction, {
+    network: networkId,
+    keyDeposit: 0n,
+    owns: {
+      addresses: [],
+      coins: [],
+      account: own.account,
+      policyKey: own.policyKey,
+    },
+    references: transaction.references.flatMap((ref) => {
+      const known = one.known.get(refKey(ref));
+      return known ? [{ ref, output: known.output }] : [];
+    }),
+  })) as Messaged<Decoded>;
+  const place = blockView(eras, one);
+  const expires = transaction.validTo === undefined ? undefined : slotView(eras, transaction.validTo);
+  const output = (made: Parameters<typeof shownOutput>[0], index: number) => {
+    const path = one.own.get(index);
+    return pathOutputView(messaged({ ...shownOutput(made), ...(path === undefined ? {} : { path }) }));
+  };
+  return {
+    ...partsView(decoded, metadataIn(decoded), form),
+    id: one.hash,
+    amount: lovelace(one.amount),
+    fee: lovelace(one.fee ?? 0n),
+    deposit_taken: lovelace(one.depositTaken),
+    deposit_returned: lovelace(one.depositReturned),
+    direction: one.direction,
+    inputs: transaction.inputs.map((ref) => knownInput(one, ref)),
+    collateral: transaction.collateral.map((ref) => knownInput(one, ref)),
+    outputs: transaction.outputs.map(output),
+    collateral_outputs: transaction.collateralReturn
+      ? [output(transaction.collateralReturn, transaction.outputs.length)]
+      : [],
+    withdrawals: decoded.withdrawals.map(({ account, lovelace: coin }) => ({
+      stake_address: addressView(account),
+      amount: lovelace(coin),
+    })),
+    status,
+    ...(status === "in_ledger"
+      ? { inserted_at: place, depth: { quantity: Math.max(0, height - one.height), unit: "block" } }
+      : status === "pending"
+      ? { pending_since: place }
+      : {}),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+  };
+}
+
+/** An input, with what it holds where that is known. */
+function knownInput(one: WalletTransaction, ref: WalletTransaction["transaction"]["inputs"][number]) {
+  const known = one.known.get(refKey(ref));
+  if (known === undefined) return refView(ref);
+  const shown = shownOutput(known.output);
+  return known.path === undefined
+    ? { ...refView(ref), ...outputView(messaged(shown)) }
+    : inputView(messaged({ ref, own: { ...shown, path: known.path } }));
+}

@@ -1,0 +1,74 @@
+/** `Idempotency-Key`: a request that spends, asked twice, spends once. */
+import type { Context } from "hono";
+import { z } from "zod";
+import { utf8 } from "#src/base/bytes.ts";
+import { toJson } from "#src/base/json.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { claimRequest, dropRequest, keepMade } from "#src/wallet/requests.ts";
+
+const KEY = "Idempotency-Key";
+
+/** The header, for the document. */
+export const onceHeader = {
+  "idempotency-key": z.string().min(1).max(200).optional().meta({
+    description:
+      "Names the request: asked again with the same key within a day, it is not done again and gets the same transaction.",
+  }),
+};
+/** What such a request may be answered with besides. */
+export const ONCE = { 409: "`request_in_progress`, `idempotency_key_reused`" };
+
+const SECRET = new Set(["passphrase"]);
+
+/**
+ * The signed transaction of a request: made now, or the one that was made when the key came first. `body` is what the request asks for;
+ * its passphrase is not looked at.
+ */
+export async function madeOnce(
+  { store }: Pick<Desk, "store">,
+  context: Context,
+  scope: string,
+  body: object,
+  make: () => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const key = context.req.header(KEY);
+  if (key === undefined) return await make();
+  if (!/^[\x21-\x7e]{1,200}$/.test(key)) {
+    throw new HttpFailure(400, "bad_request", `${KEY} has 1 to 200 printable characters of ASCII.`);
+  }
+  const open = Object.fromEntries(Object.entries(body).filter(([name]) => !SECRET.has(name)));
+  const fingerprint = hash256(utf8(toJson([context.req.method, context.req.path, plain(open)])));
+  const claimed = await claimRequest(store.sql, { scope, key, fingerprint });
+  switch (claimed.state) {
+    case "made":
+      return claimed.transaction;
+    case "busy":
+      throw new HttpFailure(
+        409,
+        "request_in_progress",
+        "The request with this key is being done: ask again in a moment.",
+      );
+    case "other":
+      throw new HttpFailure(409, "idempotency_key_reused", `This ${KEY} came with another request before.`);
+  }
+  const mine = { scope, key, attempt: claimed.attempt };
+  let transaction: Uint8Array;
+  try {
+    transaction = await make();
+  } catch (error) {
+    await dropRequest(store.sql, mine).catch(() => {});
+    throw error;
+  }
+  if (await keepMade(store.sql, mine, transaction)) return transaction;
+  throw new HttpFailure(409, "request_in_progress", "The request with this key was taken over: ask again in a moment.");
+}
+
+/** A value with bytes and maps as JSON has them. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Array.from(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
+}

@@ -1,0 +1,78 @@
+/** A wallet's signatures on a transaction. The passphrase goes to the vault, and nowhere else. */
+import { fromHex } from "#src/base/bytes.ts";
+import { byronAttributes } from "#src/cardano/byron.ts";
+import { addWitnesses } from "#src/cardano/transaction.ts";
+import type { Messaged } from "#src/base/json.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { type Desk, entityOf, LONGEST_MS, until } from "#src/edge/wallets/desk.ts";
+import { policyHash } from "#src/edge/wallets/keys.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import { signingOf } from "#src/wallet/build/sign.ts";
+import type { Decoded, OwnCoin } from "#src/wallet/build/types.ts";
+import { readAccount } from "#src/wallet/delegation/read.ts";
+import { ownersOf } from "#src/wallet/index/readAddresses.ts";
+import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
+import type { Path } from "#src/wallet/keys/types.ts";
+import type { WalletRow } from "#src/wallet/rows.ts";
+
+/** Path of the key of the wallet's stake. */
+export const STAKE_PATH: Path = [...accountPath("shelley"), 2, 0];
+
+/** The transaction with all signatures that the wallet owes it; those it has stay. */
+export async function signTransaction(
+  desk: Desk,
+  row: WalletRow,
+  transaction: Uint8Array,
+  passphrase: string,
+): Promise<Uint8Array> {
+  const decoded = answered(await desk.builds.decode(entityOf(row.id), transaction, LONGEST_MS));
+  const account = await readAccount(desk.store.sql, row.id);
+  const policy = policyHash(row);
+  const signing = answered(signingOf(transaction, {
+    coins: coinsIn(decoded),
+    account: account && { credential: account.credential, path: STAKE_PATH },
+    policyKey: policy === undefined ? undefined : { hash: policy, path: policyPath() },
+    keys: await keysNamed(desk, row.id, transaction),
+  }));
+  const paths = [...signing.paths, ...signing.byron.map(({ path }) => path)];
+  const signatures = answered(
+    await desk.vault.sign(row.id, { passphrase, message: fromHex(signing.hash), paths }, until()),
+  );
+  return addWitnesses(transaction, {
+    keys: signatures.slice(0, signing.paths.length),
+    bootstraps: signing.byron.map(({ address }, i) => ({
+      ...signatures[signing.paths.length + i]!,
+      attributes: byronAttributes(address),
+    })),
+  });
+}
+
+/** Own outputs among the inputs and the collateral, as far as signing asks. */
+export function coinsIn({ inputs, collateral }: Pick<Messaged<Decoded>, "inputs" | "collateral">): OwnCoin[] {
+  return [...inputs, ...collateral].flatMap(({ ref, own }) =>
+    own === undefined ? [] : [{
+      utxo: {
+        ref: { txHash: ref.txHash, index: Number(ref.index) },
+        output: {
+          address: own.address,
+          value: {
+            lovelace: BigInt(own.lovelace),
+            assets: new Map(own.assets.map(([asset, quantity]) => [asset, BigInt(quantity)])),
+          },
+          raw: new Uint8Array(),
+        },
+      },
+      path: own.path.map(Number),
+    }]
+  );
+}
+
+/** Paths of keys of the wallet's addresses that the body asks to sign. */
+async function keysNamed({ store }: Desk, id: string, transaction: Uint8Array): Promise<ReadonlyMap<string, Path>> {
+  const hashes = scanTransaction(transaction).requiredSigners;
+  const owners = await ownersOf(store.sql, hashes.map((hash) => `key-${hash}`));
+  return new Map(hashes.flatMap((hash) => {
+    const own = owners.get(`key-${hash}`)?.find(({ wallet }) => wallet === id);
+    return own ? [[hash, own.path] as const] : [];
+  }));
+}

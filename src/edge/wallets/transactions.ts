@@ -1,0 +1,433 @@
+/** Transactions of wallets over HTTP: built, signed, submitted, balanced, decoded, sent in one call, listed and forgotten. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { transactionId, walletId } from "#src/api/wallets/params.ts";
+import * as api from "#src/api/wallets/transactions.ts";
+import { page } from "#src/api/wallets/wallets.ts";
+import { fromHex } from "#src/base/bytes.ts";
+import { slotAt, timeAt } from "#src/cardano/eras.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { constructedView, encoded, feeView } from "#src/edge/wallets/builtViews.ts";
+import { decodedView, metadataIn } from "#src/edge/wallets/decodedView.ts";
+import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { historyOf, transactionOf, transactionView } from "#src/edge/wallets/history.ts";
+import { policyHash } from "#src/edge/wallets/keys.ts";
+import type { Served } from "#src/edge/wallets/kinds.ts";
+import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/once.ts";
+import { cursorOf, linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { assertWhole, hashOf, submitFor } from "#src/edge/wallets/submission.ts";
+import { commonWish, wishOf } from "#src/edge/wallets/wish.ts";
+import type { GivenRedeemer, Wish } from "#src/wallet/build/types.ts";
+import { readAccount } from "#src/wallet/delegation/read.ts";
+import type { HistoryQuery } from "#src/wallet/index/types.ts";
+import { decryptMetadata } from "#src/wallet/metadata/encryption.ts";
+import { readWallet } from "#src/wallet/rows.ts";
+import type { z } from "zod";
+
+const params = { walletId };
+const BUILD = {
+  403:
+    "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and others that say why " +
+    "such a transaction cannot be built",
+  503: "`unavailable`, `overloaded`, `deadline`",
+};
+const SUBMIT = {
+  403: "`foreign_transaction`, `missing_witnesses_in_transaction`",
+  425: "`mempool_is_full`",
+  500: "`created_invalid_transaction`: the network refused it",
+};
+const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`";
+
+/** What is done with transactions alike for all kinds of wallets: construct, decode. */
+export function buildRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
+  const { networkId, builds } = desk;
+  const at = (rest: string) => `/${served.prefix}/:walletId/${rest}`;
+  const entity = (id: string) => ({ kind: served.actor, id });
+
+  route(app, {
+    method: "post",
+    path: at("transactions-construct"),
+    operation: `construct${served.named}Transaction`,
+    summary: "Build an unsigned transaction",
+    params,
+    body: api.constructBody,
+    status: 202,
+    answer: api.constructed,
+    refusals: BUILD,
+  }, async ({ params, body }) => {
+    await served.found(params.walletId);
+    const wish = await wishOf(body, networkId);
+    const built = answered(await builds.construct(entity(params.walletId), wish, LONGEST_MS));
+    return constructedView(built, body.encoding);
+  });
+
+  route(app, {
+    method: "post",
+    path: at("transactions-decode"),
+    operation: `decode${served.named}Transaction`,
+    summary: "Take a transaction apart, at any stage of signing",
+    params,
+    body: api.decodeBody,
+    status: 202,
+    answer: api.decoded,
+    refusals: { 403: "`invalid_metadata_decryption`" },
+  }, async ({ params, body }) => {
+    await served.found(params.walletId);
+    hashOf(body.transaction);
+    const decoded = answered(await builds.decode(entity(params.walletId), body.transaction, LONGEST_MS));
+    const { decrypt_metadata: decrypt } = body;
+    const metadata = metadataIn(decoded);
+    if (decrypt === undefined) return decodedView(decoded, metadata);
+    return decodedView(decoded, answered(await decryptMetadata(metadata ?? new Map(), decrypt.passphrase)));
+  });
+}
+
+/** Lists a wallet's transactions, shows one, and forgets one that is not in the ledger. */
+export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
+  const { networkId, store, ask } = desk;
+  const { prefix, named } = served;
+  const at = (rest: string) => `/${prefix}/:walletId/transactions${rest}`;
+  const ownOf = async (id: string) => {
+    const [account, row] = await Promise.all([readAccount(store.sql, id), readWallet(store.sql, id)]);
+    return {
+      account: account && { credential: account.credential, path: served.stakePath ?? STAKE_PATH },
+      policyKey: row && policyHash(row),
+    };
+  };
+
+  route(app, {
+    method: "get",
+    path: at(""),
+    operation: `list${named}Transactions`,
+    summary: "The wallet's transactions, the newest first unless said otherwise",
+    params,
+    query: { ...api.historyQuery, ...page },
+    answer: api.transaction.array(),
+  }, async ({ params, query, context }) => {
+    await served.found(params.walletId);
+    const wanted = await historyQueryOf(desk, query);
+    const own = await ownOf(params.walletId);
+    if (wanted === undefined) return [];
+    const { transactions, next, height } = await historyOf(desk, params.walletId, wanted);
+    // clients of old count on max_count alone and know no pages
+    if (query.limit !== undefined) linkNext(context, next && { ...next });
+    const eras = await desk.eras(Math.max(0, ...transactions.map(({ slot }) => slot)));
+    const form = query["simple-metadata"] ? "plain" : "tagged";
+    return transactions.map((one) => transactionView(one, { eras, networkId, height, form, own }));
+  });
+
+  route(app, {
+    method: "get",
+    path: at("/:transactionId"),
+    operation: `get${named}Transaction`,
+    summary: "A transaction of the wallet",
+    params: { walletId, transactionId },
+    query: api.transactionQuery,
+    answer: api.transaction,
+    refusals: { 404: "`no_such_wallet`, `no_such_transaction`" },
+  }, async ({ params, query }) => {
+    await served.found(params.walletId);
+    return await shown(desk, params.walletId, params.transactionId, {
+      form: query["simple-metadata"] ? "plain" : "tagged",
+      own: await ownOf(params.walletId),
+    });
+  });
+
+  route(app, {
+    method: "delete",
+    path: at("/:transactionId"),
+    operation: `delete${named}Transaction`,
+    summary: "Forget a transaction that is not in the ledger",
+    params: { walletId, transactionId },
+    status: 204,
+    refusals: {
+      403: "`transaction_already_in_ledger`",
+      404: "`no_such_wallet`, `no_such_transaction`",
+    },
+  }, async ({ params: { walletId: id, transactionId: hash } }) => {
+    await served.found(id);
+    const found = await transactionOf(desk, id, hash);
+    if (found === undefined) throw noSuchTransaction(hash);
+    if (found.transaction.status === "in_ledger") throw alreadyInLedger(hash);
+    const answer = await ask({ kind: "transaction", id: hash }, { type: "FORGET", wallet: id });
+    if (answer.ok) return;
+    throw answer.error.code === "not_possible" ? noSuchTransaction(hash) : refusal(answer.error);
+  });
+}
+
+/** Signs, submits, balances and sends for sequential wallets and those of the first era. */
+export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
+  const { networkId, builds, store } = desk;
+  const { named, prefix } = served;
+  const isByron = named === "Byron";
+  const kind = isByron ? "random" : "shelley";
+  const at = (rest: string) => `/${prefix}/:walletId/${rest}`;
+
+  if (!isByron) {
+    route(app, {
+      method: "post",
+      path: at("transactions-sign"),
+      operation: "signTransaction",
+      summary: "Sign a transaction with the wallet's keys",
+      params,
+      body: api.signBody,
+      status: 202,
+      answer: api.signed,
+      refusals: { 403: LOCKED },
+    }, async ({ params, body }) => {
+      const row = await desk.wallet(params.walletId, kind);
+      hashOf(body.transaction);
+      const signed = await signTransaction(desk, row, body.transaction, body.passphrase);
+      return { transaction: encoded(signed, body.encoding) };
+    });
+
+    route(app, {
+      method: "post",
+      path: at("transactions-submit"),
+      operation: "submitTransaction",
+      summary: "Submit a signed transaction",
+      params,
+      body: api.submitBody,
+      headers: onceHeader,
+      status: 202,
+      answer: api.submitted,
+      refusals: { ...SUBMIT, ...ONCE },
+    }, async ({ params, body, context }) => {
+      const { walletId: id } = params;
+      await desk.wallet(id, kind);
+      const transaction = await madeOnce(desk, context, id, body, async () => {
+        hashOf(body.transaction);
+        const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
+        const account = await readAccount(store.sql, id);
+        assertWhole(decoded, body.transaction, account?.credential.hash);
+        return body.transaction;
+      });
+      return { id: await submitFor(desk, transaction, id) };
+    });
+
+    route(app, {
+      method: "post",
+      path: at("transactions-balance"),
+      operation: "balanceTransaction",
+      summary: "Complete a partial transaction: inputs, change, collateral, units, fee",
+      params,
+      body: api.balanceBody,
+      status: 202,
+      answer: api.constructed,
+      refusals: {
+        ...BUILD,
+        400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and others about its scripts",
+      },
+    }, async ({ params, body }) => {
+      await desk.wallet(params.walletId, kind);
+      hashOf(body.transaction);
+      const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
+      return constructedView(built, body.encoding);
+    });
+  }
+
+  const estimate = async (id: string, wish: Wish) => {
+    await desk.wallet(id, kind);
+    return feeView(answered(await builds.fees(entityOf(id), wish, LONGEST_MS)));
+  };
+  const fees = { ...FEES, path: at("payment-fees"), params, answer: api.fees } as const;
+  const sends = { ...SENDS, path: at("transactions"), params, answer: api.transaction } as const;
+
+  /** Builds, signs and submits; gives the transaction as it is pending. */
+  const send = async (id: string, passphrase: string, body: object, context: Context, wishing: () => Promise<Wish>) => {
+    const row = await desk.wallet(id, kind);
+    const transaction = await madeOnce(desk, context, id, body, async () => {
+      const built = answered(await builds.construct(entityOf(id), await wishing(), LONGEST_MS));
+      return await signTransaction(desk, row, fromHex(built.transaction), passphrase);
+    });
+    const hash = await submitFor(desk, transaction, id);
+    const account = await readAccount(store.sql, id);
+    return await shown(desk, id, hash, {
+      form: "tagged",
+      own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyHash(row) },
+    });
+  };
+
+  if (isByron) {
+    route(
+      app,
+      { ...fees, operation: "postByronTransactionFee", body: api.byronFeesBody },
+      async ({ params, body }) => await estimate(params.walletId, await commonWish(body, networkId)),
+    );
+    route(
+      app,
+      { ...sends, operation: "postByronTransaction", body: api.byronSendBody },
+      ({ params, body, context }) =>
+        send(params.walletId, body.passphrase, body, context, () => commonWish(body, networkId)),
+    );
+    return;
+  }
+  route(
+    app,
+    { ...fees, operation: "postTransactionFee", body: api.paymentFeesBody },
+    async ({ params, body }) => await estimate(params.walletId, await oldWish(body, networkId)),
+  );
+  route(
+    app,
+    { ...sends, operation: "postTransaction", body: api.sendBody },
+    ({ params, body, context }) =>
+      send(params.walletId, body.passphrase, body, context, () => oldWish(body, networkId)),
+  );
+}
+
+const FEES = {
+  method: "post",
+  summary: "What a payment would cost",
+  status: 202,
+  refusals: BUILD,
+} as const;
+const SENDS = {
+  method: "post",
+  summary: "Pay: build, sign and submit in one call",
+  headers: onceHeader,
+  status: 202,
+  refusals: { ...BUILD, ...SUBMIT, ...ONCE, 403: `${LOCKED}; ${BUILD[403]}` },
+} as const;
+
+/** Adds `POST /proxy/transactions`. */
+export function proxyRoutes(app: OpenAPIHono, desk: Desk): void {
+  route(app, {
+    method: "post",
+    path: "/proxy/transactions",
+    operation: "postExternalTransaction",
+    summary: "Submit a transaction that was signed elsewhere",
+    description: "It is handed over as it is; no wallet lists it as pending unless it is one's own.",
+    consumes: "application/octet-stream",
+    body: api.rawTransaction,
+    headers: onceHeader,
+    status: 202,
+    answer: api.submitted,
+    refusals: SUBMIT,
+  }, async ({ body }) => ({ id: await submitFor(desk, body) }));
+}
+
+/** A body of the old workflow as what builds take. */
+async function oldWish(body: z.output<typeof api.paymentFeesBody>, networkId: 0 | 1): Promise<Wish> {
+  const { withdrawal, time_to_live: ttl, ...rest } = body;
+  if (Array.isArray(withdrawal)) {
+    throw refusal({ code: "not_implemented", message: "Rewards of another wallet's words are not withdrawn here." });
+  }
+  const bound = ttl && { quantity: ttl.quantity, unit: "second" as const };
+  return await commonWish({
+    ...rest,
+    ...(withdrawal === undefined ? {} : { withdrawal }),
+    ...(bound === undefined ? {} : { validity_interval: { invalid_hereafter: bound } }),
+  }, networkId);
+}
+
+function balanceInput({ transaction, inputs, redeemers }: z.output<typeof api.balanceBody>) {
+  return {
+    transaction,
+    inputs: inputs.map((one) => ({
+      ref: { txHash: one.id, index: one.index },
+      output: {
+        address: one.address.hex,
+        value: {
+          lovelace: one.amount.quantity,
+          assets: new Map(one.assets.map((asset) => [asset.policy_id + asset.asset_name, asset.quantity])),
+        },
+        ...(one.datum === undefined ? {} : { datumHash: one.datum }),
+        raw: new Uint8Array(),
+      },
+    })),
+    redeemers: redeemers.map((one): GivenRedeemer => {
+      const { data } = one;
+      if (one.purpose === "spending") {
+        return { purpose: "spending", data, ref: { txHash: one.input.id, index: one.input.index } };
+      }
+      return one.purpose === "minting"
+        ? { purpose: "minting", data, policy: one.policy_id }
+        : { purpose: "rewarding", data, account: one.stake_address.hex };
+    }),
+  };
+}
+
+async function shown(
+  desk: Desk,
+  id: string,
+  hash: string,
+  telling: Pick<Parameters<typeof transactionView>[1], "form" | "own">,
+) {
+  const found = await transactionOf(desk, id, hash);
+  if (found === undefined) throw noSuchTransaction(hash);
+  const { transaction, height } = found;
+  const eras = await desk.eras(transaction.slot);
+  return transactionView(transaction, { ...telling, eras, networkId: desk.networkId, height });
+}
+
+const noSuchTransaction = (hash: string) =>
+  new HttpFailure(404, "no_such_transaction", `I couldn't find a transaction with the given id: ${hash}`, {
+    transaction_id: hash,
+  });
+const alreadyInLedger = (hash: string) =>
+  new HttpFailure(
+    403,
+    "transaction_already_in_ledger",
+    `The transaction with id: ${hash} cannot be forgotten as it is already in the ledger.`,
+    { transaction_id: hash },
+  );
+
+/** Filters as the index has them; undefined where nothing can fit. */
+async function historyQueryOf(desk: Desk, query: HistoryAsked): Promise<HistoryQuery | undefined> {
+  const { start, end, minWithdrawal, address, order } = query;
+  if (start !== undefined && end !== undefined && start > end) {
+    throw new HttpFailure(
+      400,
+      "start_time_later_than_end_time",
+      `The specified start time '${iso(start)}' is later than the specified end time '${iso(end)}'.`,
+      { start_time: iso(start), end_time: iso(end) },
+    );
+  }
+  if (minWithdrawal !== undefined && minWithdrawal < 1n) {
+    throw new HttpFailure(400, "min_withdrawal_wrong", "The minimum withdrawal value must be at least 1 lovelace.");
+  }
+  const eras = await desk.eras();
+  const from = start === undefined ? undefined : firstSlotFrom(eras, start);
+  const to = end === undefined ? undefined : lastSlotUntil(eras, end);
+  if (to !== undefined && to < 0) return undefined;
+  const after = query.after === undefined
+    ? undefined
+    : readCursorText(query.after, (value) => cursorOf(value, ["slot", "index"], ["hash"]));
+  const limit = query.limit ?? query.max_count;
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(order === undefined ? {} : { order }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(minWithdrawal === undefined ? {} : { minWithdrawal }),
+    ...(address === undefined ? {} : { address: address.hex }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+type HistoryAsked =
+  & {
+    readonly [K in keyof typeof api.historyQuery]: z.output<(typeof api.historyQuery)[K]>;
+  }
+  & { readonly [K in keyof typeof page]: z.output<(typeof page)[K]> };
+
+const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
+
+/** The first slot that begins at a time or later; none is far beyond all blocks. */
+function firstSlotFrom(eras: Parameters<typeof slotAt>[0], ms: number): number {
+  if (ms <= eras.systemStart) return 0;
+  const slot = slotAt(eras, ms);
+  if (!slot.ok) return Number.MAX_SAFE_INTEGER;
+  const begins = timeAt(eras, slot.value);
+  return begins.ok && begins.value < ms ? slot.value + 1 : slot.value;
+}
+
+/** The last slot that begins at a time or before; −1 before the chain. */
+function lastSlotUntil(eras: Parameters<typeof slotAt>[0], ms: number): number {
+  if (ms < eras.systemStart) return -1;
+  const slot = slotAt(eras, ms);
+  return slot.ok ? slot.value : Number.MAX_SAFE_INTEGER;
+}

@@ -1,0 +1,75 @@
+/**
+ * Requests that spend and that a client named by a key of its own: asked again, they do nothing again and get the answer of the first time.
+ *
+ * The signed transaction is kept before it is submitted. Whoever comes back with the key has that one submitted once more, which a
+ * network takes once; until there is one, only the newest of those that work on the request may put one there.
+ */
+import type { Queries } from "#src/store/store.ts";
+import type { Migration } from "#src/store/migrations.ts";
+
+export const requestMigrations: readonly Migration[] = [{
+  id: "wallet-request-1",
+  sql: `
+    -- named requests that spend; what is secret is not in the fingerprint
+    create table wallet_request (
+      scope text not null, key text not null, fingerprint text not null, attempt text not null, begun_at timestamptz not null default now(),
+      transaction bytea, primary key (scope, key));
+    create index on wallet_request (begun_at);`,
+}];
+
+/** Milliseconds after which somebody else may take over a request of which nothing is known. */
+const ABANDONED_MS = 60_000;
+/** How long an answer is kept. */
+const KEPT = "24 hours";
+
+/** How a named request stands when somebody comes with it. */
+export type Claimed =
+  /** It is the caller's to do. */
+  | { readonly state: "begun"; readonly attempt: string }
+  /** Somebody else is doing it. */
+  | { readonly state: "busy" }
+  /** The key was used for another request. */
+  | { readonly state: "other" }
+  /** The transaction that was made; it may have been submitted. */
+  | { readonly state: "made"; readonly transaction: Uint8Array };
+
+/** Begins a request, or says what became of it. `scope` is whose the key is: a wallet, or none. */
+export async function claimRequest(
+  sql: Queries,
+  { scope, key, fingerprint }: { readonly scope: string; readonly key: string; readonly fingerprint: string },
+): Promise<Claimed> {
+  await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;
+  const attempt = crypto.randomUUID();
+  const [row] = await sql<{ attempt: string; fingerprint: string; transaction: Uint8Array | null }[]>`
+    insert into wallet_request as r (scope, key, fingerprint, attempt) values (${scope}, ${key}, ${fingerprint}, ${attempt})
+    on conflict (scope, key) do update set attempt = case
+        when r.transaction is null and r.fingerprint = excluded.fingerprint
+          and r.begun_at < now() - ${ABANDONED_MS} * interval '1 millisecond' then excluded.attempt else r.attempt end,
+      begun_at = case
+        when r.transaction is null and r.fingerprint = excluded.fingerprint
+          and r.begun_at < now() - ${ABANDONED_MS} * interval '1 millisecond' then now() else r.begun_at end
+    returning attempt, fingerprint, transaction`;
+  const { transaction } = row!;
+  if (row!.fingerprint !== fingerprint) return { state: "other" };
+  if (transaction !== null) return { state: "made", transaction: new Uint8Array(transaction) };
+  return row!.attempt === attempt ? { state: "begun", attempt } : { state: "busy" };
+}
+
+/** Keeps the transaction of a request; false where somebody else took the request over. */
+export async function keepMade(
+  sql: Queries,
+  { scope, key, attempt }: { readonly scope: string; readonly key: string; readonly attempt: string },
+  transaction: Uint8Array,
+): Promise<boolean> {
+  const rows = await sql`update wallet_request set transaction = ${transaction}
+    where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null returning 1`;
+  return rows.length > 0;
+}
+
+/** Gives a request up that came to nothing: the key may be used again. */
+export async function dropRequest(
+  sql: Queries,
+  { scope, key, attempt }: { readonly scope: string; readonly key: string; readonly attempt: string },
+): Promise<void> {
+  await sql`delete from wallet_request where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
+}
