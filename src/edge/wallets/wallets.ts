@@ -19,6 +19,7 @@ import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
 import { byronView, tellOf, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
+import type { PutKey } from "#src/vault/vault.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";
@@ -26,9 +27,6 @@ import { HttpFailure } from "#src/edge/errors.ts";
 
 /** What a new wallet's command says beside its keys. */
 type Given = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
-
-/** How the vault seals a new root key. */
-const SEAL = "argon2id-v2";
 
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnemonic`" };
 const exists = { 409: "`wallet_already_exists`" };
@@ -44,7 +42,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
   const one = async (id: string, kind: WalletRow["kind"]) => (await shown([await desk.wallet(id, kind)]))[0];
 
   /** Has the actor begin a wallet. */
-  const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, attempt: string | null) => {
+  const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, put?: PutKey) => {
     if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
     const birth = await birthOf(given.restoration_mode, desk);
     const answer = await desk.ask(entityOf(id), {
@@ -54,8 +52,8 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       gap: given.address_pool_gap,
       key,
       policyKey: null,
-      attempt,
-      passphrase: attempt === null ? null : { at: Date.now(), method: SEAL },
+      attempt: put?.attempt ?? null,
+      passphrase: put ? { at: put.state.updatedAt, method: put.state.method } : null,
       birth: { slot: birth.slot, hash: birth.hash },
       oneChange: given.one_change_address_mode,
       selection: given.selection,
@@ -77,7 +75,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       }, until()),
     );
     try {
-      return await begin(kind, idOf(fromHex(put.root)), given, put.keys[0] ?? put.root, put.attempt);
+      return await begin(kind, idOf(fromHex(put.root)), given, put.keys[0] ?? put.root, put);
     } catch (error) {
       // refused for sure; where nobody knows, a wallet may come to adopt the key, and a sweep looks later
       if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
@@ -100,7 +98,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       return await fromWords("shelley", "shelley", body, { sentence, second, passphrase });
     }
     const key = body.account_public_key;
-    return await begin("shelley", idOf(fromHex(key)), body, key, null);
+    return await begin("shelley", idOf(fromHex(key)), body, key);
   });
 
   route(app, {
