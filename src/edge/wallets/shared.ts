@@ -10,6 +10,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { birthOf } from "#src/edge/wallets/birth.ts";
 import { type Desk, isGone, LONGEST_MS, noSuchWallet, until, walletAlreadyExists } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
+import type { Served } from "#src/edge/wallets/kinds.ts";
 import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
@@ -216,3 +217,11 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
 }
 
 const isId = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
+
+/** Shared wallets, as the endpoints have them that all kinds share. */
+export const servedShared = (desk: Pick<Desk, "store">): Served => ({
+  prefix: "shared-wallets",
+  named: "Shared",
+  actor: SHARED,
+  found: (id) => sharedWallet(desk, id),
+});

@@ -1,17 +1,20 @@
-/** Keys of shared wallets, and signatures beside those of others. */
+/** Keys of shared wallets, signatures beside those of others, and submission by any of them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/wallets/keys.ts";
 import { index, role, ROLES, walletId } from "#src/api/wallets/params.ts";
-import { signBody, signed } from "#src/api/wallets/transactions.ts";
+import { signBody, signed, submitBody, submitted } from "#src/api/wallets/transactions.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { HARD } from "#src/cardano/derivation.ts";
+import { agrees, keysOf, signaturesNeeded } from "#src/cardano/nativeScript.ts";
 import { addWitness } from "#src/cardano/transaction.ts";
 import { type Desk, until } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
+import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/once.ts";
 import { completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
+import { submitFor } from "#src/edge/wallets/submission.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { transactionText } from "#src/edge/wallets/transactionText.ts";
+import { encoded } from "#src/edge/wallets/builtViews.ts";
 import { ownersOf } from "#src/wallet/index/readAddresses.ts";
 import { childHash, childOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
@@ -24,7 +27,7 @@ import { type OwnScript, toSign, type Unsigned, unsigned } from "#src/wallet/sha
 const params = { walletId };
 const locked = "`no_root_key`, `wrong_encryption_passphrase`";
 
-/** Adds `…/keys` and `…/transactions-sign` of shared wallets. */
+/** Adds `…/keys`, `…/transactions-sign` and `…/transactions-submit` of shared wallets. */
 export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
   const { vault } = desk;
 
@@ -99,7 +102,50 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
     const paths = toSign(read, await ownScripts(desk, row, read));
     const input = { passphrase, message: fromHex(read.hash), paths };
     const signatures = answered(await vault.sign(row.id, input, until()));
-    return { transaction: transactionText(addWitness(transaction, ...signatures), encoding) };
+    return { transaction: encoded(addWitness(transaction, ...signatures), encoding) };
+  });
+
+  route(app, {
+    method: "post",
+    path: "/shared-wallets/:walletId/transactions-submit",
+    operation: "submitSharedTransaction",
+    summary: "Submit a transaction that enough cosigners have signed",
+    params,
+    body: submitBody,
+    headers: onceHeader,
+    status: 202,
+    answer: submitted,
+    refusals: {
+      403: "`foreign_transaction`, `missing_witnesses_in_transaction`, `shared_wallet_incomplete`",
+      425: "`mempool_is_full`",
+      500: "`created_invalid_transaction`: the network refused it",
+      ...ONCE,
+    },
+  }, async ({ params: { walletId: id }, body, context }) => {
+    const row = await completeWallet(desk, id);
+    const transaction = await madeOnce(desk, context, id, body, async () => {
+      const read = readUnsigned(body.transaction);
+      assertSigned(read, await ownScripts(desk, row, read));
+      return body.transaction;
+    });
+    return { id: await submitFor(desk, transaction, id) };
+  });
+}
+
+/** Throws 403 for a transaction without a script of the wallet's, or with one that still lacks signatures. */
+function assertSigned(read: Unsigned, own: readonly OwnScript<Path>[]): void {
+  if (own.length === 0) {
+    throw refusal({ code: "foreign_transaction", message: "The transaction spends nothing of this wallet's." });
+  }
+  const scripts = own.map(({ script }) => read.scripts.get(script)!);
+  if (scripts.every((script) => agrees(script, read.signers, read.interval))) return;
+  const expected = scripts.reduce((sum, script) => sum + signaturesNeeded(script), 0);
+  const keys = new Set(scripts.flatMap(keysOf));
+  const detected = [...read.signers].filter((key) => keys.has(key)).length;
+  throw refusal({
+    code: "missing_witnesses_in_transaction",
+    message: `The wallet's scripts lack signatures: there are ${detected} of the ${expected} that they may need.`,
+    details: { expected_number_of_key_wits: expected, detected_number_of_key_wits: detected },
   });
 }
 
