@@ -1,12 +1,12 @@
 /** A wallet's signatures on a transaction. The passphrase goes to the vault, and nowhere else. */
 import { fromHex } from "#src/base/bytes.ts";
-import { byronAttributes } from "#src/cardano/byron.ts";
+import { byronAttributes, isByronKey } from "#src/cardano/byron.ts";
 import { addWitnesses } from "#src/cardano/transaction.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { type Desk, entityOf, LONGEST_MS, until } from "#src/edge/wallets/desk.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
-import { answered } from "#src/edge/wallets/status.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
 import type { Decoded, OwnCoin } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
@@ -40,10 +40,17 @@ export async function signTransaction(
   );
   return addWitnesses(transaction, {
     keys: signatures.slice(0, signing.paths.length),
-    bootstraps: signing.byron.map(({ address }, i) => ({
-      ...signatures[signing.paths.length + i]!,
-      attributes: byronAttributes(address),
-    })),
+    bootstraps: signing.byron.map(({ address }, i) => {
+      const signature = signatures[signing.paths.length + i]!;
+      // anybody can put a path of the wallet's into an address of their own
+      if (!isByronKey(address, signature.key, signature.chainCode)) {
+        throw refusal({
+          code: "key_not_found_for_address",
+          message: `The address ${address} has none of the wallet's keys.`,
+        });
+      }
+      return { ...signature, attributes: byronAttributes(address) };
+    }),
   });
 }
 
