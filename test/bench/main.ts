@@ -9,6 +9,8 @@ import { machine } from "./machine.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
 import { benchTrie } from "./trie.ts";
+import { benchWalletIndex } from "./wallet-index.ts";
+import { benchWalletKeys } from "./wallet-keys.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   trie: benchTrie,
@@ -19,6 +21,8 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   devnet: benchDevnet,
   embedded: embeddedBench,
   runtime: benchRuntime,
+  "wallet-index": benchWalletIndex,
+  "wallet-keys": benchWalletKeys,
 };
 
 const names = process.argv.slice(2).filter((name) => name !== "--quick");
