@@ -12,6 +12,7 @@ import { reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
+import { packed } from "#src/builders/crossing.ts";
 import type { JobFailure, JobInput, JobName, JobValue, Order, Report, ThreadFailure } from "#src/builders/jobs.ts";
 import * as measure from "#src/builders/metrics.ts";
 import { startThread } from "#src/builders/worker.ts";
@@ -74,7 +75,7 @@ interface Waiting {
 export function createBuilders(options: BuildersOptions): Builders {
   const pool = new Pool(options);
   const run: Builders["run"] = (job, input, { deadline, affinity }) =>
-    pool.submit(job, input, deadline, affinity) as Promise<Result<never, never>>;
+    pool.submit(job, packed(job, input), deadline, affinity) as Promise<Result<never, never>>;
   return {
     run,
     async evaluate(input) {

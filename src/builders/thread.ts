@@ -11,6 +11,7 @@ import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
+import { unpacked } from "#src/builders/crossing.ts";
 import { openFacts } from "#src/builders/facts.ts";
 import { walletBuildJobs } from "#src/builders/walletBuilds.ts";
 import { walletKeyJobs } from "#src/builders/walletKeys.ts";
@@ -63,7 +64,7 @@ const handlers: Handlers = {
 
 async function carryOut<J extends JobName>({ id, job, input }: Order & { job: J }): Promise<Report> {
   try {
-    return { id, result: await handlers[job](input as JobInput<J>) };
+    return { id, result: await handlers[job](unpacked(job, input)) };
   } catch (error) {
     return { id, broke: reason(error) };
   }

@@ -1,6 +1,6 @@
 /** Jobs that build wallets' transactions. */
 import type { Result } from "#src/base/result.ts";
-import { balanceTransaction } from "#src/wallet/build/balance.ts";
+import { balanceTransaction, runsScripts } from "#src/wallet/build/balance.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import type { ConstructInput } from "#src/wallet/build/types.ts";
@@ -30,9 +30,9 @@ export const walletBuildJobs: Handlers = {
     return estimateFees(await withScripts(input));
   },
   async balance(input) {
-    const { parameters, slots, redeemers } = input;
+    const { parameters, slots } = input;
     // The script machine takes a second and 200 MB to load: only where a script runs.
-    const evaluator = redeemers.length > 0 ? await import("#src/plutus/evaluate.ts") : undefined;
+    const evaluator = runsScripts(input) ? await import("#src/plutus/evaluate.ts") : undefined;
     return balanceTransaction(
       input,
       (transaction, utxos) => {

@@ -16,7 +16,7 @@ import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import { depositsOf } from "#src/wallet/build/deposits.ts";
 import { refusal, tooBig } from "#src/wallet/build/failures.ts";
 import { complete, indexed, type Partial, redeemersBytes } from "#src/wallet/build/partial.ts";
-import { keysFor, resolve, type Resolved } from "#src/wallet/build/resolve.ts";
+import { keysFor, reading, resolve, type Resolved } from "#src/wallet/build/resolve.ts";
 import { type Framed, settle, type Settled } from "#src/wallet/build/settle.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import { isSpendable, knownScripts, Signers } from "#src/wallet/build/signers.ts";
@@ -26,6 +26,13 @@ interface Draft extends Framed {
   readonly transaction: Uint8Array;
   readonly collateral?: Collateral | undefined;
   readonly redeemers: readonly Redeemer[];
+}
+
+/** Whether scripts are evaluated on the way: only then is `measure` of `balanceTransaction` called. */
+export function runsScripts({ transaction, redeemers }: Pick<BalanceInput, "transaction" | "redeemers">): boolean {
+  if (redeemers.length > 0) return true;
+  const partial = reading(transaction);
+  return partial.ok && partial.value.redeemers.length > 0;
 }
 
 /** The transaction with inputs, change, collateral, units and fee; what it had stays as it was, its own witnesses too. */

@@ -67,7 +67,8 @@ export function resolve(input: BalanceInput): Result<Resolved, BalanceTxFailure>
   });
 }
 
-function reading(transaction: Uint8Array): Result<Partial, BalanceTxFailure> {
+/** Reads it, or says that its bytes are none. */
+export function reading(transaction: Uint8Array): Result<Partial, BalanceTxFailure> {
   try {
     return ok(readPartial(transaction));
   } catch (error) {

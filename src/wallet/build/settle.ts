@@ -78,7 +78,7 @@ export function settle<F extends Framed, E extends Failure>(
   const most = Math.floor(parameters.maxTxSize / INPUT_BYTES);
   let failure: E | SelectionFailure = depleted;
   for (const coins of tiers(means.coins)) {
-    if (shortfall(coins, needs)) continue;
+    if (coins.length < means.coins.length && shortfall(coins, needs)) continue;
     for (const [choose, merging] of STRATEGIES[means.selection ?? "per-output"]) {
       const choice = choose(coins, needs, roll, most);
       if (typeof choice === "string") {

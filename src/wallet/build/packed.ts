@@ -1,0 +1,63 @@
+/**
+ * Coins as they go to a thread: a few arrays instead of objects. A structured clone of 10,000 coins holds the sender's loop for some 200 ms, that
+ * of these arrays for a few.
+ */
+import { walkOutput } from "#src/cardano/output.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import type { OwnCoin } from "#src/wallet/build/types.ts";
+
+/** Coins, packed. */
+export interface PackedCoins {
+  readonly count: number;
+  /** Transaction hashes, 64 digits each. */
+  readonly hashes: string;
+  /** For each: index of the output, preference, end of its CBOR in `outputs`, end of its path in `paths`. */
+  readonly numbers: Float64Array;
+  readonly outputs: Uint8Array;
+  readonly paths: Uint32Array;
+}
+
+const NUMBERS = 4;
+
+/** Packs coins. */
+export function packCoins(coins: readonly OwnCoin[]): PackedCoins {
+  const numbers = new Float64Array(coins.length * NUMBERS);
+  const outputs = new Uint8Array(coins.reduce((sum, { utxo }) => sum + utxo.output.raw.length, 0));
+  const paths = new Uint32Array(coins.reduce((sum, { path }) => sum + path.length, 0));
+  let hashes = "";
+  let at = 0;
+  let step = 0;
+  let place = 0;
+  for (const { utxo: { ref, output: { raw } }, preference = 0, path } of coins) {
+    hashes += ref.txHash;
+    outputs.set(raw, at);
+    at += raw.length;
+    for (const index of path) paths[step++] = index;
+    numbers[place++] = ref.index;
+    numbers[place++] = preference;
+    numbers[place++] = at;
+    numbers[place++] = step;
+  }
+  return { count: coins.length, hashes, numbers, outputs, paths };
+}
+
+/** The coins that were packed. Throws `CborError` where an output's bytes are none. */
+export function unpackCoins({ count, hashes, numbers, outputs, paths }: PackedCoins): OwnCoin[] {
+  const coins: OwnCoin[] = [];
+  let at = 0;
+  let step = 0;
+  for (let i = 0, place = 0; i < count; i++, place += NUMBERS) {
+    const path: number[] = [];
+    while (step < numbers[place + 3]!) path.push(paths[step++]!);
+    coins.push({
+      utxo: {
+        ref: { txHash: hashes.slice(64 * i, 64 * (i + 1)), index: numbers[place]! },
+        output: walkOutput(new Walk(outputs, at)),
+      },
+      preference: numbers[place + 1]!,
+      path,
+    });
+    at = numbers[place + 2]!;
+  }
+  return coins;
+}
