@@ -1,8 +1,10 @@
 /** Transactions as wallets build, sign, submit and list them; safe in a browser. */
 import { z } from "zod";
 import { fromHex } from "#src/base/bytes.ts";
+import { CborError } from "#src/cardano/cbor.ts";
 import { parseDrepId } from "#src/cardano/drepId.ts";
 import { type DRep } from "#src/cardano/certificates.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
 import { anyAddress, derivationPath } from "#src/api/wallets/addresses.ts";
 import { assetAmount, assetWish, payment, shownOutput } from "#src/api/wallets/amounts.ts";
 import { index, policyId, poolId } from "#src/api/wallets/params.ts";
@@ -19,8 +21,23 @@ const bytes = z.string().transform((text, context): Uint8Array => {
   context.addIssue({ code: "custom", message: "Parse error. Expecting Base64-encoded format." });
   return z.NEVER;
 });
+/** Whether bytes are a transaction, as far as can be told without a ledger. */
+function isTransaction(value: Uint8Array): boolean {
+  try {
+    const { inputs, outputs, fee } = scanTransaction(value);
+    return inputs !== undefined && outputs !== undefined && fee !== undefined;
+  } catch (error) {
+    if (error instanceof CborError) return false;
+    throw error;
+  }
+}
+const NO_TRANSACTION = "Deserialisation failure while decoding the transaction: these bytes are none";
+
 /** A transaction's CBOR. */
-export const cbor = bytes.meta({ type: "string", description: "CBOR of a transaction, in base 64 or 16." });
+export const cbor = bytes.refine(isTransaction, NO_TRANSACTION).meta({
+  type: "string",
+  description: "CBOR of a transaction, in base 64 or 16.",
+});
 
 export const encoding = z.enum(["base64", "base16"]).default("base64").meta({
   description: "How the transaction of the answer is written.",
@@ -114,11 +131,15 @@ export const decodeBody = z.object({ transaction: cbor, decrypt_metadata: cipher
 });
 
 /** A transaction's CBOR as the body itself. */
-export const rawTransaction = z.custom<Uint8Array>((value) => value instanceof Uint8Array).meta({
-  type: "string",
-  format: "binary",
-  description: "CBOR of a signed transaction.",
-});
+export const rawTransaction = z.custom<Uint8Array>(
+  (value) => value instanceof Uint8Array && isTransaction(value),
+  NO_TRANSACTION,
+)
+  .meta({
+    type: "string",
+    format: "binary",
+    description: "CBOR of a signed transaction.",
+  });
 
 const dataText = z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal digits").transform(fromHex).meta({
   type: "string",

@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
+import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
 import { openDesk } from "#src/edge/wallets/desk.ts";
 import { holdingRoutes } from "#src/edge/wallets/holdings.ts";
 import { keyRoutes } from "#src/edge/wallets/keys.ts";
@@ -9,6 +10,9 @@ import { servedKinds } from "#src/edge/wallets/kinds.ts";
 import { networkRoutes } from "#src/edge/wallets/network.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { poolRoutes } from "#src/edge/wallets/pools.ts";
+import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
+import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
+import { buildRoutes, historyRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
 /** The app; `/v2/openapi.json` describes it. */
@@ -20,7 +24,18 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   walletRoutes(app, desk);
   keyRoutes(app, desk);
   poolRoutes(app, desk);
-  for (const kind of servedKinds(desk)) holdingRoutes(app, desk, kind);
+  delegationRoutes(app, desk);
+  sharedWalletRoutes(app, desk);
+  sharedKeyRoutes(app, desk);
+  const [sequential, random] = servedKinds(desk);
+  const shared = servedShared(desk);
+  for (const kind of [sequential, random, shared]) {
+    holdingRoutes(app, desk, kind);
+    historyRoutes(app, desk, kind);
+  }
+  for (const kind of [sequential, shared]) buildRoutes(app, desk, kind);
+  for (const kind of [sequential, random]) spendRoutes(app, desk, kind);
+  proxyRoutes(app, desk);
   options.health(app);
   app.doc31(`${PREFIX}/openapi.json`, {
     openapi: "3.1.0",

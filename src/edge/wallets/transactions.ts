@@ -1,14 +1,13 @@
 /** Transactions of wallets over HTTP: built, signed, submitted, balanced, decoded, sent in one call, listed and forgotten. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { transactionId, walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/transactions.ts";
 import { page } from "#src/api/wallets/wallets.ts";
-import { fromHex } from "#src/base/bytes.ts";
 import { slotAt, timeAt } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { constructedView, encoded, feeView } from "#src/edge/wallets/builtViews.ts";
 import { decodedView, metadataIn } from "#src/edge/wallets/decodedView.ts";
+import { requirePool } from "#src/edge/wallets/delegation.ts";
 import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { historyOf, transactionOf, transactionView } from "#src/edge/wallets/history.ts";
@@ -16,9 +15,10 @@ import { policyHash } from "#src/edge/wallets/keys.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/once.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { noSuchTransaction, sender, shownTransaction } from "#src/edge/wallets/send.ts";
 import { signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { assertWhole, hashOf, submitFor } from "#src/edge/wallets/submission.ts";
+import { assertWhole, submitFor } from "#src/edge/wallets/submission.ts";
 import { commonWish, wishOf } from "#src/edge/wallets/wish.ts";
 import type { GivenRedeemer, Wish } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
@@ -60,6 +60,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
   }, async ({ params, body }) => {
     await served.found(params.walletId);
     const wish = await wishOf(body, networkId);
+    for (const { pool } of wish.delegations ?? []) if (pool !== undefined) await requirePool(desk, pool);
     const built = answered(await builds.construct(entity(params.walletId), wish, LONGEST_MS));
     return constructedView(built, body.encoding);
   });
@@ -76,7 +77,6 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
     refusals: { 403: "`invalid_metadata_decryption`" },
   }, async ({ params, body }) => {
     await served.found(params.walletId);
-    hashOf(body.transaction);
     const decoded = answered(await builds.decode(entity(params.walletId), body.transaction, LONGEST_MS));
     const { decrypt_metadata: decrypt } = body;
     const metadata = metadataIn(decoded);
@@ -130,7 +130,7 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     refusals: { 404: "`no_such_wallet`, `no_such_transaction`" },
   }, async ({ params, query }) => {
     await served.found(params.walletId);
-    return await shown(desk, params.walletId, params.transactionId, {
+    return await shownTransaction(desk, params.walletId, params.transactionId, {
       form: query["simple-metadata"] ? "plain" : "tagged",
       own: await ownOf(params.walletId),
     });
@@ -179,7 +179,6 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
       refusals: { 403: LOCKED },
     }, async ({ params, body }) => {
       const row = await desk.wallet(params.walletId, kind);
-      hashOf(body.transaction);
       const signed = await signTransaction(desk, row, body.transaction, body.passphrase);
       return { transaction: encoded(signed, body.encoding) };
     });
@@ -199,7 +198,6 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
       const { walletId: id } = params;
       await desk.wallet(id, kind);
       const transaction = await madeOnce(desk, context, id, body, async () => {
-        hashOf(body.transaction);
         const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
         const account = await readAccount(store.sql, id);
         assertWhole(decoded, body.transaction, account?.credential.hash);
@@ -223,7 +221,6 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
       },
     }, async ({ params, body }) => {
       await desk.wallet(params.walletId, kind);
-      hashOf(body.transaction);
       const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
       return constructedView(built, body.encoding);
     });
@@ -236,20 +233,7 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
   const fees = { ...FEES, path: at("payment-fees"), params, answer: api.fees } as const;
   const sends = { ...SENDS, path: at("transactions"), params, answer: api.transaction } as const;
 
-  /** Builds, signs and submits; gives the transaction as it is pending. */
-  const send = async (id: string, passphrase: string, body: object, context: Context, wishing: () => Promise<Wish>) => {
-    const row = await desk.wallet(id, kind);
-    const transaction = await madeOnce(desk, context, id, body, async () => {
-      const built = answered(await builds.construct(entityOf(id), await wishing(), LONGEST_MS));
-      return await signTransaction(desk, row, fromHex(built.transaction), passphrase);
-    });
-    const hash = await submitFor(desk, transaction, id);
-    const account = await readAccount(store.sql, id);
-    return await shown(desk, id, hash, {
-      form: "tagged",
-      own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyHash(row) },
-    });
-  };
+  const send = sender(desk, kind);
 
   if (isByron) {
     route(
@@ -350,23 +334,6 @@ function balanceInput({ transaction, inputs, redeemers }: z.output<typeof api.ba
   };
 }
 
-async function shown(
-  desk: Desk,
-  id: string,
-  hash: string,
-  telling: Pick<Parameters<typeof transactionView>[1], "form" | "own">,
-) {
-  const found = await transactionOf(desk, id, hash);
-  if (found === undefined) throw noSuchTransaction(hash);
-  const { transaction, height } = found;
-  const eras = await desk.eras(transaction.slot);
-  return transactionView(transaction, { ...telling, eras, networkId: desk.networkId, height });
-}
-
-const noSuchTransaction = (hash: string) =>
-  new HttpFailure(404, "no_such_transaction", `I couldn't find a transaction with the given id: ${hash}`, {
-    transaction_id: hash,
-  });
 const alreadyInLedger = (hash: string) =>
   new HttpFailure(
     403,

@@ -1,0 +1,172 @@
+/** Whom a wallet's stake and vote go to: joining, quitting, voting in one call each, what that costs, and the wallet's stake keys. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import { stakeKeys } from "#src/api/wallets/delegation.ts";
+import { poolId, walletId } from "#src/api/wallets/params.ts";
+import { passphrase } from "#src/api/wallets/text.ts";
+import { drep, fees, transaction } from "#src/api/wallets/transactions.ts";
+import { addressText, type Credential, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
+import { epochsOf } from "#src/cardano/epochs.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { lovelace } from "#src/edge/wallets/amountViews.ts";
+import { feeView } from "#src/edge/wallets/builtViews.ts";
+import { delegationView, NO_DELEGATION } from "#src/edge/wallets/delegationView.ts";
+import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { ONCE, onceHeader } from "#src/edge/wallets/once.ts";
+import { sender } from "#src/edge/wallets/send.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import type { Wish } from "#src/wallet/build/types.ts";
+import { delegationIn, readAccount, type WalletAccount } from "#src/wallet/delegation/read.ts";
+import { readOwnUtxos } from "#src/wallet/index/read.ts";
+import { ownedCredential } from "#src/wallet/index/credential.ts";
+
+const locked = "`no_root_key`, `wrong_encryption_passphrase`, `not_enough_money`, `cannot_cover_fee`";
+const body = z.object({ passphrase });
+
+/** Adds `/stake-pools/…/wallets/{walletId}`, `/dreps/…/wallets/{walletId}`, `…/delegation-fees` and `…/stake-keys`. */
+export function delegationRoutes(app: OpenAPIHono, desk: Desk): void {
+  const { store, port } = desk;
+  const send = sender(desk, "shelley");
+  const accountOf = async (id: string) => {
+    await desk.wallet(id, "shelley");
+    return await readAccount(store.sql, id);
+  };
+
+  // before the route that has a pool's id in this place
+  route(app, {
+    method: "delete",
+    path: "/stake-pools/*/wallets/:walletId",
+    operation: "quitStakePool",
+    summary: "Take the stake key off the ledger; its deposit and all rewards come back",
+    params: { walletId },
+    body,
+    headers: onceHeader,
+    status: 202,
+    answer: transaction,
+    refusals: { ...ONCE, 403: `\`not_delegating_to\`, \`withdrawal_not_possible_without_vote\`, ${locked}` },
+  }, async ({ params: { walletId: id }, body, context }) => {
+    if (!/\/stake-pools\/(\*|%2[aA])\/wallets\//.test(context.req.path)) throw onlyAny();
+    await accountOf(id);
+    const quitting = async (): Promise<Wish> => ({ delegations: [{ index: 0 }], withdrawal: "self" });
+    return await send(id, body.passphrase, { quit: id }, context, quitting);
+  });
+
+  route(app, {
+    method: "put",
+    path: "/stake-pools/:stakePoolId/wallets/:walletId",
+    operation: "joinStakePool",
+    summary:
+      "Delegate the stake to a pool; a wallet that never voted abstains with it, so that rewards can be withdrawn",
+    params: { stakePoolId: poolId, walletId },
+    body,
+    headers: onceHeader,
+    status: 202,
+    answer: transaction,
+    refusals: { ...ONCE, 403: `\`pool_already_joined\`, ${locked}`, 404: "`no_such_wallet`, `no_such_pool`" },
+  }, async ({ params: { stakePoolId: pool, walletId: id }, body, context }) => {
+    const account = await accountOf(id);
+    return await send(id, body.passphrase, { join: pool }, context, async () => {
+      await requirePool(desk, pool);
+      return { delegations: [{ pool, index: 0 }], ...votingWith(account, pool) };
+    });
+  });
+
+  route(app, {
+    method: "put",
+    path: "/dreps/:drepId/wallets/:walletId",
+    operation: "joinDRep",
+    summary: "Delegate the vote",
+    params: { drepId: drep, walletId },
+    body,
+    headers: onceHeader,
+    status: 202,
+    answer: transaction,
+    refusals: { ...ONCE, 403: `\`same_vote\`, ${locked}` },
+  }, async ({ params: { drepId: vote, walletId: id }, body, context }) => {
+    await accountOf(id);
+    return await send(id, body.passphrase, { vote }, context, async () => ({ vote }));
+  });
+
+  route(app, {
+    method: "get",
+    path: "/wallets/:walletId/delegation-fees",
+    operation: "getDelegationFee",
+    summary: "What joining a pool would cost",
+    params: { walletId },
+    answer: fees,
+    refusals: { 403: "`not_enough_money`, `cannot_cover_fee`" },
+  }, async ({ params: { walletId: id } }) => {
+    const account = await accountOf(id);
+    // any pool costs the same
+    const wish = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account, ANY_POOL) };
+    return feeView(answered(await desk.builds.fees(entityOf(id), wish, LONGEST_MS)));
+  });
+
+  route(app, {
+    method: "get",
+    path: "/wallets/:walletId/stake-keys",
+    operation: "listStakeKeys",
+    summary: "Whose the stake of the wallet's outputs is: its own key's, others', nobody's",
+    params: { walletId },
+    answer: stakeKeys,
+  }, async ({ params: { walletId: id } }) => {
+    const account = await accountOf(id);
+    const [{ at }, eras, utxos] = await Promise.all([readCursor(store.sql), desk.eras(), readOwnUtxos(store.sql, id)]);
+    const epochs = epochsOf(eras);
+    const stakes = new Map<string, { credential: Credential; sum: bigint }>();
+    let none = 0n;
+    for (const { utxo: { output } } of utxos) {
+      const address = readAddressHex(output.address);
+      const { lovelace: coin } = output.value;
+      if (!address.ok || address.value.kind !== "base") none += coin;
+      else {
+        const { stake } = address.value;
+        const key = ownedCredential(stake);
+        stakes.set(key, { credential: stake, sum: (stakes.get(key)?.sum ?? 0n) + coin });
+      }
+    }
+    const keyText = (stake: Credential) => addressText(rewardAddress(desk.networkId, stake));
+    const own = account && stakes.get(ownedCredential(account.credential));
+    const others = [...stakes.values()].filter((one) => one !== own);
+    const told = others.length === 0 ? [] : answered(await port.accounts(others.map((one) => one.credential))).value;
+    const rewardsOf = new Map(told.map(({ credential, rewards }) => [ownedCredential(credential), rewards]));
+    return {
+      ours: account === undefined ? [] : [{
+        index: 0,
+        key: keyText(account.credential),
+        stake: lovelace((own?.sum ?? 0n) + account.rewards),
+        reward_balance: lovelace(account.rewards),
+        delegation: account.history.length === 0
+          ? NO_DELEGATION
+          : delegationView(delegationIn(account, epochs.of(at.slot)), epochs),
+      }],
+      foreign: others.map(({ credential, sum }) => ({
+        key: keyText(credential),
+        stake: lovelace(sum),
+        reward_balance: lovelace(rewardsOf.get(ownedCredential(credential)) ?? 0n),
+      })),
+      none: { stake: lovelace(none) },
+    };
+  });
+}
+
+const onlyAny = () =>
+  new HttpFailure(405, "method_not_allowed", "Whoever quits names no pool: DELETE /stake-pools/*/wallets/{walletId}.");
+
+const ANY_POOL = "00".repeat(28);
+
+/** Who never voted abstains when joining a pool: without a vote rewards could not be withdrawn later. */
+function votingWith(account: WalletAccount | undefined, pool: string): Pick<Wish, "vote"> {
+  // joining the same pool is refused as such
+  return account?.drep === undefined && account?.pool !== pool ? { vote: { kind: "abstain" } } : {};
+}
+
+/** Throws 404 `no_such_pool` where no such pool is registered; for every wish that names one. */
+export async function requirePool({ book }: Pick<Desk, "book">, pool: string): Promise<void> {
+  if (answered(await book.find(pool)) !== undefined) return;
+  throw new HttpFailure(404, "no_such_pool", `I couldn't find any stake pool with the given id: ${pool}`, {
+    pool_id: pool,
+  });
+}
