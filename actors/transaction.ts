@@ -31,7 +31,7 @@ export interface TransactionActorOptions {
 export function transactionActor(options: TransactionActorOptions): ActorKind {
   return {
     kind: "transaction",
-    version: 1,
+    version: 2,
     machine: transactionMachine,
     commands: transactionCommands,
     inputs: transactionInputs,
@@ -39,9 +39,19 @@ export function transactionActor(options: TransactionActorOptions): ActorKind {
     tables: {
       submission: { table: "submission", key: ["hash"] },
       open: { table: "submission_open", key: ["hash"] },
+      status: { table: "submission_status", key: ["hash"] },
+      link: { table: "submission_wallet", key: ["hash", "wallet"] },
     },
     effects: { submit: (input, context) => submit(options, input, context) },
+    migrate: (snapshot) => withWallets(snapshot),
   };
+}
+
+/** The first version knew no wallets, and could not be forgotten. */
+function withWallets(snapshot: Json): Json {
+  const { value, context, ...rest } = snapshot as { value: Json; context: { [name: string]: Json } };
+  const taken = value === "pending" || value === "in_ledger" || value === "expired";
+  return { ...rest, value, context: { ...context, taken, forgotten: false, wallets: [] } };
 }
 
 async function submit(

@@ -3,38 +3,52 @@
  *
  * ```
  * created → submitting → pending → in_ledger
- *                ↓          ↓ ↑________↓ rolled back
- *             refused    expired
+ *                ↓       ↓  ↓ ↑ ↑______↓ rolled back
+ *             refused ←──┘  ↓ ↑ rolled back below its last slot
+ *                          expired            pending, expired, refused → forgotten
  * ```
  *
- * Refused is not for ever: another submission tries again. What the chain says (IN_LEDGER, EXPIRED, ROLLED_BACK) comes through
- * the chain log and wins over what a node answered; answers carry the attempt they belong to, so that a late one changes nothing.
+ * Refused is not for ever: another submission tries again, and so does a look (CHECK) where a network had taken it before. What the
+ * chain says (IN_LEDGER, EXPIRED, ROLLED_BACK) comes through the chain log and wins over what a node answered; answers carry the
+ * attempt they belong to, so that a late one changes nothing. What is forgotten is offered to nobody any more; the chain may still
+ * include it. Nothing here looks by itself: whoever sweeps over all that is pending asks for a look where a network says otherwise.
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
 
-/** How long a pending transaction is left alone before it is looked for, in ms. */
-export const CHECK_AFTER_MS = 20_000;
 /** Most commands that wait for an answer, and most UTF-16 units of their ids together: a snapshot holds 16 kB. */
 const WAITING_LIMIT = 64;
 const WAITING_UNITS = 2_400;
 /** Most UTF-16 units of failures in a snapshot; the reply has them whole. */
 const FAILURE_UNITS = 2_000;
+/** Most wallets that one transaction is pending in. */
+const WALLETS = 16;
 
 const slot = z.number().int();
+const wallet = z.string().min(1).max(100);
 const hex = z.string().regex(/^([0-9a-f]{2})+$/);
 
-/** Hands over a signed transaction: its CBOR, what it spends, whom it pays, and the first slot in which it is no longer valid. */
+/**
+ * Hands over a signed transaction: its CBOR, what it spends, whom it pays, and the first slot in which it is no longer valid; also the
+ * wallet that it was submitted by, and where the chain stood then: that wallet lists it as pending.
+ */
 export const submit = z.object({
   type: z.literal("SUBMIT"),
   cbor: hex,
   inputs: z.array(z.string()).max(2_000),
   addresses: z.array(z.string()).max(2_000),
   validTo: slot.nullable(),
+  by: z.object({ wallet, slot, height: slot }).strict().optional(),
 }).strict();
-export const transactionCommands = submit;
+export const transactionCommands = z.discriminatedUnion("type", [
+  submit,
+  /** A wallet, or whoever submitted it without one, wants to hear no more of it. */
+  z.object({ type: z.literal("FORGET"), wallet: wallet.nullable() }).strict(),
+  /** The network is to be asked again. */
+  z.object({ type: z.literal("CHECK") }).strict(),
+]);
 
 const attempt = z.number().int().positive();
 /** A failure as the ledger names it, with what it says. */
@@ -50,13 +64,10 @@ export const transactionInputs = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ROLLED_BACK"), slot }).strict(),
 ]);
 
-const reminders = z.object({ type: z.literal("CHECK") }).strict();
-
 export type TransactionEvent =
   | z.infer<typeof transactionCommands>
   | z.infer<typeof transactionOutcomes>
-  | z.infer<typeof transactionInputs>
-  | z.infer<typeof reminders>;
+  | z.infer<typeof transactionInputs>;
 
 export interface TransactionContext {
   readonly hash: string;
@@ -66,6 +77,11 @@ export interface TransactionContext {
   /** Commands whose reply is open. */
   readonly waiting: readonly string[];
   readonly failures: readonly { readonly name: string; readonly message: string }[];
+  /** Whether a network took it, or the ledger had it, since it was last forgotten. */
+  readonly taken: boolean;
+  readonly forgotten: boolean;
+  /** Wallets that list it. */
+  readonly wallets: readonly string[];
   readonly slot: number | null;
   readonly block: string | null;
   readonly height: number | null;
@@ -91,6 +107,16 @@ function cut(text: string, units: number): string {
   return text.slice(0, end > 0xffff ? units - 1 : units);
 }
 
+/** The row by which others know how a submission stands; `lapsedUntil`: a chain shorter than that slot has it valid again. */
+function standing(hash: string, status: "pending" | "in_ledger" | "expired", lapsedUntil: number | null = null) {
+  return { hash, status, lapsed_until: lapsedUntil };
+}
+
+/** Whether another wallet than the one that forgets it lists it. */
+function listedElsewhere(context: TransactionContext, event: TransactionEvent): boolean {
+  return event.type === "FORGET" && event.wallet !== null && context.wallets.some((one) => one !== event.wallet);
+}
+
 const notInLedger = { slot: null, block: null, height: null, valid: null } as const;
 
 export const transactionMachine = setup({
@@ -105,6 +131,19 @@ export const transactionMachine = setup({
       const ids = [...context.waiting, event.turn.command ?? ""];
       return ids.length <= WAITING_LIMIT && ids.reduce((sum, id) => sum + id.length, 0) <= WAITING_UNITS;
     },
+    /** The block that held it is no more. */
+    itsBlock: ({ context, event }) =>
+      event.type === "ROLLED_BACK" && context.slot !== null && context.slot > event.slot,
+    itsBlockAndForgotten: ({ context, event }) =>
+      event.type === "ROLLED_BACK" && context.slot !== null && context.slot > event.slot && context.forgotten,
+    /** The chain went back to where it is still valid. */
+    validAgain: ({ context, event }) =>
+      event.type === "ROLLED_BACK" && context.taken && (context.validTo === null || context.validTo > event.slot),
+    wasTaken: ({ context }) => context.taken,
+    ofThisAttemptAndTaken: ({ context, event }) =>
+      "attempt" in event && event.attempt === context.attempt && context.taken,
+    listedElsewhere: ({ context, event }) => listedElsewhere(context, event),
+    takenAndListedElsewhere: ({ context, event }) => context.taken && listedElsewhere(context, event),
   },
   actions: {
     ...turnActions,
@@ -116,6 +155,7 @@ export const transactionMachine = setup({
         validTo: event.validTo,
         attempt: next,
         failures: [],
+        forgotten: false,
         waiting: event.turn.command ? [...context.waiting, event.turn.command] : context.waiting,
       });
       enqueue({
@@ -131,7 +171,44 @@ export const transactionMachine = setup({
         },
       });
       enqueue({ type: "put", params: { table: "open", row: { hash: context.hash, open_until: event.validTo } } });
+      enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "pending") } });
       enqueue({ type: "effect", params: { name: "submit", input: { hash: context.hash, attempt: next } } });
+    }),
+    /** The wallet that submits it lists it. */
+    link: enqueueActions(({ enqueue, context, event }) => {
+      if (event.type !== "SUBMIT" || event.by === undefined) return;
+      const { wallet, slot, height } = event.by;
+      if (context.wallets.includes(wallet) || context.wallets.length >= WALLETS) return;
+      enqueue.assign({ wallets: [...context.wallets, wallet] });
+      const row = { hash: context.hash, wallet, since_slot: slot, since_height: height };
+      enqueue({ type: "put", params: { table: "link", row } });
+    }),
+    unlink: enqueueActions(({ enqueue, context, event }) => {
+      if (event.type !== "FORGET" || event.wallet === null) return;
+      const { wallet } = event;
+      enqueue.assign({ wallets: context.wallets.filter((one) => one !== wallet) });
+      enqueue({ type: "remove", params: { table: "link", key: { hash: context.hash, wallet } } });
+    }),
+    unlinkAll: enqueueActions(({ enqueue, context }) => {
+      for (const wallet of context.wallets) {
+        enqueue({ type: "remove", params: { table: "link", key: { hash: context.hash, wallet } } });
+      }
+      enqueue({ type: "remove", params: { table: "status", key: { hash: context.hash } } });
+      enqueue.assign({ wallets: [], taken: false });
+    }),
+    settled: enqueueActions(({ enqueue, context }) => {
+      enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "in_ledger") } });
+    }),
+    lapse: enqueueActions(({ enqueue, context }) => {
+      const row = standing(context.hash, "expired", context.validTo);
+      enqueue({ type: "put", params: { table: "status", row } });
+    }),
+    take: assign({ taken: true }),
+    forgetIt: assign({ forgotten: true, taken: false, failures: [] }),
+    refuseToForget: enqueueActions(({ enqueue, context }) => {
+      const message = `The transaction ${context.hash} is in the ledger already: it cannot be forgotten.`;
+      const error = { code: "transaction_already_in_ledger", message, details: { transaction_id: context.hash } };
+      enqueue({ type: "reply", params: { error } });
     }),
     wait: assign({
       waiting: ({ context, event }) => event.turn.command ? [...context.waiting, event.turn.command] : context.waiting,
@@ -162,16 +239,10 @@ export const transactionMachine = setup({
     }),
     open: enqueueActions(({ enqueue, context }) => {
       enqueue({ type: "put", params: { table: "open", row: { hash: context.hash, open_until: context.validTo } } });
+      enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "pending") } });
     }),
     close: enqueueActions(({ enqueue, context }) => {
       enqueue({ type: "remove", params: { table: "open", key: { hash: context.hash } } });
-      enqueue({ type: "forget", params: { name: "check" } });
-    }),
-    lookAgain: enqueueActions(({ enqueue, event }) => {
-      enqueue({
-        type: "remind",
-        params: { name: "check", at: event.turn.at + CHECK_AFTER_MS, event: { type: "CHECK" } },
-      });
     }),
     look: enqueueActions(({ enqueue, context }) => {
       const next = context.attempt + 1;
@@ -194,37 +265,72 @@ export const transactionMachine = setup({
     attempt: 0,
     waiting: [],
     failures: [],
+    taken: false,
+    forgotten: false,
+    wallets: [],
     ...notInLedger,
   }),
   on: {
-    IN_LEDGER: { target: ".in_ledger", actions: ["place", "close", "answerWaiting"] },
+    IN_LEDGER: { target: ".in_ledger", actions: ["place", "take", "close", "settled", "answerWaiting"] },
   },
   states: {
-    created: { on: { SUBMIT: { target: "submitting", actions: "submit" } } },
+    created: { on: { SUBMIT: { target: "submitting", actions: ["submit", "link"] } } },
     submitting: {
       on: {
-        SUBMIT: { guard: "hasRoom", actions: "wait" },
-        ACCEPTED: { guard: "ofThisAttempt", target: "pending", actions: ["answerWaiting", "lookAgain"] },
-        REFUSED: { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close"] },
+        SUBMIT: { guard: "hasRoom", actions: ["wait", "link"] },
+        ACCEPTED: { guard: "ofThisAttempt", target: "pending", actions: ["take", "answerWaiting"] },
+        REFUSED: [
+          { guard: "ofThisAttemptAndTaken", target: "refused", actions: ["refuse", "close", "lapse"] },
+          { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close", "unlinkAll"] },
+        ],
       },
     },
     pending: {
       on: {
-        SUBMIT: { actions: "answer" },
-        CHECK: { actions: "look" },
-        ACCEPTED: { guard: "ofThisAttempt", actions: "lookAgain" },
-        REFUSED: { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close"] },
-        EXPIRED: { target: "expired", actions: "close" },
+        SUBMIT: { actions: ["answer", "link"] },
+        CHECK: { actions: ["answer", "look"] },
+        ACCEPTED: { guard: "ofThisAttempt", actions: "take" },
+        REFUSED: { guard: "ofThisAttempt", target: "refused", actions: ["refuse", "close", "lapse"] },
+        EXPIRED: { target: "expired", actions: ["close", "lapse"] },
+        FORGET: [
+          { guard: "listedElsewhere", actions: ["unlink", "answer"] },
+          { target: "forgotten", actions: ["close", "unlinkAll", "forgetIt", "answer"] },
+        ],
       },
     },
     in_ledger: {
       on: {
         SUBMIT: { actions: "answer" },
         IN_LEDGER: { target: "in_ledger", actions: "place" },
-        ROLLED_BACK: { target: "pending", actions: ["unplace", "open", "look"] },
+        ROLLED_BACK: [
+          { guard: "itsBlockAndForgotten", target: "forgotten", actions: ["unplace", "unlinkAll"] },
+          { guard: "itsBlock", target: "pending", actions: ["unplace", "open", "look"] },
+        ],
+        FORGET: { actions: "refuseToForget" },
       },
     },
-    expired: { on: { SUBMIT: { target: "submitting", actions: "submit" } } },
-    refused: { on: { SUBMIT: { target: "submitting", actions: "submit" } } },
+    expired: {
+      on: {
+        SUBMIT: { target: "submitting", actions: ["submit", "link"] },
+        ROLLED_BACK: { guard: "validAgain", target: "pending", actions: ["open", "look"] },
+        FORGET: [
+          { guard: "listedElsewhere", actions: ["unlink", "answer"] },
+          { target: "forgotten", actions: ["unlinkAll", "forgetIt", "answer"] },
+        ],
+      },
+    },
+    refused: {
+      on: {
+        SUBMIT: { target: "submitting", actions: ["submit", "link"] },
+        CHECK: { guard: "wasTaken", actions: ["answer", "look"] },
+        ACCEPTED: { guard: "ofThisAttemptAndTaken", target: "pending", actions: ["open"] },
+        ROLLED_BACK: { guard: "validAgain", target: "pending", actions: ["open", "look"] },
+        FORGET: [
+          { guard: "takenAndListedElsewhere", actions: ["unlink", "answer"] },
+          { guard: "wasTaken", target: "forgotten", actions: ["unlinkAll", "forgetIt", "answer"] },
+        ],
+      },
+    },
+    forgotten: { on: { SUBMIT: { target: "submitting", actions: ["submit", "link"] } } },
   },
 });

@@ -68,4 +68,20 @@ export const chainMigrations: readonly Migration[] = [{
     -- an address's outputs are erased whether they are spent or not
     drop index chain_utxo_address_idx;
     create index on chain_utxo (address, to_slot);`,
+}, {
+  id: "chain-5",
+  sql: `
+    -- how submissions stand, for those that list them; lapsed_until: a chain shorter than that slot has one valid again that lapsed.
+    -- Written by turns alone; what no rollback reaches any more loses its lapsed_until
+    create table submission_status (hash text primary key, status text not null, lapsed_until bigint);
+    create index on submission_status (lapsed_until) where lapsed_until is not null;
+    -- the wallets that list a submission until the ledger has it, and where the chain stood when they submitted it
+    create table submission_wallet (
+      hash text not null, wallet text not null, since_slot bigint not null, since_height bigint not null,
+      primary key (hash, wallet));
+    create index on submission_wallet (wallet);
+    insert into submission_status (hash, status, lapsed_until)
+      select hash, case when exists (select 1 from submission_open o where o.hash = s.hash) then 'pending' else 'in_ledger' end, null
+      from submission s where exists (select 1 from submission_open o where o.hash = s.hash)
+        or exists (select 1 from chain_transaction t where t.hash = s.hash and t.to_slot is null);`,
 }];

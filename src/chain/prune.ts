@@ -17,6 +17,8 @@ export async function prune(sql: Queries, keepBlocks: number): Promise<boolean> 
   const transactions = await sql`delete from chain_transaction where hash = any(array(
     select hash from chain_transaction t where from_slot < ${oldest.slot}
       and not exists (select 1 from submission s where s.hash = t.hash) limit ${AT_ONCE})) returning 1`;
+  await sql`update submission_status set lapsed_until = null where hash = any(array(
+    select hash from submission_status where lapsed_until <= ${oldest.slot} limit ${AT_ONCE}))`;
   const outputs = await sql`delete from chain_utxo where ref = any(array(
     select ref from chain_utxo where to_slot < ${oldest.slot} limit ${AT_ONCE})) returning 1`;
   return [blocks, transactions, outputs].some((deleted) => deleted.length === AT_ONCE);

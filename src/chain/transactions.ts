@@ -54,11 +54,20 @@ export const transactionProjection: Projection = {
       touched: events,
     };
   },
-  undoKeys: (
-    affected: Rows,
-  ) => [{ table: "submission", column: "hash", in: hashes(affected.get("chain_transaction")) }],
+  undoKeys: (affected: Rows) => [
+    { table: "submission", column: "hash", in: hashes(affected.get("chain_transaction")) },
+    // also those that are open: of one that just expired the actor may not have heard yet
+    { table: "submission_open", column: "open_until", atMost: Number.MAX_SAFE_INTEGER },
+    { table: "submission_status", column: "lapsed_until", atMost: Number.MAX_SAFE_INTEGER },
+  ],
   undo(point: Point, _affected: Rows, rows: Rows) {
-    return hashes(rows.get("submission")).map((hash) => touched(hash, { type: "ROLLED_BACK", slot: point.slot }));
+    const after = (name: string) => (row: Row) => Number(row[name]) > point.slot;
+    const back = [
+      ...hashes(rows.get("submission")),
+      ...hashes(rows.get("submission_open")?.filter(after("open_until"))),
+      ...hashes(rows.get("submission_status")?.filter(after("lapsed_until"))),
+    ];
+    return [...new Set(back)].map((hash) => touched(hash, { type: "ROLLED_BACK", slot: point.slot }));
   },
 };
 

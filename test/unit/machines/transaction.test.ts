@@ -1,6 +1,5 @@
-/** The transaction machine: its table of states, and random events against a plain model. */
-import { createActor, initialTransition, transition } from "xstate";
-import fc from "fast-check";
+/** The transaction machine: its table of states; random lives stand in `transaction_model.test.ts`. */
+import { initialTransition, transition } from "xstate";
 import { describe, expect, it } from "vitest";
 import { type TransactionEvent, transactionMachine } from "#machines/transaction.ts";
 
@@ -27,7 +26,7 @@ describe("transaction machine", () => {
   it("asks the network before it answers, and answers everybody who waited", () => {
     const first = apply(fresh(), submit);
     expect(first.next.value).toBe("submitting");
-    expect(first.actions.map(({ type }) => type)).toEqual(["put", "put", "effect"]);
+    expect(first.actions.map(({ type }) => type)).toEqual(["put", "put", "put", "effect"]);
     const second = apply(first.next, submit);
     expect(second.actions).toEqual([]);
     const accepted = apply(second.next, { type: "ACCEPTED", attempt: 1 });
@@ -57,6 +56,49 @@ describe("transaction machine", () => {
     expect(back.actions.map(({ type }) => type)).toContain("effect");
   });
 
+  it("stays where it is when a rollback ends above it", () => {
+    const there = run(submit, { type: "ACCEPTED", attempt: 1 }, inLedger);
+    expect(apply(there, { type: "ROLLED_BACK", slot: 7 }).possible).toBe(false);
+  });
+
+  it("is valid again when the chain goes back below its last slot, and only then", () => {
+    const expired = run(submit, { type: "ACCEPTED", attempt: 1 }, { type: "EXPIRED", slot: 50 });
+    expect(apply(expired, { type: "ROLLED_BACK", slot: 50 }).possible).toBe(false);
+    const back = apply(expired, { type: "ROLLED_BACK", slot: 49 });
+    expect(back.next.value).toBe("pending");
+    expect(back.actions.map(({ type }) => type)).toContain("effect");
+  });
+
+  it("is forgotten by the last wallet that lists it, but not once the ledger has it", () => {
+    const by = (wallet: string): TransactionEvent => ({ ...submit, by: { wallet, slot: 1, height: 1 } });
+    const pending = run(by("w1"), by("w2"), { type: "ACCEPTED", attempt: 1 });
+    const one = apply(pending, { type: "FORGET", wallet: "w1" });
+    expect(one.next.value).toBe("pending");
+    expect(one.next.context.wallets).toEqual(["w2"]);
+    const both = apply(one.next, { type: "FORGET", wallet: "w2" });
+    expect(both.next.value).toBe("forgotten");
+    expect(apply(both.next, inLedger).next.value).toBe("in_ledger");
+    const refused = apply(run(by("w1"), { type: "ACCEPTED", attempt: 1 }, inLedger), { type: "FORGET", wallet: "w1" });
+    expect(refused.next.value).toBe("in_ledger");
+    expect(refused.actions).toEqual([{
+      type: "reply",
+      params: { error: expect.objectContaining({ code: "transaction_already_in_ledger" }) },
+    }]);
+  });
+
+  it("is not listed where the network never took it", () => {
+    const refused = apply(run({ ...submit, by: { wallet: "w", slot: 1, height: 1 } }), {
+      type: "REFUSED",
+      attempt: 1,
+      failures: [],
+    });
+    expect(refused.actions.filter(({ type }) => type === "remove").map(({ params }) => params)).toEqual([
+      { table: "open", key: { hash: "aa" } },
+      { table: "link", key: { hash: "aa", wallet: "w" } },
+      { table: "status", key: { hash: "aa" } },
+    ]);
+  });
+
   it("expires only while it is pending", () => {
     expect(run(submit, { type: "ACCEPTED", attempt: 1 }, { type: "EXPIRED", slot: 50 }).value).toBe("expired");
     expect(apply(run(submit), { type: "EXPIRED", slot: 50 }).possible).toBe(false);
@@ -66,58 +108,5 @@ describe("transaction machine", () => {
     const state = run(submit, { type: "ACCEPTED", attempt: 1 }, { type: "CHECK" });
     expect(apply(state, { type: "REFUSED", attempt: 1, failures: [] }).possible).toBe(false);
     expect(apply(state, { type: "REFUSED", attempt: 2, failures: [] }).next.value).toBe("refused");
-  });
-
-  it("follows a plain model through random events, keeps its rows in step and survives being stored", () => {
-    const event = fc.oneof(
-      fc.constant(submit),
-      fc.record({ type: fc.constant("ACCEPTED" as const), attempt: fc.integer({ min: 1, max: 6 }) }),
-      fc.record({
-        type: fc.constant("REFUSED" as const),
-        attempt: fc.integer({ min: 1, max: 6 }),
-        failures: fc.constant<{ name: string; message: string }[]>([]),
-      }),
-      fc.constant(inLedger),
-      fc.constant<TransactionEvent>({ type: "EXPIRED", slot: 60 }),
-      fc.constant<TransactionEvent>({ type: "ROLLED_BACK", slot: 1 }),
-      fc.constant<TransactionEvent>({ type: "CHECK" }),
-    );
-    fc.assert(fc.property(fc.array(event, { maxLength: 40 }), (events) => {
-      let state = fresh();
-      let model = "created";
-      let attempt = 0;
-      let open = false;
-      let waiting = 0;
-      for (const one of events) {
-        const { next, possible, actions } = apply(state, one);
-        const before = model;
-        const mine = "attempt" in one && one.attempt === attempt;
-        if (one.type === "IN_LEDGER") model = "in_ledger";
-        else if (one.type === "SUBMIT" && ["created", "expired", "refused"].includes(before)) model = "submitting";
-        else if (one.type === "ACCEPTED" && before === "submitting" && mine) model = "pending";
-        else if (one.type === "REFUSED" && ["submitting", "pending"].includes(before) && mine) model = "refused";
-        else if (one.type === "EXPIRED" && before === "pending") model = "expired";
-        else if (one.type === "ROLLED_BACK" && before === "in_ledger") model = "pending";
-        const asks = (one.type === "SUBMIT" && model === "submitting" && before !== "submitting") ||
-          (one.type === "CHECK" && before === "pending") || (one.type === "ROLLED_BACK" && before === "in_ledger");
-        if (asks) attempt++;
-        expect(actions.filter(({ type }) => type === "effect").length).toBe(asks ? 1 : 0);
-        if (possible) {
-          for (const { type, params } of actions) {
-            if (type === "put" && (params as { table: string }).table === "open") open = true;
-            if (type === "remove") open = false;
-          }
-          if (one.type === "SUBMIT" && model === "submitting") waiting++;
-          waiting -= actions.filter(({ type, params }) => type === "reply" && "to" in (params as object)).length;
-        }
-        expect(next.value).toBe(model);
-        expect(open).toBe(model === "submitting" || model === "pending");
-        expect(next.context.waiting.length).toBe(waiting);
-        expect(model === "submitting" || waiting === 0).toBe(true);
-        const stored = JSON.parse(JSON.stringify(transactionMachine.getPersistedSnapshot(next)));
-        state = createActor(transactionMachine, { snapshot: stored, input }).getSnapshot();
-        expect(state.context).toEqual(next.context);
-      }
-    }));
   });
 });

@@ -1,12 +1,11 @@
 /**
- * The transaction's machine, driven through the runtime's fold by random commands, outcomes, inputs and reminders, against a plain
- * model: states, context, replies, effects, reminders and rows.
+ * The transaction's machine, driven through the runtime's fold by random commands, outcomes and inputs, against a plain model: states,
+ * context, replies, effects and rows.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isWellFormed } from "#src/base/bytes.ts";
 import { transactionActor, type TransactionActorOptions } from "#actors/transaction.ts";
-import { CHECK_AFTER_MS } from "#machines/transaction.ts";
 import { type Ended, fold, type Held, type Item } from "#src/runtime/fold.ts";
 import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
@@ -23,37 +22,39 @@ interface Failure {
 
 /** What may happen next; numbers pick among what is there. */
 type Step =
-  | { readonly is: "submit"; readonly id: string; readonly validTo: number | null }
+  | { readonly is: "submit"; readonly id: string; readonly validTo: number | null; readonly wallet: string | null }
   | { readonly is: "answer"; readonly pick: number; readonly failures: readonly Failure[] | undefined }
   | { readonly is: "no outcome"; readonly pick: number }
   | { readonly is: "late answer"; readonly attempt: number; readonly failures: readonly Failure[] | undefined }
   | { readonly is: "in ledger"; readonly slot: number; readonly valid: boolean }
   | { readonly is: "expired"; readonly slot: number }
   | { readonly is: "rolled back"; readonly slot: number }
-  | { readonly is: "reminder" };
+  | { readonly is: "check" }
+  | { readonly is: "forget"; readonly wallet: string | null };
 
 /** The life of a transaction as its description has it, without a statechart. */
 class Model {
-  state: "created" | "submitting" | "pending" | "in_ledger" | "expired" | "refused" = "created";
+  state: "created" | "submitting" | "pending" | "in_ledger" | "expired" | "refused" | "forgotten" = "created";
   version = 0;
   attempt = 0;
   validTo: number | null = null;
   waiting: string[] = [];
   failures: readonly Failure[] = [];
   place: { slot: number; block: string; height: number; valid: boolean } | undefined;
+  taken = false;
+  forgotten = false;
+  wallets: string[] = [];
+  status: { status: string; lapsed_until: number | null } | undefined;
   /** What was asked of the network and not yet answered, by attempt. */
   asked: number[] = [];
-  checkAt: number | undefined;
-  /** Raised whenever the reminder is set, taken back or used up. */
-  checks = 0;
   openUntil: number | null | undefined;
   kept = false;
   /** Replies by command, each at most once. */
-  readonly replies = new Map<string, "taken" | "refused" | "not possible">();
+  readonly replies = new Map<string, "taken" | "refused" | "not possible" | "in ledger">();
   /** Whether somebody noticed the transaction in the ledger, so that the log will tell. */
   noticed = false;
 
-  submit(id: string, validTo: number | null, hasRoom: boolean): void {
+  submit(id: string, validTo: number | null, hasRoom: boolean, wallet: string | null): void {
     if (this.state === "submitting") {
       if (!hasRoom) return void this.replies.set(id, "not possible");
       this.waiting.push(id);
@@ -63,59 +64,117 @@ class Model {
       this.validTo = validTo;
       this.failures = [];
       this.waiting.push(id);
+      this.forgotten = false;
       this.openUntil = validTo;
+      this.status = { status: "pending", lapsed_until: null };
       this.kept = true;
       this.ask();
     }
+    if (wallet !== null && this.state !== "in_ledger" && !this.wallets.includes(wallet)) this.wallets.push(wallet);
     this.version++;
   }
 
-  answer(attempt: number, failures: readonly Failure[] | undefined, at: number): void {
-    if (attempt !== this.attempt || (this.state !== "submitting" && this.state !== "pending")) return;
+  forget(id: string, wallet: string | null): void {
+    if (this.state === "in_ledger") {
+      this.version++;
+      return void this.replies.set(id, "in ledger");
+    }
+    const can = this.state === "pending" || this.state === "expired" || (this.state === "refused" && this.taken);
+    if (!can) return void this.replies.set(id, "not possible");
+    this.version++;
+    this.replies.set(id, "taken");
+    if (wallet !== null && this.wallets.some((one) => one !== wallet)) {
+      this.wallets = this.wallets.filter((one) => one !== wallet);
+      return;
+    }
+    this.state = "forgotten";
+    this.forgotten = true;
+    this.failures = [];
+    this.openUntil = undefined;
+    this.unlist();
+  }
+
+  private unlist(): void {
+    this.wallets = [];
+    this.taken = false;
+    this.status = undefined;
+  }
+
+  answer(attempt: number, failures: readonly Failure[] | undefined): void {
+    if (attempt !== this.attempt) return;
+    if (this.state === "refused" && this.taken && failures === undefined) {
+      this.version++;
+      this.state = "pending";
+      this.reopen();
+      return;
+    }
+    if (this.state !== "submitting" && this.state !== "pending") return;
     this.version++;
     if (failures === undefined) {
       this.state = "pending";
+      this.taken = true;
       this.reply("taken");
-      this.checkAt = at + CHECK_AFTER_MS;
-      this.checks++;
     } else {
       this.state = "refused";
       this.failures = failures;
       this.reply("refused");
-      this.settle();
+      this.openUntil = undefined;
+      if (this.taken) this.status = { status: "expired", lapsed_until: this.validTo };
+      else this.unlist();
     }
   }
 
   inLedger(slot: number, block: string, height: number, valid: boolean): void {
     this.version++;
+    const again = this.state === "in_ledger";
     this.state = "in_ledger";
     this.place = { slot, block, height, valid };
+    if (again) return;
     this.reply("taken");
-    this.settle();
+    this.taken = true;
+    this.openUntil = undefined;
+    this.status = { status: "in_ledger", lapsed_until: null };
   }
 
   expired(): void {
     if (this.state !== "pending") return;
     this.version++;
     this.state = "expired";
-    this.settle();
+    this.openUntil = undefined;
+    this.status = { status: "expired", lapsed_until: this.validTo };
   }
 
-  rolledBack(): void {
-    if (this.state !== "in_ledger") return;
-    this.version++;
+  rolledBack(slot: number): void {
+    if (this.state === "in_ledger" && this.place!.slot > slot) {
+      this.version++;
+      this.place = undefined;
+      if (this.forgotten) {
+        this.state = "forgotten";
+        this.unlist();
+        return;
+      }
+    } else if (
+      (this.state === "expired" || this.state === "refused") && this.taken &&
+      (this.validTo === null || this.validTo > slot)
+    ) this.version++;
+    else return;
     this.state = "pending";
-    this.place = undefined;
-    this.openUntil = this.validTo;
+    this.reopen();
     this.ask();
   }
 
-  check(): void {
-    this.checkAt = undefined;
-    this.checks++;
-    if (this.state !== "pending") return;
+  check(id: string): void {
+    if (this.state !== "pending" && !(this.state === "refused" && this.taken)) {
+      return void this.replies.set(id, "not possible");
+    }
+    this.replies.set(id, "taken");
     this.version++;
     this.ask();
+  }
+
+  private reopen(): void {
+    this.openUntil = this.validTo;
+    this.status = { status: "pending", lapsed_until: null };
   }
 
   private ask(): void {
@@ -127,12 +186,6 @@ class Model {
     for (const id of this.waiting) this.replies.set(id, how);
     this.waiting = [];
   }
-
-  private settle(): void {
-    this.openUntil = undefined;
-    this.checkAt = undefined;
-    this.checks++;
-  }
 }
 
 /** What the runtime keeps for an entity beside its snapshot, as the turns' rows leave it. */
@@ -142,7 +195,6 @@ class World {
   now = 1_000_000;
   readonly effects = new Map<number, number>();
   readonly effectNumbers = new Set<number>();
-  readonly reminders = new Map<string, { n: number; at: number; event: Event }>();
   readonly rows = new Map<string, { readonly [column: string]: unknown }>();
   readonly replies = new Map<string, unknown>();
   readonly open = new Set<string>();
@@ -158,11 +210,7 @@ class World {
       this.effects.set(n, (input as { attempt: number }).attempt);
       expect(input).toEqual({ hash: entity.id, attempt: expect.any(Number) });
     }
-    for (const { name } of folded.fired) this.reminders.delete(name);
-    for (const [name, reminder] of folded.reminders) {
-      if (reminder === undefined) this.reminders.delete(name);
-      else this.reminders.set(name, reminder);
-    }
+    expect(folded.reminders.size).toBe(0);
     for (const { table, key, values, remove } of folded.rows) {
       const place = `${table} ${key.map((column) => values[column]).join(" ")}`;
       if (remove) this.rows.delete(place);
@@ -200,6 +248,7 @@ const failures = fc.option(fc.array(fc.record({ name: text, message: text }), { 
   nil: undefined,
 });
 const slot = fc.nat(1_000);
+const wallet = fc.option(fc.constantFrom("w1", "w2", "w3"), { nil: null });
 const idText = fc.oneof(
   { weight: 2, arbitrary: fc.uuid() },
   { weight: 2, arbitrary: fc.constant("c") },
@@ -208,7 +257,7 @@ const idText = fc.oneof(
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ is: fc.constant("submit" as const), id: idText, validTo: fc.option(slot) }),
+    arbitrary: fc.record({ is: fc.constant("submit" as const), id: idText, validTo: fc.option(slot), wallet }),
   },
   { weight: 5, arbitrary: fc.record({ is: fc.constant("answer" as const), pick: fc.nat(9), failures }) },
   { weight: 1, arbitrary: fc.record({ is: fc.constant("no outcome" as const), pick: fc.nat(9) }) },
@@ -223,7 +272,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ is: fc.constant("in ledger" as const), slot, valid: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ is: fc.constant("expired" as const), slot }) },
   { weight: 2, arbitrary: fc.record({ is: fc.constant("rolled back" as const), slot }) },
-  { weight: 4, arbitrary: fc.constant({ is: "reminder" as const }) },
+  { weight: 3, arbitrary: fc.constant({ is: "check" as const }) },
+  { weight: 2, arbitrary: fc.record({ is: fc.constant("forget" as const), wallet }) },
 );
 
 /** Turns of one to several steps; long runs of submissions try the limits. */
@@ -233,7 +283,7 @@ const turns = fc.array(
     {
       weight: 1,
       arbitrary: fc.tuple(idText, fc.integer({ min: 10, max: 80 })).map(([id, count]) =>
-        Array.from({ length: count }, () => ({ is: "submit" as const, id, validTo: null }))
+        Array.from({ length: count }, () => ({ is: "submit" as const, id, validTo: null, wallet: null }))
       ),
     },
   ),
@@ -245,8 +295,6 @@ function play(world: World, model: Model, steps: readonly Step[], unique: () => 
   world.now += 1_000;
   const items: (Item | Ended)[] = [];
   const ended = new Set<number>();
-  const reminder = world.reminders.get("check");
-  const { checks } = model;
   const effects = [...world.effects.keys()];
   const input = (event: Event): Item => ({ from: "input", seq: ++world.seq, event });
   for (const one of steps) {
@@ -255,10 +303,17 @@ function play(world: World, model: Model, steps: readonly Step[], unique: () => 
       items.push({
         from: "command",
         id,
-        event: { type: "SUBMIT", cbor: "80", inputs: ["i#0"], addresses: ["aa"], validTo: one.validTo },
+        event: {
+          type: "SUBMIT",
+          cbor: "80",
+          inputs: ["i#0"],
+          addresses: ["aa"],
+          validTo: one.validTo,
+          ...(one.wallet === null ? {} : { by: { wallet: one.wallet, slot: 7, height: 3 } }),
+        },
       });
       const units = model.waiting.reduce((sum, other) => sum + other.length, id.length);
-      model.submit(id, one.validTo, model.waiting.length < 64 && units <= 2_400);
+      model.submit(id, one.validTo, model.waiting.length < 64 && units <= 2_400, one.wallet);
     } else if (one.is === "answer" || one.is === "late answer" || one.is === "no outcome") {
       const n = effects[("pick" in one ? one.pick : 0) % Math.max(1, effects.length)];
       if (n === undefined || ended.has(n)) continue;
@@ -278,7 +333,7 @@ function play(world: World, model: Model, steps: readonly Step[], unique: () => 
           ? { type: "ACCEPTED", attempt }
           : { type: "REFUSED", attempt, failures: one.failures },
       });
-      model.answer(attempt, one.failures, world.now);
+      model.answer(attempt, one.failures);
       // No actor answers for another attempt than it was asked for: the question is gone, and not the machine's fault.
       if (one.is === "late answer") model.noticed = true;
     } else if (one.is === "in ledger") {
@@ -289,12 +344,15 @@ function play(world: World, model: Model, steps: readonly Step[], unique: () => 
       model.expired();
     } else if (one.is === "rolled back") {
       items.push(input({ type: "ROLLED_BACK", slot: one.slot }));
-      model.rolledBack();
+      model.rolledBack(one.slot);
+    } else if (one.is === "check") {
+      const id = `check${unique()}`;
+      items.push({ from: "command", id, event: { type: "CHECK" } });
+      model.check(id);
     } else {
-      if (reminder === undefined) continue;
-      items.push({ from: "reminder", name: "check", n: reminder.n, event: reminder.event });
-      // One that an earlier step of the turn set anew, took back or used up is no more.
-      if (model.checks === checks) model.check();
+      const id = `forget${unique()}`;
+      items.push({ from: "command", id, event: { type: "FORGET", wallet: one.wallet } });
+      model.forget(id, one.wallet);
     }
   }
   if (items.length > 0) world.turn(items);
@@ -312,6 +370,9 @@ function compare(world: World, model: Model): void {
     validTo: model.validTo,
     attempt: model.attempt,
     waiting: model.waiting,
+    taken: model.taken,
+    forgotten: model.forgotten,
+    wallets: model.wallets,
     slot: place?.slot ?? null,
     block: place?.block ?? null,
     height: place?.height ?? null,
@@ -328,23 +389,26 @@ function compare(world: World, model: Model): void {
   else expect(kept.length).toBeGreaterThan(0);
 
   expect([...world.effects.values()].sort((a, b) => a - b)).toEqual([...model.asked].sort((a, b) => a - b));
-  expect(world.reminders.get("check")?.at).toBe(model.checkAt);
   expect([...world.open].sort()).toEqual([...model.waiting].sort());
   expect([...world.replies.keys()].sort()).toEqual([...model.replies.keys()].sort());
   for (const [id, how] of model.replies) {
     const reply = world.replies.get(id);
     if (how === "taken") expect(reply).toEqual({ ok: true, value: { txHash: entity.id } });
     else {
-      const code = how === "refused" ? "refused_by_ledger" : "not_possible";
+      const code = { refused: "refused_by_ledger", "in ledger": "transaction_already_in_ledger" }[how as string] ??
+        "not_possible";
       expect(reply).toMatchObject({ ok: false, error: { code } });
     }
   }
   expect(world.rows.has(`submission ${entity.id}`)).toBe(model.kept);
   expect(world.rows.get(`submission_open ${entity.id}`)?.open_until).toBe(model.openUntil);
-  // Nobody waits for nothing: an answer of the network, a look at it or a line of the log is still to come.
-  if (model.state === "submitting" || model.state === "pending") {
-    expect(model.noticed || model.asked.includes(model.attempt) || model.checkAt !== undefined).toBe(true);
-  }
+  const status = world.rows.get(`submission_status ${entity.id}`);
+  if (model.status === undefined) expect(status).toBeUndefined();
+  else expect(status).toMatchObject(model.status);
+  const listed = [...world.rows.keys()].filter((key) => key.startsWith("submission_wallet "));
+  expect(listed.sort()).toEqual(model.wallets.map((one) => `submission_wallet ${entity.id} ${one}`).sort());
+  // Nobody waits for nothing: an answer of the network or a line of the log is still to come.
+  if (model.state === "submitting") expect(model.noticed || model.asked.includes(model.attempt)).toBe(true);
 }
 
 describe("a transaction", () => {
@@ -363,6 +427,14 @@ describe("a transaction", () => {
       }),
       { numRuns: RUNS },
     );
-    expect([...states].sort()).toEqual(["created", "expired", "in_ledger", "pending", "refused", "submitting"]);
+    expect([...states].sort()).toEqual([
+      "created",
+      "expired",
+      "forgotten",
+      "in_ledger",
+      "pending",
+      "refused",
+      "submitting",
+    ]);
   });
 });

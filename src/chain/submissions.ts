@@ -1,0 +1,118 @@
+/**
+ * What was submitted through us and the ledger does not have: who lists it, and the one sweep that offers all of it again.
+ *
+ * Hypotheses: a mempool forgets (nodes restart, blocks are rolled back), so what is pending is offered again and again; a node also
+ * refuses what it already has, so that a refusal is only a reason to look closer, which the transaction's actor does.
+ */
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+/** A submission that a wallet lists. */
+export interface ListedSubmission {
+  readonly wallet: string;
+  readonly transaction: ScannedTransaction;
+  /** `expired`: its last slot is past, or the network will not have it any more. */
+  readonly status: "pending" | "expired";
+  /** Where the chain stood when the wallet submitted it. */
+  readonly since: { readonly slot: number; readonly height: number };
+}
+
+/** What wallets have submitted that is not in the ledger, in the order of its submission; `hash` asks for one alone. */
+export async function readListed(sql: Queries, wallets: readonly string[], hash?: string): Promise<ListedSubmission[]> {
+  const rows = await sql<
+    { wallet: string; cbor: Uint8Array; status: "pending" | "expired"; since_slot: bigint; since_height: bigint }[]
+  >`select w.wallet, s.cbor, t.status, w.since_slot, w.since_height
+    from submission_wallet w join submission s using (hash) join submission_status t using (hash)
+    where w.wallet = any(${sql.array([...wallets])}) and t.status in ('pending', 'expired')
+      ${hash === undefined ? sql`` : sql`and w.hash = ${hash}`}
+    order by w.since_slot, w.hash`;
+  return rows.map((row) => ({
+    wallet: row.wallet,
+    transaction: scanTransaction(new Uint8Array(row.cbor)),
+    status: row.status,
+    since: { slot: Number(row.since_slot), height: Number(row.since_height) },
+  }));
+}
+
+/** Forgets what a wallet that is gone has submitted: nobody lists it; it stays pending all the same. */
+export async function unlistAll(sql: Queries, wallet: string): Promise<void> {
+  await sql`delete from submission_wallet where wallet = ${wallet}`;
+}
+
+/** What one sweep came to. */
+export interface Swept {
+  readonly offered: number;
+  /** Those whose actors are to look closer. */
+  readonly doubted: readonly string[];
+}
+
+/** Rows that are read at once. */
+const AT_ONCE = 200;
+
+/**
+ * Offers everything that is pending to the network, what another spends before that one. Gives those for which the network's answer
+ * is not what their actors believe: refused ones that are believed pending, and ones that are believed refused and are taken now.
+ * Ends early when the network is not reached.
+ */
+export async function offerPending(
+  store: Store,
+  port: Pick<ChainPort, "submit" | "inMempool">,
+  signal: AbortSignal,
+): Promise<Swept> {
+  const doubted: string[] = [];
+  let offered = 0;
+  for (const transaction of await inOrder(store.sql)) {
+    if (signal.aborted) break;
+    const known = await port.inMempool(transaction.hash);
+    if (!known.ok) break;
+    let taken = known.value;
+    if (!taken) {
+      const answer = await port.submit(transaction.cbor);
+      if (!answer.ok) break;
+      taken = answer.value.outcome === "accepted";
+    }
+    offered++;
+    if (taken !== transaction.open) doubted.push(transaction.hash);
+  }
+  return { offered, doubted };
+}
+
+interface Offer {
+  readonly hash: string;
+  readonly cbor: Uint8Array;
+  /** Whether its actor believes that it is pending. */
+  readonly open: boolean;
+}
+
+/** What is to be offered: all that is open, and what lapsed before its last slot; whatever another spends comes before that one. */
+async function inOrder(sql: Queries): Promise<Offer[]> {
+  const rows: (Offer & { readonly inputs: readonly string[] })[] = [];
+  for (let after = "";;) {
+    const some = await sql<{ hash: string; cbor: Uint8Array; inputs: string[]; open: boolean }[]>`
+      select s.hash, s.cbor, s.inputs, o.hash is not null as open from (
+        select hash from submission_open union
+        select hash from submission_status where lapsed_until > (select slot from chain_cursor where id = 'main')) w
+      join submission s using (hash) left join submission_open o using (hash)
+      where s.hash > ${after} order by s.hash limit ${AT_ONCE}`;
+    rows.push(...some);
+    if (some.length < AT_ONCE) break;
+    after = some.at(-1)!.hash;
+  }
+  const byHash = new Map(rows.map((row) => [row.hash, row]));
+  const sorted = new Set<string>();
+  const visit = (first: string) => {
+    // by hand: a chain of pending transactions may be longer than the stack
+    const path = [first];
+    while (path.length > 0) {
+      const hash = path.at(-1)!;
+      const before = byHash.get(hash)!.inputs.map((ref) => ref.split("#")[0]!)
+        .find((parent) => parent !== hash && byHash.has(parent) && !sorted.has(parent));
+      if (before === undefined) sorted.add(path.pop()!);
+      else path.push(before);
+    }
+  };
+  for (const { hash } of rows) if (!sorted.has(hash)) visit(hash);
+  return [...sorted].map((hash) => byHash.get(hash)!);
+}
