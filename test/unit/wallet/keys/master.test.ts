@@ -54,6 +54,11 @@ describe("root keys", () => {
     expect(made).toEqual(expected.addresses);
   });
 
+  test.each(each("xprv-export"))("%s", (_id, { input, expected }) => {
+    const { key, chainCode } = root("shelley", input.mnemonic);
+    expect(toHex(concat(key, publicKey(key), chainCode))).toBe(expected.raw_xprv_hex);
+  });
+
   test("a Trezor differs from Icarus with 24 words alone", () => {
     const few = newMnemonic(15).join(" ");
     expect(bytes(root("trezor", few))).toBe(bytes(root("icarus", few)));

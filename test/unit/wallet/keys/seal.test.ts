@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { as, decode, encode } from "#src/cardano/cbor.ts";
-import { parsePath, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
+import { parsePath, rootKey, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { descend, masterKey } from "#src/wallet/keys/master.ts";
 import { hashPassphrase, isScryptHash, seal, sealXprv, unseal } from "#src/wallet/keys/seal.ts";
@@ -70,6 +70,25 @@ describe("older methods", () => {
       expect(isScryptHash(input.stored_ascii, input.passphrase + "x")).toBe(false);
       expect(isScryptHash("", input.passphrase)).toBe(false);
       expect(isScryptHash("14|8|1||", input.passphrase)).toBe(false);
+    },
+  );
+
+  test.each(walletVectors("passphrase-scrypt-legacy").map((vector) => [vector.id, vector] as const))(
+    "an XPrv of a wallet with %s, masked by another library (cardano-crypto.js 6.1.2), opens",
+    async (_id, { input }) => {
+      const old = rootKey(new Uint8Array(16));
+      const masked = fromHex(
+        "a159e8e9762b298def09ecbcdc1ac4cd6de19748cbae17a6f5470e050d45332b" +
+          "5ba2fcd7d993d529130713138580e266a9e3eee10f2d4092c79545007991381f",
+      );
+      const sealed = {
+        method: "scrypt" as const,
+        key: concat(masked, toPublic(old).key, old.chainCode),
+        verifier: utf8(input.stored_ascii),
+      };
+      expect(input.passphrase).toBe("cardano-wallet");
+      expect(await unseal(sealed, input.passphrase)).toEqual(old);
+      expect(await unseal(sealed, input.passphrase + "x")).toBeUndefined();
     },
   );
 
