@@ -64,16 +64,15 @@ export const walletChange = z.object({
   selection: selection.optional(),
 }).meta({ id: "WalletChange" });
 
-const byOld = z.object({
+// strict: who gives both is not guessed at
+const byOld = z.strictObject({
   old_passphrase: newPassphrase,
   new_passphrase: newPassphrase,
-  mnemonic_sentence: z.undefined().optional(),
 });
-const byWords = z.object({
+const byWords = z.strictObject({
   mnemonic_sentence: walletWords,
   mnemonic_second_factor: secondFactor.optional(),
   new_passphrase: newPassphrase,
-  old_passphrase: z.undefined().optional(),
 });
 export const passphraseChange = z.union([byOld, byWords]).meta({
   id: "PassphraseChange",

@@ -213,7 +213,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
     refusals: locked,
   }, async ({ params: { walletId: id }, body }) => {
     await desk.wallet(id, "shelley");
-    if (body.old_passphrase !== undefined) {
+    if ("old_passphrase" in body) {
       return await setPassphrase(
         id,
         vault.changePassphrase(id, { old: body.old_passphrase, next: body.new_passphrase }, until()),

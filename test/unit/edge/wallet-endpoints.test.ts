@@ -1,0 +1,57 @@
+/** Which endpoints of wallet servers of the field are served, and which are not yet. */
+import { expect, test } from "vitest";
+import { edgeAlone } from "../../support/wallet_edge.ts";
+import { ENDPOINTS } from "../../support/wallet_endpoints.ts";
+
+/** Not served yet. Whoever serves one takes it off this list. */
+const MISSING: readonly string[] = [
+  "GET /dreps",
+  "GET /dreps/suggested",
+  "GET /dreps/summary",
+  "GET /dreps/{drepId}",
+  "POST /byron-wallets/{walletId}/addresses",
+  "POST /byron-wallets/{walletId}/coin-selections/random",
+  "POST /byron-wallets/{walletId}/migrations",
+  "POST /byron-wallets/{walletId}/migrations/plan",
+  "POST /wallets/{walletId}/coin-selections/random",
+  "POST /wallets/{walletId}/migrations",
+  "POST /wallets/{walletId}/migrations/plan",
+  "PUT /byron-wallets/{walletId}/addresses",
+  "PUT /byron-wallets/{walletId}/addresses/{addressId}",
+];
+
+interface Operation {
+  readonly operationId?: string;
+  readonly responses: Record<string, unknown>;
+  readonly requestBody?: unknown;
+}
+
+const document = await (await edgeAlone().request("/v2/openapi.json")).json() as {
+  paths: Record<string, Record<string, Operation>>;
+};
+const served = new Map(
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)
+  ),
+);
+
+test("there are 96 of them", () => {
+  expect(ENDPOINTS).toHaveLength(96);
+});
+
+test("each is served under its name and with its status, or is on the list of those that are missing", () => {
+  const missing = ENDPOINTS.filter(({ name }) => !served.has(name)).map(({ name }) => name);
+  expect(missing.sort()).toEqual([...MISSING].sort());
+  for (const { name, operation, status } of ENDPOINTS) {
+    const found = served.get(name);
+    if (found === undefined) continue;
+    expect(found.operationId, name).toBe(operation);
+    expect(Object.keys(found.responses), name).toContain(status);
+  }
+});
+
+test("every operation has a name of its own", () => {
+  const names = [...served.values()].flatMap(({ operationId }) => operationId ?? []);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toHaveLength(served.size);
+});
