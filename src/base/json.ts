@@ -10,9 +10,10 @@ import { toHex } from "#src/base/bytes.ts";
 /** What JSON can carry, with `bigint` for integers beyond 2^53. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 
-/** What a value is on the other side of a message: integers a `number` or a `bigint`, bytes in hexadecimal. */
+/** What a value is on the other side of a message: integers a `number` or a `bigint`, bytes in hexadecimal, maps as pairs. */
 export type Messaged<T> = T extends bigint ? number | bigint
   : T extends Uint8Array ? string
+  : T extends ReadonlyMap<infer K, infer V> ? readonly (readonly [Messaged<K>, Messaged<V>])[]
   : T extends string | number | boolean | null | undefined ? T
   : { readonly [K in keyof T]: Messaged<T[K]> };
 
@@ -24,6 +25,7 @@ export function messaged<T>(value: T): Messaged<T> & Json {
 function asMessage(value: unknown): Json {
   if (value instanceof Uint8Array) return toHex(value);
   if (Array.isArray(value)) return value.map(asMessage);
+  if (value instanceof Map) return [...value].map(asMessage);
   if (typeof value !== "object" || value === null) return value as Json;
   return Object.fromEntries(
     Object.entries(value).filter(([, one]) => one !== undefined).map(([name, one]) => [name, asMessage(one)]),

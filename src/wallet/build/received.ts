@@ -1,6 +1,7 @@
 /** Wishes as they come over the bus: numbers become what builds reckon with. */
 import { z } from "zod";
-import type { Wish } from "#src/wallet/build/types.ts";
+import { fromHex } from "#src/base/bytes.ts";
+import type { BalanceInput, Wish } from "#src/wallet/build/types.ts";
 
 const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 const hash = z.string().regex(/^[0-9a-f]{56}$/);
@@ -38,4 +39,33 @@ const wish: z.ZodType<Wish> = z.object({
 /** A wish out of what `messaged` made of it. Throws where it is none: the edge has checked it before. */
 export function receiveWish(message: unknown): Wish {
   return wish.parse(message);
+}
+
+const bytes = hex.transform(fromHex);
+const ref = z.object({ txHash: hex, index: z.number().int().min(0) });
+
+const partial: z.ZodType<Pick<BalanceInput, "transaction" | "inputs" | "redeemers">> = z.object({
+  transaction: bytes,
+  inputs: z.array(z.object({
+    ref,
+    output: z.object({
+      address: hex,
+      value: z.object({
+        lovelace: whole,
+        assets: z.array(z.tuple([hex, whole])).transform((pairs) => new Map(pairs)),
+      }),
+      datumHash: hex.optional(),
+      raw: bytes,
+    }).transform(({ datumHash, ...output }) => datumHash === undefined ? output : { ...output, datumHash }),
+  })),
+  redeemers: z.array(z.union([
+    z.object({ purpose: z.literal("spending"), data: bytes, ref }),
+    z.object({ purpose: z.literal("minting"), data: bytes, policy: hash }),
+    z.object({ purpose: z.literal("rewarding"), data: bytes, account: hex }),
+  ])),
+});
+
+/** A partial transaction and what goes with it, out of what `messaged` made of them. Throws where they are none. */
+export function receivePartial(message: unknown): Pick<BalanceInput, "transaction" | "inputs" | "redeemers"> {
+  return partial.parse(message);
 }

@@ -1,0 +1,148 @@
+/**
+ * A shared wallet's actor: its rows are written by its turns; what it holds is the index's, which an effect begins and another ends; its
+ * transactions are built as those of any wallet, under the scripts of its templates.
+ */
+import { z } from "zod";
+import { type Building, constructing, decoding, estimating, type WalletBuildOptions } from "#actors/walletBuilds.ts";
+import { beginning, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
+import { sharedWalletCommands, sharedWalletMachine } from "#machines/shared-wallet.ts";
+import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
+import type { Json } from "#src/base/json.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { slotAt } from "#src/cardano/parameters.ts";
+import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
+import { vaultAdoption } from "#src/vault/tables.ts";
+import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
+import { stakeCredential } from "#src/wallet/shared/account.ts";
+import { receiveWish } from "#src/wallet/build/received.ts";
+import type { Wish } from "#src/wallet/build/types.ts";
+import { readSharedWallet, type SharedWalletRow } from "#src/wallet/shared/rows.ts";
+import { validityWithin } from "#src/wallet/shared/validity.ts";
+
+export interface SharedWalletActorOptions extends WalletBuildOptions, WalletLifeOptions {}
+
+/** The actor kind of shared wallets; an entity's id is the wallet's. */
+export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind {
+  return {
+    kind: "shared-wallet",
+    version: 1,
+    machine: sharedWalletMachine,
+    commands: sharedWalletCommands,
+    inputs: walletInputs,
+    outcomes: walletOutcomes,
+    tables: {
+      wallet: { table: "wallet", key: ["id"] },
+      shared: { table: "shared_wallet", key: ["id"] },
+      adoption: vaultAdoption,
+    },
+    effects: {
+      begin: (input) => beginning(options, input, (id) => specOf(options, id)),
+      end: (input) => ending(options, input),
+    },
+    builds: {
+      construct: defineBuild({
+        input: z.object({ wish: z.custom<Json>() }),
+        run: (_view, { wish }, context) => construct(options, receiveWish(wish), context),
+      }),
+      fees: defineBuild({
+        input: z.object({ wish: z.custom<Json>() }),
+        run: (_view, { wish }, context) => fees(options, receiveWish(wish), context),
+      }),
+      decode: defineBuild({
+        input: z.object({ transaction: z.string().regex(/^([0-9a-f]{2})*$/) }),
+        run: (_view, { transaction }, context) => decode(options, transaction, context),
+      }),
+    },
+  };
+}
+
+/** What the index is told of a wallet whose keys are all there. */
+async function specOf({ store, networkId }: SharedWalletActorOptions, id: string): Promise<Begun | undefined> {
+  const row = await readSharedWallet(store.sql, id);
+  if (!row?.sharing.complete) return undefined;
+  const { gap, birth, life, sharing } = row;
+  const stake = stakeCredential(sharing.delegation);
+  return {
+    life,
+    birth,
+    spec: {
+      wallet: id,
+      kind: "shared",
+      network: networkId,
+      gap,
+      prefix: pathText(accountPath("shared", sharing.account)).join("/"),
+      account: sharing.payment as unknown as Json,
+      ...(stake ? { stake } : {}),
+    },
+  };
+}
+
+type Answer = Result<Json, Failure>;
+
+/** A wallet that can build, as builds know it. */
+async function builder({ store }: SharedWalletActorOptions, id: string): Promise<Result<SharedWalletRow, Failure>> {
+  const row = await readSharedWallet(store.sql, id);
+  if (!row) return fail("no_such_wallet", `I couldn't find a wallet with the given id: ${id}`, { wallet_id: id });
+  if (row.sharing.complete) return ok(row);
+  return fail(
+    "shared_wallet_incomplete",
+    "The wallet still lacks keys of its cosigners: it has nothing to build from.",
+  );
+}
+
+const building = ({ id, oneChange, selection, sharing }: SharedWalletRow): Building => ({
+  id,
+  account: accountPath("shared", sharing.account),
+  oneChange,
+  selection,
+});
+
+/** A wish, kept to the times of the scripts that take part, and to the one account that there is. */
+async function within({ port }: SharedWalletActorOptions, { sharing }: SharedWalletRow, wish: Wish): Promise<Wish> {
+  const { slots } = await port.network();
+  const acts = wish.delegations?.length || wish.vote || wish.withdrawal;
+  const scripts = [sharing.payment, ...(acts && sharing.delegation ? [sharing.delegation] : [])];
+  const now = { slot: slotAt(slots, Date.now()), slotLengthMs: slots.slotLength };
+  return {
+    ...wish,
+    validity: validityWithin(scripts.map(({ script }) => script), wish.validity, now),
+    // to builds the first account is the wallet's own, whatever its index
+    ...(wish.delegations
+      ? { delegations: wish.delegations.map((one) => ({ ...one, index: Math.abs(one.index - sharing.account) })) }
+      : {}),
+  };
+}
+
+const templatesOf = ({ sharing: { payment, delegation } }: SharedWalletRow) => ({
+  payment,
+  ...(delegation ? { delegation } : {}),
+});
+
+async function construct(options: SharedWalletActorOptions, wish: Wish, context: BuildContext): Promise<Answer> {
+  const row = await builder(options, context.entity.id);
+  if (!row.ok) return row;
+  const more = { deadline: context.deadline, affinity: context.entity.id };
+  return await constructing(
+    options,
+    building(row.value),
+    await within(options, row.value, wish),
+    (input) => options.builders.run("sharedConstruct", { ...input, ...templatesOf(row.value) }, more),
+  );
+}
+
+async function fees(options: SharedWalletActorOptions, wish: Wish, context: BuildContext): Promise<Answer> {
+  const row = await builder(options, context.entity.id);
+  if (!row.ok) return row;
+  const more = { deadline: context.deadline, affinity: context.entity.id };
+  return await estimating(
+    options,
+    building(row.value),
+    await within(options, row.value, wish),
+    (input) => options.builders.run("sharedFees", { ...input, ...templatesOf(row.value) }, more),
+  );
+}
+
+async function decode(options: SharedWalletActorOptions, cbor: string, context: BuildContext): Promise<Answer> {
+  const row = await builder(options, context.entity.id);
+  return row.ok ? await decoding(options, building(row.value), cbor, context.deadline) : row;
+}

@@ -1,0 +1,122 @@
+/**
+ * The actor of a wallet whose addresses are all its own, sequential or of the first era: its rows are written by its turns; what it holds
+ * is the index's, which an effect begins and another ends; its transactions are built from what the index has at one point.
+ */
+import { z } from "zod";
+import {
+  balancing,
+  type Building,
+  constructing,
+  decoding,
+  estimating,
+  type WalletBuildOptions,
+} from "#actors/walletBuilds.ts";
+import { beginning, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
+import { walletCommands, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
+import type { Json } from "#src/base/json.ts";
+import { toHex } from "#src/base/bytes.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { ROLES } from "#src/cardano/derivation.ts";
+import { keyHash } from "#src/cardano/keys.ts";
+import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
+import { vaultAdoption } from "#src/vault/tables.ts";
+import { receivePartial, receiveWish } from "#src/wallet/build/received.ts";
+import { childHash, readXpub } from "#src/wallet/keys/account.ts";
+import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
+import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
+import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
+
+export interface WalletActorOptions extends WalletBuildOptions, WalletLifeOptions {}
+
+type Answer = Result<Json, Failure>;
+
+const message = z.custom<Json>();
+
+/** The actor kind of sequential wallets and those of the first era; an entity's id is the wallet's. */
+export function walletActor(options: WalletActorOptions): ActorKind {
+  const { builders } = options;
+  const building = (
+    run: (wallet: Building, context: BuildContext) => Promise<Answer>,
+    { entity, ...more }: BuildContext,
+  ) => builderOf(options, entity.id).then((wallet) => wallet.ok ? run(wallet.value, { entity, ...more }) : wallet);
+  return {
+    kind: "wallet",
+    version: 1,
+    machine: walletMachine,
+    commands: walletCommands,
+    inputs: walletInputs,
+    outcomes: walletOutcomes,
+    tables: { wallet: { table: "wallet", key: ["id"] }, adoption: vaultAdoption },
+    effects: {
+      begin: (input) => beginning(options, input, (id) => specOf(options, id)),
+      end: (input) => ending(options, input),
+    },
+    builds: {
+      construct: defineBuild({
+        input: z.object({ wish: message }),
+        run: (_view, { wish }, context) =>
+          building(
+            (wallet, { deadline }) =>
+              constructing(
+                options,
+                wallet,
+                receiveWish(wish),
+                (input) => builders.run("construct", input, { deadline }),
+              ),
+            context,
+          ),
+      }),
+      fees: defineBuild({
+        input: z.object({ wish: message }),
+        run: (_view, { wish }, context) =>
+          building(
+            (wallet, { deadline }) =>
+              estimating(options, wallet, receiveWish(wish), (input) => builders.run("fees", input, { deadline })),
+            context,
+          ),
+      }),
+      balance: defineBuild({
+        input: z.object({ transaction: message, inputs: message, redeemers: message }),
+        run: (_view, input, context) =>
+          building((wallet, { deadline }) => balancing(options, wallet, receivePartial(input), deadline), context),
+      }),
+      decode: defineBuild({
+        input: z.object({ transaction: z.string().regex(/^([0-9a-f]{2})*$/) }),
+        run: (_view, { transaction }, context) =>
+          building((wallet, { deadline }) => decoding(options, wallet, transaction, deadline), context),
+      }),
+    },
+  };
+}
+
+async function builderOf({ store }: WalletActorOptions, id: string): Promise<Result<Building, Failure>> {
+  const row = await readWallet(store.sql, id);
+  if (!row) return fail("no_such_wallet", `I couldn't find a wallet with the given id: ${id}`, { wallet_id: id });
+  const { kind, oneChange, selection, policyKey } = row;
+  return ok({
+    id,
+    account: kind === "shelley" ? accountPath("shelley") : [],
+    oneChange,
+    selection,
+    ...(policyKey === undefined ? {} : { policyKey: keyHash(readXpub(policyKey)!.key) }),
+  });
+}
+
+/** What the index is told of a wallet. */
+async function specOf({ store, networkId }: WalletActorOptions, id: string): Promise<Begun | undefined> {
+  const row = await readWallet(store.sql, id);
+  return row && { life: row.life, birth: row.birth, spec: indexed(row, networkId) };
+}
+
+function indexed({ id, kind, key, gap }: WalletRow, network: 0 | 1): Begun["spec"] {
+  if (kind === "random") return { wallet: id, kind, network, pathKey: toHex(byronPathKey(key)) };
+  return {
+    wallet: id,
+    kind: "shelley",
+    network,
+    gap,
+    prefix: pathText(accountPath("shelley")).join("/"),
+    account: key,
+    stake: { kind: "key", hash: childHash(key, ROLES.stake, 0) },
+  };
+}

@@ -1,0 +1,199 @@
+/** Transactions of wallets, built and read: what kinds of wallets have in common. Reads rows at one point, computes in a builder's thread. */
+import { fromHex } from "#src/base/bytes.ts";
+import { type Json, messaged } from "#src/base/json.ts";
+import { type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Builders } from "#src/builders/builders.ts";
+import type { NetworkId } from "#src/cardano/address.ts";
+import { ROLES } from "#src/cardano/derivation.ts";
+import { epochsOf } from "#src/cardano/epochs.ts";
+import { refKey } from "#src/cardano/output.ts";
+import { slotAt } from "#src/cardano/parameters.ts";
+import { atPoint, OFFERED, readReserved, reserve } from "#src/chain/available.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import { readListed } from "#src/chain/submissions.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+import { askedOf } from "#src/wallet/build/decode.ts";
+import type { BalanceInput, Constructed, ConstructInput, OwnCoin, Wish } from "#src/wallet/build/types.ts";
+import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
+import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
+import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
+import { readBuildable } from "#src/wallet/index/read.ts";
+import { readCoins } from "#src/wallet/index/readCoins.ts";
+import type { Path } from "#src/wallet/keys/types.ts";
+
+export interface WalletBuildOptions {
+  readonly store: Store;
+  readonly port: ChainPort;
+  readonly builders: Pick<Builders, "run">;
+  readonly networkId: NetworkId;
+}
+
+/** A wallet, as far as builds go by it. */
+export interface Building {
+  readonly id: string;
+  /** Path of its account. */
+  readonly account: Path;
+  /** Hash of its policy key, where it was set. */
+  readonly policyKey?: string | undefined;
+  readonly oneChange: boolean;
+  readonly selection: "per-output" | "round-robin";
+}
+
+type Answer = Result<Json, Failure>;
+
+/** Builds made anew because somebody else was offered the same outputs meanwhile. */
+const RACES = 5;
+
+/** What its pending transactions are, for holdings and builds. */
+export async function pendingOf(sql: Queries, wallet: string) {
+  const listed = await readListed(sql, [wallet]);
+  return listed.filter(({ status }) => status === "pending").map(({ transaction }) => transaction);
+}
+
+/** What is the same for all tries of a build. */
+async function settingOf(
+  { port, networkId }: WalletBuildOptions,
+  wish: Wish,
+): Promise<Result<(at: number) => Omit<ConstructInput, "wish" | "means">, Failure>> {
+  const [{ slots }, parameters] = await Promise.all([port.network(), port.parameters()]);
+  if (!parameters.ok) return parameters;
+  // what withdraws must end before the next rewards come in
+  const eras = wish.withdrawal ? await port.eras() : undefined;
+  if (eras && !eras.ok) return eras;
+  return ok((at) => {
+    const slot = Math.max(at, slotAt(slots, Date.now()));
+    return {
+      parameters: parameters.value.value,
+      network: networkId,
+      slots,
+      slot,
+      ...(eras ? { boundary: withdrawableBefore(epochsOf(eras.value.value), slot) } : {}),
+    };
+  });
+}
+
+/** Reads what a build starts from, at one point. */
+async function gather(
+  { store }: WalletBuildOptions,
+  { id, account, policyKey, oneChange, selection }: Building,
+  wish: Wish,
+  setting: (at: number) => Omit<ConstructInput, "wish" | "means">,
+): Promise<ConstructInput> {
+  const change = oneChange ? 1 : (wish.payments?.length ?? 0) + (wish.mintBurn?.length ?? 0) + 1;
+  const { at, value } = await atPoint(store, async (sql) => ({
+    buildable: await readBuildable(sql, id, { pending: await pendingOf(sql, id), reserved: readReserved, change }),
+    stake: await readAccount(sql, id),
+  }));
+  const known = setting(at.slot);
+  const { buildable: { utxos, change: free }, stake } = value;
+  return {
+    ...known,
+    wish,
+    means: {
+      coins: utxos,
+      change: free,
+      selection,
+      ...(policyKey === undefined ? {} : { policyKey }),
+      ...(stake ? { account: stakeAccountOf(stake, [...account, ROLES.stake, 0], known.parameters.keyDeposit) } : {}),
+    },
+  };
+}
+
+/** Builds what is wished, on outputs that nobody else was just offered while others suffice, and offers them to whoever asked. */
+export async function constructing(
+  options: WalletBuildOptions,
+  wallet: Building,
+  wish: Wish,
+  construct: (input: ConstructInput) => Promise<Result<Constructed, Failure>>,
+): Promise<Answer> {
+  const setting = await settingOf(options, wish);
+  if (!setting.ok) return setting;
+  return await offered(options, async () => {
+    const input = await gather(options, wallet, wish, setting.value);
+    return { coins: input.means.coins, built: await construct(input) };
+  });
+}
+
+/** Builds until what was built spends nothing that somebody else was offered meanwhile. */
+async function offered(
+  { store }: WalletBuildOptions,
+  build: () => Promise<{ readonly coins: readonly OwnCoin[]; readonly built: Result<Constructed, Failure> }>,
+): Promise<Answer> {
+  for (let race = 1;; race++) {
+    const { coins, built } = await build();
+    if (!built.ok) return built;
+    const { spends } = built.value;
+    const offeredBefore = coins.filter(({ preference = 0 }) => preference >= OFFERED);
+    const again = new Set((race < RACES ? offeredBefore.map(({ utxo }) => utxo.ref) : spends).map(refKey));
+    if (await reserve(store, spends, again)) return ok(messaged(built.value));
+  }
+}
+
+/** What that would cost; nothing is offered. */
+export async function estimating<T>(
+  options: WalletBuildOptions,
+  wallet: Building,
+  wish: Wish,
+  estimate: (input: ConstructInput) => Promise<Result<T, Failure>>,
+): Promise<Answer> {
+  const setting = await settingOf(options, wish);
+  if (!setting.ok) return setting;
+  const estimated = await estimate(await gather(options, wallet, wish, setting.value));
+  return estimated.ok ? ok(messaged(estimated.value)) : estimated;
+}
+
+/** Completes a partial transaction out of the wallet, as `constructing` does it. */
+export async function balancing(
+  options: WalletBuildOptions,
+  wallet: Building,
+  given: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
+  deadline: number,
+): Promise<Answer> {
+  const asked = askedOf(given.transaction);
+  if (!asked.ok) return asked;
+  const setting = await settingOf(options, {});
+  if (!setting.ok) return setting;
+  // what nobody stated is looked up, as far as it is unspent
+  const stated = new Set(given.inputs.map(({ ref }) => refKey(ref)));
+  const unstated = [...asked.value.inputs, ...asked.value.references].filter((ref) => !stated.has(refKey(ref)));
+  const found = unstated.length === 0 ? undefined : await options.port.utxosByRef(unstated);
+  if (found && !found.ok) return found;
+  return await offered(options, async () => {
+    const { wish: _, ...input } = await gather(options, wallet, { payments: [] }, setting.value);
+    const inputs = [...given.inputs, ...(found?.value.value ?? [])];
+    const built = await options.builders.run("balance", { ...input, ...given, inputs }, { deadline });
+    return { coins: input.means.coins, built };
+  });
+}
+
+/** Takes a transaction (CBOR in hexadecimal) apart, with what of it is the wallet's. */
+export async function decoding(
+  { store, port, builders, networkId }: WalletBuildOptions,
+  { id, account, policyKey }: Building,
+  cbor: string,
+  deadline: number,
+): Promise<Answer> {
+  const transaction = fromHex(cbor);
+  const asked = askedOf(transaction);
+  if (!asked.ok) return asked;
+  const parameters = await port.parameters();
+  if (!parameters.ok) return parameters;
+  const { inputs, collateral, addresses } = asked.value;
+  const { value } = await atPoint(store, async (sql) => ({
+    coins: await readCoins(sql, id, [...inputs, ...collateral].map(refKey), await pendingOf(sql, id)),
+    own: (await readClaims(sql, await readFacts(sql, [id]), addresses)).get(id),
+    stake: await readAccount(sql, id),
+  }));
+  const decoded = await builders.run("decode", {
+    transaction,
+    network: networkId,
+    keyDeposit: parameters.value.value.keyDeposit,
+    owns: {
+      coins: value.coins,
+      addresses: [...value.own ?? []].map(([address, path]) => ({ address, path })),
+      ...(value.stake ? { account: { credential: value.stake.credential, path: [...account, ROLES.stake, 0] } } : {}),
+      ...(policyKey === undefined ? {} : { policyKey }),
+    },
+  }, { deadline });
+  return decoded.ok ? ok(messaged(decoded.value)) : decoded;
+}

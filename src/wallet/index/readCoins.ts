@@ -1,0 +1,32 @@
+/** Outputs of a wallet by their references, whatever has become of them since. */
+import { created, type ScannedTransaction } from "#src/cardano/block.ts";
+import { parseRefKey, refKey } from "#src/cardano/output.ts";
+import type { Queries } from "#src/store/store.ts";
+import { pathOf, readClaims, readFacts } from "#src/wallet/index/owners.ts";
+import { storedOutput } from "#src/wallet/index/stored.ts";
+import type { OwnUtxo } from "#src/wallet/index/types.ts";
+
+/** Those of some outputs (`refKey`) that are the wallet's: unspent, spent, or still to come out of a pending transaction. */
+export async function readCoins(
+  sql: Queries,
+  wallet: string,
+  refs: readonly string[],
+  pending: readonly ScannedTransaction[] = [],
+): Promise<readonly OwnUtxo[]> {
+  const facts = await readFacts(sql, [wallet]);
+  const own = facts.get(wallet);
+  if (!own || refs.length === 0) return [];
+  const rows = await sql<{ ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
+    select ref, role, index, output from wallet_utxo where wallet = ${wallet} and ref = any(${sql.array([...refs])})`;
+  const found = new Map<string, OwnUtxo>(rows.map(({ ref, role, index, output }) => [ref, {
+    utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
+    path: pathOf(own, role, index),
+  }]));
+  const coming = pending.flatMap(created).filter(({ ref }) => refs.includes(refKey(ref)) && !found.has(refKey(ref)));
+  const claims = (await readClaims(sql, facts, coming.map(({ output }) => output.address))).get(wallet);
+  for (const utxo of coming) {
+    const path = claims?.get(utxo.output.address);
+    if (path) found.set(refKey(utxo.ref), { utxo, path });
+  }
+  return [...found.values()];
+}
