@@ -8,6 +8,7 @@ import { originProblem } from "#src/edge/devnet/origins.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { KEEP, type Keep } from "#src/runtime/retention.ts";
 import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
+import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
 
 /** Most commands that wait for one actor. */
@@ -58,6 +59,8 @@ export interface Options {
   readonly socket?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
   readonly blockMs: number;
+  /** What is asked of servers of others. */
+  readonly outside: OutsideOptions;
   /** What a devnet is begun with, as far as it was said. */
   readonly genesis: Partial<GenesisOptions>;
   readonly builders?: number;
@@ -89,6 +92,7 @@ ${PROVIDER_HELP}
   --network-magic N    the network's magic: 1 preprod, 2 preview (42)   ARBOR_NETWORK_MAGIC
   --socket PATH        where the devnet serves as a node does (FOLDER/devnet/node.socket)  ARBOR_SOCKET
   --block-ms N         ms between devnet blocks, 0 for on demand (1000) ARBOR_BLOCK_MS
+${OUTSIDE_HELP}
   --builders N         threads for what costs CPU (cores - 1)           ARBOR_BUILDERS
   --lease-ms N         ms until others take over from a killed process (4000)  ARBOR_LEASE_MS
   --keep-results-hours N       answers of commands: an id asked again later is a new command (24)  ARBOR_KEEP_RESULTS_HOURS
@@ -119,6 +123,7 @@ const NAMES = [
   "network-magic",
   "socket",
   "block-ms",
+  ...OUTSIDE_NAMES,
   "builders",
   "lease-ms",
   "keep-results-hours",
@@ -235,6 +240,11 @@ export function readOptions(
     networkMagic,
     ...(socket === undefined ? {} : { socket }),
     blockMs: number("block-ms", 1_000, 0, 3_600_000),
+    outside: readOutside({
+      text,
+      devnet: provider === "devnet",
+      problem: (sentence) => problems.push(sentence),
+    }),
     genesis: readGenesisOptions(text, some, (sentence) => problems.push(sentence)),
     ...(builders === undefined ? {} : { builders }),
     leaseMs: number("lease-ms", 4_000, 500, 600_000),

@@ -1,0 +1,46 @@
+/** What is asked of servers of others, as options of a start: metadata of pools and of tokens. */
+import { parseSource, type PoolSource } from "#src/wallet/pools/source.ts";
+
+export const OUTSIDE_NAMES = ["pool-metadata-fetching", "token-metadata-server", "outside-private"] as const;
+type Name = (typeof OUTSIDE_NAMES)[number];
+
+export const OUTSIDE_HELP =
+  `  --pool-metadata-fetching S  none, direct or the URL of a SMASH server, where nobody has set it yet (none)  ARBOR_POOL_METADATA_FETCHING
+  --token-metadata-server URL  says what tokens are called; none is asked unless given  ARBOR_TOKEN_METADATA_SERVER
+  --outside-private B  true: these servers, and those that pools name, may be on this machine and in private networks (true with a devnet
+                       of the house, else false)                        ARBOR_OUTSIDE_PRIVATE`;
+
+export interface OutsideOptions {
+  /** Where pools' metadata comes from, unless that was set already. */
+  readonly poolMetadata: PoolSource;
+  /** URL of the server of token metadata. */
+  readonly tokenMetadata?: string;
+  /** Whether servers may be on this machine and in private networks. */
+  readonly allowPrivate: boolean;
+}
+
+interface Given {
+  readonly text: (name: Name) => string | undefined;
+  /** Whether the network is a devnet of the house, which serves its pools' metadata itself. */
+  readonly devnet: boolean;
+  readonly problem: (sentence: string) => void;
+}
+
+/** Reads these options; what is none is told as a problem. */
+export function readOutside({ text, devnet, problem }: Given): OutsideOptions {
+  const source = parseSource(text("pool-metadata-fetching") ?? "none");
+  if (source === undefined) {
+    problem("--pool-metadata-fetching is none, direct or the URL of a SMASH server, without a path");
+  }
+  const tokenMetadata = text("token-metadata-server");
+  if (tokenMetadata !== undefined && !(URL.canParse(tokenMetadata) && /^https?:/.test(tokenMetadata))) {
+    problem("--token-metadata-server is a URL over http or https");
+  }
+  const allowPrivate = text("outside-private") ?? String(devnet);
+  if (!["true", "false"].includes(allowPrivate)) problem("--outside-private is true or false");
+  return {
+    poolMetadata: source ?? "none",
+    ...(tokenMetadata === undefined ? {} : { tokenMetadata }),
+    allowPrivate: allowPrivate === "true",
+  };
+}
