@@ -2,13 +2,13 @@
 import { fromHex } from "#src/base/bytes.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { created, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
-import { decode } from "#src/cardano/cbor.ts";
-import { type Output, readOutput, refKey } from "#src/cardano/output.ts";
+import { type Output, refKey } from "#src/cardano/output.ts";
 import { type Folded, type Row, type RowQuery, type Rows, type RowWrite, unanswered } from "#src/cardano/projection.ts";
 import type { Touched, Want } from "#src/cardano/projection.ts";
 import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { Pool } from "#src/wallet/index/pools.ts";
+import { storedOutput } from "#src/wallet/index/stored.ts";
 import { addressesIn, stakesIn, weigh } from "#src/wallet/index/weigh.ts";
 
 /** A wallet's part in a credential. */
@@ -164,7 +164,7 @@ export class BlockFold {
         role: row.role as bigint,
         index: row.index as bigint,
         address: null,
-        output: readOutput(decode(new Uint8Array(row.output as Uint8Array))),
+        output: storedOutput(row.output),
       };
       const ref = row.ref as string;
       this.live.set(ref, [...(this.live.get(ref) ?? []), held]);

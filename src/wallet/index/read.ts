@@ -1,21 +1,16 @@
 /** What wallets hold and what they can spend, out of the rows that the follower wrote. */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { decode } from "#src/cardano/cbor.ts";
-import { type Output, parseRefKey, readOutput, refKey } from "#src/cardano/output.ts";
+import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import { addValues, type AssetId, lovelace, noAssets, subtractValues, type Value } from "#src/cardano/value.ts";
 import type { Queries } from "#src/store/store.ts";
 import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { type Pending, readPending } from "#src/wallet/index/pending.ts";
 import { readChange } from "#src/wallet/index/readChange.ts";
+import { storedOutput } from "#src/wallet/index/stored.ts";
 import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
 
 /** Open submissions of each wallet, as whoever submits keeps them; wallets without any may be missing. */
 export type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
-
-/** An output as a row holds it. */
-export function storedOutput(bytes: unknown): Output {
-  return readOutput(decode(new Uint8Array(bytes as Uint8Array)));
-}
 
 /** What some wallets hold, all in one read; wallets that the index does not know are missing. */
 export async function readHoldings(

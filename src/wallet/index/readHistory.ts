@@ -1,13 +1,11 @@
 /** The transactions of wallets. */
 import { created, type ScannedTransaction, withdrawn } from "#src/cardano/block.ts";
-import { BodyTransaction } from "#src/cardano/scanBody.ts";
-import { ByronTransaction } from "#src/cardano/scanByron.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
 import { pathOf, readClaims, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { readIncluded } from "#src/wallet/index/pending.ts";
-import { storedOutput } from "#src/wallet/index/read.ts";
+import { storedOutput, type StoredTransaction, storedTransaction } from "#src/wallet/index/stored.ts";
 import { addressesIn, weigh } from "#src/wallet/index/weigh.ts";
 import type {
   HistoryCursor,
@@ -27,8 +25,6 @@ export interface HistoryPage {
 const KEY_DEPOSIT = 2_000_000n;
 /** Among what stands at one slot, what is pending is the newest. */
 const PENDING_INDEX = 2 ** 31 - 1;
-const BYRON = 1;
-const SHELLEY = 2;
 
 /** A wallet's transactions, those in the ledger and those that are pending or expired, in one order. */
 export async function readHistory(
@@ -78,16 +74,10 @@ export async function readTransaction(
   return same.length > 0 ? open?.transaction : undefined;
 }
 
-interface TransactionRow {
+interface TransactionRow extends StoredTransaction {
   readonly hash: string;
   readonly height: bigint;
-  readonly index: number;
   readonly block_hash: string;
-  readonly era: number;
-  readonly valid: boolean;
-  readonly body: Uint8Array;
-  readonly witnesses: Uint8Array;
-  readonly auxiliary: Uint8Array | null;
   readonly net: bigint;
   readonly fee: bigint | null;
   readonly deposit_taken: bigint;
@@ -120,16 +110,6 @@ async function ledgerRows(sql: Queries, wallet: string, query: HistoryQuery, lim
       : sql`and (from_slot, index, hash) < ${place}`
   }
     ${up ? sql`order by from_slot, index, hash` : sql`order by from_slot desc, index desc, hash desc`} limit ${limit}`;
-}
-
-/** The transaction of a row, as the block that held it had it. */
-function storedTransaction(row: TransactionRow): ScannedTransaction {
-  const { index, valid, era } = row;
-  const body = new Uint8Array(row.body);
-  const witnesses = new Uint8Array(row.witnesses);
-  if (era <= BYRON) return new ByronTransaction(index, body, witnesses);
-  const auxiliaryData = row.auxiliary === null ? undefined : new Uint8Array(row.auxiliary);
-  return new BodyTransaction({ index, valid, body, witnesses, auxiliaryData, lastSlotIncluded: era === SHELLEY });
 }
 
 function refsOf(transaction: ScannedTransaction): OutRef[] {

@@ -1,0 +1,45 @@
+/** What rows hold of the chain's own bytes. */
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { type Output, walkOutput } from "#src/cardano/output.ts";
+import { BodyTransaction } from "#src/cardano/scanBody.ts";
+import { ByronTransaction } from "#src/cardano/scanByron.ts";
+import { Walk } from "#src/cardano/walk.ts";
+
+const BYRON = 1;
+const SHELLEY = 2;
+
+/** Bytes of a row as a plain array: the database's client gives a kind of its own. */
+const plain = (bytes: unknown) => {
+  const { buffer, byteOffset, byteLength } = bytes as Uint8Array;
+  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+};
+
+/** An output as a row holds it. */
+export function storedOutput(bytes: unknown): Output {
+  return walkOutput(new Walk(plain(bytes)));
+}
+
+/** Columns of a transaction as the block that held it had it. */
+export interface StoredTransaction {
+  readonly index: number;
+  readonly era: number;
+  readonly valid: boolean;
+  readonly body: Uint8Array;
+  readonly witnesses: Uint8Array;
+  readonly auxiliary: Uint8Array | null;
+}
+
+/** The transaction of a row. */
+export function storedTransaction(
+  { index, era, valid, body, witnesses, auxiliary }: StoredTransaction,
+): ScannedTransaction {
+  if (era <= BYRON) return new ByronTransaction(index, plain(body), plain(witnesses));
+  return new BodyTransaction({
+    index,
+    valid,
+    body: plain(body),
+    witnesses: plain(witnesses),
+    auxiliaryData: auxiliary === null ? undefined : plain(auxiliary),
+    lastSlotIncluded: era === SHELLEY,
+  });
+}
