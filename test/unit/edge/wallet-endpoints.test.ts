@@ -29,7 +29,7 @@ interface Operation {
 const document = await (await edgeAlone().request("/v2/openapi.json")).json() as {
   paths: Record<string, Record<string, Operation>>;
 };
-const served = new Map(
+const served: ReadonlyMap<string, Operation> = new Map(
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)
   ),
