@@ -12,16 +12,33 @@ export class ApiError extends Error {
 /** Asks a service; gives the JSON of a good answer. Throws `ApiError`. */
 export async function call(
   base: string,
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   body?: unknown,
   signal?: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Json> {
+  return (await answer(base, method, path, body, signal, headers)).json;
+}
+
+/** As `call`, with the headers of the answer. A body of bytes goes as it is; an answer without a body is `null`. */
+export async function answer(
+  base: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly json: Json; readonly headers: Headers }> {
   let response: Response;
   try {
     response = await fetch(base.replace(/\/$/, "") + path, {
       method,
-      ...(body === undefined ? {} : { body: toJson(body), headers: { "content-type": "application/json" } }),
+      ...(body === undefined
+        ? { headers }
+        : body instanceof Uint8Array
+        ? { body: new Uint8Array(body), headers: { "content-type": "application/octet-stream", ...headers } }
+        : { body: toJson(body), headers: { "content-type": "application/json", ...headers } }),
       ...(signal ? { signal } : {}),
     });
   } catch (error) {
@@ -32,18 +49,19 @@ export async function call(
     );
   }
   const text = await response.text();
-  let answer: Json;
+  if (response.status === 204) return { json: null, headers: response.headers };
+  let json: Json;
   try {
-    answer = parseJson(text);
+    json = parseJson(text);
   } catch {
     throw new ApiError(response.status, "malformed_answer", `The answer of ${base}${path} is no JSON.`);
   }
-  if (response.ok) return answer;
-  const refused = (answer ?? {}) as { code?: string; error?: string; message?: string; details?: Json };
+  if (response.ok) return { json, headers: response.headers };
+  const refused = (json ?? {}) as { code?: string; error?: string; message?: string; details?: Json; info?: Json };
   throw new ApiError(
     response.status,
     refused.code ?? "unknown",
     refused.error ?? refused.message ?? text,
-    refused.details,
+    refused.details ?? refused.info,
   );
 }

@@ -1,0 +1,244 @@
+/**
+ * The typed client of the wallet service; it runs in a browser.
+ *
+ * ```ts
+ * const client = new WalletClient("http://127.0.0.1:8090/v2");
+ * const wallet = await client.create({ name: "Savings", mnemonic_sentence: words, passphrase });
+ * const { transaction } = await client.construct(wallet.id, { payments: [{ address, amount: lovelace(2_000_000n) }] });
+ * await client.submit(wallet.id, (await client.sign(wallet.id, transaction, passphrase)).transaction);
+ * ```
+ */
+import type { z } from "zod";
+import type * as addresses from "#src/api/wallets/addresses.ts";
+import type * as assets from "#src/api/wallets/assets.ts";
+import type * as network from "#src/api/wallets/network.ts";
+import type * as transactions from "#src/api/wallets/transactions.ts";
+import type * as wallets from "#src/api/wallets/wallets.ts";
+import type { Json, Messaged } from "#src/base/json.ts";
+import { answer, call } from "#src/client/http.ts";
+
+/** What a schema describes, as it comes: integers are `number`, or `bigint` past 2^53. */
+type Told<S extends z.ZodType> = Messaged<z.output<S>>;
+
+export type Wallet = Told<typeof wallets.wallet>;
+export type ByronWallet = Told<typeof wallets.byronWallet>;
+export type WalletAddress = Told<typeof addresses.walletAddress>;
+export type Transaction = Told<typeof transactions.transaction>;
+export type Constructed = Told<typeof transactions.constructed>;
+export type Decoded = Told<typeof transactions.decoded>;
+export type FeeEstimate = Told<typeof transactions.fees>;
+export type Asset = Told<typeof assets.asset>;
+export type NetworkInformation = Told<typeof network.networkInformation>;
+
+/** Lovelace, as bodies have it. */
+export const lovelace = (quantity: number | bigint) => ({ quantity, unit: "lovelace" as const });
+
+/** A page of a list, and where the next one begins. */
+export interface Page<T> {
+  readonly entries: T;
+  readonly after?: string;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Kinds of wallets by the first part of their paths. */
+export type Prefix = "wallets" | "byron-wallets" | "shared-wallets";
+
+export class WalletClient {
+  /** `base` is the address of the service with its version, such as `http://127.0.0.1:8090/v2`. Every method throws `ApiError`. */
+  constructor(readonly base: string) {}
+
+  information(): Promise<NetworkInformation> {
+    return this.get("/network/information");
+  }
+
+  parameters(epoch?: number | "latest"): Promise<Told<typeof network.networkParameters>> {
+    return this.get("/network/parameters", { epoch });
+  }
+
+  latestHeader(): Promise<Told<typeof network.blockHeader>> {
+    return this.get("/blocks/latest/header");
+  }
+
+  inspect(address: string): Promise<Told<typeof addresses.inspected>> {
+    return this.get(`/addresses/${encodeURIComponent(address)}`);
+  }
+
+  makeAddress(body: z.input<typeof addresses.addressBody>): Promise<{ readonly address: string }> {
+    return this.send("POST", "/addresses", body);
+  }
+
+  create(body: z.input<typeof wallets.walletBody>): Promise<Wallet> {
+    return this.send("POST", "/wallets", body);
+  }
+
+  createByron(body: z.input<typeof wallets.byronWalletBody>): Promise<ByronWallet> {
+    return this.send("POST", "/byron-wallets", body);
+  }
+
+  wallets(): Promise<readonly Wallet[]> {
+    return this.get("/wallets");
+  }
+
+  wallet(id: string): Promise<Wallet> {
+    return this.get(`/wallets/${id}`);
+  }
+
+  byronWallet(id: string): Promise<ByronWallet> {
+    return this.get(`/byron-wallets/${id}`);
+  }
+
+  change(id: string, body: z.input<typeof wallets.walletChange>): Promise<Wallet> {
+    return this.send("PUT", `/wallets/${id}`, body);
+  }
+
+  changePassphrase(id: string, body: z.input<typeof wallets.passphraseChange>): Promise<null> {
+    return this.send("PUT", `/wallets/${id}/passphrase`, body);
+  }
+
+  delete(id: string, prefix: Prefix = "wallets"): Promise<null> {
+    return this.send("DELETE", `/${prefix}/${id}`);
+  }
+
+  addresses(id: string, query: Query = {}, prefix: Prefix = "wallets"): Promise<readonly WalletAddress[]> {
+    return this.get(`/${prefix}/${id}/addresses`, query);
+  }
+
+  addressPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<readonly WalletAddress[]>> {
+    return this.page(`/${prefix}/${id}/addresses`, query);
+  }
+
+  utxos(id: string, prefix: Prefix = "wallets"): Promise<Told<typeof wallets.snapshot>> {
+    return this.get(`/${prefix}/${id}/utxo`);
+  }
+
+  statistics(id: string, prefix: Prefix = "wallets"): Promise<Told<typeof wallets.distribution>> {
+    return this.get(`/${prefix}/${id}/statistics/utxos`);
+  }
+
+  assets(id: string, prefix: Prefix = "wallets"): Promise<readonly Asset[]> {
+    return this.get(`/${prefix}/${id}/assets`);
+  }
+
+  asset(id: string, policy: string, name = "", prefix: Prefix = "wallets"): Promise<Asset> {
+    return this.get(`/${prefix}/${id}/assets/${policy}${name === "" ? "" : `/${name}`}`);
+  }
+
+  accountKey(id: string, format?: "extended" | "non_extended", prefix: Prefix = "wallets"): Promise<string> {
+    return this.get(`/${prefix}/${id}/keys`, { format });
+  }
+
+  key(id: string, role: string, index: string, hash?: boolean, prefix: Prefix = "wallets"): Promise<string> {
+    return this.get(`/${prefix}/${id}/keys/${role}/${index}`, { hash });
+  }
+
+  policyKey(id: string): Promise<string> {
+    return this.get(`/wallets/${id}/policy-key`);
+  }
+
+  makePolicyKey(id: string, passphrase: string): Promise<string> {
+    return this.send("POST", `/wallets/${id}/policy-key`, { passphrase });
+  }
+
+  policyId(id: string, template: Json): Promise<{ readonly policy_id: string }> {
+    return this.send("POST", `/wallets/${id}/policy-id`, { policy_script_template: template });
+  }
+
+  construct(
+    id: string,
+    body: z.input<typeof transactions.constructBody>,
+    prefix: Prefix = "wallets",
+  ): Promise<Constructed> {
+    return this.send("POST", `/${prefix}/${id}/transactions-construct`, body);
+  }
+
+  balance(id: string, body: z.input<typeof transactions.balanceBody>): Promise<Constructed> {
+    return this.send("POST", `/wallets/${id}/transactions-balance`, body);
+  }
+
+  sign(
+    id: string,
+    transaction: string,
+    passphrase: string,
+    prefix: Prefix = "wallets",
+  ): Promise<{ readonly transaction: string }> {
+    return this.send("POST", `/${prefix}/${id}/transactions-sign`, { transaction, passphrase });
+  }
+
+  /** Submits a signed transaction; `key` names the request, so that it is done once however often it is asked. */
+  submit(
+    id: string,
+    transaction: string,
+    options: { readonly prefix?: Prefix; readonly key?: string } = {},
+  ): Promise<{ readonly id: string }> {
+    return this.send("POST", `/${options.prefix ?? "wallets"}/${id}/transactions-submit`, { transaction }, options.key);
+  }
+
+  decode(
+    id: string,
+    body: z.input<typeof transactions.decodeBody>,
+    prefix: Prefix = "wallets",
+  ): Promise<Decoded> {
+    return this.send("POST", `/${prefix}/${id}/transactions-decode`, body);
+  }
+
+  fees(
+    id: string,
+    body: z.input<typeof transactions.paymentFeesBody>,
+    prefix: Prefix = "wallets",
+  ): Promise<FeeEstimate> {
+    return this.send("POST", `/${prefix}/${id}/payment-fees`, body);
+  }
+
+  /** Builds, signs and submits in one call; `key` as in `submit`. */
+  pay(
+    id: string,
+    body: z.input<typeof transactions.sendBody>,
+    options: { readonly prefix?: Prefix; readonly key?: string } = {},
+  ): Promise<Transaction> {
+    return this.send("POST", `/${options.prefix ?? "wallets"}/${id}/transactions`, body, options.key);
+  }
+
+  transactions(id: string, query: Query = {}, prefix: Prefix = "wallets"): Promise<readonly Transaction[]> {
+    return this.get(`/${prefix}/${id}/transactions`, query);
+  }
+
+  transactionPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<readonly Transaction[]>> {
+    return this.page(`/${prefix}/${id}/transactions`, query);
+  }
+
+  transaction(id: string, hash: string, query: Query = {}, prefix: Prefix = "wallets"): Promise<Transaction> {
+    return this.get(`/${prefix}/${id}/transactions/${hash}`, query);
+  }
+
+  forget(id: string, hash: string, prefix: Prefix = "wallets"): Promise<null> {
+    return this.send("DELETE", `/${prefix}/${id}/transactions/${hash}`);
+  }
+
+  /** Submits what was signed elsewhere. */
+  proxy(transaction: Uint8Array): Promise<{ readonly id: string }> {
+    return this.send("POST", "/proxy/transactions", transaction);
+  }
+
+  /** Asks for anything that has no method of its own here. */
+  async get<T>(path: string, query: Query = {}): Promise<T> {
+    return (await call(this.base, "GET", path + queryText(query))) as T;
+  }
+
+  /** As `get`, with a body; `key` is an `Idempotency-Key`. */
+  async send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown, key?: string): Promise<T> {
+    const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
+    return (await call(this.base, method, path, body, undefined, headers)) as T;
+  }
+
+  private async page<T>(path: string, query: Query): Promise<Page<T>> {
+    const { json, headers } = await answer(this.base, "GET", path + queryText(query));
+    const next = /<[^>]*[?&]after=([^&>]+)[^>]*>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+    return { entries: json as T, ...(next === undefined ? {} : { after: decodeURIComponent(next) }) };
+  }
+}
+
+function queryText(query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]]);
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}
