@@ -6,7 +6,7 @@ import type { Builders } from "#src/builders/builders.ts";
 import type { NetworkId } from "#src/cardano/address.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
-import { refKey } from "#src/cardano/output.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, OFFERED, readReserved, reserve } from "#src/chain/available.ts";
 import type { ChainPort } from "#src/chain/port.ts";
@@ -60,6 +60,11 @@ async function settingOf(
   // what withdraws must end before the next rewards come in
   const eras = wish.withdrawal ? await port.eras() : undefined;
   if (eras && !eras.ok) return eras;
+  const references = await lookedUp(
+    port,
+    (wish.mintBurn ?? []).flatMap(({ policy }) => "id" in policy ? [policy.reference] : []),
+  );
+  if (!references.ok) return references;
   return ok((at) => {
     const slot = Math.max(at, slotAt(slots, Date.now()));
     return {
@@ -67,9 +72,17 @@ async function settingOf(
       network: networkId,
       slots,
       slot,
+      references: references.value,
       ...(eras ? { boundary: withdrawableBefore(epochsOf(eras.value.value), slot) } : {}),
     };
   });
+}
+
+/** Outputs of anybody, as far as they are unspent. */
+async function lookedUp(port: ChainPort, refs: readonly OutRef[]): Promise<Result<readonly Utxo[], Failure>> {
+  if (refs.length === 0) return ok([]);
+  const found = await port.utxosByRef(refs);
+  return found.ok ? ok(found.value.value) : found;
 }
 
 /** Reads what a build starts from, at one point. */
@@ -156,11 +169,11 @@ export async function balancing(
   // what nobody stated is looked up, as far as it is unspent
   const stated = new Set(given.inputs.map(({ ref }) => refKey(ref)));
   const unstated = [...asked.value.inputs, ...asked.value.references].filter((ref) => !stated.has(refKey(ref)));
-  const found = unstated.length === 0 ? undefined : await options.port.utxosByRef(unstated);
-  if (found && !found.ok) return found;
+  const found = await lookedUp(options.port, unstated);
+  if (!found.ok) return found;
   return await offered(options, async () => {
     const { wish: _, ...input } = await gather(options, wallet, { payments: [] }, setting.value);
-    const inputs = [...given.inputs, ...(found?.value.value ?? [])];
+    const inputs = [...given.inputs, ...found.value];
     const built = await options.builders.run("balance", { ...input, ...given, inputs }, { deadline });
     return { coins: input.means.coins, built };
   });
@@ -178,7 +191,9 @@ export async function decoding(
   if (!asked.ok) return asked;
   const parameters = await port.parameters();
   if (!parameters.ok) return parameters;
-  const { inputs, collateral, addresses } = asked.value;
+  const { inputs, collateral, references, addresses } = asked.value;
+  const looked = await lookedUp(port, references);
+  if (!looked.ok) return looked;
   const { value } = await atPoint(store, async (sql) => ({
     coins: await readCoins(sql, id, [...inputs, ...collateral].map(refKey), await pendingOf(sql, id)),
     own: (await readClaims(sql, await readFacts(sql, [id]), addresses)).get(id),
@@ -188,6 +203,7 @@ export async function decoding(
     transaction,
     network: networkId,
     keyDeposit: parameters.value.value.keyDeposit,
+    references: looked.value,
     owns: {
       coins: value.coins,
       addresses: [...value.own ?? []].map(([address, path]) => ({ address, path })),

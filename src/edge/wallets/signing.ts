@@ -33,6 +33,9 @@ export async function signTransaction(
     account: account && { credential: account.credential, path: STAKE_PATH },
     policyKey: policy === undefined ? undefined : { hash: policy, path: policyPath() },
     keys: await keysNamed(desk, row.id, transaction),
+    policies: [...decoded.mint, ...decoded.burn].flatMap(({ script }) =>
+      script?.kind === "native" ? [script.native] : []
+    ),
   }));
   const paths = [...signing.paths, ...signing.byron.map(({ path }) => path)];
   const signatures = answered(

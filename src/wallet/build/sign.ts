@@ -1,14 +1,14 @@
 /** Which of a wallet's keys sign a transaction. */
+import { fromHex } from "#src/base/bytes.ts";
 import type { Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { keysOf, readNative } from "#src/cardano/nativeScript.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
-import { policyOf } from "#src/cardano/value.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 import { attempted } from "#src/wallet/build/decode.ts";
-import { scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
+import { witnessesOf } from "#src/wallet/build/witnesses.ts";
 import type { DecodeFailure, OwnCoin, StakeAccount } from "#src/wallet/build/types.ts";
 
 /** Keys that a wallet can sign with, as far as a transaction may ask for them. */
@@ -19,8 +19,8 @@ export interface OwnKeys {
   readonly policyKey?: { readonly hash: string; readonly path: Path } | undefined;
   /** Further keys by hash: those that a body may name as required signers. */
   readonly keys?: ReadonlyMap<string, Path> | undefined;
-  /** Outputs behind its reference inputs, where known: a script in them may name the wallet's keys. */
-  readonly references?: readonly Utxo[] | undefined;
+  /** CBOR in hexadecimal of native scripts that mint, as `Decoded` has them: those in outputs that are referred to are not among the witnesses. */
+  readonly policies?: readonly string[] | undefined;
 }
 
 /** Who signs, and what. */
@@ -49,13 +49,11 @@ export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Signing
       else if (address.startsWith("8")) byron.set(address, path);
     }
     const named = new Set(scanned.requiredSigners);
-    const looked = new Set(scanned.references.map(refKey));
-    const policies = new Set([...scanned.mint.keys()].map(policyOf));
-    const referred = (own.references ?? []).flatMap(({ ref, output: { script } }) =>
-      script && looked.has(refKey(ref)) ? [scriptIn(script)] : []
-    ).filter(({ hash }) => policies.has(hash));
-    for (const { language, bytes } of [...witnessesOf(scanned.witnesses).scripts, ...referred]) {
-      for (const key of language === 0 ? keysOf(readNative(decode(bytes))) : []) named.add(key);
+    const natives = witnessesOf(scanned.witnesses).scripts.flatMap(({ language, bytes }) =>
+      language === 0 ? [bytes] : []
+    );
+    for (const script of [...natives, ...(own.policies ?? []).map(fromHex)]) {
+      for (const key of keysOf(readNative(decode(script)))) named.add(key);
     }
     const { account, policyKey } = own;
     if (account?.credential.kind === "key") {

@@ -204,7 +204,7 @@ describe("minting", () => {
     const signing = signingOf(built.transaction, {
       coins: means.coins,
       policyKey: { hash: policyKey, path: policyPath },
-      references: [carrier],
+      policies: [toHex(policy.value.bytes)],
     });
     expect(signing.ok && signing.value.paths).toContainEqual(policyPath);
     const signed = signedFor(built, policyKey);
