@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { Pool } from "#src/wallet/index/pools.ts";
+import { seeded } from "../../../support/random.ts";
+
+describe("a pool", () => {
+  it("keeps its gap beyond the last used index", () => {
+    const pool = new Pool(10, -1, 10);
+    pool.use([3]);
+    expect([pool.size, pool.used]).toEqual([14, 3]);
+    pool.use([1]);
+    expect([pool.size, pool.used]).toEqual([14, 3]);
+    pool.use([13]);
+    expect([pool.size, pool.used]).toEqual([24, 13]);
+  });
+
+  it("does not see what is beyond it", () => {
+    const pool = new Pool(10, -1, 10);
+    pool.use([10, 11, 500]);
+    expect([pool.size, pool.used]).toEqual([10, -1]);
+  });
+
+  it("grows by one index towards the next, whatever their order", () => {
+    const pool = new Pool(20, -1, 20);
+    pool.use([59, 39, 19, 80]);
+    expect([pool.size, pool.used]).toEqual([80, 59]);
+    pool.use([80]);
+    expect([pool.size, pool.used]).toEqual([80, 59]);
+    pool.use([79, 80]);
+    expect([pool.size, pool.used]).toEqual([101, 80]);
+  });
+
+  it("is where trying again and again leads", () => {
+    const random = seeded(7);
+    for (let run = 0; run < 300; run++) {
+      const gap = 1 + Math.floor(random() * 12);
+      const indices = Array.from({ length: Math.floor(random() * 12) }, () => Math.floor(random() * 80));
+      let size = gap;
+      let used = -1;
+      for (let before = -1; before !== size;) {
+        before = size;
+        used = Math.max(used, ...indices.filter((index) => index < size));
+        size = Math.max(size, used + 1 + gap);
+      }
+      const pool = new Pool(gap, -1, gap);
+      pool.use(indices);
+      expect([indices, pool.size, pool.used]).toEqual([indices, size, used]);
+    }
+  });
+});
