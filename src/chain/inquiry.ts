@@ -74,6 +74,8 @@ export interface InquirerOptions {
 const LOOK_MS = 1_000;
 /** Milliseconds between two questions, and before one is put again whose answer could not be placed. */
 const AGAIN_MS = 25;
+/** Milliseconds between two looks at the least. */
+const PAUSE_MS = 100;
 /** Milliseconds before a network is asked again that has no such answer. */
 const UNSUPPORTED_MS = 60_000;
 /** Milliseconds that an answer from ahead waits at the most before it is asked for again. */
@@ -82,11 +84,14 @@ const WAIT_MS = 30_000;
 /** Asks the network what is wanted, and has the answers written where they belong. */
 export class Inquirer {
   private readonly sleepers = new Set<() => void>();
+  /** How often the main cursor moved. */
+  private moves = 0;
 
   constructor(private readonly options: InquirerOptions) {}
 
   /** The main cursor moved, or something may be wanted. */
   wake(): void {
+    this.moves++;
     for (const rouse of this.sleepers) rouse();
     this.sleepers.clear();
   }
@@ -109,14 +114,17 @@ export class Inquirer {
     const log = this.options.log.with({ inquiry: one.name });
     while (!signal.aborted) {
       let wait = LOOK_MS;
+      const { moves } = this;
       try {
         wait = await this.look(one, log, signal);
       } catch (error) {
         if (signal.aborted) return;
         log.warn("an inquiry is interrupted", { reason: reason(error) });
       }
-      // as long as there is no sense in asking, it is no use to look at each block
-      await (wait === LOOK_MS ? this.doze(wait, signal) : sleep(wait, signal));
+      // where blocks come fast it is no use to look at each of them
+      await sleep(Math.min(wait, PAUSE_MS), signal);
+      if (wait === LOOK_MS && this.moves !== moves) continue;
+      await (wait === LOOK_MS ? this.doze(wait, signal) : sleep(Math.max(0, wait - PAUSE_MS), signal));
     }
   }
 
@@ -135,8 +143,7 @@ export class Inquirer {
     }
     for (const until = Date.now() + WAIT_MS; !signal.aborted && Date.now() < until;) {
       const outcome = await this.options.serially(() => this.settle(asked, answer.value));
-      if (outcome === "settled") return AGAIN_MS;
-      if (outcome === "ask_again") return AGAIN_MS;
+      if (outcome !== "wait") return AGAIN_MS;
       await this.doze(AGAIN_MS * 4, signal);
     }
     return AGAIN_MS;

@@ -38,6 +38,7 @@ const KEEP_FAILED_MS = 10_000;
 /** Assets that are kept, and those of one request. */
 const MOST_KEPT = 10_000;
 const AT_ONCE = 100;
+const LANES = 4;
 /** A logo may have 64 kB, in base64; of a hundred assets together the answer is bounded all the same. */
 const MOST_BYTES = 16_777_216;
 const PROPERTIES = ["name", "description", "ticker", "decimals", "url", "logo"];
@@ -46,6 +47,8 @@ const PROPERTIES = ["name", "description", "ticker", "decimals", "url", "logo"];
 export class TokenServer {
   private readonly kept = new Map<string, { readonly known: TokenKnown; readonly until: number }>();
   private readonly asking = new Map<string, Promise<void>>();
+  /** Requests stand in a few lines, so that a wallet of many assets is no burden to the server. */
+  private readonly lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
 
   constructor(private readonly options: TokenServerOptions) {}
 
@@ -57,7 +60,11 @@ export class TokenServer {
     const fresh = missing.filter((one) => !this.asking.has(one));
     for (let from = 0; from < fresh.length; from += AT_ONCE) {
       const some = fresh.slice(from, from + AT_ONCE);
-      const asked = this.ask(some).finally(() => some.forEach((one) => this.asking.delete(one)));
+      const lane = (from / AT_ONCE) % this.lanes.length;
+      const asked = this.lanes[lane]!.then(() => this.ask(some)).finally(() =>
+        some.forEach((one) => this.asking.delete(one))
+      );
+      this.lanes[lane] = asked;
       for (const one of some) this.asking.set(one, asked);
     }
     await Promise.all(missing.flatMap((one) => this.asking.get(one) ?? []));

@@ -121,9 +121,10 @@ function leave(before: Left, certificates: readonly OfAccount[]): Left {
   for (const certificate of certificates) {
     if (certificate.kind === "unregister") left = { registered: false, deposit: null, pool: null, drep: null };
     else {
-      if (certificate.kind === "register") left = { ...left, registered: true, deposit: certificate.deposit ?? null };
+      if (certificate.kind === "register") left = { ...left, deposit: certificate.deposit ?? null };
       const { pool, drep } = certificate.to ?? {};
-      left = { ...left, pool: pool ?? left.pool, drep: drep ? drepKey(drep) : left.drep };
+      // who delegates is registered, whether or not that was read
+      left = { ...left, registered: true, pool: pool ?? left.pool, drep: drep ? drepKey(drep) : left.drep };
     }
   }
   return left;

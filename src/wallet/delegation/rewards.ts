@@ -81,11 +81,20 @@ export async function writeRewards(
       ${texts(rows.map(({ wallet }) => wallet))}::text[], ${texts(rows.map(({ credential }) => credential))}::text[],
       ${texts(rows.map(({ rewards }) => rewards))}::bigint[], ${texts(rows.map((row) => row.from_slot))}::bigint[],
       ${texts(rows.map((row) => row.to_slot))}::bigint[]) as t (wallet, credential, rewards, from_slot, to_slot)`;
-  await sql`update wallet_delegation d set deposit = x.deposit from unnest(
-    ${sql.array([...accounts.keys()])}::text[], ${
-    sql.array([...accounts.values()].map(({ deposit }) => deposit === undefined ? null : String(deposit)))
-  }::bigint[]) x (credential, deposit)
-    where d.credential = x.credential and d.to_slot is null and d.registered and d.deposit is null`;
+  // what was read may have begun after a registration, or a vote: that alone is filled in
+  const known = [...accounts].filter(([, { registered }]) => registered);
+  const filled = await sql<{ credential: string }[]>`update wallet_delegation d
+    set deposit = coalesce(d.deposit, x.deposit), pool = coalesce(d.pool, x.pool), drep = coalesce(d.drep, x.drep)
+    from unnest(${texts(known.map(([stake]) => stake))}::text[], ${
+    texts(known.map(([, one]) => one.deposit))
+  }::bigint[],
+      ${texts(known.map(([, one]) => one.pool))}::text[],
+      ${texts(known.map(([, { drep }]) => drep && drepKey(drep)))}::text[]) x (credential, deposit, pool, drep)
+    where d.credential = x.credential and d.to_slot is null and d.registered and d.from_slot <= ${point.slot}
+      and d.wallet = any(${wallets})
+      and (d.deposit is null and x.deposit is not null or d.pool is null and x.pool is not null
+        or d.drep is null and x.drep is not null)
+    returning d.credential`;
 
   const last = blocks.at(-1) ?? point;
   const unread = mine.filter(({ stake, known }) => !known && accounts.get(stake)!.registered);
@@ -95,7 +104,8 @@ export async function writeRewards(
       ${texts(began.map(({ wallet }) => wallet))}::text[], ${texts(began.map(({ stake }) => stake))}::text[],
       ${texts(began.map(({ deposit }) => deposit))}::bigint[], ${texts(began.map(({ pool }) => pool))}::text[],
       ${texts(began.map(({ drep }) => drep && drepKey(drep)))}::text[]) as t (wallet, credential, deposit, pool, drep)`;
-  return await news(sql, mine, unread, now, last, epochOf);
+  const whole = new Set([...unread.map(({ stake }) => stake), ...filled.map(({ credential }) => credential)]);
+  return await news(sql, mine, whole, now, last, epochOf);
 }
 
 /** The rows of an account from an answer's point on: a new one with each block that withdraws. */
@@ -118,13 +128,12 @@ function rewardsAfter(account: ToldAccount, stake: string, slot: number, blocks:
 async function news(
   sql: Queries,
   mine: readonly Mine[],
-  unread: readonly Mine[],
+  wholly: ReadonlySet<string>,
   now: ReadonlyMap<string, bigint>,
   at: Point,
   epochOf: EpochOf,
 ): Promise<readonly Touched[]> {
   const epoch = epochOf(at.slot);
-  const wholly = new Set(unread.map(({ stake }) => stake));
   const whole: Touched[] = [];
   if (wholly.size > 0) {
     const list = sql.array([...wholly]);

@@ -30,6 +30,8 @@ const AT_ONCE = 8;
 /** Texts that are fetched before it is looked again which source is set. */
 const BATCH = 64;
 const LOOK_MS = 1_000;
+/** Looks at the source for one at what is missing. */
+const SELDOM = 5;
 const AGAIN_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Milliseconds between two questions which pools are delisted. */
@@ -38,11 +40,20 @@ const DELISTED_MS = 3_600_000;
 /** Fetches until the signal aborts. */
 export async function keepPools(options: PoolKeeperOptions, signal: AbortSignal): Promise<void> {
   const { log, lookMs = LOOK_MS } = options;
+  let looks = 0;
+  let last: PoolSource = "none";
   while (!signal.aborted) {
     try {
       const source = await readSource(options.store.sql);
-      if (source !== "none" && await fetchSome(options, source, signal) >= BATCH) continue;
-      if (isServer(source)) await askDelisted(options, source, signal);
+      // what is missing changes with the source; otherwise it is looked up less often
+      if (source !== "none" && (source !== last || looks++ % SELDOM === 0)) {
+        if (await fetchSome(options, source, signal) >= BATCH) {
+          looks = 0;
+          continue;
+        }
+        if (isServer(source)) await askDelisted(options, source, signal);
+      }
+      last = source;
     } catch (error) {
       if (signal.aborted) return;
       log.warn("pools' metadata is not kept", { reason: reason(error) });

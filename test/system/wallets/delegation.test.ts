@@ -236,7 +236,18 @@ test(
       expect(restored.history[0]!.epoch).toBeGreaterThanOrEqual(0);
       expect(actor.view!.state).toBe("both");
 
-      await world.store.sql.begin((sql) => dismiss(sql, WALLET_PROJECTION, ["late", "restored"]));
+      // of a wallet that begins between its registration and its next certificate the rest is filled in
+      const between = devnet.tip();
+      await doing(house, { certificates: [certificates.delegate(alice, devnet.genesis.pools[1]!.id)] });
+      await begin("between", { slot: between.slot, hash: between.hash });
+      const all = { registered: true, deposit: 2n * ada, pool: devnet.genesis.pools[1]!.id, drep: { kind: "abstain" } };
+      expect(await settled(house, "between")).toMatchObject(all);
+      expect(await settled(house, "late")).toMatchObject(all);
+      const heard = { registered: true, deposit: "2000000", next: [{ drep: "abstain" }] };
+      await until("the actor hears of it", async () => actor.view!.context.deposit !== null);
+      expect(actor.view).toMatchObject({ state: "both", context: heard });
+
+      await world.store.sql.begin((sql) => dismiss(sql, WALLET_PROJECTION, ["late", "restored", "between"]));
       await makeBlock(devnet);
       for (const table of ["wallet_delegation", "wallet_delegation_due", "wallet_reward"]) {
         await until(
@@ -273,7 +284,7 @@ test("answers from behind, from ahead and from far behind come to the same rewar
     const pool = devnet.genesis.pools[0]!.id;
     const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];
     await doing(house, { certificates: joining, deposit: 2n * ada });
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 8; i++) {
       await enter(house, epochs.of(devnet.tip().slot) + 1);
       await makeBlock(devnet);
       const { rewards } = await settled(house, "w");

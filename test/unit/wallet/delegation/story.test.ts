@@ -95,9 +95,9 @@ function truthAfter(before: Truth, deeds: readonly Deed[], of: number, slot: num
     if (deed.of !== of || !deed.valid || act.is === "withdraw") continue;
     if (act.is === "unregister") truth = { ...NOTHING, slot };
     else {
-      if (act.is === "register") truth = { ...truth, registered: true, deposit: act.deposit ?? null };
+      if (act.is === "register") truth = { ...truth, deposit: act.deposit ?? null };
       const { pool, drep } = delegation(act);
-      truth = { ...truth, slot, pool: pool ?? truth.pool, drep: drep ? drepKey(drep) : truth.drep };
+      truth = { ...truth, registered: true, slot, pool: pool ?? truth.pool, drep: drep ? drepKey(drep) : truth.drep };
     }
   }
   return truth;
