@@ -10,13 +10,15 @@ import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import { mountPages } from "#src/edge/operator/pages.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
+import { PREFIX } from "#src/edge/wallets/frame.ts";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import { createEventLog, type EventLog } from "#src/runtime/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { servedCheck } from "#src/app/health.ts";
 import { actorKinds, buildOptions, listen, NETWORK_ID, type Place, type Rooms, urlOf } from "#src/app/rooms.ts";
+import { walletKinds, walletService } from "#src/app/wallets.ts";
 
-/** Starts the token service and the operator service. */
+/** Starts the token service, the wallet service and the operator service. */
 export async function edgeRole(rooms: Rooms): Promise<Place[]> {
   const { store, bus, options, log, stops } = rooms;
   const ask = createAsk({ bus, store, log });
@@ -37,6 +39,12 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
     port: options.operatorPort,
     option: "--operator-port",
   });
+  const walletEdge = await listen(rooms, await walletService(rooms, { ask, events, health }), {
+    service: "the wallet service",
+    host: options.walletHost,
+    port: options.walletPort,
+    option: "--wallet-port",
+  });
   // Before the listener, which waits for the streams to end.
   stops.push(() => Promise.resolve(events.close()));
   const webhooks = startWebhooks({
@@ -51,18 +59,20 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
   stops.push(() => webhooks.stop());
   return [
     { name: "token service", at: urlOf(tokens) },
+    { name: "wallet service", at: `${urlOf(walletEdge)}${PREFIX}` },
     { name: "operator service", at: urlOf(operator) },
   ];
 }
 
 function operatorService(rooms: Rooms, { ask }: Ask, events: EventLog) {
   const { options, store, bus, log } = rooms;
+  const kinds = [...actorKinds(rooms), ...walletKinds(rooms)];
   const parts: OperatorPart[] = [
     healthRoutes({ health: rooms.health }),
     metricsRoutes({ store, log }),
-    operatorApi({ store, bus, ask, kinds: actorKinds(rooms), aliveMs: options.leaseMs, log }),
+    operatorApi({ store, bus, ask, kinds, aliveMs: options.leaseMs, log }),
     eventRoutes({ events }),
-    asyncApi({ kinds: actorKinds(rooms), withToken: options.operatorToken !== undefined }),
+    asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     webhookRoutes({ store, bus, allowPrivate: options.webhooksPrivate }),
     (app) => mountPages(app),
   ];

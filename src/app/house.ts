@@ -50,6 +50,7 @@ import {
   WATCH,
 } from "#src/app/rooms.ts";
 import { endAll, type Stop } from "#src/app/stops.ts";
+import { startWalletKeeping, walletKinds, walletReading, walletTables } from "#src/app/wallets.ts";
 
 export { StartError } from "#src/app/rooms.ts";
 
@@ -111,6 +112,7 @@ async function open(
     ...chainMigrations,
     ...cageMigrations,
     ...devnetMigrations,
+    ...walletTables,
   ]);
   const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), 2_000);
   const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log })
@@ -258,13 +260,17 @@ function followerRole(rooms: Rooms, progress: (line: string) => void): void {
     ttlMs: options.leaseMs,
     log,
     onHeld: async (epoch, signal) => {
+      const wallets = await walletReading(rooms, signal);
+      if (!wallets) return;
       const follower = new Follower({
+        ...wallets,
         store,
         port,
         projections: [
           transactionProjection,
           utxoProjection,
           cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
+          ...wallets.projections,
         ],
         fence: async (sql) => {
           if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
@@ -296,7 +302,7 @@ async function workerRole(rooms: Rooms): Promise<void> {
     store,
     leaseStore,
     bus,
-    kinds: actorKinds(rooms),
+    kinds: [...actorKinds(rooms), ...walletKinds(rooms)],
     log,
     leaseMs: options.leaseMs,
     waiting: options.mailbox,
@@ -305,6 +311,7 @@ async function workerRole(rooms: Rooms): Promise<void> {
   });
   rooms.health.checks.set("worker", () => workerCheck(worker));
   stops.push(() => worker.stop());
+  startWalletKeeping(rooms);
   const housekeeper = startHousekeeper({
     store,
     owner: options.worker,

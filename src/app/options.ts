@@ -29,6 +29,11 @@ export interface Options {
   readonly folder: string;
   readonly host: string;
   readonly tokenPort: number;
+  readonly walletPort: number;
+  /** Where the wallet service listens: it answers whoever reaches it. */
+  readonly walletHost: string;
+  /** So far behind, in seconds, a wallet counts as ready. */
+  readonly syncToleranceS: number;
   readonly devnetPort: number;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
   readonly devnetOrigins: readonly string[];
@@ -77,6 +82,9 @@ export const HELP = `arbor: authenticated facts on Cardano
   --roles LIST         edge, worker, follower, devnet (all)             ARBOR_ROLES
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
+  --wallet-port N      wallet service (8090)                            ARBOR_WALLET_PORT
+  --wallet-host HOST   where that listens (127.0.0.1, whatever --host says)  ARBOR_WALLET_HOST
+  --sync-tolerance N   seconds behind within which a wallet is ready (300)  ARBOR_SYNC_TOLERANCE
   --devnet-port N      devnet and faucet (10000)                        ARBOR_DEVNET_PORT
   --devnet-origins O,O pages that may change the devnet beside those of this machine, * for all  ARBOR_DEVNET_ORIGINS
   --nats-port N        NATS endpoint (4222)                             ARBOR_NATS_PORT
@@ -108,6 +116,9 @@ const NAMES = [
   "roles",
   "host",
   "token-port",
+  "wallet-port",
+  "wallet-host",
+  "sync-tolerance",
   "devnet-port",
   "devnet-origins",
   "nats-port",
@@ -223,6 +234,9 @@ export function readOptions(
     folder: text("folder") ?? ".arbor",
     host,
     tokenPort: number("token-port", 3000, 0, 65_535),
+    walletPort: number("wallet-port", 8090, 0, 65_535),
+    walletHost: text("wallet-host") ?? "127.0.0.1",
+    syncToleranceS: number("sync-tolerance", 300, 0, 86_400),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),
     devnetOrigins,
     natsPort: number("nats-port", 4222, 0, 65_535),

@@ -32,6 +32,8 @@ async function start(folder: string): Promise<Service> {
     folder,
     "--token-port",
     "0",
+    "--wallet-port",
+    "0",
     "--devnet-port",
     "0",
     "--nats-port",

@@ -28,7 +28,7 @@ describe("a transaction that many submit at once", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     folder = await mkdtemp(path.join(tmpdir(), "arbor-"));
-    const ports = ["token", "devnet", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
+    const ports = ["token", "wallet", "devnet", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
     const options = readOptions(
       [
         ...["--folder", folder, "--mailbox", String(ROOM), "--block-ms", "150", "--slot-ms", "50", "--builders", "1"],
