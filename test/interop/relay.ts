@@ -40,6 +40,8 @@ export interface RelayedVerdict {
   readonly reason?: string;
   /** Why it could not. */
   readonly unread?: string;
+  /** Set where pallas writes it otherwise than the node: the node's own words are passed on then. */
+  readonly unwritten?: true;
 }
 
 /** A query that passed, as pallas read it. */

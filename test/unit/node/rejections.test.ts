@@ -7,13 +7,10 @@ import type { FailureName, LedgerFailure } from "#src/cardano/failure.ts";
 import { describeFailure, failureNames } from "#src/cardano/failureText.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { decodeRejection, encodeRejection } from "#src/node/rejections.ts";
+import { account, captured, examples, hash, hash32, key, output, ref } from "../../support/failures.ts";
 import { vectors } from "../../support/vectors.ts";
 
 const captures = vectors("blocks/captures");
-const captured: { readonly name: string; readonly cbor: string }[] = captures
-  ? JSON.parse(readFileSync(`${captures}/reject-reasons-pallas.json`, "utf8"))
-  : [];
-
 describe.skipIf(!captures)("218 reject reasons as a Conway node tells them", () => {
   it("are read to names, and written again to the same bytes", () => {
     const names = new Map<string, number>();
@@ -68,44 +65,6 @@ describe.skipIf(!captures)("a node's own encodings of refusals (versions 16 to 2
     expect(count).toBe(80);
   });
 });
-
-const hash = "0b".repeat(28);
-const hash32 = "0c".repeat(32);
-const ref = { txHash: hash32, index: 1 };
-const account = "e0" + hash;
-const key = { kind: "key" as const, hash };
-const output = "82" + "581d" + "60" + hash + "1a000f4240";
-const voter = { ...key, role: "drep" as const };
-
-/** One failure of each kind that captures leave out, or tell nothing in. */
-const examples: readonly LedgerFailure[] = [
-  { name: "VRFKeyHashAlreadyRegistered", pool: hash, vrf: hash32 },
-  { name: "DepositIncorrectDELEG", supplied: 3n, expected: 2n },
-  { name: "RefundIncorrectDELEG", supplied: 3n, expected: 2n },
-  { name: "StakeKeyRegisteredDELEG", credential: key },
-  { name: "StakeKeyNotRegisteredDELEG", credential: { kind: "script", hash } },
-  { name: "DelegateeStakePoolNotRegisteredDELEG", pool: hash },
-  { name: "WrongNetworkPOOL", supplied: 1, expected: 0, pool: hash },
-  { name: "ConwayDRepAlreadyRegistered", credential: key },
-  { name: "ConwayWithdrawalsMissingAccounts", withdrawals: [{ account, supplied: 5n }] },
-  { name: "ConwayIncompleteWithdrawals", withdrawals: [{ account, supplied: 5n }] },
-  { name: "ScriptIntegrityHashMismatch", supplied: hash32, expected: undefined, preimage: "a0" },
-  { name: "ScriptIntegrityHashMismatch", supplied: undefined, expected: hash32 },
-  {
-    name: "ValueNotConservedUTxO",
-    consumed: { lovelace: 1n << 62n, assets: new Map([[hash + "aa", 2n]]) },
-    produced: { lovelace: 4n, assets: new Map() },
-  },
-  { name: "WrongNetworkInTxBody", supplied: 1, expected: 0 },
-  { name: "OutsideForecast", slot: 77 },
-  { name: "OutsideValidityIntervalUTxO", from: 5, slot: 4 },
-  { name: "OutsideValidityIntervalUTxO", to: 5, slot: 6 },
-  { name: "BabbageOutputTooSmallUTxO", outputs: [{ output, supplied: 1_000_000n, expected: 2_000_000n }] },
-  { name: "UnelectedCommitteeVoters", members: [key] },
-  { name: "DisallowedVotesDuringBootstrap", votes: [{ voter, action: ref }] },
-  { name: "ZeroTreasuryWithdrawals", action: "8302a0f6" },
-  { name: "NoCollateralInputs" },
-];
 
 describe("encodeRejection", () => {
   const corpus = [...captured.flatMap(({ cbor }) => decodeRejection(fromHex(cbor))), ...examples];

@@ -51,10 +51,12 @@ pub async fn relay(channel: AgentChannel, node: Upstream) -> Outcome {
             Response::Rejected(Reason(reason)) => {
                 line["node"] = hex::encode(reason.raw_bytes()).into();
                 let told = match reason.clone().into_decode::<TxValidationError>() {
-                    Ok(TxValidationError::ShelleyTxValidationError { error, era }) => {
-                        line["reason"] = format!("{error:?}").into();
-                        // pallas' own encoder of the outermost shape leaves a list out
-                        AnyCbor::from_encode(((era, error),))
+                    Ok(read @ TxValidationError::ShelleyTxValidationError { .. }) => {
+                        line["reason"] = format!("{read:?}").into();
+                        anew(&read, &reason).unwrap_or_else(|| {
+                            line["unwritten"] = true.into();
+                            reason
+                        })
                     }
                     Ok(other) => return Err(format!("no refusal of this era: {other:?}").into()),
                     Err(error) => {
@@ -72,6 +74,17 @@ pub async fn relay(channel: AgentChannel, node: Upstream) -> Outcome {
             Request::Done => return Ok(()),
         }
     }
+}
+
+/// A refusal as pallas writes it. Of some kinds it counts the members of a list wrongly, which ends the client's connection: it is let pass
+/// only where it says the same as the node.
+fn anew(refusal: &TxValidationError, reason: &AnyCbor) -> Option<AnyCbor> {
+    let TxValidationError::ShelleyTxValidationError { error, era } = refusal else {
+        return None;
+    };
+    // its own encoder of the outermost shape leaves a list out
+    let written = AnyCbor::from_encode(((era, error),));
+    (written == *reason).then_some(written)
 }
 
 fn read(EraTx(era, bytes): &EraTx) -> Value {

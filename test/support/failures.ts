@@ -1,0 +1,49 @@
+/** Failures of the ledger, one of each kind at the least: out of reasons that were recorded, and made up where those leave a kind out. */
+import { readFileSync } from "node:fs";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import { vectors } from "./vectors.ts";
+
+const captures = vectors("blocks/captures");
+
+/** Reasons as a Conway node told them, CBOR in hexadecimal; none where the vectors are missing. */
+export const captured: readonly { readonly name: string; readonly cbor: string }[] = captures
+  ? JSON.parse(readFileSync(`${captures}/reject-reasons-pallas.json`, "utf8"))
+  : [];
+
+export const hash = "0b".repeat(28);
+export const hash32 = "0c".repeat(32);
+export const ref = { txHash: hash32, index: 1 };
+export const account = "e0" + hash;
+export const key = { kind: "key" as const, hash };
+export const output = "82" + "581d" + "60" + hash + "1a000f4240";
+const voter = { ...key, role: "drep" as const };
+
+/** One failure of each kind that captures leave out, or tell nothing in. */
+export const examples: readonly LedgerFailure[] = [
+  { name: "VRFKeyHashAlreadyRegistered", pool: hash, vrf: hash32 },
+  { name: "DepositIncorrectDELEG", supplied: 3n, expected: 2n },
+  { name: "RefundIncorrectDELEG", supplied: 3n, expected: 2n },
+  { name: "StakeKeyRegisteredDELEG", credential: key },
+  { name: "StakeKeyNotRegisteredDELEG", credential: { kind: "script", hash } },
+  { name: "DelegateeStakePoolNotRegisteredDELEG", pool: hash },
+  { name: "WrongNetworkPOOL", supplied: 1, expected: 0, pool: hash },
+  { name: "ConwayDRepAlreadyRegistered", credential: key },
+  { name: "ConwayWithdrawalsMissingAccounts", withdrawals: [{ account, supplied: 5n }] },
+  { name: "ConwayIncompleteWithdrawals", withdrawals: [{ account, supplied: 5n }] },
+  { name: "ScriptIntegrityHashMismatch", supplied: hash32, expected: undefined, preimage: "a0" },
+  { name: "ScriptIntegrityHashMismatch", supplied: undefined, expected: hash32 },
+  {
+    name: "ValueNotConservedUTxO",
+    consumed: { lovelace: 1n << 62n, assets: new Map([[hash + "aa", 2n]]) },
+    produced: { lovelace: 4n, assets: new Map() },
+  },
+  { name: "WrongNetworkInTxBody", supplied: 1, expected: 0 },
+  { name: "OutsideForecast", slot: 77 },
+  { name: "OutsideValidityIntervalUTxO", from: 5, slot: 4 },
+  { name: "OutsideValidityIntervalUTxO", to: 5, slot: 6 },
+  { name: "BabbageOutputTooSmallUTxO", outputs: [{ output, supplied: 1_000_000n, expected: 2_000_000n }] },
+  { name: "UnelectedCommitteeVoters", members: [key] },
+  { name: "DisallowedVotesDuringBootstrap", votes: [{ voter, action: ref }] },
+  { name: "ZeroTreasuryWithdrawals", action: "8302a0f6" },
+  { name: "NoCollateralInputs" },
+];
