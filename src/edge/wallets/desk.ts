@@ -52,7 +52,7 @@ export function noSuchWallet(id: string): HttpFailure {
   return new HttpFailure(404, "no_such_wallet", `I couldn't find a wallet with the given id: ${id}`, { wallet_id: id });
 }
 
-/** 409; programs read the id out of the sentence, as its tenth word. */
+/** 409; programs read the id out of the sentence, as the word behind ten others. */
 export function walletAlreadyExists(id: string): HttpFailure {
   return new HttpFailure(
     409,
