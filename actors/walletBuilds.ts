@@ -91,10 +91,16 @@ async function gather(
   { id, account, policyKey, oneChange, selection }: Building,
   wish: Wish,
   setting: (at: number) => Omit<ConstructInput, "wish" | "means">,
+  estimate = false,
 ): Promise<ConstructInput> {
   const change = oneChange ? 1 : (wish.payments?.length ?? 0) + (wish.mintBurn?.length ?? 0) + 1;
   const { at, value } = await atPoint(store, async (sql) => ({
-    buildable: await readBuildable(sql, id, { pending: await pendingOf(sql, id), reserved: readReserved, change }),
+    buildable: await readBuildable(sql, id, {
+      pending: await pendingOf(sql, id),
+      reserved: readReserved,
+      change,
+      estimate,
+    }),
     stake: await readAccount(sql, id),
   }));
   const known = setting(at.slot);
@@ -151,7 +157,7 @@ export async function estimating<T>(
 ): Promise<Answer> {
   const setting = await settingOf(options, wish);
   if (!setting.ok) return setting;
-  const estimated = await estimate(await gather(options, wallet, wish, setting.value));
+  const estimated = await estimate(await gather(options, wallet, wish, setting.value, true));
   return estimated.ok ? ok(messaged(estimated.value)) : estimated;
 }
 

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { fromHex } from "#src/base/bytes.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { haveChangeAddress } from "#src/edge/wallets/changeAddress.ts";
 import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
 import { transactionOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
@@ -30,6 +31,7 @@ export function sender(desk: Desk, kind: WalletRow["kind"]): Send {
   return async (id, passphrase, body, context, wishing) => {
     const row = await desk.wallet(id, kind);
     const transaction = await madeOnce(desk, context, id, body, async () => {
+      if (kind === "random") await haveChangeAddress(desk, row, passphrase);
       const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
       return await signTransaction(desk, row, fromHex(built.transaction), passphrase);
     });

@@ -96,6 +96,8 @@ export interface BuildView {
   readonly reserved: (sql: Queries, refs: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** Change addresses that are wanted. */
   readonly change: number;
+  /** Whether nothing of what is built will be signed: then change may go where a random wallet cannot be sure of. */
+  readonly estimate?: boolean;
 }
 
 /** Preferences of `chain/available.ts`: an output in the ledger, one of a pending transaction, one that was offered to somebody. */
@@ -120,6 +122,6 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
       const left = reserved.get(refKey(one.utxo.ref));
       return left === undefined ? one : { ...one, preference: OFFERED + left };
     }),
-    change: await readChange(sql, own, open?.addresses ?? new Set(), view.change),
+    change: await readChange(sql, own, open?.addresses ?? new Set(), view),
   };
 }

@@ -103,18 +103,19 @@ async function randomRows(
   after: AddressCursor,
   limit: number,
 ): Promise<AddressRow[]> {
-  const among = state === undefined ? sql`` : sql`having bool_or(used) = ${state === "used"}`;
+  const among = state === undefined ? sql`` : sql`having bool_or(not made) = ${state === "used"}`;
   return await sql<AddressRow[]>`
-    select role, index, max(credential) as credential, max(address) as address, bool_or(used) as used from (
-      select role, index, credential, address, false as used from wallet_address where wallet = ${wallet}
-      union all select role, index, credential, address, true from wallet_use where wallet = ${wallet}) a
+    select role, index, '' as credential, coalesce(max(address) filter (where made), max(address)) as address,
+      bool_or(not made) as used from (
+      select role, index, address, true as made from wallet_address where wallet = ${wallet}
+      union all select role, index, address, false from wallet_use where wallet = ${wallet}) a
     where (role, index) > (${after.role}::bigint, ${after.index}::bigint)
     group by role, index ${among} order by role, index limit ${limit}`;
 }
 
 /**
- * Keeps addresses that a random wallet made or imported (hardened indices, address in hexadecimal); gives those that it did not have,
- * whether by this or by the chain.
+ * Keeps addresses that were made with a random wallet's root key (hardened indices, address in hexadecimal), so that it may trust them with its
+ * change: none that it was only told of. Gives those that it did not have, whether by this or by the chain.
  */
 export async function keepRandomAddresses(
   sql: Queries,
@@ -131,8 +132,16 @@ export async function keepRandomAddresses(
     insert into wallet_address (wallet, role, index, credential, address)
     select ${wallet}, x.role, x.index, x.credential, x.address
     from jsonb_to_recordset(${sql.json(rows)}) as x (role bigint, index bigint, credential text, address text)
-    where not exists (select 1 from wallet_use u where u.wallet = ${wallet} and u.role = x.role and u.index = x.index)
+    where not exists (select 1 from wallet_use u where u.wallet = ${wallet} and u.credential = x.credential)
     on conflict do nothing returning address`;
   const fresh = new Set(kept.map(({ address }) => address));
   return addresses.map(({ address }) => address).filter((address) => fresh.has(address));
+}
+
+/** How many addresses of its own making a random wallet has. */
+export async function madeAddresses(sql: Queries, wallet: string): Promise<number> {
+  const [row] = await sql<
+    { made: number }[]
+  >`select count(*)::int as made from wallet_address where wallet = ${wallet}`;
+  return row!.made;
 }

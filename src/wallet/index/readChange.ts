@@ -1,5 +1,4 @@
 /** Where change goes. */
-import { HARD } from "#src/cardano/derivation.ts";
 import type { Queries } from "#src/store/store.ts";
 import { ownAddress, pathOf, type WalletFacts } from "#src/wallet/index/owners.ts";
 import type { WalletAddress } from "#src/wallet/index/types.ts";
@@ -8,20 +7,25 @@ const CHANGE = 1;
 
 /**
  * Addresses for change: unused ones in the order of their indices, those that pending transactions pay (`taken`, bytes in hexadecimal) only
- * where there are no others. At least one where the wallet has any at all; of a random wallet, whose new addresses only its root key
- * makes, one that it has.
+ * where there are no others.
+ *
+ * Of a random wallet they are those that it made with its root key, again and again, for others cannot be made here: an address that it
+ * found may be somebody's who copied one of its paths, and what goes there is lost. For an estimate one that it found will do.
  */
 export async function readChange(
   sql: Queries,
   facts: WalletFacts,
   taken: ReadonlySet<string>,
-  count: number,
+  { change, estimate }: { readonly change: number; readonly estimate?: boolean },
 ): Promise<readonly WalletAddress[]> {
-  const known = facts.kind === "random"
-    ? await randomAddresses(sql, facts, count + taken.size)
-    : await unusedChange(sql, facts, count + taken.size);
+  if (facts.kind === "random") {
+    const made = await madeChange(sql, facts, change);
+    const known = made.length === 0 && estimate ? await foundChange(sql, facts) : made;
+    return known.length === 0 ? [] : Array.from({ length: change }, (_, i) => known[i % known.length]!);
+  }
+  const known = await unusedChange(sql, facts, change + taken.size);
   const free = known.filter(({ address }) => !taken.has(address));
-  return [...free, ...known.filter(({ address }) => taken.has(address))].slice(0, count);
+  return [...free, ...known.filter(({ address }) => taken.has(address))].slice(0, change);
 }
 
 async function unusedChange(sql: Queries, facts: WalletFacts, limit: number): Promise<WalletAddress[]> {
@@ -39,13 +43,16 @@ async function unusedChange(sql: Queries, facts: WalletFacts, limit: number): Pr
   }));
 }
 
-/** Unused ones first; only those with hard paths, for no other can be signed for. */
-async function randomAddresses(sql: Queries, facts: WalletFacts, limit: number): Promise<WalletAddress[]> {
+async function madeChange(sql: Queries, facts: WalletFacts, limit: number): Promise<WalletAddress[]> {
   const rows = await sql<{ role: bigint; index: bigint; address: string; used: boolean }[]>`
-    select role, index, max(address) as address, bool_or(used) as used from (
-      select role, index, address, false as used from wallet_address where wallet = ${facts.wallet}
-      union all select role, index, address, true from wallet_use where wallet = ${facts.wallet}) a
-    where role >= ${HARD} and index >= ${HARD}
-    group by role, index order by used, role, index limit ${limit}`;
+    select a.role, a.index, a.address, u.index is not null as used from wallet_address a
+      left join wallet_use u on u.wallet = a.wallet and u.role = a.role and u.index = a.index
+    where a.wallet = ${facts.wallet} order by used, a.role, a.index limit ${limit}`;
   return rows.map(({ role, index, address, used }) => ({ address, path: pathOf(facts, role, index), used }));
+}
+
+async function foundChange(sql: Queries, facts: WalletFacts): Promise<WalletAddress[]> {
+  const rows = await sql<{ role: bigint; index: bigint; address: string }[]>`
+    select role, index, address from wallet_use where wallet = ${facts.wallet} order by role, index limit 1`;
+  return rows.map(({ role, index, address }) => ({ address, path: pathOf(facts, role, index), used: true }));
 }

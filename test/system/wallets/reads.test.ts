@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { origin, type ScannedTransaction } from "#src/cardano/block.ts";
+import { readAddressHex } from "#src/cardano/address.ts";
+import { byronAddress } from "#src/cardano/byron.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -19,7 +21,7 @@ import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { readAssets, readBuildable, readHoldings, readOwnUtxos } from "#src/wallet/index/read.ts";
-import { keepRandomAddresses, ownersOf, readAddresses } from "#src/wallet/index/readAddresses.ts";
+import { keepRandomAddresses, madeAddresses, ownersOf, readAddresses } from "#src/wallet/index/readAddresses.ts";
 import { readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
 import { readStatistics } from "#src/wallet/index/statistics.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
@@ -323,6 +325,30 @@ describe("addresses", () => {
     );
     const [credential] = [...(await ownersOf(store.sql, await credentials(made(1, 1)))).values()];
     expect(credential).toEqual([{ wallet: byron, path: [HARD + 1, HARD + 1] }]);
+  });
+
+  it("that somebody forged with a random wallet's path take none of its change", async () => {
+    const key = "33".repeat(64);
+    const genuine = randomAddress({ pathKey, path: [HARD, HARD + 5], key, magic: 42 });
+    const read = readAddressHex(genuine);
+    if (!read.ok || read.value.kind !== "byron") throw new Error("no address of Byron");
+    // the path of the genuine one, in an address of another key
+    const forged = byronAddress({
+      key: fromHex("44".repeat(64)),
+      magic: 42,
+      derivationPath: fromHex(read.value.byron.derivationPath!),
+    });
+    expect(forged).not.toBe(genuine);
+    await inLedger(transaction({ inputs: [seed()], outputs: [out(forged, 1n)], fee: 1n }));
+    const build = (estimate: boolean) =>
+      readBuildable(store.sql, byron, { pending: [], reserved: readReserved, change: 2, estimate });
+    expect((await build(false)).change).toEqual([]);
+    expect((await build(true)).change).toHaveLength(2);
+    expect(await madeAddresses(store.sql, byron)).toBe(0);
+    await keepRandomAddresses(store.sql, byron, [{ account: HARD, index: HARD + 5, address: genuine }]);
+    expect(await madeAddresses(store.sql, byron)).toBe(1);
+    expect((await build(false)).change.map(({ address }) => address)).toEqual([genuine, genuine]);
+    expect((await readAddresses(store.sql, byron, {})).addresses.map(({ address }) => address)).toEqual([genuine]);
   });
 
   it("belong to nobody beyond the pools", async () => {
