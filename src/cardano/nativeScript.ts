@@ -1,6 +1,6 @@
 /** Native scripts (CDDL `native_script`): signatures and times, read, written, hashed and judged. */
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
-import { as, asInt, CborError, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
+import { as, asInt, CborError, decode, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 
 /** A native script. Key hashes are hexadecimal; slots and counts are whole numbers. */
@@ -89,6 +89,16 @@ export function agrees(
       return interval.from !== undefined && script.slot <= interval.from;
     case "before":
       return interval.before !== undefined && interval.before <= script.slot;
+  }
+}
+
+/** A native script out of its CBOR, or `undefined` where it cannot be read: a chain holds some that are nested past all sense. */
+export function knownNative(bytes: Uint8Array): NativeScript | undefined {
+  try {
+    return readNative(decode(bytes));
+  } catch (error) {
+    if (error instanceof CborError) return undefined;
+    throw error;
   }
 }
 

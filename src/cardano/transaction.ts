@@ -11,6 +11,7 @@ import {
   asSet,
   CborError,
   decode,
+  decodeAll,
   type Encodable,
   encode,
   Encoded,
@@ -247,7 +248,7 @@ export function bootstrapBytes(attributes: readonly Uint8Array[]): number {
 
 /** A transaction's four parts. Throws `CborError` on bytes that are none. */
 export function partsOf(transaction: Uint8Array) {
-  const [body, witnesses, valid, auxiliary, more] = as(decode(transaction), "array").value;
+  const [body, witnesses, valid, auxiliary, more] = as(decodeAll(transaction), "array").value;
   if (!body || !witnesses || !auxiliary || more) throw new CborError("not a transaction");
   as(body, "map");
   as(valid, "bool");

@@ -2,8 +2,7 @@
 import { fromHex } from "#src/base/bytes.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { decode } from "#src/cardano/cbor.ts";
-import { readNative } from "#src/cardano/nativeScript.ts";
+import { knownNative } from "#src/cardano/nativeScript.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { certificateView, outputView } from "#src/edge/wallets/builtViews.ts";
@@ -65,7 +64,7 @@ export function decodedView(decoded: Messaged<Decoded>, metadata: Metadata | und
     deposits_returned: decoded.depositsReturned.map(lovelace),
     witness_count: {
       verification_key: Number(decoded.witnesses.keys),
-      scripts: decoded.witnesses.scripts.map(scriptView),
+      scripts: decoded.witnesses.scripts.map((script) => scriptView(script, roleIn(decoded, script))),
       bootstrap: Number(decoded.witnesses.bootstrap),
     },
   };
@@ -91,7 +90,7 @@ function mintView(policies: readonly Messaged<DecodedPolicy>[], policyKey: strin
   return {
     tokens: policies.map(({ policy, script, assets }) => ({
       policy_id: policy,
-      ...(script === undefined ? {} : { policy_script: scriptView(script) }),
+      ...(script === undefined ? {} : { policy_script: scriptView(script, "policy") }),
       assets: assets.map(({ name, quantity, fingerprint }) => ({
         asset_name: name,
         quantity: BigInt(quantity),
@@ -105,16 +104,29 @@ function mintView(policies: readonly Messaged<DecodedPolicy>[], policyKey: strin
   };
 }
 
+/** What the keys of a script are for, as the prefix of their hashes says it. */
+type KeyRole = "addr_shared" | "stake_shared" | "policy";
+
+/** What a transaction has a script for: to mint, to act for a stake account, or else to spend. */
+function roleIn(decoded: Messaged<Decoded>, script: Messaged<DecodedScript>): KeyRole {
+  if (script.kind !== "native") return "addr_shared";
+  const hash = nativeHash(fromHex(script.native));
+  if ([...decoded.mint, ...decoded.burn].some(({ policy }) => policy === hash)) return "policy";
+  const accounts = [...decoded.withdrawals, ...decoded.certificates.filter((one) => one.type !== "other")];
+  return accounts.some(({ account }) => account.slice(2) === hash) ? "stake_shared" : "addr_shared";
+}
+
 /** A script of a transaction. */
-export function scriptView(script: Messaged<DecodedScript>) {
+export function scriptView(script: Messaged<DecodedScript>, role: KeyRole) {
   const reference = "reference" in script && script.reference !== undefined
     ? { reference: refView(script.reference) }
     : {};
   switch (script.kind) {
     case "native": {
-      const native = readNative(decode(fromHex(script.native)));
-      const leaf = (hash: string) => toBech32("addr_shared_vkh", fromHex(hash));
-      return { script_type: "native", script: fromNative(native, leaf), ...reference };
+      const native = knownNative(fromHex(script.native));
+      const leaf = (hash: string) => toBech32(`${role}_vkh`, fromHex(hash));
+      // one that cannot be read is told as its CBOR
+      return { script_type: "native", script: native ? fromNative(native, leaf) : script.native, ...reference };
     }
     case "plutus":
       return {

@@ -16,6 +16,7 @@ import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import { depositsOf } from "#src/wallet/build/deposits.ts";
 import { refusal, tooBig } from "#src/wallet/build/failures.ts";
 import { complete, indexed, type Partial, redeemersBytes } from "#src/wallet/build/partial.ts";
+import { anySeed } from "#src/wallet/build/random.ts";
 import { keysFor, reading, resolve, type Resolved } from "#src/wallet/build/resolve.ts";
 import { type Framed, settle, type Settled } from "#src/wallet/build/settle.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
@@ -36,7 +37,9 @@ export function runsScripts({ transaction, redeemers }: Pick<BalanceInput, "tran
 }
 
 /** The transaction with inputs, change, collateral, units and fee; what it had stays as it was, its own witnesses too. */
-export function balanceTransaction(input: BalanceInput, measure: Measure): Result<Constructed, BalanceTxFailure> {
+export function balanceTransaction(asked: BalanceInput, measure: Measure): Result<Constructed, BalanceTxFailure> {
+  // One seed for all rounds: other coins each time would ask for another evaluation each time.
+  const input = { ...asked, seed: asked.seed ?? anySeed() };
   const resolved = resolve(input);
   if (!resolved.ok) return resolved;
   const { partial, redeemers, inputs, references } = resolved.value;

@@ -93,10 +93,12 @@ function improve(group: Group, needed: bigint, pile: Pile, most: number): void {
   }
 }
 
-/** One group for each payment; without payments one for all else. */
+/** One group for each payment; where there is one at the most, it bears all else as well, and rewards help to pay. */
 function groupsOf({ payments, surplus }: Needs): Group[] {
-  if (payments.length === 0) return [{ coins: [], left: Bag.of(surplus) }];
-  return payments.map((payment) => ({ coins: [], left: new Bag().add(payment, -1n) }));
+  if (payments.length > 1) return payments.map((payment) => ({ coins: [], left: new Bag().add(payment, -1n) }));
+  const left = Bag.of(surplus);
+  for (const payment of payments) left.add(payment, -1n);
+  return [{ coins: [], left }];
 }
 
 /** Groups in the order in which they choose: those that need most first. */
@@ -106,7 +108,7 @@ function neediestFirst(groups: readonly Group[]): Group[] {
 
 /** Puts what is minted into the first group and takes what is burned out of all, drawing coins where it is not in them. */
 function share({ payments, surplus }: Needs, groups: readonly Group[], pile: Pile): Choice | Unpaid {
-  if (payments.length === 0) return { groups, shared: 0n, pile };
+  if (payments.length < 2) return { groups, shared: 0n, pile };
   for (const [asset, quantity] of surplus.assets) {
     let owed = -quantity;
     for (const { left } of groups) {

@@ -4,10 +4,10 @@ import { fail, ok, type Result } from "#src/base/result.ts";
 import { type Credential, rewardAddress } from "#src/cardano/address.ts";
 import { readAuxiliaryData } from "#src/cardano/auxiliary.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { as, CborError, decode, encode, Encoded, entry } from "#src/cardano/cbor.ts";
+import { as, CborError, decodeAll, encode, Encoded, entry } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
-import { keysOf, readNative } from "#src/cardano/nativeScript.ts";
+import { keysOf, knownNative } from "#src/cardano/nativeScript.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
@@ -59,7 +59,7 @@ const OF_BYRON: FoundWitnesses = { keys: 0, bootstraps: 0, scripts: [], hasRedee
 /** All that a transaction of any era says. Throws `CborError` where its parts are not what they should be. */
 export function takeApart(scanned: ScannedTransaction, input: Known): Decoded {
   const { owns } = input;
-  const body = decode(scanned.body);
+  const body = decodeAll(scanned.body);
   const isByron = body.type === "array";
   const witnesses = isByron ? OF_BYRON : witnessesOf(scanned.witnesses);
   const scripts = scriptsOf(scanned, witnesses.scripts, input);
@@ -77,9 +77,10 @@ export function takeApart(scanned: ScannedTransaction, input: Known): Decoded {
   const certificates = scanned.certificates.flatMap((certificate) => shownCertificates(certificate, input, account));
   const policies = policiesOf(scanned, scripts);
   const hasPolicyKey = owns.policyKey !== undefined &&
-    [...policies.mint, ...policies.burn].some(({ script }) =>
-      script?.kind === "native" && keysOf(readNative(decode(fromHex(script.native)))).includes(owns.policyKey!)
-    );
+    [...policies.mint, ...policies.burn].some(({ script }) => {
+      const native = script?.kind === "native" ? knownNative(fromHex(script.native)) : undefined;
+      return native !== undefined && keysOf(native).includes(owns.policyKey!);
+    });
   const integrity = isByron ? undefined : entry(body, 11);
   const metadata = scanned.auxiliaryData && readAuxiliaryData(scanned.auxiliaryData).metadata;
   return {

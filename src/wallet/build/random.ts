@@ -3,8 +3,13 @@
 /** Gives whole numbers below `limit`, each as likely as the others but for a bias below 2^-20. */
 export type Dice = (limit: number) => number;
 
+/** A random seed. */
+export function anySeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0]!;
+}
+
 /** Dice of a seed (mulberry32); of a random one where none is given. Nothing secret is made with it. */
-export function dice(seed: number = crypto.getRandomValues(new Uint32Array(1))[0]!): Dice {
+export function dice(seed: number = anySeed()): Dice {
   let state = seed >>> 0;
   return (limit) => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -93,13 +93,19 @@ export function settle<F extends Framed, E extends Failure>(
   return { failure };
 }
 
+/** Reference scripts stay where they are as long as anything else will do: others may rely on them. */
+function preferenceOf({ preference = 0, utxo }: OwnCoin): number {
+  return utxo.output.script ? Number.MAX_SAFE_INTEGER : preference;
+}
+
 /** Coins that nobody else was offered; those and the outputs of pending transactions; then more and more of the others, the best first. */
 function tiers(coins: readonly OwnCoin[]): readonly (readonly OwnCoin[])[] {
-  const free = coins.filter(({ preference = 0 }) => preference <= 0);
-  if (free.length === coins.length) return [coins];
-  const inOrder = [...coins].sort((a, b) => (a.preference ?? 0) - (b.preference ?? 0));
-  const coming = coins.filter(({ preference = 0 }) => preference <= 1).length;
-  const counts = [free.length, coming];
+  const upTo = (most: number) => coins.reduce((count, coin) => preferenceOf(coin) <= most ? count + 1 : count, 0);
+  const free = upTo(0);
+  if (free === coins.length) return [coins];
+  const coming = upTo(1);
+  const inOrder = [...coins].sort((a, b) => preferenceOf(a) - preferenceOf(b));
+  const counts = [free, coming];
   for (let more = 1; coming + more < coins.length; more *= 2) counts.push(coming + more);
   return [...new Set([...counts, coins.length])].filter((count) => count > 0).map((count) => inOrder.slice(0, count));
 }

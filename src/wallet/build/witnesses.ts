@@ -1,6 +1,6 @@
 /** What a witness set holds, as far as builds and decoding ask. */
 import { concat, toHex } from "#src/base/bytes.ts";
-import { as, asInt, asSet, decode, type Item, raw } from "#src/cardano/cbor.ts";
+import { as, asInt, asSet, decode, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash } from "#src/cardano/nativeScript.ts";
 import { partsOf } from "#src/cardano/transaction.ts";
@@ -38,7 +38,7 @@ export function witnessesOf(bytes: Uint8Array): FoundWitnesses {
   let bootstraps = 0;
   let hasRedeemers = false;
   const scripts: FoundScript[] = [];
-  for (const [field, value] of as(decode(bytes), "map").value) {
+  for (const [field, value] of as(decodeAll(bytes), "map").value) {
     const number = asInt(field);
     const language = PLUTUS.get(number);
     if (number === 0n) keys = asSet(value).length;

@@ -15,6 +15,9 @@ export type MetadataForm = "tagged" | "plain";
 
 class Unfit extends Error {}
 
+/** How deeply values may be nested: deeper ones could not be read back out of a transaction. */
+const MAX_DEPTH = 100;
+
 const TAGS = ["int", "string", "bytes", "list", "map"];
 
 function isObject(json: Json | undefined): json is { [key: string]: Json } {
@@ -32,7 +35,19 @@ export function readMetadata(json: Json): Result<Metadata, BadMetadata> {
   const isTagged = Object.values(json).every((value) =>
     isObject(value) && Object.keys(value).length === 1 && TAGS.includes(Object.keys(value)[0]!)
   );
+  if (depthOf(json) > 2 * MAX_DEPTH) {
+    return fail("bad_request", `Error in $.metadata: Values are nested more than ${MAX_DEPTH} deep.`);
+  }
   return attempt(json, isTagged ? taggedValue : plainValue);
+}
+
+/** Objects and arrays inside each other at the most, found level by level: a hostile text must not exhaust the stack. */
+function depthOf(json: Json): number {
+  let depth = 0;
+  for (let level: Json[] = [json]; level.length > 0; depth++) {
+    level = level.flatMap((one) => Array.isArray(one) ? one : isObject(one) ? Object.values(one) : []);
+  }
+  return depth;
 }
 
 function attempt(json: { [key: string]: Json }, read: (json: Json) => Metadatum): Result<Metadata, BadMetadata> {

@@ -1,6 +1,6 @@
 /** Metadata of transactions: labels and values, as CBOR. */
 import { utf8 } from "#src/base/bytes.ts";
-import { as, asInt, CborError, decode, encode, type Item } from "#src/cardano/cbor.ts";
+import { as, asInt, CborError, decodeAll, encode, type Item, raw } from "#src/cardano/cbor.ts";
 
 /** A value: integer, text, bytes, list, or map, whose keys are any values. */
 export type Metadatum =
@@ -23,10 +23,13 @@ export function encodeMetadata(metadata: Metadata): Uint8Array {
   return encode(new Map([...metadata].sort(([a], [b]) => a < b ? -1 : 1)));
 }
 
-/** Metadata out of CBOR of a map, as a transaction has it. Throws `CborError` on anything else. */
+/**
+ * Metadata out of CBOR of a map, as a transaction has it. What is nested deeper than anybody means it comes as the bytes of its CBOR: whoever
+ * pays a wallet may put anything there. Throws `CborError` on anything else.
+ */
 export function decodeMetadata(bytes: Uint8Array): Metadata {
   return new Map(
-    as(decode(bytes), "map").value.map(([label, value]) => {
+    as(decodeAll(bytes), "map").value.map(([label, value]) => {
       const number = asInt(label);
       if (number < 0n || number > MAX_INTEGER) throw new CborError("a label out of range");
       return [number, valueOf(value)];
@@ -43,6 +46,8 @@ function valueOf(item: Item): Metadatum {
       return item.value.map(valueOf);
     case "map":
       return new Map(item.value.map(([key, value]) => [valueOf(key), valueOf(value)]));
+    case "deep":
+      return raw(item);
     default:
       return asInt(item);
   }

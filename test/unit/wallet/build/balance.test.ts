@@ -211,6 +211,34 @@ describe.each(cases)("scripts of $name", ({ language, spending, other }) => {
   });
 });
 
+it("evaluates once or seldom twice, however many coins there are to choose from", () => {
+  const policy = plutusHash(3, agrees);
+  const transaction = carrying(
+    {
+      outputs: [{ address: bob.base, value: lovelace(40n * ada) }],
+      mint: new Map([[policy, 1n]]),
+    },
+    3,
+    [agrees],
+  );
+  const own = meansOf(Array.from({ length: 300 }, (_, i) => ownCoin(i, BigInt(2 + i % 9) * ada)));
+  const { seed: _, ...input } = {
+    ...setting,
+    seed: 0,
+    transaction,
+    inputs: [],
+    redeemers: [{ purpose: "minting", data: unit, policy }] satisfies GivenRedeemer[],
+    means: own,
+  };
+  let runs = 0;
+  const result = balanceTransaction(input, (bytes, utxos) => {
+    runs++;
+    return evaluateScripts({ transaction: bytes, utxos, parameters: setting.parameters, slots: setting.slots });
+  });
+  expect(result.ok).toBe(true);
+  expect(runs).toBeLessThanOrEqual(3);
+});
+
 describe("a partial transaction", () => {
   const pay = (amount: bigint) => ({ outputs: [{ address: bob.base, value: lovelace(amount) }] });
 

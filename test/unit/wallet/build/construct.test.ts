@@ -2,6 +2,7 @@
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { encode } from "#src/cardano/cbor.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { addValues, lovelace, sameValue, sumValues } from "#src/cardano/value.ts";
 import { ledgerSize, minFee } from "#src/balance/fee.ts";
@@ -11,7 +12,7 @@ import { readTransaction, type Transaction } from "#src/ledger/transaction.ts";
 import { construct } from "#src/wallet/build/construct.ts";
 import type { Constructed, ConstructInput, Means, OwnCoin, Payment, Wish } from "#src/wallet/build/types.ts";
 import { judged, meansOf, ownCoin, setting, signedFor } from "../../../support/wallet_means.ts";
-import { assetId, person } from "../../../support/wallet.ts";
+import { assetId, person, utxo } from "../../../support/wallet.ts";
 
 const bob = person("bob");
 const carol = person("carol");
@@ -86,6 +87,23 @@ describe("a payment", () => {
     expect(build({ payments: [pay(25n * ada)] }, means).spends.map(refKey)).toContain(refKey(offered.utxo.ref));
     expect(build({ payments: [pay(8n * ada)] }, meansOf([offered])).spends).toEqual([offered.utxo.ref]);
   });
+});
+
+it("leaves outputs with reference scripts alone while anything else will do", async () => {
+  const plain = ownCoin(0, 20n * ada);
+  const output = {
+    address: plain.utxo.output.address,
+    value: lovelace(50n * ada),
+    script: encode([0, [0, new Uint8Array(28)]]),
+  };
+  const shelf = { ...ownCoin(0, 1n), utxo: utxo(output) };
+  for (let seed = 0; seed < 10; seed++) {
+    const { spends } = build({ payments: [pay(8n * ada)] }, meansOf([shelf, plain]), { seed });
+    expect(spends).toEqual([plain.utxo.ref]);
+  }
+  const both = build({ payments: [pay(60n * ada)] }, meansOf([shelf, plain]));
+  expect(both.spends).toHaveLength(2);
+  expect(await judged(signedFor(both), [shelf.utxo, plain.utxo])).toEqual([]);
 });
 
 describe("several payments", () => {

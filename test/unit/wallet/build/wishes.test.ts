@@ -8,8 +8,8 @@ import type { DRep } from "#src/cardano/certificates.ts";
 import { derivePath, parsePath, rootKey, toPublic } from "#src/cardano/derivation.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
-import { encodeNative } from "#src/cardano/nativeScript.ts";
-import { addWitness } from "#src/cardano/transaction.ts";
+import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
+import { addWitness, encodeTransaction, witnessBytes } from "#src/cardano/transaction.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type Account, credentialKey } from "#src/ledger/state.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
@@ -32,7 +32,7 @@ import {
   stakeKey,
 } from "../../../support/wallet_means.ts";
 import { walletVectors } from "../../../support/wallet-vectors.ts";
-import { person, utxo } from "../../../support/wallet.ts";
+import { newRef, person, utxo } from "../../../support/wallet.ts";
 
 const bob = person("bob");
 const ada = 1_000_000n;
@@ -122,6 +122,16 @@ describe("delegation", () => {
     expect(built.selection).toMatchObject({ depositsReturned: [2n * ada], withdrawals: [{ lovelace: 7n * ada }] });
     expect(decoded.withdrawals).toEqual([{ account: expect.any(String), lovelace: 7n * ada, path: pathAt(0, 2) }]);
     expect(decoded.certificates.map(({ type }) => type)).toEqual(["quit_pool"]);
+  });
+
+  it("pays with the rewards that it withdraws", async () => {
+    const account = accountOf({ registered: true, deposit: 2n * ada, rewards: 20n * ada, drep: abstain });
+    const { built } = await live(
+      { payments: [{ address: bob.base, lovelace: 21n * ada }], withdrawal: "self" },
+      meansOf([ownCoin(0, 5n * ada)], { account }),
+      { account: { deposit: 2n * ada, balance: 20n * ada, drep: "abstain" } },
+    );
+    expect(built.selection.change).toMatchObject([{ lovelace: 4n * ada - built.fee }]);
   });
 
   it("ends a withdrawal before the boundary of the epoch, and nothing else", () => {
@@ -302,6 +312,34 @@ describe("decoding", () => {
     expect(asked.ok && asked.value.addresses).toEqual([bob.base, addressAt(0, 1)]);
     expect(askedOf(fromHex("83a0a0f6")).ok).toBe(false);
     expect(askedOf(fromHex("00")).ok).toBe(false);
+  });
+
+  it("reads what others nested past all sense, and signs it", () => {
+    const nested = (depth: number, around: readonly number[], inside: readonly number[]) =>
+      Uint8Array.from([...new Array(depth).fill(around).flat(), ...inside]);
+    const script = nested(600, [0x82, 0x01, 0x81], [0x82, 0x04, 0x00]);
+    const auxiliary = nested(600, [0xa1, 0x00], [0x05]);
+    const datum = nested(600, [0x81], [0x05]);
+    const built = encodeTransaction({
+      inputs: [newRef()],
+      outputs: [{ address: bob.base, value: { lovelace: ada, assets: new Map() }, datum }],
+      fee: 200_000n,
+      mint: new Map([[nativeHash(script), 1n]]),
+      nativeScripts: [script],
+      auxiliary,
+    });
+    const decoded = decodeTransaction({
+      transaction: built,
+      network: 0,
+      keyDeposit: 2n * ada,
+      owns: { addresses: [], coins: [], policyKey },
+    });
+    expect(decoded).toMatchObject({
+      ok: true,
+      value: { mint: [{ script: { kind: "native", native: toHex(script) } }], metadata: toHex(auxiliary) },
+    });
+    const added = addWitness(built, { key: new Uint8Array(32), signature: new Uint8Array(64) });
+    expect(added.length).toBe(built.length + witnessBytes(1));
   });
 
   it("knows own inputs and outputs, and counts signatures at any stage", () => {

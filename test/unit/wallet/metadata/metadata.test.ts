@@ -72,6 +72,14 @@ describe("metadata", () => {
     )).toBe(csl.decode_metadatum_to_json_str(same, csl.MetadataJsonSchema.BasicConversions));
   });
 
+  it("is read however deeply others nested it: too deep a value comes as its CBOR", () => {
+    const bytes = Uint8Array.from([0xa1, 0x00, ...new Array(2_000).fill(0x81), 0x05]);
+    const [value] = decodeMetadata(bytes).values();
+    const json = toJson(metadataJson(new Map([[0n, value!]])));
+    expect(json).toMatch(/^\{"0":\{"list":\[\{"list":/);
+    expect(json).toMatch(/\{"bytes":"(81)+05"\}/);
+  });
+
   it("is plain where values have no tags, and goes around in that form", () => {
     const json = { "674": { msg: ["one", "two"], "5": "0xbeef", list: [1, -1] } };
     expect(metadataJson(read(json), "plain")).toEqual(json);
@@ -97,6 +105,7 @@ describe("metadata", () => {
     ["null", { "0": null }],
     ["truth", { "0": { list: [true] } }],
     ["bytes that are not hexadecimal", { "0": { bytes: "zz" } }],
+    ["values nested too deeply", `{"0":${"[".repeat(1_000)}${"]".repeat(1_000)}}`],
     ["a list instead of an object", []],
     ["no JSON", "{"],
   ])("refuses %s", (_, json) => {
