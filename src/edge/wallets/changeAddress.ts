@@ -11,7 +11,11 @@ import type { WalletRow } from "#src/wallet/rows.ts";
  * Sees to it that a random wallet has an address of its own making: those that it found on the chain may be others', with a path of
  * the wallet's copied into them, and change that goes there is lost. Throws what is answered where the passphrase is wrong.
  */
-export async function haveChangeAddress(desk: Desk, row: WalletRow, passphrase: string): Promise<void> {
+export async function haveChangeAddress(
+  desk: Pick<Desk, "store" | "vault"> & { readonly port: Pick<Desk["port"], "network"> },
+  row: Pick<WalletRow, "id" | "key">,
+  passphrase: string,
+): Promise<void> {
   const { sql } = desk.store;
   if (await madeAddresses(sql, row.id) > 0) return;
   const index = HARD + (getRandomValues(new Uint32Array(1))[0]! % HARD);

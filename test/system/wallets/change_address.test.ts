@@ -1,0 +1,83 @@
+/** A random wallet's own address for change: made once, with its root key, by whoever knows the passphrase. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { fromHex } from "#src/base/bytes.ts";
+import { silentLog } from "#src/base/log.ts";
+import { origin } from "#src/cardano/block.ts";
+import { isByronKey } from "#src/cardano/byron.ts";
+import { HARD } from "#src/cardano/derivation.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { type Builders, createBuilders } from "#src/builders/builders.ts";
+import { enrol } from "#src/chain/groups.ts";
+import { chainMigrations } from "#src/chain/migrations.ts";
+import { haveChangeAddress } from "#src/edge/wallets/changeAddress.ts";
+import { runtimeMigrations } from "#src/runtime/migrations.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { vaultMigrations } from "#src/vault/tables.ts";
+import { createVault } from "#src/vault/vault.ts";
+import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
+import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
+import { readAddresses } from "#src/wallet/index/readAddresses.ts";
+import { walletId } from "#src/wallet/keys/account.ts";
+import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+
+const PASSPHRASE = "Secure Passphrase";
+const soon = () => ({ deadline: Date.now() + 30_000 });
+
+let infra: Infra;
+let store: Store;
+let builders: Builders;
+beforeAll(async () => {
+  infra = await sharedInfra();
+  store = openStore(infra.databaseUrl);
+  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...vaultMigrations, ...walletIndexMigrations]);
+  builders = createBuilders({ threads: 1, log: silentLog });
+});
+afterAll(async () => {
+  await builders?.stop();
+  await store?.close();
+  await infra?.stop();
+});
+
+it("is made where there is none, and has one of the wallet's keys", async () => {
+  const vault = createVault({ store, builders });
+  const put = await vault.put(
+    { mnemonic: { style: "random", words: newMnemonic(12) }, passphrase: PASSPHRASE, paths: [] },
+    soon(),
+  );
+  if (!put.ok) throw new Error(put.error.message);
+  const { root, attempt } = put.value;
+  const id = walletId(fromHex(root));
+  await store.sql`insert into vault_adoption (wallet, attempt) values (${id}, ${attempt})`;
+  const pathKey = Array.from(byronPathKey(root), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const prepared = await prepareWallet(
+    { wallet: id, kind: "random", network: 0, pathKey },
+    origin,
+    () => Promise.resolve([]),
+  );
+  await store.sql.begin(async (sql) => void await beginWallet(sql, prepared, enrol));
+  const network = () =>
+    Promise.resolve({
+      magic: 42,
+      id: 0 as const,
+      slots: { zeroTime: 0, zeroSlot: 0, slotLength: 1_000 },
+      securityParameter: 2_160,
+    });
+  const have = (passphrase: string) =>
+    haveChangeAddress({ store, vault, port: { network } }, { id, key: root }, passphrase);
+  await expect(have("another one")).rejects.toMatchObject({ status: 403, code: "wrong_encryption_passphrase" });
+  expect((await readAddresses(store.sql, id, {})).addresses).toEqual([]);
+  await have(PASSPHRASE);
+  await have(PASSPHRASE);
+  const { addresses } = await readAddresses(store.sql, id, {});
+  expect(addresses).toHaveLength(1);
+  const [{ address, path, used }] = addresses as [typeof addresses[number]];
+  expect(used).toBe(false);
+  expect(path[0]).toBe(HARD);
+  expect(path[1]).toBeGreaterThanOrEqual(HARD);
+  const signed = await vault.sign(id, { passphrase: PASSPHRASE, message: new Uint8Array(32), paths: [path] }, soon());
+  if (!signed.ok) throw new Error(signed.error.message);
+  const [{ key, chainCode }] = signed.value as [typeof signed.value[number]];
+  expect(isByronKey(address, key, chainCode)).toBe(true);
+});
