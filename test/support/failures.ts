@@ -30,6 +30,7 @@ export const examples: readonly LedgerFailure[] = [
   { name: "ConwayDRepAlreadyRegistered", credential: key },
   { name: "ConwayWithdrawalsMissingAccounts", withdrawals: [{ account, supplied: 5n }] },
   { name: "ConwayIncompleteWithdrawals", withdrawals: [{ account, supplied: 5n }] },
+  { name: "ConwayIncompleteWithdrawals", withdrawals: [{ account, supplied: 5n, expected: 6n }] },
   { name: "ScriptIntegrityHashMismatch", supplied: hash32, expected: undefined, preimage: "a0" },
   { name: "ScriptIntegrityHashMismatch", supplied: undefined, expected: hash32 },
   {

@@ -62,6 +62,24 @@ export const withdrawals: Shape<
   ({ account, supplied }) => [account, supplied],
 );
 
+/** What withdrawals state, and what the accounts hold: today's ledger tells both, an older one the first alone. */
+export const mismatchedWithdrawals: Shape<
+  readonly { readonly account: string; readonly supplied: bigint; readonly expected?: bigint }[]
+> = mapOf(
+  hex,
+  {
+    read: (item, at) => item?.type === "array" ? pair(amount).read(item, at) : { supplied: amount.read(item, at) },
+    write: ({ supplied, expected }, at) =>
+      expected === undefined ? amount.write(supplied, at) : pair(amount).write({ supplied, expected }, at),
+  } satisfies Shape<{ readonly supplied: bigint; readonly expected?: bigint }>,
+  compareAccounts,
+  (account, amounts): { readonly account: string; readonly supplied: bigint; readonly expected?: bigint } => ({
+    account,
+    ...amounts,
+  }),
+  ({ account, supplied, expected }) => [account, { supplied, ...(expected === undefined ? {} : { expected }) }],
+);
+
 /** Two values that should be one, as an array of their own. */
 export function pair<T>(shape: Shape<T>): Shape<{ readonly supplied: T; readonly expected: T }> {
   return {

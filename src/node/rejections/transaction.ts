@@ -10,6 +10,7 @@ import {
   collectError,
   hashes,
   integer,
+  mismatchedWithdrawals,
   pair,
   pointer,
   readOutputAt,
@@ -44,7 +45,7 @@ export const transactionLeaves = [
   leaf([6], "ConwayTxRefScriptsSizeTooBig", { supplied: integer, expected: integer }),
   leaf([7], "ConwayMempoolFailure", { message: text }),
   leaf([8], "ConwayWithdrawalsMissingAccounts", { withdrawals }),
-  leaf([9], "ConwayIncompleteWithdrawals", { withdrawals }),
+  leaf([9], "ConwayIncompleteWithdrawals", { withdrawals: mismatchedWithdrawals }),
 
   leaf([...UTXOW, 1], "InvalidWitnessesUTXOW", { keys: listOf(hex) }),
   leaf([...UTXOW, 2], "MissingVKeyWitnessesUTXOW", { keys: hashes }),
