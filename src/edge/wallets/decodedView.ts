@@ -2,7 +2,7 @@
 import { fromHex } from "#src/base/bytes.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { knownNative } from "#src/cardano/nativeScript.ts";
+import { knownNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { certificateView, outputView } from "#src/edge/wallets/builtViews.ts";
