@@ -10,8 +10,8 @@ export interface Served {
   readonly named: "" | "Byron" | "Shared";
   /** Kind of its actors. */
   readonly actor: "wallet" | "shared-wallet";
-  /** Path of the key of a wallet's stake, where it is not that of sequential wallets. */
-  readonly stakePath?: Path;
+  /** Path of a wallet's stake, where it is not that of sequential wallets. */
+  stakePath?(id: string): Promise<Path>;
   /** Throws 404 where there is no such wallet of this kind, 403 where it holds nothing yet. */
   found(id: string): Promise<unknown>;
 }

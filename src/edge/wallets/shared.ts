@@ -5,7 +5,7 @@ import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/shared.ts";
 import { page, walletChange } from "#src/api/wallets/wallets.ts";
 import { type Json, toJson } from "#src/base/json.ts";
-import { HARD } from "#src/cardano/derivation.ts";
+import { HARD, ROLES } from "#src/cardano/derivation.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { birthOf } from "#src/edge/wallets/birth.ts";
 import { type Desk, isGone, LONGEST_MS, noSuchWallet, until, walletAlreadyExists } from "#src/edge/wallets/desk.ts";
@@ -223,5 +223,6 @@ export const servedShared = (desk: Pick<Desk, "store">): Served => ({
   prefix: "shared-wallets",
   named: "Shared",
   actor: SHARED,
+  stakePath: async (id) => [...accountPath("shared", (await sharedWallet(desk, id)).sharing.account), ROLES.stake, 0],
   found: (id) => sharedWallet(desk, id),
 });

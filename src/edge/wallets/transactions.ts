@@ -93,7 +93,7 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
   const ownOf = async (id: string) => {
     const [account, row] = await Promise.all([readAccount(store.sql, id), readWallet(store.sql, id)]);
     return {
-      account: account && { credential: account.credential, path: served.stakePath ?? STAKE_PATH },
+      account: account && { credential: account.credential, path: await served.stakePath?.(id) ?? STAKE_PATH },
       policyKey: row && policyHash(row),
     };
   };
