@@ -19,13 +19,18 @@ export interface ListedSubmission {
   readonly since: { readonly slot: number; readonly height: number };
 }
 
-/** What wallets have submitted that is not in the ledger, in the order of its submission; `hash` asks for one alone. */
+/**
+ * What wallets have submitted that the index does not have in the ledger, in the order of its submission; `hash` asks for one alone. To be
+ * read in the snapshot in which the index is: an actor hears later of what the index knows, so that what it still takes for included
+ * is pending again where the index has gone back.
+ */
 export async function readListed(sql: Queries, wallets: readonly string[], hash?: string): Promise<ListedSubmission[]> {
   const rows = await sql<
     { wallet: string; cbor: Uint8Array; status: "pending" | "expired"; since_slot: bigint; since_height: bigint }[]
-  >`select w.wallet, s.cbor, t.status, w.since_slot, w.since_height
+  >`select w.wallet, s.cbor, case t.status when 'expired' then 'expired' else 'pending' end as status, w.since_slot, w.since_height
     from submission_wallet w join submission s using (hash) join submission_status t using (hash)
-    where w.wallet = any(${sql.array([...wallets])}) and t.status in ('pending', 'expired')
+    where w.wallet = any(${sql.array([...wallets])})
+      and not exists (select 1 from chain_transaction c where c.hash = w.hash and c.to_slot is null)
       ${hash === undefined ? sql`` : sql`and w.hash = ${hash}`}
     order by w.since_slot, w.hash`;
   return rows.map((row) => ({
