@@ -12,6 +12,8 @@ declare module "vitest" {
     relay: string;
     /** Program of the relay on pallas; empty where it could not be built. */
     pallas: string;
+    /** Folder of npm's cardano-wallet-js; empty where it could not be installed. */
+    walletJs: string;
     /** Folder of yaci-cli and its configuration; empty where it could not be installed. */
     yaci: string;
   }
@@ -65,9 +67,24 @@ function yaci(): string {
   return done("npm", args, folder, {}, without) ? installed : "";
 }
 
+const WALLET_JS = "cardano-wallet-js";
+const WALLET_JS_VERSION = "1.4.0";
+
+/** A client of wallet servers, with its own 25 MB of packages: nothing else needs them. */
+function walletJs(): string {
+  const folder = path.join(root, `${WALLET_JS}-${WALLET_JS_VERSION}`);
+  const installed = path.join(folder, "node_modules", WALLET_JS);
+  if (existsSync(path.join(installed, "package.json"))) return installed;
+  mkdirSync(folder, { recursive: true });
+  const args = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts"];
+  const without = "Without it no client of others drives a wallet's life.";
+  return done("npm", [...args, `${WALLET_JS}@${WALLET_JS_VERSION}`], folder, {}, without) ? installed : "";
+}
+
 export default function setup(project: TestProject): void {
   mkdirSync(root, { recursive: true });
   project.provide("relay", gouroboros());
   project.provide("pallas", pallas());
   project.provide("yaci", yaci());
+  project.provide("walletJs", walletJs());
 }
