@@ -123,7 +123,7 @@ export function madeOutput(output: NewOutput): Output {
 export const REDEEMER_TAGS = { spend: 0, mint: 1, cert: 2, reward: 3, vote: 4, propose: 5 } as const;
 
 /** The ledger's order of reward accounts: by network, scripts before keys, then by hash. */
-function inLedgerOrder(withdrawals: readonly Withdrawal[] = []): readonly Withdrawal[] {
+export function inLedgerOrder(withdrawals: readonly Withdrawal[] = []): readonly Withdrawal[] {
   const rank = ({ account }: Withdrawal) => `${account[1]}${account[0] === "f" ? 0 : 1}${account.slice(2)}`;
   return [...withdrawals].sort((a, b) => rank(a) < rank(b) ? -1 : 1);
 }

@@ -19,6 +19,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import {
   encodeOutput,
   encodeRedeemers,
+  inLedgerOrder,
   type NewOutput,
   partsOf,
   type Redeemer,
@@ -98,10 +99,9 @@ function redeemersOf(item: Item | undefined, scanned: ScannedTransaction): Redee
 /** What stands at an index that a redeemer points to. */
 function targetAt(tag: number, index: number, { inputs, mint, withdrawals }: ScannedTransaction): RedeemerFor {
   const [purpose] = Object.entries(REDEEMER_TAGS).find(([, number]) => number === tag) ?? [];
-  const rank = (account: string) => `${account[1]}${account[0] === "f" ? 0 : 1}${account.slice(2)}`;
   const ref = [...inputs].sort(compareRefs)[index];
   const policy = [...new Set([...mint.keys()].map(policyOf))].sort()[index];
-  const account = [...withdrawals.keys()].sort((a, b) => rank(a) < rank(b) ? -1 : 1)[index];
+  const account = inLedgerOrder([...withdrawals].map(([account, amount]) => ({ account, amount })))[index]?.account;
   if (purpose === "spend" && ref) return { purpose, ref };
   if (purpose === "mint" && policy !== undefined) return { purpose, policy };
   if (purpose === "reward" && account !== undefined) return { purpose, account };
