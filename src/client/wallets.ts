@@ -11,7 +11,9 @@
 import type { z } from "zod";
 import type * as addresses from "#src/api/wallets/addresses.ts";
 import type * as assets from "#src/api/wallets/assets.ts";
+import type * as delegation from "#src/api/wallets/delegation.ts";
 import type * as network from "#src/api/wallets/network.ts";
+import type * as pools from "#src/api/wallets/pools.ts";
 import type * as transactions from "#src/api/wallets/transactions.ts";
 import type * as wallets from "#src/api/wallets/wallets.ts";
 import type { Json, Messaged } from "#src/base/json.ts";
@@ -28,6 +30,7 @@ export type Constructed = Told<typeof transactions.constructed>;
 export type Decoded = Told<typeof transactions.decoded>;
 export type FeeEstimate = Told<typeof transactions.fees>;
 export type Asset = Told<typeof assets.asset>;
+export type StakePool = Told<typeof pools.stakePool>;
 export type NetworkInformation = Told<typeof network.networkInformation>;
 
 /** Lovelace, as bodies have it. */
@@ -213,6 +216,46 @@ export class WalletClient {
 
   forget(id: string, hash: string, prefix: Prefix = "wallets"): Promise<null> {
     return this.send("DELETE", `/${prefix}/${id}/transactions/${hash}`);
+  }
+
+  /** Pools, the one first that would pay most for so much lovelace. */
+  stakePools(stake: number | bigint): Promise<readonly StakePool[]> {
+    return this.get("/stake-pools", { stake: String(stake) });
+  }
+
+  /** Delegates the stake to a pool in one call; `key` as in `submit`. */
+  joinPool(id: string, pool: string, passphrase: string, key?: string): Promise<Transaction> {
+    return this.send("PUT", `/stake-pools/${pool}/wallets/${id}`, { passphrase }, key);
+  }
+
+  /** Takes the stake key off the ledger, with all rewards. */
+  quitPool(id: string, passphrase: string, key?: string): Promise<Transaction> {
+    return this.send("DELETE", `/stake-pools/*/wallets/${id}`, { passphrase }, key);
+  }
+
+  /** Delegates the vote: to `abstain`, `no_confidence` or a representative. */
+  joinDrep(id: string, drep: string, passphrase: string, key?: string): Promise<Transaction> {
+    return this.send("PUT", `/dreps/${drep}/wallets/${id}`, { passphrase }, key);
+  }
+
+  delegationFees(id: string): Promise<FeeEstimate> {
+    return this.get(`/wallets/${id}/delegation-fees`);
+  }
+
+  stakeKeys(id: string): Promise<Told<typeof delegation.stakeKeys>> {
+    return this.get(`/wallets/${id}/stake-keys`);
+  }
+
+  settings(): Promise<Told<typeof pools.settings>> {
+    return this.get("/settings");
+  }
+
+  changeSettings(settings: z.input<typeof pools.settings>): Promise<null> {
+    return this.send("PUT", "/settings", { settings });
+  }
+
+  smashHealth(url?: string): Promise<Told<typeof pools.smashHealth>> {
+    return this.get("/smash/health", { url });
   }
 
   /** Submits what was signed elsewhere. */
