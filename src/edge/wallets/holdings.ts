@@ -128,7 +128,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
 }
 
 /** Assets as clients are told them, with what a server of token metadata says of them. */
-async function assetsShown({ tokens }: Pick<Desk, "tokens">, assets: readonly AssetId[]) {
+export async function assetsShown({ tokens }: Pick<Desk, "tokens">, assets: readonly AssetId[]) {
   const known = await tokens?.find(assets);
   return assets.map((one) => {
     const { metadata, error } = known?.get(one) ?? {};
