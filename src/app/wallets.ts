@@ -2,9 +2,8 @@
 import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
-import { toHex } from "#src/base/bytes.ts";
 import { sleep } from "#src/base/clock.ts";
-import type { Builders } from "#src/builders/builders.ts";
+import { deriveStock } from "#src/builders/stock.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/follower.ts";
@@ -25,13 +24,12 @@ import { delegationProjection } from "#src/wallet/delegation/projection.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
-import { type DeriveStock, WALLET_PROJECTION } from "#src/wallet/index/types.ts";
+import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { poolMigrations } from "#src/wallet/pools/migrations.ts";
 import { productionProjection } from "#src/wallet/pools/production.ts";
 import { requestMigrations } from "#src/wallet/requests.ts";
 import { walletMigrations } from "#src/wallet/rows.ts";
 import { sharedWalletMigrations } from "#src/wallet/shared/rows.ts";
-import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { startPoolKeeping } from "#src/app/poolKeeping.ts";
 import { NETWORK_ID, type Rooms, WATCH } from "#src/app/rooms.ts";
 
@@ -46,42 +44,8 @@ export const walletTables: readonly Migration[] = [
   ...requestMigrations,
 ];
 
-/** Credentials that one job derives: more of them would keep others waiting. */
-const AT_ONCE = 5_000;
-/** How long credentials may take, in ms: a pool may want a hundred thousand. */
-const DERIVE_MS = 120_000;
 /** Between two tries to reach the network, in ms. */
 const AGAIN_MS = 1_000;
-/** Bytes of a credential's hash. */
-const HASH = 28;
-
-/** Derives credentials in the builder threads. */
-export function deriving(builders: Pick<Builders, "run">): DeriveStock {
-  return async ({ kind, account, role, from, count, wallet }) => {
-    const more = { deadline: Date.now() + DERIVE_MS, affinity: wallet };
-    const pieces = Array.from({ length: Math.ceil(count / AT_ONCE) }, (_, i) => ({
-      role,
-      from: from + i * AT_ONCE,
-      count: Math.min(AT_ONCE, count - i * AT_ONCE),
-    }));
-    const derived = await Promise.all(
-      pieces.map((piece) =>
-        kind === "shared"
-          ? builders.run("sharedCredentials", { template: account as unknown as ScriptTemplate, ...piece }, more)
-          : builders.run("deriveCredentials", { account: account as string, ...piece }, more)
-      ),
-    );
-    return derived.flatMap((one) => {
-      if (!one.ok) throw new Error(one.error.message);
-      const { hashes } = one.value;
-      const name = kind === "shared" ? "script" : "key";
-      return Array.from(
-        { length: hashes.length / HASH },
-        (_, i) => `${name}-${toHex(hashes.subarray(i * HASH, (i + 1) * HASH))}`,
-      );
-    });
-  };
-}
 
 /** The kinds of actors that wallets need. */
 export function walletKinds({ store, port, builders, bus }: Rooms): ActorKind[] {
@@ -90,7 +54,7 @@ export function walletKinds({ store, port, builders, bus }: Rooms): ActorKind[] 
     port,
     builders,
     networkId: NETWORK_ID as 0 | 1,
-    derive: deriving(builders),
+    derive: deriveStock(builders),
     vault: createVault({ store, builders }),
     wake: () => bus.publish(WATCH, null),
   };
@@ -115,7 +79,7 @@ export async function walletReading(
           ]),
           productionProjection,
         ],
-        supplies: new Map([[WALLET_PROJECTION, walletSupply(store.sql, deriving(builders))]]),
+        supplies: new Map([[WALLET_PROJECTION, walletSupply(store.sql, deriveStock(builders))]]),
         inquiries: [rewardsInquiry(epochOf)],
       };
     }
