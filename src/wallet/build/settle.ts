@@ -132,7 +132,12 @@ function agree<F extends Framed, E extends Failure>(
     const fit = fitted(frame, coins, shares, to);
     if ("failure" in fit) return fit;
     if ("settled" in fit) {
-      return fit.settled.framed.size > parameters.maxTxSize ? { failure: tooBig } : fit;
+      if (fit.settled.framed.size <= parameters.maxTxSize) return fit;
+      if (!merging || parts.length === 1) return { failure: tooBig };
+      // Fewer outputs of change make room.
+      const half = Math.floor(parts.length / 2);
+      while (parts.length > half) parts = merged(parts);
+      continue;
     }
     if (merging && parts.length > 1) {
       parts = merged(parts);

@@ -137,6 +137,17 @@ describe("a wallet of many coins", () => {
     expect(round).toMatchObject({ ok: false, error: { code: "transaction_is_too_big" } });
   });
 
+  it("gives up outputs of change where so many payments leave no room for them", async () => {
+    const coins = Array.from({ length: 100 }, (_, i) => ownCoin(i, 10n * ada));
+    const payments = coins.map(() => ({ address: bob.base, lovelace: 3n * ada }));
+    for (const selection of ["per-output", "round-robin"] as const) {
+      const built = build({ payments }, meansOf(coins, { selection }));
+      expect(built.selection.outputs).toHaveLength(100);
+      expect(built.selection.change.length).toBeLessThan(60);
+      expect(await judged(signedFor(built), coins.map(({ utxo }) => utxo))).toEqual([]);
+    }
+  });
+
   it("still pays what a transaction of the largest size can", async () => {
     const dust = Array.from({ length: 2_000 }, (_, i): OwnCoin => ({ ...ownCoin(i % 3, ada), path: [i] }));
     const built = build({ payments: [{ address: bob.base, lovelace: 300n * ada }] }, meansOf(dust));
