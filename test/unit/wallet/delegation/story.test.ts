@@ -315,7 +315,7 @@ describe("a stake credential", () => {
         }
       }),
       {
-        numRuns: 500,
+        numRuns: 300,
         // a rollback that takes nothing of it back is not told, and what comes after it counts
         examples: [[[
           { is: "block", skip: 2, deeds: [] },
