@@ -36,7 +36,12 @@ import type {
   FeeEstimate,
 } from "#src/wallet/build/types.ts";
 
-import type { SharedConstructInput, SharedCredentialsInput } from "#src/wallet/shared/types.ts";
+import type {
+  SharedConstructInput,
+  SharedCredentialsInput,
+  SharedSigning,
+  SharedSigningInput,
+} from "#src/wallet/shared/types.ts";
 
 /** Jobs by name, each from its input to its result. */
 export interface Jobs {
@@ -66,6 +71,8 @@ export interface Jobs {
   fees(input: ConstructInput): Result<FeeEstimate, ConstructFailure>;
   /** As `construct`, for a shared wallet: the scripts behind its coins are made along. */
   sharedConstruct(input: SharedConstructInput): Result<Constructed, ConstructFailure>;
+  /** How far the signing of a shared wallet's transaction is. */
+  sharedSigning(input: SharedSigningInput): Result<SharedSigning, DecodeFailure>;
   sharedFees(input: SharedConstructInput): Result<FeeEstimate, ConstructFailure>;
   /** A partial transaction completed out of a wallet. */
   balance(input: BalanceInput): Result<Constructed, BalanceTxFailure>;

@@ -4,9 +4,7 @@ import * as api from "#src/api/wallets/keys.ts";
 import { index, role, ROLES, walletId } from "#src/api/wallets/params.ts";
 import { signBody, signed, submitBody, submitted } from "#src/api/wallets/transactions.ts";
 import { fromHex } from "#src/base/bytes.ts";
-import { CborError } from "#src/cardano/cbor.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import { agrees, keysOf, signaturesNeeded } from "#src/cardano/nativeScript.ts";
 import { addWitness } from "#src/cardano/transaction.ts";
 import { type Desk, until } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
@@ -15,14 +13,15 @@ import { completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { encoded } from "#src/edge/wallets/builtViews.ts";
+import { attempted } from "#src/wallet/build/decode.ts";
 import { ownersOf } from "#src/wallet/index/readAddresses.ts";
-import { childHash, childOf } from "#src/wallet/keys/account.ts";
+import { childOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import { accountKeyText, childKeyText } from "#src/wallet/keys/text.ts";
-import type { Path } from "#src/wallet/keys/types.ts";
 import { stakeCredential } from "#src/wallet/shared/account.ts";
 import type { SharedWalletRow } from "#src/wallet/shared/rows.ts";
-import { type OwnScript, toSign, type Unsigned, unsigned } from "#src/wallet/shared/sign.ts";
+import { scriptsIn } from "#src/wallet/shared/sign.ts";
+import type { SharedSigning } from "#src/wallet/shared/types.ts";
 
 const params = { walletId };
 const locked = "`no_root_key`, `wrong_encryption_passphrase`";
@@ -98,9 +97,8 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
   }, async ({ params, body }) => {
     const row = await completeWallet(desk, params.walletId);
     const { transaction, passphrase, encoding } = body;
-    const read = readUnsigned(transaction);
-    const paths = toSign(read, await ownScripts(desk, row, read));
-    const input = { passphrase, message: fromHex(read.hash), paths };
+    const { hash, paths } = await signing(desk, row, transaction);
+    const input = { passphrase, message: fromHex(hash), paths };
     const signatures = answered(await vault.sign(row.id, input, until()));
     return { transaction: encoded(addWitness(transaction, ...signatures), encoding) };
   });
@@ -124,8 +122,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
   }, async ({ params: { walletId: id }, body, context }) => {
     const row = await completeWallet(desk, id);
     const transaction = await madeOnce(desk, context, id, body, async () => {
-      const read = readUnsigned(body.transaction);
-      assertSigned(read, await ownScripts(desk, row, read));
+      assertSigned(await signing(desk, row, body.transaction));
       return body.transaction;
     });
     return { id: await submitFor(desk, transaction, id) };
@@ -133,15 +130,11 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
 }
 
 /** Throws 403 for a transaction without a script of the wallet's, or with one that still lacks signatures. */
-function assertSigned(read: Unsigned, own: readonly OwnScript<Path>[]): void {
-  if (own.length === 0) {
+function assertSigned({ own, agrees, expected, detected }: SharedSigning & { readonly own: number }): void {
+  if (own === 0) {
     throw refusal({ code: "foreign_transaction", message: "The transaction spends nothing of this wallet's." });
   }
-  const scripts = own.map(({ script }) => read.scripts.get(script)!);
-  if (scripts.every((script) => agrees(script, read.signers, read.interval))) return;
-  const expected = scripts.reduce((sum, script) => sum + signaturesNeeded(script), 0);
-  const keys = new Set(scripts.flatMap(keysOf));
-  const detected = [...read.signers].filter((key) => keys.has(key)).length;
+  if (agrees) return;
   throw refusal({
     code: "missing_witnesses_in_transaction",
     message: `The wallet's scripts lack signatures: there are ${detected} of the ${expected} that they may need.`,
@@ -149,28 +142,21 @@ function assertSigned(read: Unsigned, own: readonly OwnScript<Path>[]): void {
   });
 }
 
-function readUnsigned(transaction: Uint8Array): Unsigned {
-  try {
-    return unsigned(transaction);
-  } catch (error) {
-    if (!(error instanceof CborError)) throw error;
-    throw refusal({
-      code: "bad_request",
-      message: `Error in $.transaction: these bytes are no transaction: ${error.message}`,
-    });
-  }
+/** How far the signing of a transaction is, and how many scripts of the wallet's are in it; throws 400 for other bytes. */
+async function signing(desk: Desk, row: SharedWalletRow, transaction: Uint8Array) {
+  const own = await ownScripts(desk, row, answered(attempted(() => scriptsIn(transaction))));
+  const state = answered(await desk.builders.run("sharedSigning", { transaction, account: row.key, own }, until()));
+  return { ...state, own: own.length };
 }
 
-/** The wallet's scripts among those of a transaction. */
-async function ownScripts({ store }: Desk, row: SharedWalletRow, read: Unsigned): Promise<OwnScript<Path>[]> {
-  const { sharing, key, id } = row;
-  const hashes = [...read.scripts.keys()];
+/** The wallet's scripts among some, with the paths of its keys. */
+async function ownScripts({ store }: Desk, { id, sharing }: SharedWalletRow, hashes: readonly string[]) {
   const owners = await ownersOf(store.sql, hashes.map((hash) => `script-${hash}`));
   const stake = stakeCredential(sharing.delegation)?.hash;
   return hashes.flatMap((script) => {
     const owner = owners.get(`script-${script}`)?.find(({ wallet }) => wallet === id);
     const path = owner?.path ?? (script === stake ? [...accountPath("shared", sharing.account), STAKE, 0] : undefined);
-    return path ? [{ script, path, key: childHash(key, path.at(-2)!, path.at(-1)!) }] : [];
+    return path ? [{ script, path }] : [];
   });
 }
 

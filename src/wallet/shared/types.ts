@@ -1,6 +1,6 @@
 /** What shared wallets are described by, as plain JSON. */
 import type { ConstructInput, PolicyTemplate } from "#src/wallet/build/types.ts";
-import type { Xpub } from "#src/wallet/keys/types.ts";
+import type { Path, Xpub } from "#src/wallet/keys/types.ts";
 
 /** A script as people write it; leaves are names such as `cosigner#0`, or keys. The form of the wire. */
 export type ScriptForm = PolicyTemplate;
@@ -30,4 +30,24 @@ export interface SharedCredentialsInput {
 export interface SharedConstructInput extends ConstructInput {
   readonly payment: ScriptTemplate;
   readonly delegation?: ScriptTemplate | undefined;
+}
+
+/** Job `sharedSigning`: what of a transaction (CBOR) is a wallet's own, by the hash of each script and the path of the wallet's key in it. */
+export interface SharedSigningInput {
+  readonly transaction: Uint8Array;
+  readonly account: Xpub;
+  readonly own: readonly { readonly script: string; readonly path: Path }[];
+}
+
+/** How far signing is, for one of the cosigners. */
+export interface SharedSigning {
+  /** What is signed, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Paths of the wallet's keys that still have to sign, each once. */
+  readonly paths: readonly Path[];
+  /** Whether the signatures satisfy all of the wallet's scripts. */
+  readonly agrees: boolean;
+  /** Signatures that these scripts may need, and those of their keys that are there. */
+  readonly expected: number;
+  readonly detected: number;
 }

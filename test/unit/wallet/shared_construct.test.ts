@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { ledgerSize, minFee } from "#src/balance/fee.ts";
 import { derivePath, HARD, rootKey, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
-import { keyHash, publicKey, sign } from "#src/cardano/keys.ts";
+import { publicKey, sign } from "#src/cardano/keys.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";
 import { addWitness } from "#src/cardano/transaction.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
@@ -12,7 +12,7 @@ import { construct } from "#src/wallet/build/construct.ts";
 import type { Means, OwnCoin, StakeAccount, Wish } from "#src/wallet/build/types.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
 import { hashOf, scriptAt, sharedAddress, stakeCredential, stakeScript } from "#src/wallet/shared/account.ts";
-import { toSign, unsigned } from "#src/wallet/shared/sign.ts";
+import { scriptsIn, signingOf, unsigned } from "#src/wallet/shared/sign.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";
 import { judged, setting } from "../../support/wallet_means.ts";
@@ -61,29 +61,26 @@ function built(wallet: Shared, wish: Wish, means: Means) {
   return made.value;
 }
 
-/** What the server of a co-owner does. */
-function signBy(wallet: Shared, who: number, transaction: Uint8Array): Uint8Array {
-  const read = unsigned(transaction);
-  const account = accounts[who] as SecretNode;
-  const own = [...[0, 1, 2, 3].flatMap((index) => [0, 1].map((role) => ({ template: wallet.payment, role, index }))), {
-    template: wallet.delegation,
-    role: 2,
-    index: 0,
-  }].flatMap(({ template, role, index }) =>
-    template
-      ? [{
-        script: hashOf(scriptAt(template, role, index)),
-        path: [role, index],
-        key: keyHash(publicKey(derivePath(account, [role, index]).key)),
-      }]
-      : []
+/** What the server of a co-owner asks before it signs. */
+function signingBy(wallet: Shared, who: number, transaction: Uint8Array) {
+  const places = [0, 1, 2, 3].flatMap((index) => [0, 1].map((role) => ({ template: wallet.payment, role, index })));
+  const stake = wallet.delegation ? [{ template: wallet.delegation, role: 2, index: 0 }] : [];
+  const byHash = new Map(
+    [...places, ...stake].map(({ template, role, index }) => [hashOf(scriptAt(template, role, index)), [role, index]]),
   );
-  const hash = fromHex(read.hash);
+  const own = scriptsIn(transaction).flatMap((script) =>
+    byHash.has(script) ? [{ script, path: byHash.get(script)! }] : []
+  );
+  return signingOf({ transaction, account: keys[`cosigner#${who}`]!, own });
+}
+
+function signBy(wallet: Shared, who: number, transaction: Uint8Array): Uint8Array {
+  const { hash, paths } = signingBy(wallet, who, transaction);
   return addWitness(
     transaction,
-    ...toSign(read, own).map((path) => {
-      const { key } = derivePath(account, path);
-      return { key: publicKey(key), signature: sign(key, hash) };
+    ...paths.map((path) => {
+      const { key } = derivePath(accounts[who] as SecretNode, path);
+      return { key: publicKey(key), signature: sign(key, fromHex(hash)) };
     }),
   );
 }
@@ -101,8 +98,10 @@ describe("a shared wallet's payment", () => {
     for (const who of [2, 0]) {
       signed = signBy(all, who, signed);
       expect(await judged(signed, utxos)).not.toEqual([]);
+      expect(signingBy(all, 1, signed)).toMatchObject({ agrees: false, expected: 3, detected: who === 2 ? 1 : 2 });
     }
     signed = signBy(all, 1, signed);
+    expect(signingBy(all, 1, signed)).toMatchObject({ agrees: true, paths: [], expected: 3, detected: 3 });
     expect(await judged(signed, utxos)).toEqual([]);
     expect(signed.length).toBe(size);
     expect(fee).toBe(minFee(mainnetParameters, { size: ledgerSize(signed.length), refScriptBytes: 0 }));
