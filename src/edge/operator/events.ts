@@ -10,11 +10,10 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { errorBody } from "#src/api/errors.ts";
 import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
-import { utf8 } from "#src/base/bytes.ts";
-import { inTime } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
 import { check, RETRY_LATER } from "#src/edge/route.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { eventStream } from "#src/edge/eventStream.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import type { EventBatch, EventLog } from "#src/runtime/eventLog.ts";
 import { cloudEvent } from "#src/runtime/events.ts";
@@ -41,14 +40,7 @@ export function eventRoutes({ events, keepAliveMs = 15_000, most = 1_000 }: Even
       const from = await beginning(c, asked, events);
       const ended = new AbortController();
       const batches = events.follow(from, filter, ended.signal);
-      return new Response(stream(batches, ended, keepAliveMs), {
-        headers: {
-          ...Object.fromEntries(c.res.headers),
-          "content-type": "text/event-stream; charset=utf-8",
-          "cache-control": "no-store",
-          "x-accel-buffering": "no",
-        },
-      });
+      return eventStream(c, batches, ended, { keepAliveMs, id: ({ position }) => positionText(position), written });
     });
   };
 }
@@ -67,41 +59,6 @@ async function beginning(
     throw new HttpFailure(400, "bad_position", "No position that this service has given.");
   }
   return position;
-}
-
-function stream(
-  batches: AsyncGenerator<EventBatch, void>,
-  ended: AbortController,
-  keepAliveMs: number,
-): ReadableStream<Uint8Array> {
-  let next: Promise<IteratorResult<EventBatch, void>> | undefined;
-  let position: string | undefined;
-  return new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(utf8("retry: 1000\n\n")),
-    pull: async (controller) => {
-      const until = performance.now() + keepAliveMs;
-      for (;;) {
-        next ??= batches.next();
-        const result = await inTime(next, until - performance.now());
-        if (result === undefined) {
-          // An id without data is no event; it moves the place from which the client goes on.
-          return controller.enqueue(utf8(`: keep-alive\n${position === undefined ? "" : `id: ${position}\n`}\n`));
-        }
-        next = undefined;
-        if (result.done) return controller.close();
-        const first = position === undefined;
-        position = positionText(result.value.position);
-        // An id by itself tells the client that the stream stands, and where to go on if it ends before anything comes.
-        const text = written(result.value) || (first ? `id: ${position}\n\n` : "");
-        if (text !== "") return controller.enqueue(utf8(text));
-      }
-    },
-    cancel: () => {
-      ended.abort();
-      // Ends once the batch that is being read is there.
-      void batches.return().catch(() => {});
-    },
-  }, { highWaterMark: 1 });
 }
 
 function written({ events, position, reset }: EventBatch): string {

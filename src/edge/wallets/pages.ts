@@ -13,7 +13,7 @@ export function linkNext(c: Context, next: Json | undefined): void {
 }
 
 /** A cursor as clients hand it back: nothing that they should look into. */
-function cursorText(cursor: Json): string {
+export function cursorText(cursor: Json): string {
   return btoa(String.fromCharCode(...utf8(toJson(cursor)))).replaceAll("+", "-").replaceAll("/", "_").replace(
     /=+$/,
     "",

@@ -18,6 +18,7 @@ import { cursorOf, linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
 import { noSuchTransaction, sender, shownTransaction } from "#src/edge/wallets/send.ts";
 import { signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { streamRoutes } from "#src/edge/wallets/stream.ts";
 import { assertWhole, submitFor } from "#src/edge/wallets/submission.ts";
 import { commonWish, wishOf } from "#src/edge/wallets/wish.ts";
 import type { GivenRedeemer, Wish } from "#src/wallet/build/types.ts";
@@ -97,6 +98,8 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
       policyKey: row && policyHash(row),
     };
   };
+
+  streamRoutes(app, desk, served, ownOf);
 
   route(app, {
     method: "get",

@@ -1,0 +1,66 @@
+/** Server-sent events out of batches that are asked for one at a time: a client that reads slowly reads later. */
+import type { Context } from "hono";
+import { utf8 } from "#src/base/bytes.ts";
+import { inTime } from "#src/base/clock.ts";
+
+export interface EventStreamOptions<B> {
+  /** Longest silence, in milliseconds; a comment is sent then. */
+  readonly keepAliveMs: number;
+  /** Where a client goes on from that has taken a batch. */
+  id(batch: B): string;
+  /** The events of a batch, as they are sent; nothing where there are none. */
+  written(batch: B): string | Promise<string>;
+}
+
+/** The answer that streams batches; `ended` is aborted when the client goes. */
+export function eventStream<B>(
+  c: Context,
+  batches: AsyncGenerator<B, void>,
+  ended: AbortController,
+  options: EventStreamOptions<B>,
+): Response {
+  return new Response(stream(batches, ended, options), {
+    headers: {
+      ...Object.fromEntries(c.res.headers),
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    },
+  });
+}
+
+function stream<B>(
+  batches: AsyncGenerator<B, void>,
+  ended: AbortController,
+  { keepAliveMs, id, written }: EventStreamOptions<B>,
+): ReadableStream<Uint8Array> {
+  let next: Promise<IteratorResult<B, void>> | undefined;
+  let position: string | undefined;
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(utf8("retry: 1000\n\n")),
+    pull: async (controller) => {
+      const until = performance.now() + keepAliveMs;
+      for (;;) {
+        next ??= batches.next();
+        const result = await inTime(next, until - performance.now());
+        if (result === undefined) {
+          // An id without data is no event; it moves the place from which the client goes on.
+          return controller.enqueue(utf8(`: keep-alive\n${position === undefined ? "" : `id: ${position}\n`}\n`));
+        }
+        next = undefined;
+        if (result.done) return controller.close();
+        const first = position === undefined;
+        const events = await written(result.value);
+        position = id(result.value);
+        // An id by itself tells the client that the stream stands, and where to go on if it ends before anything comes.
+        const text = events || (first ? `id: ${position}\n\n` : "");
+        if (text !== "") return controller.enqueue(utf8(text));
+      }
+    },
+    cancel: () => {
+      ended.abort();
+      // Ends once the batch that is being read is there.
+      void batches.return().catch(() => {});
+    },
+  }, { highWaterMark: 1 });
+}

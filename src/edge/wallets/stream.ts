@@ -1,0 +1,126 @@
+/**
+ * `GET …/{walletId}/events`: a wallet's transactions as blocks bring them, as server-sent events.
+ *
+ * The wallet's actor says that something came; what came is read from the history, after the place up to which the client was told. So an
+ * event is never ahead of what the other endpoints answer, and a client that comes back is told what it missed.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import { walletId } from "#src/api/wallets/params.ts";
+import { transactionQuery } from "#src/api/wallets/transactions.ts";
+import { toJson } from "#src/base/json.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { eventStream } from "#src/edge/eventStream.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { historyOf, type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
+import type { Served } from "#src/edge/wallets/kinds.ts";
+import { cursorOf, cursorText, readCursorText } from "#src/edge/wallets/pages.ts";
+import { blockView } from "#src/edge/wallets/times.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import type { EventBatch } from "#src/runtime/eventLog.ts";
+import { parsePosition, type Position, positionText } from "#src/runtime/position.ts";
+import type { HistoryCursor, WalletTransaction } from "#src/wallet/index/types.ts";
+
+/** Longest silence, in milliseconds. */
+const KEEP_ALIVE_MS = 15_000;
+/** Most readers of events at a time. */
+const MOST_READERS = 1_000;
+/** Transactions that are read at once. */
+const AT_ONCE = 100;
+/** Before all transactions. */
+const FIRST: HistoryCursor = { slot: -1, index: -1, hash: "" };
+
+type HistoryRead = Awaited<ReturnType<typeof historyOf>>;
+
+/** Adds the stream for wallets of a kind. */
+export function streamRoutes(
+  app: OpenAPIHono,
+  desk: Desk,
+  served: Served,
+  ownOf: (id: string) => Promise<OwnParts>,
+): void {
+  const { events } = desk;
+  route(app, {
+    method: "get",
+    path: `/${served.prefix}/:walletId/events`,
+    operation: `stream${served.named}Transactions`,
+    summary: "The wallet's transactions as blocks bring them, as server-sent events",
+    description:
+      "`event: transaction` with the transaction as data, as the list has it; `event: rolled_back` where blocks are no more, with the tip " +
+      "that is left: load the list again. Send the last `id` as Last-Event-ID when coming back, and load the list after the stream is open.",
+    params: { walletId },
+    query: transactionQuery,
+    headers: { "last-event-id": z.string().optional() },
+    produces: "text/event-stream",
+    answer: z.string(),
+    refusals: { 503: "`too_many_readers`" },
+  }, async ({ params: { walletId: id }, query, context }) => {
+    await served.found(id);
+    if (events.readers() >= MOST_READERS) {
+      throw new HttpFailure(503, "too_many_readers", `There are ${MOST_READERS} readers of events already.`);
+    }
+    const form = query["simple-metadata"] ? "plain" as const : "tagged" as const;
+    const last = context.req.header("last-event-id");
+    const told = last === undefined || last === "" ? undefined : await placeIn(last, desk);
+    let place = told?.place;
+    const view = async (one: WalletTransaction, height: number) => {
+      const eras = await desk.eras(one.slot);
+      return transactionView(one, { eras, networkId: desk.networkId, height, form, own: await ownOf(id) });
+    };
+    const ended = new AbortController();
+    const batches = events.follow(told?.position ?? "now", { kind: served.actor, id }, ended.signal);
+    return eventStream<EventBatch>(context, batches, ended, {
+      keepAliveMs: KEEP_ALIVE_MS,
+      id: ({ position }) => idOf(position, place ?? FIRST),
+      written: async ({ events: some, reset, position }) => {
+        // read once the stream stands, so that nothing falls between
+        place ??= await newest(desk, id);
+        const types = new Set(some.map(({ transition }) => transition.type));
+        let text = "";
+        if (reset || types.has("ROLLED_BACK")) {
+          const left = await newest(desk, id);
+          if (isAfter(place, left)) place = left;
+          const { at } = await readCursor(desk.store.sql);
+          const tip = blockView(await desk.eras(at.slot), at);
+          text += `event: rolled_back\nid: ${idOf(position, place)}\ndata: ${toJson({ tip })}\n\n`;
+        }
+        if (types.size === 0 && !reset) return text;
+        for (let after: HistoryCursor | undefined = place; after !== undefined;) {
+          const page: HistoryRead = await historyOf(desk, id, { order: "ascending", after, limit: AT_ONCE });
+          const { transactions, height } = page;
+          for (const one of transactions) {
+            if (one.status !== "in_ledger") continue;
+            place = { slot: one.slot, index: one.transaction.index, hash: one.hash };
+            text += `event: transaction\nid: ${idOf(position, place)}\ndata: ${toJson(await view(one, height))}\n\n`;
+          }
+          after = page.next;
+        }
+        return text;
+      },
+    });
+  });
+}
+
+const isAfter = (a: HistoryCursor, b: HistoryCursor) => a.slot > b.slot || (a.slot === b.slot && a.index > b.index);
+
+/** The place of a wallet's newest transaction of the ledger. */
+async function newest(desk: Desk, id: string): Promise<HistoryCursor> {
+  const { transactions } = await historyOf(desk, id, { limit: AT_ONCE });
+  const one = transactions.find(({ status }) => status === "in_ledger");
+  return one === undefined ? FIRST : { slot: one.slot, index: one.transaction.index, hash: one.hash };
+}
+
+/** Where a client goes on: in the order of transitions, and in the wallet's history. */
+function idOf(position: Position, { slot, index, hash }: HistoryCursor): string {
+  return cursorText({ position: positionText(position), slot, index, hash });
+}
+
+async function placeIn(text: string, { events }: Desk): Promise<{ position: Position; place: HistoryCursor }> {
+  const read = readCursorText(text, (value) => cursorOf(value, ["slot", "index"], ["hash", "position"]));
+  const position = parsePosition(read.position);
+  if (position === undefined || !(await events.reached(position).catch(() => true))) {
+    throw new HttpFailure(400, "bad_request", "Last-Event-ID is no place that this stream has given.");
+  }
+  return { position, place: { slot: read.slot, index: read.index, hash: read.hash } };
+}
