@@ -76,6 +76,7 @@ async function sequentialRows(
   return [...rows, ...change];
 }
 
+/** Each address's use is looked up by itself: a join of two tables that have just been filled was seen to compare all with all. */
 async function externalRows(
   sql: Queries,
   wallet: string,
@@ -83,14 +84,11 @@ async function externalRows(
   after: number,
   limit: number,
 ): Promise<AddressRow[]> {
-  const among = state === undefined
-    ? sql``
-    : state === "used"
-    ? sql`and u.index is not null`
-    : sql`and u.index is null`;
+  const used = sql`coalesce(
+    (select true from wallet_use u where u.wallet = a.wallet and u.role = a.role and u.index = a.index), false)`;
+  const among = state === undefined ? sql`` : sql`and ${used} = ${state === "used"}`;
   return await sql<AddressRow[]>`
-    select a.role, a.index, a.credential, null as address, u.index is not null as used
-    from wallet_address a left join wallet_use u on u.wallet = a.wallet and u.role = a.role and u.index = a.index
+    select a.role, a.index, a.credential, null as address, ${used} as used from wallet_address a
     where a.wallet = ${wallet} and a.role = 0 and a.index > ${after}
       and a.index < (select size from wallet_pool p where p.wallet = ${wallet} and p.role = 0 and p.to_slot is null) ${among}
     order by a.index limit ${limit}`;

@@ -34,7 +34,7 @@ async function unusedChange(sql: Queries, facts: WalletFacts, limit: number): Pr
     select a.index, a.credential from wallet_address a
       join wallet_pool p on p.wallet = a.wallet and p.role = a.role and p.to_slot is null
     where a.wallet = ${wallet} and a.role = ${CHANGE} and a.index < p.size
-      and not exists (select 1 from wallet_use u where u.wallet = a.wallet and u.role = a.role and u.index = a.index)
+      and (select u.index from wallet_use u where u.wallet = a.wallet and u.role = a.role and u.index = a.index) is null
     order by a.index limit ${limit}`;
   return rows.map(({ index, credential }) => ({
     address: ownAddress(facts, credential),
