@@ -5,7 +5,7 @@ import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { attempted, decodeTransaction } from "#src/wallet/build/decode.ts";
 import type { ConstructInput } from "#src/wallet/build/types.ts";
 import { scriptsBehind } from "#src/wallet/shared/scripts.ts";
-import { signingOf } from "#src/wallet/shared/sign.ts";
+import { sharedSigning } from "#src/wallet/shared/sign.ts";
 import type { SharedConstructInput } from "#src/wallet/shared/types.ts";
 import type { JobFailure, JobInput, JobValue } from "#src/builders/jobs.ts";
 
@@ -31,7 +31,7 @@ export const walletBuildJobs: Handlers = {
     return estimateFees(await withScripts(input));
   },
   async sharedSigning(input) {
-    return attempted(() => signingOf(input));
+    return attempted(() => sharedSigning(input));
   },
   async balance(input) {
     const { parameters, slots } = input;

@@ -79,7 +79,7 @@ export function scriptsIn(transaction: Uint8Array): string[] {
  * How far the signing of a transaction is for a wallet: what of it is the wallet's own is given by the hashes of its scripts. Checks every
  * signature there is, so that it takes a millisecond for each: in a builder thread. Throws `CborError`.
  */
-export function signingOf({ transaction, account, own }: SharedSigningInput): SharedSigning {
+export function sharedSigning({ transaction, account, own }: SharedSigningInput): SharedSigning {
   const read = unsigned(transaction);
   const roles = new Map<number, PublicNode>();
   const node = (role: number) => {

@@ -12,7 +12,7 @@ import { construct } from "#src/wallet/build/construct.ts";
 import type { Means, OwnCoin, StakeAccount, Wish } from "#src/wallet/build/types.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
 import { hashOf, scriptAt, sharedAddress, stakeCredential, stakeScript } from "#src/wallet/shared/account.ts";
-import { scriptsIn, signingOf, unsigned } from "#src/wallet/shared/sign.ts";
+import { scriptsIn, sharedSigning, unsigned } from "#src/wallet/shared/sign.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";
 import { judged, setting } from "../../support/wallet_means.ts";
@@ -71,7 +71,7 @@ function signingBy(wallet: Shared, who: number, transaction: Uint8Array) {
   const own = scriptsIn(transaction).flatMap((script) =>
     byHash.has(script) ? [{ script, path: byHash.get(script)! }] : []
   );
-  return signingOf({ transaction, account: keys[`cosigner#${who}`]!, own });
+  return sharedSigning({ transaction, account: keys[`cosigner#${who}`]!, own });
 }
 
 function signBy(wallet: Shared, who: number, transaction: Uint8Array): Uint8Array {
