@@ -24,6 +24,14 @@ const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
 /** Adds `/stake-pools`, `/settings` and `/smash/health`. */
 export function poolRoutes(app: OpenAPIHono, desk: Desk): void {
   const { store, port, book, outside, log } = desk;
+  let known: { readonly epoch: number; readonly pools: number } | undefined;
+  /** How many pools there should be: parameters change with an epoch alone. */
+  const desired = async (epoch: number): Promise<number> => {
+    if (known?.epoch !== epoch) {
+      known = { epoch, pools: answered(await port.parameters()).value.desiredPools };
+    }
+    return known.pools;
+  };
 
   route(app, {
     method: "get",
@@ -35,9 +43,9 @@ export function poolRoutes(app: OpenAPIHono, desk: Desk): void {
     refusals: { 400: "`query_param_missing`, `bad_request`", ...away },
   }, async ({ query: { stake } }) => {
     if (stake === undefined) throw stakeMissing();
-    const [{ at }, eras, parameters] = await Promise.all([readCursor(store.sql), desk.eras(), port.parameters()]);
+    const [{ at }, eras] = await Promise.all([readCursor(store.sql), desk.eras()]);
     const epochs = epochsOf(eras);
-    const { desiredPools } = answered(parameters).value;
+    const desiredPools = await desired(epochs.of(at.slot));
     const [list, lore, produced] = await Promise.all([
       rankedPools(book, stake, { epoch: epochs.of(at.slot), desiredPools }),
       readLore(store.sql),
