@@ -17,6 +17,10 @@ export async function prune(sql: Queries, keepBlocks: number): Promise<boolean> 
   const transactions = await sql`delete from chain_transaction where hash = any(array(
     select hash from chain_transaction t where from_slot < ${oldest.slot}
       and not exists (select 1 from submission s where s.hash = t.hash) limit ${AT_ONCE})) returning 1`;
+  // whoever listed it has it in the index from now on, for ever
+  await sql`delete from submission_wallet where (hash, wallet) in (
+    select w.hash, w.wallet from submission_wallet w join chain_transaction t on t.hash = w.hash
+    where t.to_slot is null and t.from_slot < ${oldest.slot} limit ${AT_ONCE})`;
   await sql`update submission_status set lapsed_until = null where hash = any(array(
     select hash from submission_status where lapsed_until <= ${oldest.slot} limit ${AT_ONCE}))`;
   const outputs = await sql`delete from chain_utxo where ref = any(array(

@@ -22,7 +22,7 @@ export interface ListedSubmission {
 /**
  * What wallets have submitted that the index does not have in the ledger, in the order of its submission; `hash` asks for one alone. To be
  * read in the snapshot in which the index is: an actor hears later of what the index knows, so that what it still takes for included
- * is pending again where the index has gone back.
+ * is pending again where the index has gone back, or has not come that far for a wallet that is being restored.
  */
 export async function readListed(sql: Queries, wallets: readonly string[], hash?: string): Promise<ListedSubmission[]> {
   const rows = await sql<
@@ -30,7 +30,9 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
   >`select w.wallet, s.cbor, case t.status when 'expired' then 'expired' else 'pending' end as status, w.since_slot, w.since_height
     from submission_wallet w join submission s using (hash) join submission_status t using (hash)
     where w.wallet = any(${sql.array([...wallets])})
-      and not exists (select 1 from chain_transaction c where c.hash = w.hash and c.to_slot is null)
+      and not exists (
+        select 1 from chain_transaction c where c.hash = w.hash and c.to_slot is null and c.from_slot <= (
+          select max(p.slot) from chain_member m join chain_cursor p on p.id = m.cursor where m.member = w.wallet and not m.gone))
       ${hash === undefined ? sql`` : sql`and w.hash = ${hash}`}
     order by w.since_slot, w.hash`;
   return rows.map((row) => ({
