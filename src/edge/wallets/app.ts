@@ -3,6 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
+import { byronAddressRoutes } from "#src/edge/wallets/byronAddresses.ts";
 import { openDesk } from "#src/edge/wallets/desk.ts";
 import { holdingRoutes } from "#src/edge/wallets/holdings.ts";
 import { keyRoutes } from "#src/edge/wallets/keys.ts";
@@ -23,6 +24,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const desk = openDesk(options);
   walletRoutes(app, desk);
   keyRoutes(app, desk);
+  byronAddressRoutes(app, desk);
   poolRoutes(app, desk);
   delegationRoutes(app, desk);
   sharedWalletRoutes(app, desk);

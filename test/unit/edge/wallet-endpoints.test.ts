@@ -9,15 +9,12 @@ const MISSING: readonly string[] = [
   "GET /dreps/suggested",
   "GET /dreps/summary",
   "GET /dreps/{drepId}",
-  "POST /byron-wallets/{walletId}/addresses",
   "POST /byron-wallets/{walletId}/coin-selections/random",
   "POST /byron-wallets/{walletId}/migrations",
   "POST /byron-wallets/{walletId}/migrations/plan",
   "POST /wallets/{walletId}/coin-selections/random",
   "POST /wallets/{walletId}/migrations",
   "POST /wallets/{walletId}/migrations/plan",
-  "PUT /byron-wallets/{walletId}/addresses",
-  "PUT /byron-wallets/{walletId}/addresses/{addressId}",
 ];
 
 interface Operation {

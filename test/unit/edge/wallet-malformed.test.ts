@@ -20,8 +20,6 @@ const MISSING = [
   "POST /byron-wallets/{walletId}/migrations/plan",
   "POST /wallets/{walletId}/coin-selections/random",
   "POST /wallets/{walletId}/migrations/plan",
-  "PUT /byron-wallets/{walletId}/addresses",
-  "POST /byron-wallets/{walletId}/addresses",
 ];
 
 const VALUES: Readonly<Record<string, string>> = {

@@ -1,0 +1,13 @@
+/** Addresses of random wallets: made and brought along; safe in a browser. */
+import { z } from "zod";
+import { anyAddress } from "#src/api/wallets/addresses.ts";
+import { passphrase } from "#src/api/wallets/text.ts";
+
+export const newAddressBody = z.object({
+  passphrase,
+  address_index: z.int().min(0).max(4_294_967_295).optional().meta({
+    description: "From 2147483648 on; a random one unless given.",
+  }),
+}).meta({ id: "NewAddressBody" });
+
+export const importBody = z.object({ addresses: z.array(anyAddress).min(1) }).meta({ id: "ImportAddressesBody" });
