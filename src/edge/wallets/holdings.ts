@@ -7,6 +7,8 @@ import * as addresses from "#src/api/wallets/addresses.ts";
 import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
 import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
+import { atPoint } from "#src/chain/available.ts";
+import { readListed } from "#src/chain/submissions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
@@ -62,7 +64,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     answer: distribution,
   }, async ({ params }) => {
     await served.found(params.walletId);
-    const utxos = await readOwnUtxos(store.sql, params.walletId);
+    const utxos = await unspent(desk, params.walletId);
     return distributionOf(utxos.map(({ utxo }) => utxo.output.value.lovelace));
   });
 
@@ -75,7 +77,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     answer: snapshot,
   }, async ({ params }) => {
     await served.found(params.walletId);
-    const [utxos, parameters] = await Promise.all([readOwnUtxos(store.sql, params.walletId), port.parameters()]);
+    const [utxos, parameters] = await Promise.all([unspent(desk, params.walletId), port.parameters()]);
     const { value } = answered(parameters);
     return {
       entries: utxos.map(({ utxo: { output } }) => ({
@@ -140,6 +142,15 @@ export async function assetsShown({ tokens }: Pick<Desk, "tokens">, assets: read
       ...(error ? { metadata_error: error } : {}),
     };
   });
+}
+
+/** Outputs that neither a block nor a pending transaction has spent. */
+async function unspent({ store }: Desk, id: string) {
+  const { value } = await atPoint(store, async (sql) => {
+    const pending = (await readListed(sql, [id])).filter(({ status }) => status === "pending");
+    return await readOwnUtxos(sql, id, pending.map(({ transaction }) => transaction));
+  });
+  return value;
 }
 
 /** An address of a wallet. */

@@ -292,8 +292,12 @@ export function proxyRoutes(app: OpenAPIHono, desk: Desk): void {
     headers: onceHeader,
     status: 202,
     answer: api.submitted,
-    refusals: SUBMIT,
-  }, async ({ body }) => ({ id: await submitFor(desk, body) }));
+    refusals: { ...SUBMIT, ...ONCE },
+  }, async ({ body, context }) => {
+    const asked = { transaction: body };
+    const transaction = await madeOnce(desk, context, "proxy", asked, () => Promise.resolve(body));
+    return { id: await submitFor(desk, transaction) };
+  });
 }
 
 /** A body of the old workflow as what builds take. */

@@ -12,6 +12,9 @@ const LIGHT = [
   "src/forestry/verify.ts",
   "src/cardano/address.ts",
   "src/cardano/keys.ts",
+  "src/client/wallets.ts",
+  "src/api/wallets/wallets.ts",
+  "src/api/wallets/transactions.ts",
 ];
 const HEAVY = /^(@blaze-cardano\/|@cardano-sdk\/|scalus|postgres|nats|node:|process$|buffer$)/;
 
