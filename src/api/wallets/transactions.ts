@@ -271,11 +271,11 @@ const BASIC = /^(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2})(?::?(\d{2})(\.\d+)?)?
 /** A moment in ISO 8601, basic or extended, with or without a zone (then UTC); ms since 1970. */
 const moment = z.string().transform((text, context) => {
   // a plus sign in a query is a space
-  const [, year, month, day, hour, minute, second = "00", fraction = "", zone = "Z"] =
-    BASIC.exec(text.replace(" ", "+")) ?? [];
+  const parts = BASIC.exec(text.replace(" ", "+"));
+  const [, year, month, day, hour, minute, second = "00", fraction = "", zone = "Z"] = parts ?? [];
   const offset = zone === "Z" ? "Z" : `${zone.slice(0, 3)}:${zone.slice(3).replace(":", "") || "00"}`;
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${offset}`);
-  if (!Number.isNaN(ms)) return ms;
+  if (parts !== null && !Number.isNaN(ms)) return ms;
   context.addIssue({
     code: "custom",
     message:

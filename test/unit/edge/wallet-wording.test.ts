@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { distributionOf } from "#src/edge/wallets/distribution.ts";
+import { noSuchWallet, walletAlreadyExists } from "#src/edge/wallets/desk.ts";
+import { historyQuery } from "#src/api/wallets/transactions.ts";
+
+const ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";
+
+test("programs find a wallet's id in the sentence that it is known already", () => {
+  const { status, code, message } = walletAlreadyExists(ID);
+  expect([status, code, message.split(" ")[10]]).toEqual([409, "wallet_already_exists", ID]);
+  expect(noSuchWallet(ID).message).toBe(`I couldn't find a wallet with the given id: ${ID}`);
+});
+
+test("a histogram has a bucket for each power of ten, its bound included", () => {
+  const { total, distribution } = distributionOf([1n, 10n, 11n, 1_000_000n, 45_000_000_000_000_000n]);
+  expect(total.quantity).toBe(45_000_000_001_000_022n);
+  expect(Object.keys(distribution)).toHaveLength(17);
+  expect(distribution).toMatchObject({ "10": 2, "100": 1, "1000000": 1, "10000000": 0, "45000000000000000": 1 });
+});
+
+test("moments are read in both forms of ISO 8601, with and without a zone", () => {
+  const read = (text: string) => historyQuery.start.safeParse(text);
+  const noon = Date.UTC(2012, 8, 25, 10, 15, 0);
+  for (
+    const text of [
+      "2012-09-25T10:15:00Z",
+      "20120925T101500Z",
+      "2012-09-25T12:15:00+02:00",
+      "2012-09-25T12:15:00 02:00",
+      "20120925T1215+0200",
+      "2012-09-25T10:15:00.000Z",
+      "2012-09-25T10:15",
+    ]
+  ) expect(read(text).data, text).toBe(noon);
+  for (const text of ["yesterday", "2012-09-25", "2012-13-25T10:15:00Z", "10:15:00Z"]) {
+    expect(read(text).success, text).toBe(false);
+  }
+});
