@@ -53,7 +53,7 @@ describe("the AsyncAPI document", () => {
       expect.arrayContaining(["submit", "in-ledger", "*"]),
     );
     const { from } = components.schemas["transaction-event"].properties.data.properties;
-    expect(from.enum).toEqual(["created", "submitting", "pending", "in_ledger", "expired", "refused"]);
+    expect(from.enum).toEqual(["created", "submitting", "pending", "in_ledger", "expired", "refused", "forgotten"]);
   });
 
   test("of a machine that is in several states at once says nothing of states", () => {
