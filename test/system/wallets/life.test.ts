@@ -187,7 +187,9 @@ describe("a wallet's life", () => {
     const since = await client.transactions(mine.id, { start: middle });
     const before = await client.transactions(mine.id, { end: middle });
     for (const some of [since, before]) expect(some.map(({ id }) => id)).toContain(all[2]!.id);
-    expect(await client.transactions(mine.id, { max_count: 2 })).toEqual(all.slice(0, 2));
+    // without their depths, which grow with each block
+    const ids = (some: readonly { id: string }[]) => some.map(({ id }) => id);
+    expect(ids(await client.transactions(mine.id, { max_count: 2 }))).toEqual(ids(all.slice(0, 2)));
     const late = await refused(
       client.transactions(mine.id, { start: "2030-01-01T00:00:00Z", end: "2020-01-01T00:00:00Z" }),
     );

@@ -63,6 +63,7 @@ class Index {
         this.answer(folded.queries, rows);
         continue;
       }
+      if (folded.type === "want") throw new Error("a token needs nothing made");
       for (const { type, table, ...write } of folded.writes) {
         const list = this.tables.get(table) ?? [];
         this.tables.set(table, list);
