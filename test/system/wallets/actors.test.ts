@@ -164,7 +164,13 @@ describe("wallets", () => {
     // on a chain that does not reach so far it is not too late
     const back = await http(arbor.devnet, "POST", "/rollback", { blocks: 1, drop: true });
     expect(back.status, JSON.stringify(back.body)).toBe(200);
-    await until("pending again", async () => await status() === "pending");
+    // only for a moment: the network's clock has not gone back, and refuses it
+    const pendingAgain = async () => {
+      const { body } = await http(arbor.operator, "GET", `/actors/transaction/${sent.id}/history`);
+      const { transitions } = body as { transitions: { from: string; to: string }[] };
+      return transitions.some(({ from, to }) => from === "expired" && to === "pending");
+    };
+    await until("pending again", pendingAgain);
     await blocks(1);
     await until("expired again", async () => await status() === "expired");
     await client.forget(id, sent.id);
