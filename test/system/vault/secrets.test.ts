@@ -127,8 +127,11 @@ describe("a wallet's life", () => {
     };
     // what is refused is told without what it was
     expect((await send("POST", "/wallets", { ...creation, mnemonic_sentence: words.slice(1) })).status).toBe(400);
-    expect((await send("POST", "/wallets", { ...creation, mnemonic_sentence: [...words.slice(1), words[0]] })).status)
-      .toBe(400);
+    // of some orders of the words the checksum is right by chance
+    const turned = words.map((_, i) => [...words.slice(i), ...words.slice(0, i)]).find((some) =>
+      !mnemonicEntropy(some).ok
+    );
+    expect((await send("POST", "/wallets", { ...creation, mnemonic_sentence: turned })).status).toBe(400);
     expect((await send("POST", "/wallets", { ...creation, mnemonic_sentence: words.join(" ") })).status).toBe(400);
     expect((await send("POST", "/wallets", { ...creation, passphrase: [passphrase] })).status).toBe(400);
     expect((await send("POST", "/wallets", JSON.stringify(creation).slice(0, -1))).status).toBe(400);
@@ -180,7 +183,7 @@ describe("a wallet's life", () => {
     await until("spans were received", async () => traces.raw.length > 0);
     for (const { printed } of [edge, house]) {
       expect(leaks(printed)).toEqual([]);
-      expect(printed).toContain(`"debug"`);
+      expect(printed).toContain(`"level":`);
     }
     expect(leaks(traces.raw)).toEqual([]);
     expect(messages.flatMap(leaks)).toEqual([]);
