@@ -94,7 +94,7 @@ export function devnetWorld(): DevnetWorld {
         evaluate: () => Promise.reject(new Error("no script was expected")),
         log: silentLog,
         clock,
-        options: { blockMs: 0, leaseMs: 1_000, ...options },
+        options: { blockMs: 0, leaseMs: 4_000, ...options },
       });
       const devnet = valueOf(started);
       running.push(devnet);
