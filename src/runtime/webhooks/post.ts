@@ -1,10 +1,9 @@
 /** One message over HTTP to an address that was checked: no redirects, a deadline for everything, little of the answer. */
-import { request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { reason } from "#src/base/log.ts";
 import { resolveTarget } from "#src/runtime/webhooks/address.ts";
+import { exchange } from "#src/runtime/webhooks/exchange.ts";
 
 export interface PostOptions {
   /** Whether addresses of this machine and of private networks will do, and http. */
@@ -54,50 +53,12 @@ export async function post(
     if (!target.ok) return lost(target.error.message);
     if (signal.aborted) return await aborted;
     try {
-      return await exchange(url, target.value.address, headers, body, signal, options.ca);
+      return await exchange(url, target.value.address, { method: "POST", headers, body, signal, ca: options.ca }, read);
     } catch (error) {
       return signal.aborted ? await aborted : lost(`${reason(error)}.`);
     }
   })();
   return await Promise.race([work, aborted]);
-}
-
-function exchange(
-  url: URL,
-  address: string,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  signal: AbortSignal,
-  ca: string | undefined,
-): Promise<Posted> {
-  return new Promise((resolve, reject) => {
-    const bytes = Buffer.from(body);
-    const secure = url.protocol === "https:";
-    const named = !/^[\d.]+$|^\[/.test(url.hostname);
-    const request = (secure ? requestHttps : requestHttp)({
-      host: address,
-      port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
-      path: url.pathname + url.search,
-      method: "POST",
-      headers: { ...headers, host: url.host, "content-length": bytes.length, connection: "close" },
-      agent: false,
-      ...(secure && named ? { servername: url.hostname } : {}),
-      ...(secure && ca !== undefined ? { ca } : {}),
-    });
-    const end = () => request.destroy(new Error("aborted"));
-    signal.addEventListener("abort", end, { once: true });
-    const settle = (posted: Posted) => {
-      signal.removeEventListener("abort", end);
-      resolve(posted);
-      request.destroy();
-    };
-    request.on("error", (error) => {
-      signal.removeEventListener("abort", end);
-      reject(error);
-    });
-    request.on("response", (response) => read(response, settle));
-    request.end(bytes);
-  });
 }
 
 function read(response: IncomingMessage, settle: (posted: Posted) => void): void {

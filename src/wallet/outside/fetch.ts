@@ -3,11 +3,11 @@
  * A name is resolved once, and what it resolved to is both checked and connected to; so is each redirect.
  */
 import { Buffer } from "node:buffer";
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { resolveTarget } from "#src/runtime/webhooks/address.ts";
+import { exchange } from "#src/runtime/webhooks/exchange.ts";
 
 export interface FetchOptions {
   /** Whether addresses of this machine and of private networks will do. */
@@ -85,49 +85,22 @@ async function once(text: string, options: FetchOptions, signal: AbortSignal): P
   }
   if (signal.aborted) return fail("unreachable", "It was given up.");
   try {
-    return await exchange(url, target.value.address, options, signal);
-  } catch (error) {
-    return fail("unreachable", `${reason(error)}.`);
-  }
-}
-
-function exchange(url: URL, address: string, options: FetchOptions, signal: AbortSignal): Promise<Answer> {
-  const { body, headers, ca, maxBytes = MOST_BYTES } = options;
-  return new Promise((resolve, reject) => {
-    const bytes = body === undefined ? undefined : Buffer.from(body);
-    const secure = url.protocol === "https:";
-    const named = !/^[\d.]+$|^\[/.test(url.hostname);
-    const request = (secure ? requestHttps : requestHttp)({
-      host: address,
-      port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
-      path: url.pathname + url.search,
-      method: bytes ? "POST" : "GET",
+    const { body, headers, ca, maxBytes = MOST_BYTES } = options;
+    return await exchange<Answer>(url, target.value.address, {
+      method: body === undefined ? "GET" : "POST",
       headers: {
         accept: "application/json",
         "user-agent": "arbor",
         ...headers,
-        ...(bytes ? { "content-type": "application/json", "content-length": bytes.length } : {}),
-        host: url.host,
-        connection: "close",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
-      agent: false,
-      ...(secure && named ? { servername: url.hostname } : {}),
-      ...(secure && ca !== undefined ? { ca } : {}),
-    });
-    const end = () => request.destroy(new Error("aborted"));
-    signal.addEventListener("abort", end, { once: true });
-    const settle = (answer: Answer) => {
-      signal.removeEventListener("abort", end);
-      resolve(answer);
-      request.destroy();
-    };
-    request.on("error", (error) => {
-      signal.removeEventListener("abort", end);
-      reject(error);
-    });
-    request.on("response", (response) => read(response, maxBytes, settle));
-    request.end(bytes);
-  });
+      body,
+      signal,
+      ca,
+    }, (response, settle) => read(response, maxBytes, settle));
+  } catch (error) {
+    return fail("unreachable", `${reason(error)}.`);
+  }
 }
 
 function read(response: IncomingMessage, maxBytes: number, settle: (answer: Answer) => void): void {
