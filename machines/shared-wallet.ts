@@ -15,7 +15,7 @@ import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
-import { commonCommands, creation, walletInputs, walletOutcomes, walletRow } from "#machines/wallet.ts";
+import { changedAlike, commonCommands, creation, walletInputs, walletOutcomes, walletRow } from "#machines/wallet.ts";
 
 const accountKey = z.string().regex(/^[0-9a-f]{128}$/);
 const cosigner = z.string().regex(/^cosigner#(0|[1-9]\d{0,2})$/);
@@ -141,15 +141,9 @@ function sharedRow(id: string, record: SharedWalletRecord) {
 function changed(record: SharedWalletRecord, event: SharedWalletEvent): SharedWalletRecord {
   switch (event.type) {
     case "RENAME":
-      return { ...record, name: event.name };
     case "SETTINGS":
-      return {
-        ...record,
-        oneChange: event.oneChange ?? record.oneChange,
-        selection: event.selection ?? record.selection,
-      };
     case "PASSPHRASE_CHANGED":
-      return { ...record, passphrase: event.passphrase };
+      return changedAlike(record, event);
     case "ADD_KEYS": {
       const added = withKeys(record, event);
       return added.ok ? added.value : record;

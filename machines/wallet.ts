@@ -144,8 +144,11 @@ export function walletRow(
   };
 }
 
-/** What a command changes of the record. */
-function changed(record: WalletRecord, event: WalletEvent): WalletRecord {
+/** What commands to wallets of all kinds change of the record. */
+export function changedAlike<R extends Pick<WalletRecord, "name" | "oneChange" | "selection" | "passphrase">>(
+  record: R,
+  event: Exclude<z.infer<(typeof commonCommands)[number]>, { type: "DELETE" }>,
+): R {
   switch (event.type) {
     case "RENAME":
       return { ...record, name: event.name };
@@ -157,6 +160,16 @@ function changed(record: WalletRecord, event: WalletEvent): WalletRecord {
       };
     case "PASSPHRASE_CHANGED":
       return { ...record, passphrase: event.passphrase };
+  }
+}
+
+/** What a command changes of the record. */
+function changed(record: WalletRecord, event: WalletEvent): WalletRecord {
+  switch (event.type) {
+    case "RENAME":
+    case "SETTINGS":
+    case "PASSPHRASE_CHANGED":
+      return changedAlike(record, event);
     case "POLICY_KEY_SET":
       return { ...record, policyKey: event.key };
     default:
