@@ -5,6 +5,7 @@ import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
 import { byronAddressRoutes } from "#src/edge/wallets/byronAddresses.ts";
 import { openDesk } from "#src/edge/wallets/desk.ts";
+import { historyRoutes } from "#src/edge/wallets/historyRoutes.ts";
 import { holdingRoutes } from "#src/edge/wallets/holdings.ts";
 import { keyRoutes } from "#src/edge/wallets/keys.ts";
 import { servedKinds } from "#src/edge/wallets/kinds.ts";
@@ -13,7 +14,7 @@ import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { poolRoutes } from "#src/edge/wallets/pools.ts";
 import { servedShared, sharedWalletRoutes } from "#src/edge/wallets/shared.ts";
 import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
-import { buildRoutes, historyRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
+import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
 /** The app; `/v2/openapi.json` describes it. */

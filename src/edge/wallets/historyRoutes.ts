@@ -1,0 +1,163 @@
+/** A wallet's history over HTTP: listed with its filters, one transaction shown, one forgotten. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { transactionId, walletId } from "#src/api/wallets/params.ts";
+import * as api from "#src/api/wallets/transactions.ts";
+import { page } from "#src/api/wallets/wallets.ts";
+import { slotAt, timeAt } from "#src/cardano/eras.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { historyOf, transactionOf, transactionView } from "#src/edge/wallets/history.ts";
+import { policyHash } from "#src/edge/wallets/keys.ts";
+import type { Served } from "#src/edge/wallets/kinds.ts";
+import { cursorOf, linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
+import { STAKE_PATH } from "#src/edge/wallets/signing.ts";
+import { refusal } from "#src/edge/wallets/status.ts";
+import { streamRoutes } from "#src/edge/wallets/stream.ts";
+import { readAccount } from "#src/wallet/delegation/read.ts";
+import type { HistoryQuery } from "#src/wallet/index/types.ts";
+import { readWallet } from "#src/wallet/rows.ts";
+import type { z } from "zod";
+
+const params = { walletId };
+
+/** Lists a wallet's transactions, shows one, and forgets one that is not in the ledger. */
+export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
+  const { networkId, store, ask } = desk;
+  const { prefix, named } = served;
+  const at = (rest: string) => `/${prefix}/:walletId/transactions${rest}`;
+  const ownOf = async (id: string) => {
+    const [account, row] = await Promise.all([readAccount(store.sql, id), readWallet(store.sql, id)]);
+    return {
+      account: account && { credential: account.credential, path: await served.stakePath?.(id) ?? STAKE_PATH },
+      policyKey: row && policyHash(row),
+    };
+  };
+
+  streamRoutes(app, desk, served, ownOf);
+
+  route(app, {
+    method: "get",
+    path: at(""),
+    operation: `list${named}Transactions`,
+    summary: "The wallet's transactions, the newest first unless said otherwise",
+    params,
+    query: { ...api.historyQuery, ...page },
+    answer: api.transaction.array(),
+  }, async ({ params, query, context }) => {
+    await served.found(params.walletId);
+    const wanted = await historyQueryOf(desk, query);
+    const own = await ownOf(params.walletId);
+    if (wanted === undefined) return [];
+    const { transactions, next, height } = await historyOf(desk, params.walletId, wanted);
+    // clients of old count on max_count alone and know no pages
+    if (query.limit !== undefined) linkNext(context, next && { ...next });
+    const eras = await desk.eras(Math.max(0, ...transactions.map(({ slot }) => slot)));
+    const form = query["simple-metadata"] ? "plain" : "tagged";
+    return transactions.map((one) => transactionView(one, { eras, networkId, height, form, own }));
+  });
+
+  route(app, {
+    method: "get",
+    path: at("/:transactionId"),
+    operation: `get${named}Transaction`,
+    summary: "A transaction of the wallet",
+    params: { walletId, transactionId },
+    query: api.transactionQuery,
+    answer: api.transaction,
+    refusals: { 404: "`no_such_wallet`, `no_such_transaction`" },
+  }, async ({ params, query }) => {
+    await served.found(params.walletId);
+    return await shownTransaction(desk, params.walletId, params.transactionId, {
+      form: query["simple-metadata"] ? "plain" : "tagged",
+      own: await ownOf(params.walletId),
+    });
+  });
+
+  route(app, {
+    method: "delete",
+    path: at("/:transactionId"),
+    operation: `delete${named}Transaction`,
+    summary: "Forget a transaction that is not in the ledger",
+    params: { walletId, transactionId },
+    status: 204,
+    refusals: {
+      403: "`transaction_already_in_ledger`",
+      404: "`no_such_wallet`, `no_such_transaction`",
+    },
+  }, async ({ params: { walletId: id, transactionId: hash } }) => {
+    await served.found(id);
+    const found = await transactionOf(desk, id, hash);
+    if (found === undefined) throw noSuchTransaction(hash);
+    if (found.transaction.status === "in_ledger") throw alreadyInLedger(hash);
+    const answer = await ask({ kind: "transaction", id: hash }, { type: "FORGET", wallet: id });
+    if (answer.ok) return;
+    throw answer.error.code === "not_possible" ? noSuchTransaction(hash) : refusal(answer.error);
+  });
+}
+
+const alreadyInLedger = (hash: string) =>
+  new HttpFailure(
+    403,
+    "transaction_already_in_ledger",
+    `The transaction with id: ${hash} cannot be forgotten as it is already in the ledger.`,
+    { transaction_id: hash },
+  );
+
+/** Filters as the index has them; undefined where nothing can fit. */
+async function historyQueryOf(desk: Desk, query: HistoryAsked): Promise<HistoryQuery | undefined> {
+  const { start, end, minWithdrawal, address, order } = query;
+  if (start !== undefined && end !== undefined && start > end) {
+    throw new HttpFailure(
+      400,
+      "start_time_later_than_end_time",
+      `The specified start time '${iso(start)}' is later than the specified end time '${iso(end)}'.`,
+      { start_time: iso(start), end_time: iso(end) },
+    );
+  }
+  if (minWithdrawal !== undefined && minWithdrawal < 1n) {
+    throw new HttpFailure(400, "min_withdrawal_wrong", "The minimum withdrawal value must be at least 1 lovelace.");
+  }
+  const eras = await desk.eras();
+  const from = start === undefined ? undefined : firstSlotFrom(eras, start);
+  const to = end === undefined ? undefined : lastSlotUntil(eras, end);
+  if (to !== undefined && to < 0) return undefined;
+  const after = query.after === undefined
+    ? undefined
+    : readCursorText(query.after, (value) => cursorOf(value, ["slot", "index"], ["hash"]));
+  const limit = query.limit ?? query.max_count;
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(order === undefined ? {} : { order }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(minWithdrawal === undefined ? {} : { minWithdrawal }),
+    ...(address === undefined ? {} : { address: address.hex }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+type HistoryAsked =
+  & {
+    readonly [K in keyof typeof api.historyQuery]: z.output<(typeof api.historyQuery)[K]>;
+  }
+  & { readonly [K in keyof typeof page]: z.output<(typeof page)[K]> };
+
+const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
+
+/** The first slot that begins at a time or later; none is far beyond all blocks. */
+function firstSlotFrom(eras: Parameters<typeof slotAt>[0], ms: number): number {
+  if (ms <= eras.systemStart) return 0;
+  const slot = slotAt(eras, ms);
+  if (!slot.ok) return Number.MAX_SAFE_INTEGER;
+  const begins = timeAt(eras, slot.value);
+  return begins.ok && begins.value < ms ? slot.value + 1 : slot.value;
+}
+
+/** The last slot that begins at a time or before; −1 before the chain. */
+function lastSlotUntil(eras: Parameters<typeof slotAt>[0], ms: number): number {
+  if (ms < eras.systemStart) return -1;
+  const slot = slotAt(eras, ms);
+  return slot.ok ? slot.value : Number.MAX_SAFE_INTEGER;
+}
