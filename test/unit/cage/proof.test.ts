@@ -62,7 +62,7 @@ describe("parts of a wrong size", () => {
     const result = scriptFollows(trie.root, utf8(key), remove("v"), proofData(other), after.root);
     const found = rootWith(path, value, other);
     expect(result.ok).toBe(found !== undefined && result.message === "ok");
-    if (!result.ok && !/root/.test(result.message)) expect(found).toBeUndefined();
+    if (!result.ok && !result.message.includes("root")) expect(found).toBeUndefined();
     return result.message;
   }
   const cut = (bytes: Uint8Array, length: number) => concat(bytes, new Uint8Array(64)).subarray(0, length);
