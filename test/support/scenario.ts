@@ -1,0 +1,211 @@
+/**
+ * A service as users start it, on a devnet whose ledger judges everything, for scenarios over HTTP.
+ *
+ * ARBOR_SCENARIO_PROVIDER says where the wallets read the chain: `devnet` (usual), all in one process; or `node`, a service that knows
+ * nothing of the devnet but its socket. No scenario can tell which.
+ */
+import { rm } from "node:fs/promises";
+import process from "node:process";
+import { expect } from "vitest";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { ApiError } from "#src/client/http.ts";
+import { type Constructed, type Prefix, type Transaction, type Wallet, WalletClient } from "#src/client/wallets.ts";
+import { Arbor } from "./arbor.ts";
+import { type Infra, sharedInfra } from "./infra.ts";
+import { socketPath } from "./node_chain.ts";
+import { until } from "./until.ts";
+import { http } from "./user.ts";
+
+export type Provider = "devnet" | "node";
+
+export const PASSPHRASE = "Secure Passphrase";
+/** Lovelace of an ada. */
+export const ADA = 1_000_000n;
+
+export interface ScenarioOptions {
+  /** As the run has it unless given. */
+  readonly provider?: Provider;
+  /** Milliseconds between blocks; 150 unless said otherwise, with slots of 50 ms. */
+  readonly blockMs?: number;
+  /** More environment, of the devnet and of the service, be they one process or two. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What a wallet is made of, where it matters. */
+export interface WalletWish {
+  readonly name?: string;
+  /** Fifteen new words unless given. */
+  readonly words?: readonly string[];
+  readonly gap?: number;
+  /** Lovelace by coin: one output each, at addresses 0, 1 …, in the ledger before the wallet is given. */
+  readonly coins?: readonly bigint[];
+}
+
+type ConstructBody = Parameters<WalletClient["construct"]>[1];
+
+/** What became of a construct body on its way into the mempool. */
+export interface Sent {
+  readonly id: string;
+  readonly built: Constructed;
+  /** The signed transaction as the service wrote it. */
+  readonly signed: string;
+}
+
+export class Scenario {
+  private constructor(
+    readonly provider: Provider,
+    /** The process of the wallets. */
+    readonly arbor: Arbor,
+    /** URL of the devnet's HTTP. */
+    readonly devnet: string,
+    private readonly ends: readonly (() => Promise<unknown>)[],
+  ) {
+    this.client = new WalletClient(arbor.wallets);
+  }
+
+  readonly client: WalletClient;
+
+  static async start(options: ScenarioOptions = {}): Promise<Scenario> {
+    const provider = options.provider ?? (process.env.ARBOR_SCENARIO_PROVIDER as Provider | undefined) ?? "devnet";
+    const { env = {} } = options;
+    const blocks = options.blockMs === undefined ? {} : { blockMs: options.blockMs };
+    const infra = await sharedInfra();
+    if (provider === "devnet") {
+      const arbor = await Arbor.start({ infra, ...blocks, env });
+      return new Scenario(provider, arbor, arbor.devnet, [() => arbor.end(), () => infra.stop()]);
+    }
+    if (provider !== "node") throw new Error(`ARBOR_SCENARIO_PROVIDER is devnet or node, not ${provider}`);
+    const path = socketPath();
+    const far: Infra = await sharedInfra();
+    const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
+    const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, env: network });
+    const onNode = { ...env, ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path };
+    const arbor = await Arbor.start({ infra, env: onNode });
+    return new Scenario(provider, arbor, devnet.devnet, [
+      () => arbor.end(),
+      () => devnet.end(),
+      () => infra.stop(),
+      () => far.stop(),
+      () => rm(path, { force: true }),
+    ]);
+  }
+
+  async stop(): Promise<void> {
+    for (const end of this.ends) await end();
+  }
+
+  /** The status and the code of what must be refused. */
+  async refused(asked: Promise<unknown>): Promise<readonly [status: number, code: string]> {
+    const { status, code } = await this.refusal(asked);
+    return [status, code];
+  }
+
+  /** As `refused`, with the message and what else was said. */
+  async refusal(asked: Promise<unknown>): Promise<ApiError> {
+    const error = await asked.then(() => undefined, (error: unknown) => error);
+    expect(error).toBeInstanceOf(ApiError);
+    return error as ApiError;
+  }
+
+  /** Asks the devnet to do something. */
+  private async order(path: string, body: unknown): Promise<{ txHash: string }> {
+    const done = await http(this.devnet, "POST", path, body);
+    expect(done.status, JSON.stringify(done.body)).toBe(200);
+    return done.body;
+  }
+
+  /** Has the faucet pay; gives the transaction, which is in no block yet. */
+  async faucet(address: string, lovelace: bigint): Promise<string> {
+    return (await this.order("/faucet", { address, lovelace: Number(lovelace) })).txHash;
+  }
+
+  /** The devnet's newest block. */
+  async tip(): Promise<{ readonly slot: number; readonly height: number; readonly hash: string }> {
+    return (await http(this.devnet, "GET", "/tip")).body;
+  }
+
+  /** Undoes so many blocks; what they held waits in the mempool again, or is gone with `drop`. */
+  async rollback(blocks: number, drop = false): Promise<void> {
+    await this.order("/rollback", { blocks, drop });
+  }
+
+  /** Undoes the block of this height and all since; see `rollback`. The tip moves meanwhile, so a few more may go. */
+  async rollbackTo(height: number, drop = false): Promise<void> {
+    await this.rollback((await this.tip()).height - height + 1, drop);
+  }
+
+  /** A wallet that has read the chain, and what was wished for it. */
+  async createWallet(wish: WalletWish = {}): Promise<Wallet> {
+    const { name = "A wallet", words = newMnemonic(15), gap, coins = [] } = wish;
+    const { id } = await this.client.create({
+      name,
+      mnemonic_sentence: [...words],
+      passphrase: PASSPHRASE,
+      ...(gap === undefined ? {} : { address_pool_gap: gap }),
+    });
+    await this.untilReady(id);
+    if (coins.length > 0) await this.fund(id, coins);
+    return await this.client.wallet(id);
+  }
+
+  /** Pays a wallet so many coins, at its first addresses, and waits until it can spend them. */
+  async fund(id: string, coins: readonly bigint[]): Promise<void> {
+    const before = await this.available(id);
+    const addresses = await this.client.addresses(id);
+    for (const [i, coin] of coins.entries()) await this.faucet(addresses[i]!.id, coin);
+    await this.untilAvailable(id, before + coins.reduce((sum, coin) => sum + coin, 0n));
+  }
+
+  /** Waits until the wallet is at the tip. */
+  async untilReady(id: string): Promise<void> {
+    await until(`${id} is ready`, async () => (await this.client.wallet(id)).state.status === "ready", 60_000);
+  }
+
+  /** What the wallet could spend now, in lovelace. */
+  async available(id: string): Promise<bigint> {
+    return BigInt((await this.client.wallet(id)).balance.available.quantity);
+  }
+
+  async untilAvailable(id: string, lovelace: bigint): Promise<void> {
+    await until(`${id} has ${lovelace}`, async () => await this.available(id) === lovelace, 60_000);
+  }
+
+  /** The wallet's receiving address number `index`. */
+  async address(id: string, index = 0): Promise<string> {
+    return (await this.client.addresses(id))[index]!.id;
+  }
+
+  /** A payment out of the new workflow, as far as the mempool. */
+  async constructSignSubmit(id: string, body: ConstructBody, prefix: Prefix = "wallets"): Promise<Sent> {
+    const built = await this.client.construct(id, body, prefix);
+    const { transaction: signed } = await this.client.sign(id, built.transaction, PASSPHRASE, prefix);
+    return { ...(await this.client.submit(id, signed, { prefix })), built, signed };
+  }
+
+  /** Waits until a wallet lists a transaction with a status. */
+  async untilStatus(
+    id: string,
+    hash: string,
+    status: Transaction["status"],
+    prefix: Prefix = "wallets",
+  ): Promise<Transaction> {
+    return await until(`${hash} is ${status}`, async () => {
+      const asked = this.client.transaction(id, hash, {}, prefix);
+      const found = await asked.catch((error: ApiError) => {
+        if (error.status !== 404) throw error;
+      });
+      return found?.status === status && found;
+    }, 60_000);
+  }
+
+  /** Waits until the wallet knows that the ledger has a transaction. */
+  untilInLedger(id: string, hash: string, prefix: Prefix = "wallets"): Promise<Transaction> {
+    return this.untilStatus(id, hash, "in_ledger", prefix);
+  }
+
+  /** `constructSignSubmit`, and then in the ledger. */
+  async land(id: string, body: ConstructBody, prefix: Prefix = "wallets"): Promise<Sent & { told: Transaction }> {
+    const sent = await this.constructSignSubmit(id, body, prefix);
+    return { ...sent, told: await this.untilInLedger(id, sent.id, prefix) };
+  }
+}
