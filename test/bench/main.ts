@@ -1,5 +1,6 @@
 /** `deno task bench [name…] [--quick]`: figures as tables, with the machine they were measured on. */
 import process from "node:process";
+import { parseArgs } from "node:util";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
@@ -9,6 +10,7 @@ import { machine } from "./machine.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
 import { benchTrie } from "./trie.ts";
+import { benchWallet } from "./wallet.ts";
 import { benchWalletIndex } from "./wallet-index.ts";
 import { benchWalletKeys } from "./wallet-keys.ts";
 
@@ -21,11 +23,18 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   devnet: benchDevnet,
   embedded: embeddedBench,
   runtime: benchRuntime,
+  wallet: benchWallet,
   "wallet-index": benchWalletIndex,
   "wallet-keys": benchWalletKeys,
 };
 
-const names = process.argv.slice(2).filter((name) => name !== "--quick");
+// some have options of their own, which they read themselves
+const { positionals: names } = parseArgs({
+  args: process.argv.slice(2),
+  strict: false,
+  allowPositionals: true,
+  options: { part: { type: "string", multiple: true } },
+});
 const unknown = names.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   process.stderr.write(`There is no ${unknown.join(", ")}; there are ${Object.keys(BENCHES).join(", ")}.\n`);

@@ -1,102 +1,44 @@
 /** The whole service from outside: time from start to first answer, cold and warm, reads beside builds, memory. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import process from "node:process";
-import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
 import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
 import { call } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
+import { type Running, startArbor } from "./arbor.ts";
 import { percentile, table } from "./machine.ts";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
-
-interface Service {
-  readonly child: ChildProcess;
-  readonly tokens: string;
-  readonly devnet: string;
-  /** ms from the spawn to the first good answer. */
-  readonly ready: number;
-  stop(): Promise<void>;
-}
-
-async function start(folder: string): Promise<Service> {
-  const begun = performance.now();
-  const child = spawn(process.execPath, [
-    "run",
-    "-A",
-    "src/app/start.ts",
-    "--folder",
-    folder,
-    "--token-port",
-    "0",
-    "--wallet-port",
-    "0",
-    "--devnet-port",
-    "0",
-    "--nats-port",
-    "0",
-    "--operator-port",
-    "0",
-    "--block-ms",
-    "200",
-    "--slot-ms",
-    "100",
-  ], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
-  let text = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stdout!.on("data", (chunk: Uint8Array) => {
-      text += new TextDecoder().decode(chunk);
-      if (text.includes("Ready after")) resolve();
-    });
-    child.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
-  });
-  const at = (name: string) => new RegExp(`^${name} +(http\\S+)`, "m").exec(text)![1]!;
-  const tokens = at("token service");
-  await fetch(`${tokens}/tokens`).then((answer) => answer.text());
-  const ready = performance.now() - begun;
-  const stop = async () => {
-    const gone = new Promise((resolve) => child.once("exit", resolve));
-    process.kill(child.pid!, "SIGTERM");
-    await gone;
-  };
-  return { child, tokens, devnet: at("devnet and faucet"), ready, stop };
-}
-
-function residentMb(pid: number): number {
-  try {
-    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024);
-  } catch {
-    return NaN;
-  }
-}
 
 /** Prints start times, how long steps take over HTTP, reads of a token while another one is worked on, and memory. */
 export async function benchService(print: (line: string) => void = console.log): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-bench-"));
   try {
-    const cold = await start(folder);
-    await cold.stop();
-    const warm = await start(folder);
+    const start = async () => {
+      const begun = performance.now();
+      const running = await startArbor(folder, ["--block-ms", "200", "--slot-ms", "100"]);
+      await fetch(`${running.tokens}/tokens`).then((answer) => answer.text());
+      return { running, ready: performance.now() - begun };
+    };
+    const cold = await start();
+    await cold.running.end();
+    const warm = await start();
     try {
-      const rows = await steps(warm);
+      const rows = await steps(warm.running);
       table(["what", "value"], [
         ["start to first answer, cold (new database), ms", cold.ready.toFixed(0)],
         ["start to first answer, warm, ms", warm.ready.toFixed(0)],
         ...rows,
-        ["memory of the service (without PostgreSQL) after that, MB", residentMb(warm.child.pid!)],
+        ["memory of the service (without PostgreSQL) after that, MB", warm.running.memory().arbor.toFixed(0)],
       ]).forEach((line) => print(line));
     } finally {
-      await warm.stop();
+      await warm.running.end();
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function steps({ tokens, devnet }: Service): Promise<(string | number)[][]> {
+async function steps({ tokens, devnet }: Running): Promise<(string | number)[][]> {
   const client = new TokenClient(tokens);
   const key = newSeed();
   const address = addressText(enterpriseAddress(0, { kind: "key", hash: keyHash(publicKey(key)) }));

@@ -1,0 +1,97 @@
+/** The whole product as a user starts it: one process with its embedded PostgreSQL, under a folder of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { endChild } from "../support/child.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A service that runs. */
+export interface Running {
+  /** Milliseconds from the start of the process until it said that it is ready. */
+  readonly readyMs: number;
+  readonly folder: string;
+  readonly tokens: string;
+  /** With its prefix. */
+  readonly wallets: string;
+  readonly devnet: string;
+  /** Ends the process and waits until it is gone: in order, or at once by SIGKILL. */
+  end(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /** Resident memory now. */
+  memory(): Memory;
+}
+
+/** Megabytes. */
+export interface Memory {
+  /** Of the process of Arbor, its threads and its NATS endpoint in it. */
+  readonly arbor: number;
+  /** Of all processes of PostgreSQL; what they share is counted once. */
+  readonly postgres: number;
+}
+
+/** Starts it on free ports and waits until it is ready; `options` go to its command line. */
+export async function startArbor(folder: string, options: readonly string[] = []): Promise<Running> {
+  const begun = performance.now();
+  const ports = ["token", "wallet", "devnet", "nats", "operator"].flatMap((name) => [`--${name}-port`, "0"]);
+  const child = spawn(
+    process.execPath,
+    ["run", "-A", "src/app/start.ts", "--folder", folder, ...ports, ...options],
+    { cwd: root, stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const text = await said(child);
+  const readyMs = performance.now() - begun;
+  const at = (name: string) => new RegExp(`^${name} +(http\\S+)`, "m").exec(text)![1]!;
+  return {
+    readyMs,
+    folder,
+    tokens: at("token service"),
+    wallets: at("wallet service"),
+    devnet: at("devnet and faucet"),
+    end: (signal = "SIGTERM") => endChild(child, signal),
+    memory: () => ({ arbor: inMemory(child.pid!, "Rss"), postgres: postgresMemory(folder) }),
+  };
+}
+
+/** What a start prints until it is ready. */
+function said(child: ChildProcess): Promise<string> {
+  let text = "";
+  return new Promise((resolve, reject) => {
+    child.stdout!.on("data", (chunk: Uint8Array) => {
+      text += new TextDecoder().decode(chunk);
+      if (text.includes("Ready after")) resolve(text);
+    });
+    child.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
+  });
+}
+
+/** `Pss` divides what is shared among those who share it. NaN where the system does not tell. */
+function inMemory(pid: number, kind: "Rss" | "Pss"): number {
+  try {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+    return Number(new RegExp(`^${kind}:\\s+(\\d+)`, "m").exec(rollup)![1]) / 1_024;
+  } catch {
+    return NaN;
+  }
+}
+
+function postgresMemory(folder: string): number {
+  try {
+    const file = path.join(folder, "postgres", "data", "postmaster.pid");
+    const postmaster = Number(readFileSync(file, "utf8").split("\n")[0]);
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+    return [postmaster, ...pids.filter((pid) => parentOf(pid) === postmaster)]
+      .reduce((sum, pid) => sum + (inMemory(pid, "Pss") || 0), 0);
+  } catch {
+    return NaN;
+  }
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]);
+  } catch {
+    return undefined;
+  }
+}
