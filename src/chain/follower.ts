@@ -13,7 +13,7 @@ import { lapseReservations } from "#src/chain/available.ts";
 import { MAIN, readCursor, readPoints } from "#src/chain/cursor.ts";
 import { forkAt } from "#src/chain/groups.ts";
 import { Inquirer, type Inquiry } from "#src/chain/inquiry.ts";
-import { type FollowerStep, Lane } from "#src/chain/lane.ts";
+import { Lane, type OnStep } from "#src/chain/lane.ts";
 import * as measure from "#src/chain/metrics.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
 import { prunePassing } from "#src/chain/passing.ts";
@@ -49,8 +49,7 @@ export interface FollowerOptions {
   readonly keepBlocks?: number;
   /** Blocks from the tip within which each has a transaction of its own; 20 unless said otherwise. */
   readonly near?: number;
-  /** Fault injection: called between the lines of a step's work. */
-  readonly onStep?: (step: FollowerStep) => void | Promise<void>;
+  readonly onStep?: OnStep;
 }
 
 const LAPSE_EVERY_MS = 60_000;
@@ -192,7 +191,7 @@ export class Follower {
     if (place === "wait") this.waiting.push(answer);
     else if (place !== "ask_again") {
       const write = async (work: (sql: Queries) => Promise<void>) => {
-        await onStep?.("answering");
+        await onStep?.("answering", MAIN);
         await this.fenced(work, at);
       };
       await applyAnswer(write, answer.addresses, answer.at, place);

@@ -48,7 +48,7 @@ export interface LaneOptions {
   /** Blocks from the tip within which each has a transaction of its own. */
   readonly near: number;
   readonly meter?: ProgressMeter;
-  readonly onStep?: ((step: FollowerStep) => void | Promise<void>) | undefined;
+  readonly onStep?: OnStep | undefined;
   /** Points to go on from, newest first. */
   readonly points: () => Promise<readonly Point[]>;
   /** Where a batch ends, although it could go on. */
@@ -57,12 +57,25 @@ export interface LaneOptions {
   readonly limit?: () => number;
   readonly changed?: () => Promise<void>;
   /** Asked between steps: true ends the lane. */
-  readonly ended?: (at: Tip) => Promise<boolean>;
+  readonly ended?: (way: LaneWay) => Promise<boolean>;
   /** Within a rollback's transaction. */
   readonly onUndo?: (sql: Queries, slot: number) => Promise<void>;
   /** After each commit, before the next step; `blocks` is empty for a rollback. */
   readonly onMoved?: (at: Tip, blocks: readonly ScannedBlock[]) => Promise<void>;
 }
+
+/** A lane between two of its steps, for whoever decides whether it ends here. */
+export interface LaneWay {
+  /** Where it stands. */
+  readonly at: Tip;
+  /** Whether it stands at a block, or has all blocks up to it at hand and they are few enough for one transaction. */
+  near(point: Point): boolean;
+  /** Goes on to such a block at once; gives whether the lane stands there then. */
+  reach(point: Point): Promise<boolean>;
+}
+
+/** Fault injection: called between the lines of a step's work, with the cursor whose step it is. */
+export type OnStep = (step: FollowerStep, cursor: string) => void | Promise<void>;
 
 /** The lines of a step's work between which tests put faults. */
 export type FollowerStep =
@@ -80,6 +93,8 @@ export type FollowerStep =
 const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000, 5_000];
 /** Blocks of one transaction. */
 const MOST_BLOCKS = 1_000;
+/** Transactions at the most that a lane takes to reach a block nearby. */
+const REACH = 4;
 
 /** Things came to the cursor or left it since a step was computed: it is computed anew. */
 class Regenerated extends Error {}
@@ -140,23 +155,18 @@ export class Lane {
     const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     while (!signal.aborted) {
       const wake = [ahead.more(), aborted, ...(changed ? [changed()] : [])];
-      if (await ended?.(this.at!)) return true;
-      const { first } = ahead;
-      if (!first || (first.type === "forward" && first.block.slot > limit())) {
-        await Promise.race(wake);
-        continue;
-      }
       try {
+        if (await ended?.(this.way(ahead))) return true;
+        const { first } = ahead;
+        if (!first || (first.type === "forward" && first.block.slot > limit())) {
+          await Promise.race(wake);
+          continue;
+        }
         if (first.type === "backward") {
           ahead.begin(1);
           await this.serially(() => this.backward(first.point, first.tip));
           ahead.done(1);
-        } else {
-          const most = limit();
-          const steps = ahead.forwards(this.isNear(first) ? 1 : this.ahead).filter(({ block }) => block.slot <= most);
-          ahead.begin(steps.length);
-          ahead.done(await this.serially(() => this.forward(steps)));
-        }
+        } else await this.advance(ahead, this.isNear(first) ? 1 : this.ahead, limit());
         onApplied();
       } catch (error) {
         ahead.begin(0);
@@ -166,8 +176,35 @@ export class Lane {
     return false;
   }
 
+  /** Applies some of the blocks that are at hand, up to a slot. */
+  private async advance(ahead: Ahead, most: number, slot: number): Promise<void> {
+    const steps = ahead.forwards(most).filter(({ block }) => block.slot <= slot);
+    ahead.begin(steps.length);
+    ahead.done(await this.serially(() => this.forward(steps)));
+  }
+
+  private way(ahead: Ahead): LaneWay {
+    const near = (point: Point) =>
+      samePoint(this.at!, point) || ahead.forwards(this.ahead).some(({ block }) => samePoint(block, point));
+    return {
+      at: this.at!,
+      near,
+      reach: async (point) => {
+        // a transaction may take fewer blocks than it was thought to
+        for (let i = 0; i < REACH && !samePoint(this.at!, point) && near(point); i++) {
+          await this.advance(ahead, this.ahead, point.slot);
+        }
+        return samePoint(this.at!, point);
+      },
+    };
+  }
+
   private isNear({ block, tip }: { readonly block: ScannedBlock; readonly tip: Tip }): boolean {
     return tip.height - block.height < this.options.near;
+  }
+
+  private async line(step: FollowerStep): Promise<void> {
+    await this.options.onStep?.(step, this.options.cursor);
   }
 
   private async place(): Promise<Place> {
@@ -178,9 +215,9 @@ export class Lane {
 
   /** Applies the first of these blocks; gives how many. */
   private async forward(steps: readonly Forward[]): Promise<number> {
-    const { store, projections, onStep, keepBlocks, stopsAt } = this.options;
+    const { store, projections, keepBlocks, stopsAt } = this.options;
     const begun = performance.now();
-    await onStep?.("scanned");
+    await this.line("scanned");
     const place = await this.place();
     if (samePoint(steps[0]!.block, place.at)) return 1;
     const wrong = linkProblem(steps[0]!.block, place.at);
@@ -196,7 +233,7 @@ export class Lane {
         changes >= this.writing.changes || this.isNear(step) || stopsAt?.(last.slot) === true ||
         linkProblem(step.block, last) !== undefined,
     });
-    await onStep?.("folded");
+    await this.line("folded");
     const { blocks, touched } = batch;
     const last = steps[blocks.length - 1]!;
     const points = steps.slice(0, blocks.length).filter((step) => step === last || !settled(step));
@@ -204,7 +241,7 @@ export class Lane {
     if (this.options.keepsPoints) measure.blocks.of().inc(blocks.length);
     measure.blockSeconds.of().since(begun);
     this.at = last.block;
-    await onStep?.("after-commit");
+    await this.line("after-commit");
     this.options.ring(touched);
     this.options.meter?.moved(last.block, last.tip, blocks.length);
     await this.options.onMoved?.(last.block, blocks);
@@ -226,13 +263,13 @@ export class Lane {
   }
 
   private async supply(wants: Batch["wants"]): Promise<void> {
-    const { store, supplies, fence, onStep } = this.options;
+    const { store, supplies, fence } = this.options;
     const keeps = await Promise.all([...wants].map(([projection, wanted]) => {
       const supply = supplies?.get(projection);
       if (!supply) throw new Error(`nobody makes what ${projection} wants`);
       return supply(wanted);
     }));
-    await onStep?.("supplying");
+    await this.line("supplying");
     await store.sql.begin(async (sql) => {
       await fence(sql);
       for (const keep of keeps) await keep(sql);
@@ -249,7 +286,7 @@ export class Lane {
       if (this.options.keepsPoints) await keepPoints(sql, place.at, points);
       await this.moveCursor(sql, blocks.at(-1)!, tip);
       await this.options.append(sql, touched);
-      await this.options.onStep?.("before-commit");
+      await this.line("before-commit");
     });
     const took = performance.now() - begun;
     measure.writeSeconds.of().observe(took / 1_000);
@@ -291,9 +328,9 @@ export class Lane {
 
   /** Undoes what is above a place, in one transaction; gives how many entities that touched. */
   private async undo(to: Tip, tip: Tip): Promise<number> {
-    const { store, projections, onStep, onUndo } = this.options;
+    const { store, projections, onUndo } = this.options;
     const place = await this.place();
-    await onStep?.("before-undo");
+    await this.line("before-undo");
     const touched: Touched[] = [];
     let undone = 0;
     let begun = 0;
@@ -321,7 +358,7 @@ export class Lane {
     measure.writeSeconds.of().observe(took / 1_000);
     this.undoing.took(undone, took);
     this.at = to;
-    await onStep?.("after-undo");
+    await this.line("after-undo");
     this.options.ring(touched);
     await this.options.onMoved?.(to, []);
     return touched.length;

@@ -1,7 +1,6 @@
 /** Reads things that were born before the index's place, apart, until they have caught up with it. */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import type { Tip } from "#src/cardano/block.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
 import {
   assign,
@@ -15,7 +14,7 @@ import {
   release,
   type Restored,
 } from "#src/chain/groups.ts";
-import { Lane, type LaneOptions } from "#src/chain/lane.ts";
+import { Lane, type LaneOptions, type LaneWay } from "#src/chain/lane.ts";
 import * as measure from "#src/chain/metrics.ts";
 import { fetchRows, reachOf } from "#src/chain/rows.ts";
 import { MAIN } from "#src/chain/cursor.ts";
@@ -154,20 +153,24 @@ export class Restoring {
       points: () => groupPoints(store.sql, cursor),
       limit: () => main.at?.slot ?? -1,
       changed: () => new Promise((resolve) => this.moved.push(resolve)),
-      ended: (at) => this.join(group, at, log),
+      ended: (way) => this.join(group, way, log),
     });
   }
 
-  /** Joins a group with the rest where both stand at the same block. */
-  private async join({ cursor, projection }: Group, at: Tip, log: Log): Promise<boolean> {
+  /**
+   * Joins a group with the rest. Where it is near, it takes its last blocks while the main lane waits between two steps: both stand at
+   * the same block then, however fast others come.
+   */
+  private async join({ cursor, projection }: Group, way: LaneWay, log: Log): Promise<boolean> {
     const { main, projections, append, ring, onStep } = this.options;
-    if (main.at?.hash !== at.hash) return false;
+    if (!main.at || !way.near(main.at)) return false;
     const joining = projections.filter(({ name }) => name === projection);
-    await onStep?.("before-join");
+    await onStep?.("before-join", cursor);
     const touched: Touched[] = [];
     let things = 0;
-    // between steps of the main lane, whose work would be in vain otherwise; it moves only when all have joined
+    // what the main lane would do meanwhile would be in vain; it moves only when all have joined
     const joined = await main.serially(async () => {
+      if (!main.at || !await way.reach(main.at)) return false;
       for (;;) {
         let told: readonly Touched[] = [];
         const done = await this.fenced(async (sql) => {
@@ -182,8 +185,8 @@ export class Restoring {
       }
     });
     if (!joined) return false;
-    await onStep?.("after-join");
-    log.info("things have caught up and are read with all others", { things, slot: at.slot });
+    await onStep?.("after-join", cursor);
+    log.info("things have caught up and are read with all others", { things, slot: main.at.slot });
     ring(touched);
     return true;
   }

@@ -14,8 +14,8 @@ import type { Touched } from "#src/cardano/projection.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { readCursor } from "#src/chain/cursor.ts";
-import { Follower } from "#src/chain/follower.ts";
+import { MAIN, readCursor } from "#src/chain/cursor.ts";
+import { Follower, type FollowerStep } from "#src/chain/follower.ts";
 import { dismiss, placeOf } from "#src/chain/groups.ts";
 import { chainMigrations } from "#src/chain/migrations.ts";
 import { transactionProjection } from "#src/chain/transactions.ts";
@@ -180,7 +180,11 @@ describe("on a chain that misbehaves", () => {
   });
 
   /** A chain whose every block pays pockets, a follower of it, and a way to hold the first step of a name. */
-  async function paying(kind: string, names: readonly string[], options: { open?: () => number } = {}) {
+  async function paying(
+    kind: string,
+    names: readonly string[],
+    options: { open?: () => number; apart?: (step: FollowerStep) => Promise<void> } = {},
+  ) {
     const chain = new MemoryChain();
     const places = new Map<string, number>();
     const add = (count: number) => {
@@ -220,7 +224,8 @@ describe("on a chain that misbehaves", () => {
       append: async () => {},
       ring: () => {},
       log: silentLog,
-      onStep: (step) => {
+      onStep: (step, cursor) => {
+        if (cursor !== MAIN && options.apart) return options.apart(step);
         if (reached || hold?.step !== step) return;
         reached = true;
         return hold.until;
@@ -319,6 +324,33 @@ describe("on a chain that misbehaves", () => {
       await world.atTip();
       await world.expectExact("a");
     } finally {
+      await world.end();
+    }
+  });
+
+  both("joins while blocks come faster than it takes any, %s", async (kind) => {
+    const apart = async (step: FollowerStep) => {
+      if (step === "folded") await sleep(150);
+    };
+    const world = await paying(kind, ["a"], { apart });
+    let coming: ReturnType<typeof setInterval> | undefined;
+    try {
+      world.add(60);
+      await world.atTip();
+      // the process has hardly time for anything else
+      coming = setInterval(() => {
+        world.add(1);
+        for (const end = performance.now() + 50; performance.now() < end;);
+      }, 100);
+      await beginPocket(store.sql, "a", origin);
+      world.follower.wake();
+      await world.joined("a");
+      clearInterval(coming);
+      expect(world.chain.blocks.length).toBeLessThan(250);
+      await world.atTip();
+      await world.expectExact("a");
+    } finally {
+      clearInterval(coming);
       await world.end();
     }
   });
