@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { type Building, constructing, decoding, estimating, type WalletBuildOptions } from "#actors/walletBuilds.ts";
-import { beginning, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
+import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { sharedWalletCommands, sharedWalletMachine } from "#machines/shared-wallet.ts";
 import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
 import type { Json } from "#src/base/json.ts";
@@ -23,6 +23,7 @@ export interface SharedWalletActorOptions extends WalletBuildOptions, WalletLife
 
 /** The actor kind of shared wallets; an entity's id is the wallet's. */
 export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind {
+  const begin = beginner(options);
   return {
     kind: "shared-wallet",
     version: 1,
@@ -36,7 +37,7 @@ export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind 
       adoption: vaultAdoption,
     },
     effects: {
-      begin: (input) => beginning(options, input, (id) => specOf(options, id)),
+      begin: (input) => begin(input, (id) => specOf(options, id)),
       end: (input) => ending(options, input),
     },
     builds: {

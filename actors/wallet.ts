@@ -11,7 +11,7 @@ import {
   estimating,
   type WalletBuildOptions,
 } from "#actors/walletBuilds.ts";
-import { beginning, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
+import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { walletCommands, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
 import type { Json } from "#src/base/json.ts";
 import { toHex } from "#src/base/bytes.ts";
@@ -35,6 +35,7 @@ const message = z.custom<Json>();
 /** The actor kind of sequential wallets and those of the first era; an entity's id is the wallet's. */
 export function walletActor(options: WalletActorOptions): ActorKind {
   const { builders } = options;
+  const begin = beginner(options);
   const building = (
     run: (wallet: Building, context: BuildContext) => Promise<Answer>,
     { entity, ...more }: BuildContext,
@@ -48,7 +49,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
     outcomes: walletOutcomes,
     tables: { wallet: { table: "wallet", key: ["id"] }, adoption: vaultAdoption },
     effects: {
-      begin: (input) => beginning(options, input, (id) => specOf(options, id)),
+      begin: (input) => begin(input, (id) => specOf(options, id)),
       end: (input) => ending(options, input),
     },
     builds: {

@@ -6,7 +6,7 @@ import { unlistAll } from "#src/chain/submissions.ts";
 import type { Event } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
-import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
+import { beginWallet, hasBegun, prepareWallet } from "#src/wallet/index/begin.ts";
 import { type DeriveStock, type IndexedWallet, WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
 export interface WalletLifeOptions {
@@ -25,15 +25,19 @@ export interface Begun {
   readonly spec: IndexedWallet;
 }
 
-/** Effect `begin`: derives the first pools, and enrols the wallet unless it was deleted meanwhile. */
-export async function beginning(
-  { store, derive, wake }: WalletLifeOptions,
-  input: Json,
-  specOf: (wallet: string) => Promise<Begun | undefined>,
-): Promise<Event> {
-  const { wallet, life } = input as { wallet: string; life: number };
-  const known = await specOf(wallet);
-  if (known?.life === life) {
+/** How an effect `begin` learns what the rows say of its wallet. */
+export type SpecOf = (wallet: string) => Promise<Begun | undefined>;
+
+/**
+ * Effect `begin`: derives the first pools, and enrols the wallet unless it was deleted meanwhile. Great pools can take longer than an
+ * attempt may: the next one waits for what the last one began, and does nothing for a wallet that has come into the index.
+ */
+export function beginner({ store, derive, wake }: WalletLifeOptions): (input: Json, specOf: SpecOf) => Promise<Event> {
+  const running = new Map<string, Promise<void>>();
+
+  const begin = async (wallet: string, life: number, specOf: SpecOf) => {
+    const known = await specOf(wallet);
+    if (known?.life !== life || await hasBegun(store.sql, wallet)) return;
     const prepared = await prepareWallet(known.spec, known.birth, derive);
     await store.sql.begin(async (sql) => {
       // a delete that comes now waits for this, and takes the wallet off again
@@ -43,8 +47,17 @@ export async function beginning(
       if (!begun.ok) throw new Error(begun.error.message);
     });
     wake();
-  }
-  return { type: "BEGUN", life };
+  };
+
+  return async (input, specOf) => {
+    const { wallet, life } = input as { wallet: string; life: number };
+    const key = `${wallet} ${life}`;
+    const known = running.get(key);
+    const one = known ?? begin(wallet, life, specOf).finally(() => running.delete(key));
+    if (!known) running.set(key, one);
+    await one;
+    return { type: "BEGUN", life };
+  };
 }
 
 /** Effect `end`: takes the wallet off the index, forgets what it submitted, and erases its keys. */
