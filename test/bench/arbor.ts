@@ -17,10 +17,13 @@ export interface Running {
   /** With its prefix. */
   readonly wallets: string;
   readonly devnet: string;
+  readonly operator: string;
   /** Ends the process and waits until it is gone: in order, or at once by SIGKILL. */
   end(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
   /** Resident memory now. */
   memory(): Memory;
+  /** CPU that Arbor and PostgreSQL have used so far, in ms. */
+  cpu(): number;
 }
 
 /** Megabytes. */
@@ -49,8 +52,13 @@ export async function startArbor(folder: string, options: readonly string[] = []
     tokens: at("token service"),
     wallets: at("wallet service"),
     devnet: at("devnet and faucet"),
+    operator: at("operator service"),
     end: (signal = "SIGTERM") => endChild(child, signal),
-    memory: () => ({ arbor: inMemory(child.pid!, "Rss"), postgres: postgresMemory(folder) }),
+    memory: () => ({
+      arbor: inMemory(child.pid!, "Rss"),
+      postgres: total(postgresOf(folder), (pid) => inMemory(pid, "Pss")),
+    }),
+    cpu: () => total([child.pid!, ...postgresOf(folder)], cpuOf),
   };
 }
 
@@ -76,15 +84,33 @@ function inMemory(pid: number, kind: "Rss" | "Pss"): number {
   }
 }
 
-function postgresMemory(folder: string): number {
+/** CPU of all threads of a process, in ms. */
+function cpuOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .reduce(
+        (sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]),
+        0,
+      ) / 1e6;
+  } catch {
+    return NaN;
+  }
+}
+
+/** What can be told of some processes, together. */
+function total(pids: readonly number[], tell: (pid: number) => number): number {
+  return pids.length === 0 ? NaN : pids.reduce((sum, pid) => sum + (tell(pid) || 0), 0);
+}
+
+/** The processes of the embedded PostgreSQL. */
+function postgresOf(folder: string): number[] {
   try {
     const file = path.join(folder, "postgres", "data", "postmaster.pid");
     const postmaster = Number(readFileSync(file, "utf8").split("\n")[0]);
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
-    return [postmaster, ...pids.filter((pid) => parentOf(pid) === postmaster)]
-      .reduce((sum, pid) => sum + (inMemory(pid, "Pss") || 0), 0);
+    return [postmaster, ...pids.filter((pid) => parentOf(pid) === postmaster)];
   } catch {
-    return NaN;
+    return [];
   }
 }
 

@@ -1,4 +1,5 @@
 /** Figures of the wallet service beside those that the real system has published. */
+import type { Running } from "./arbor.ts";
 import type { Client } from "./wallet-http.ts";
 import { percentile } from "./machine.ts";
 
@@ -21,6 +22,10 @@ export interface Figure {
   readonly value: number;
   readonly p95?: number;
   readonly samples: number;
+  /** Mean of the time from a request's arrival to its answer as the service itself measures it, as the published ones were. */
+  readonly inside?: number;
+  /** CPU of Arbor and PostgreSQL for each call, in ms. */
+  readonly cpu?: number;
   readonly published?: Published;
 }
 
@@ -36,22 +41,41 @@ export type Asked = readonly [method: string, path: string, body?: unknown];
 
 /** Times a call, one after the other; a status that is no success ends the command. */
 export async function sample(
-  client: Client,
+  { client, running }: { readonly client: Client; readonly running: Running },
   asked: () => Asked | Promise<Asked>,
   most = SAMPLES,
-): Promise<Pick<Figure, "value" | "p95" | "samples"> & { readonly bytes: number }> {
-  const times: number[] = [];
-  let bytes = 0;
-  const begun = performance.now();
-  for (let i = -WARM_UP; i < most; i++) {
-    if (i >= LEAST && performance.now() - begun > LONGEST_MS) break;
+): Promise<Pick<Figure, "value" | "p95" | "samples" | "inside" | "cpu">> {
+  const call = async () => {
     const [method, path, body] = await asked();
     const answer = await client.call(method, path, body);
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.json())}`);
-    if (i >= 0) times.push(answer.ms);
-    bytes = answer.bytes;
+    if (answer.status < 300) return answer.ms;
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.json())}`);
+  };
+  for (let i = 0; i < WARM_UP; i++) await call();
+  const times: number[] = [];
+  const before = { ...await measuredInside(running), cpu: running.cpu() };
+  const begun = performance.now();
+  while (times.length < most && (times.length < LEAST || performance.now() - begun < LONGEST_MS)) {
+    times.push(await call());
   }
-  return { value: percentile(times, 0.5), p95: percentile(times, 0.95), samples: times.length, bytes };
+  const cpu = (running.cpu() - before.cpu) / times.length;
+  const after = await measuredInside(running);
+  return {
+    value: percentile(times, 0.5),
+    p95: percentile(times, 0.95),
+    samples: times.length,
+    inside: (after.sum - before.sum) / (after.count - before.count) * 1_000,
+    cpu,
+  };
+}
+
+/** Seconds and requests of the wallet service so far, out of its own numbers. */
+async function measuredInside({ operator }: Running): Promise<{ readonly sum: number; readonly count: number }> {
+  const text = await fetch(`${operator}/metrics`).then((answer) => answer.text());
+  const all = (name: string) =>
+    [...text.matchAll(new RegExp(`^arbor_http_request_seconds_${name}\\{service="wallets".*\\} (\\S+)$`, "gm"))]
+      .reduce((sum, [, value]) => sum + Number(value), 0);
+  return { sum: all("sum"), count: all("count") };
 }
 
 /** A number with as many digits as say something. */
@@ -59,14 +83,14 @@ export function shown(value: number): string {
   return value < 10 ? value.toFixed(value < 1 ? 2 : 1) : Math.round(value).toLocaleString("en");
 }
 
-/** How many times ours is ahead; a sentence where that cannot be said. */
-function ratio({ value, published }: Figure): string {
+/** How many times ours is ahead, by like measures; a sentence where that cannot be said. */
+function ratio({ value, inside, published }: Figure): string {
   if (!published) return "";
   if (published.unlike) return `not alike: ${published.unlike}`;
-  return shown(published.value / value);
+  return shown(published.value / (inside ?? value));
 }
 
-const HEAD = ["on", "what", "Arbor: p50, p95", "samples", "cardano-wallet", "ratio", "its condition"];
+const HEAD = ["on", "what", "Arbor: p50, p95", "inside", "CPU", "samples", "cardano-wallet", "ratio", "its condition"];
 
 /** The table with everything, in Markdown. */
 export function fullTable(figures: readonly Figure[]): string[] {
@@ -76,6 +100,8 @@ export function fullTable(figures: readonly Figure[]): string[] {
       one.at,
       one.what,
       measured(one),
+      one.inside === undefined ? "" : `${shown(one.inside)} ms`,
+      one.cpu === undefined ? "" : `${shown(one.cpu)} ms`,
       String(one.samples),
       one.published ? `${shown(one.published.value)} ${one.unit}` : "",
       ratio(one),
@@ -87,10 +113,11 @@ export function fullTable(figures: readonly Figure[]): string[] {
 /** The rows for the README: what is beside a published figure, and the greatest of the others. */
 export function readmeTable(figures: readonly Figure[]): string[] {
   return markdown(
-    ["what, of the wallets", "Arbor: p50, p95", "cardano-wallet", "ratio"],
+    ["what, of the wallets", "Arbor: p50, p95", "inside", "cardano-wallet", "ratio"],
     figures.map((one) => [
       `${one.what}, ${one.at}`,
       measured(one),
+      one.inside === undefined ? "" : `${shown(one.inside)} ms`,
       one.published ? `${shown(one.published.value)} ${one.unit} (${one.published.under})` : "",
       ratio(one),
     ]),

@@ -1,4 +1,7 @@
-/** What cardano-wallet published about itself. Of a range the better figure stands here. */
+/**
+ * What cardano-wallet published about itself. Of a range the better figure stands here. Times of requests are means of ten, each from the
+ * request's arrival to its answer as the service's own log has them, without the way to the client.
+ */
 import type { Published } from "./wallet-figures.ts";
 
 const LATENCY_2021 = "2 wallets, PR #2582, 2021";
@@ -7,7 +10,7 @@ const TEN_THOUSAND = "10,000 UTxOs, PR #5166, 2026";
 const of = (value: number, under: string, unlike?: string): Published =>
   unlike === undefined ? { value, under } : { value, under, unlike };
 
-/** Of a service with a handful of wallets: the time of a request in its own log, in milliseconds. */
+/** Of a service with a handful of wallets, in milliseconds. */
 export const LATENCY = {
   getNetworkInfo: of(0.1, LATENCY_2021),
   listWallets: of(2.1, LATENCY_2021),

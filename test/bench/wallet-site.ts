@@ -62,7 +62,9 @@ export class Site {
 
   add(figure: Figure): void {
     this.figures.push(figure);
-    this.note(`${figure.at}: ${figure.what} ${figure.value.toFixed(2)} ${figure.unit}`);
+    const { at, what, value, unit, inside, cpu } = figure;
+    const more = inside === undefined ? "" : `, inside ${inside.toFixed(2)} ms, CPU ${cpu?.toFixed(2)} ms`;
+    this.note(`${at}: ${what} ${value.toFixed(2)} ${unit}${more}`);
   }
 
   /** Times a call and keeps the figure. */
@@ -73,11 +75,7 @@ export class Site {
     published?: Published,
     most?: number,
   ): Promise<void> {
-    const { bytes: _, ...taken } = await sample(
-      this.client,
-      typeof asked === "function" ? asked : () => asked,
-      most,
-    );
+    const taken = await sample(this, typeof asked === "function" ? asked : () => asked, most);
     this.add({ at, what, unit: "ms", ...taken, ...(published ? { published } : {}) });
   }
 
