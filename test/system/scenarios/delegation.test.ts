@@ -1,0 +1,387 @@
+/**
+ * A wallet's stake and vote: joining, what counts when, rewards over epochs and back over their boundary, votes of every kind, withdrawing,
+ * other pools, quitting. The devnet's own account of the stake key judges; it makes a block when told to, so what holds stays so.
+ */
+import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
+import { toHex } from "#src/base/bytes.ts";
+import type { ApiError } from "#src/client/http.ts";
+import { Paced } from "../../support/paced.ts";
+import { readByCsl } from "../../support/read_by_csl.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { Stranger } from "../../support/stranger.ts";
+import { until } from "../../support/until.ts";
+import { http } from "../../support/user.ts";
+
+/** Five seconds: what withdraws is built, signed and in a block within them, on any machine. */
+const EPOCH_SLOTS = 100;
+const DEPOSIT = 2n * ADA;
+const NONE = { active: { status: "not_delegating" }, next: [] };
+const account = ["1852H", "1815H", "0H", "2", "0"];
+
+describe("a wallet's stake", () => {
+  let scenario: Scenario;
+  let paced: Paced;
+  /** Joins without a vote; earns. */
+  let staker: string;
+  /** Abstains, then votes. */
+  let voter: string;
+  let pools: readonly string[];
+
+  const join = (pool: string) => ({ delegations: [{ join: { pool, stake_key_index: "0H" } }] });
+  const quit = { delegations: [{ quit: { stake_key_index: "0H" } }] };
+  const ask = (id: string, body: object) => scenario.client.construct(id, body as never);
+  const stakeAddress = async (id: string) => (await scenario.client.stakeKeys(id)).ours[0]!.key;
+  /** What the ledger says of a wallet's stake key. */
+  const ledger = async (id: string) =>
+    (await http(scenario.devnet, "GET", `/accounts/${await stakeAddress(id)}`)).body as {
+      registered: boolean;
+      rewards: number;
+      deposit?: number;
+      pool?: string;
+      drep?: string;
+    };
+  const delegation = async (id: string) => (await scenario.client.wallet(id)).delegation;
+  /** The wallet's rewards, once they are the ledger's. */
+  const rewards = async (id: string): Promise<bigint> => {
+    await paced.read();
+    return (await until("the wallet has the ledger's rewards", async () => {
+      const [{ balance }, held] = await Promise.all([scenario.client.wallet(id), ledger(id)]);
+      return Number(balance.reward.quantity) === held.rewards && { quantity: BigInt(held.rewards) };
+    }, 60_000)).quantity;
+  };
+  /** Does what withdraws, and again at the beginning of another epoch where this one was over too soon; gives what the ledger has. */
+  const withdrawing = async <T extends { id: string }>(id: string, send: () => Promise<T>) => {
+    let tries = 0;
+    return await until("a withdrawal is in the ledger", async () => {
+      if (tries++ > 0) await paced.enter(await paced.epoch() + 1);
+      const due = await rewards(id);
+      const sent = await send().catch((error: ApiError) => {
+        // the network has gone on, and takes no more what was due before
+        if (error.code !== "created_invalid_transaction") throw error;
+      });
+      if (sent === undefined) return;
+      await paced.block();
+      await paced.read();
+      const told = await scenario.client.transaction(id, sent.id);
+      return told.status === "in_ledger" && { due, sent, told };
+    }, 120_000);
+  };
+
+  beforeAll(async () => {
+    scenario = await Scenario.start({
+      blockMs: 0,
+      env: { ARBOR_EPOCH_SLOTS: String(EPOCH_SLOTS), ARBOR_POOLS: "2" },
+    });
+    paced = new Paced(scenario, EPOCH_SLOTS);
+    await paced.block();
+    [staker, voter] = [
+      (await scenario.createWallet({ name: "Staker" })).id,
+      (await scenario.createWallet({ name: "Voter" })).id,
+    ];
+    await paced.fund(staker, [300_000n, 300_000n, 300_000n].map((ada) => ada * ADA));
+    await paced.fund(voter, [100n * ADA, 100n * ADA]);
+    pools = (await scenario.client.stakePools(900_000n * ADA)).map(({ id }) => id);
+  });
+  afterAll(() => scenario?.stop());
+
+  it("is nobody's at first, and joining costs a deposit", async () => {
+    expect(pools).toHaveLength(2);
+    expect(await delegation(staker)).toEqual(NONE);
+    expect(await ledger(staker)).toMatchObject({ registered: false, rewards: 0 });
+    const fees = await scenario.client.delegationFees(staker);
+    expect(fees).toMatchObject({ deposit: { quantity: 2_000_000 }, estimated_min: { unit: "lovelace" } });
+    expect(fees.estimated_min.quantity).toBeGreaterThan(160_000);
+    expect(await scenario.client.stakeKeys(staker)).toEqual({
+      ours: [{
+        index: 0,
+        key: expect.stringMatching(/^stake_test1/),
+        stake: { quantity: 900_000_000_000, unit: "lovelace" },
+        reward_balance: { quantity: 0, unit: "lovelace" },
+        delegation: NONE,
+      }],
+      foreign: [],
+      none: { stake: { quantity: 0, unit: "lovelace" } },
+    });
+  });
+
+  it("goes to no pool that is none, with no wrong passphrase, and not away from where it is not", async () => {
+    const { client } = scenario;
+    const none = "00".repeat(28);
+    const unknown = await scenario.refusal(client.joinPool(staker, none, PASSPHRASE));
+    expect([unknown.status, unknown.code, unknown.details]).toEqual([404, "no_such_pool", { pool_id: none }]);
+    const [first] = pools;
+    const refused: (readonly [asked: () => Promise<unknown>, status: number, code: string])[] = [
+      [() => client.joinPool(staker, first!, "Another Passphrase"), 403, "wrong_encryption_passphrase"],
+      [() => client.joinPool(staker, "pool1nonsense", PASSPHRASE), 400, "bad_request"],
+      [() => client.joinPool("0".repeat(40), first!, PASSPHRASE), 404, "no_such_wallet"],
+      [() => client.quitPool(staker, PASSPHRASE), 403, "not_delegating_to"],
+      [
+        () => client.send("DELETE", `/stake-pools/${first}/wallets/${staker}`, { passphrase: PASSPHRASE }),
+        405,
+        "method_not_allowed",
+      ],
+      [() => ask(staker, join(none)), 404, "no_such_pool"],
+      [() => ask(staker, quit), 403, "not_delegating_to"],
+      [() => ask(staker, { ...quit, withdrawal: "self" }), 403, "not_delegating_to"],
+      [
+        () => ask(staker, { delegations: [...join(first!).delegations, ...join(pools[1]!).delegations] }),
+        403,
+        "created_multidelegation_transaction",
+      ],
+      [
+        () => ask(staker, { delegations: [{ join: { pool: first, stake_key_index: "1H" } }] }),
+        403,
+        "created_multiaccount_transaction",
+      ],
+      [() => ask(staker, { delegations: [{ join: { pool: first, stake_key_index: "0" } }] }), 400, "bad_request"],
+      [() => ask(staker, { delegations: [{ join: { pool: first } }] }), 400, "bad_request"],
+      [() => ask(staker, { vote: "nobody" }), 400, "bad_request"],
+    ];
+    for (const [asked, ...answer] of refused) expect(await scenario.refused(asked())).toEqual(answer);
+  });
+
+  let joinedIn: number;
+
+  it("joins a pool, which counts from the second epoch on", async () => {
+    const [first] = pools;
+    const { built, signed, told } = await paced.land(staker, join(first!));
+    expect(built.coin_selection).toMatchObject({
+      certificates: [
+        { certificate_type: "register_reward_account", reward_account_path: account },
+        { certificate_type: "join_pool", pool: first, reward_account_path: account },
+      ],
+      deposits_taken: [{ quantity: 2_000_000 }],
+    });
+    const read = readByCsl(signed);
+    expect(read.certificates.map((one) => Object.keys(one as object))).toEqual([
+      ["StakeRegistration"],
+      ["StakeDelegation"],
+    ]);
+    // the stake key signs beside those of the coins
+    expect(read.signedBy).toHaveLength(new Set(built.coin_selection.inputs.map(({ address }) => address)).size + 1);
+    expect(told).toMatchObject({
+      direction: "outgoing",
+      deposit_taken: { quantity: 2_000_000 },
+      deposit_returned: { quantity: 0 },
+      certificates: [
+        { certificate_type: "register_reward_account", reward_account_path: account },
+        { certificate_type: "join_pool", pool: first },
+      ],
+    });
+    expect(BigInt(told.amount.quantity)).toBe(DEPOSIT + read.fee);
+    joinedIn = told.inserted_at!.epoch_number;
+    expect(await ledger(staker)).toMatchObject({ registered: true, pool: first, deposit: 2_000_000, rewards: 0 });
+    const starts = { epoch_number: joinedIn + 2, epoch_start_time: expect.stringMatching(/Z$/) };
+    expect(await delegation(staker)).toEqual({
+      active: { status: "not_delegating" },
+      next: [{ status: "delegating", target: first, changes_at: starts }],
+    });
+    expect((await scenario.client.stakeKeys(staker)).ours[0]!.delegation).toEqual(await delegation(staker));
+    const joined = [403, "pool_already_joined"];
+    expect(await scenario.refused(ask(staker, join(first!)))).toEqual(joined);
+    expect(await scenario.refused(scenario.client.joinPool(staker, first!, PASSPHRASE))).toEqual(joined);
+  });
+
+  it("joins in one call, once however often it is asked, and abstains with it", async () => {
+    const [first] = pools;
+    const joined = await scenario.client.joinPool(voter, first!, PASSPHRASE, "once");
+    expect(joined).toMatchObject({ status: "pending", deposit_taken: { quantity: 2_000_000 } });
+    expect((await scenario.client.joinPool(voter, first!, PASSPHRASE, "once")).id).toBe(joined.id);
+    const { epoch } = await paced.block();
+    await scenario.untilInLedger(voter, joined.id);
+    expect(await ledger(voter)).toMatchObject({ pool: first, drep: "abstain" });
+    const target = { status: "delegating_and_voting", target: first, voting: "abstain" };
+    expect((await delegation(voter)).next).toMatchObject([{ ...target, changes_at: { epoch_number: epoch + 2 } }]);
+  });
+
+  it("votes for those that are there, in every form of their id, and not twice alike", async () => {
+    const stranger = new Stranger(scenario.devnet);
+    await scenario.faucet(stranger.address, 3_000n * ADA);
+    await paced.block();
+    const script = csl.NativeScript.new_script_pubkey(
+      csl.ScriptPubkey.new(csl.Ed25519KeyHash.from_hex(stranger.keyHash)),
+    );
+    const key = csl.Credential.from_keyhash(csl.Ed25519KeyHash.from_hex(stranger.keyHash));
+    const [byKey, byScript] = [
+      toBech32("drep_vkh", csl.Ed25519KeyHash.from_hex(stranger.keyHash).to_bytes()),
+      toBech32("drep_script", script.hash().to_bytes()),
+    ];
+    const none = await scenario.refusal(scenario.constructSignSubmit(voter, { vote: byKey }));
+    expect([none.status, none.code]).toEqual([500, "created_invalid_transaction"]);
+    expect(JSON.stringify(none.details) + none.message).toContain("DRep");
+
+    const { body: { drepDeposit } } = await http(scenario.devnet, "GET", "/parameters");
+    const registered = [key, csl.Credential.from_scripthash(script.hash())].map((one) =>
+      csl.Certificate.new_drep_registration(csl.DRepRegistration.new(one, csl.BigNum.from_str(String(drepDeposit))))
+    );
+    const made = await stranger.transaction({
+      certificates: registered,
+      deposit: 2n * BigInt(drepDeposit),
+      scripts: [script],
+    });
+    await scenario.client.proxy(Uint8Array.from(csl.Transaction.from_hex(made).to_bytes()));
+    await paced.block();
+
+    const votes: (readonly [vote: string, told: string, ledger: string])[] = [
+      [byKey, "drep", `key:${stranger.keyHash}`],
+      [byScript, "drep", `script:${script.hash().to_hex()}`],
+      ["no_confidence", "no_confidence", "no confidence"],
+    ];
+    for (const [vote, told, held] of votes) {
+      const { signed, told: { certificates, deposit_taken: taken } } = await paced.land(voter, { vote });
+      expect(readByCsl(signed).certificates.map((one) => Object.keys(one as object))).toEqual([["VoteDelegation"]]);
+      expect(taken.quantity).toBe(0);
+      expect(certificates).toMatchObject([{ certificate_type: "cast_vote", reward_account_path: account }]);
+      expect(await ledger(voter)).toMatchObject({ pool: pools[0], drep: held });
+      const { voting } = (await delegation(voter)).next.at(-1)!;
+      expect(voting).toMatch(new RegExp(`^${told}`));
+      // the id that it tells is one that it takes
+      expect(await scenario.refused(ask(voter, { vote: voting }))).toEqual([403, "same_vote"]);
+      if (told === "drep") expect(toHex(fromBech32(voting!)!.bytes.subarray(1))).toBe(held.split(":")[1]);
+    }
+    expect(await scenario.refused(scenario.client.joinDrep(voter, "no_confidence", PASSPHRASE)))
+      .toEqual([403, "same_vote"]);
+    expect(await scenario.refused(ask(voter, { ...join(pools[0]!), vote: "no_confidence" })))
+      .toEqual([403, "pool_already_joined_same_vote"]);
+    const { id } = await scenario.client.joinDrep(voter, "abstain", PASSPHRASE);
+    await paced.block();
+    await scenario.untilInLedger(voter, id);
+    expect((await ledger(voter)).drep).toBe("abstain");
+  });
+
+  it("earns; a forced rollback over the boundary takes the rewards back, and the next boundary brings them", async () => {
+    let entered = await paced.enter(joinedIn + 2);
+    await paced.read();
+    expect(await delegation(staker)).toEqual({ active: { status: "delegating", target: pools[0] }, next: [] });
+    let before = await rewards(staker);
+    let left = entered.epoch;
+    await until("there are rewards", async () => {
+      left = await paced.epoch();
+      entered = await paced.enter(entered.epoch + 1);
+      const now = await rewards(staker);
+      if (now > before) return true;
+      before = now;
+    }, 120_000);
+    const earned = await rewards(staker);
+    expect(entered.epoch).toBeGreaterThanOrEqual(joinedIn + 4);
+    const { balance } = await scenario.client.wallet(staker);
+    expect(BigInt(balance.total.quantity)).toBe(BigInt(balance.available.quantity) + earned);
+
+    await scenario.rollbackTo(entered.height, true);
+    expect(await paced.epoch()).toBe(left);
+    expect(await rewards(staker)).toBe(before);
+    expect((await scenario.client.wallet(staker)).tip.epoch_number).toBe(left);
+    await paced.enter(entered.epoch);
+    expect(await rewards(staker)).toBeGreaterThan(before);
+    expect((await scenario.client.stakeKeys(staker)).ours[0]!.reward_balance.quantity)
+      .toBe((await ledger(staker)).rewards);
+  });
+
+  it("cannot take rewards out before its vote has gone to somebody: neither would the ledger", async () => {
+    expect(await scenario.refused(ask(staker, quit))).toEqual([403, "non_null_rewards"]);
+    const both = { withdrawal: "self", vote: "abstain" };
+    for (const body of [{ withdrawal: "self" }, { ...quit, withdrawal: "self" }, both]) {
+      expect(await scenario.refused(ask(staker, body))).toEqual([403, "withdrawal_not_possible_without_vote"]);
+    }
+    // the vote alone, with a withdrawal put into it
+    const { transaction } = await ask(staker, { vote: "abstain" });
+    const forged = withWithdrawal(transaction, await stakeAddress(staker), await rewards(staker));
+    const { transaction: signed } = await scenario.client.sign(staker, forged, PASSPHRASE);
+    const refused = await scenario.refusal(scenario.client.proxy(bytesOf(signed)));
+    expect([refused.status, refused.code]).toEqual([500, "created_invalid_transaction"]);
+    expect(JSON.stringify(refused.details)).toContain("ConwayWdrlNotDelegatedToDRep");
+  });
+
+  it("withdraws and votes otherwise in one transaction, which ends with the epoch", async () => {
+    await paced.land(staker, { vote: "abstain" });
+    const { due, sent: { built, signed }, told } = await withdrawing(
+      staker,
+      () => scenario.constructSignSubmit(staker, { withdrawal: "self", vote: "no_confidence" }),
+    );
+    expect(due).toBeGreaterThan(0n);
+    const address = await stakeAddress(staker);
+    const read = readByCsl(signed);
+    expect(read.withdrawals).toEqual({ [address]: due });
+    expect(read.ttl! % BigInt(EPOCH_SLOTS)).toBe(0n);
+    expect(told.expires_at!.absolute_slot_number).toBe(Number(read.ttl));
+    const shown = [{ stake_address: address, amount: { quantity: Number(due), unit: "lovelace" } }];
+    expect(told.withdrawals).toEqual(shown);
+    expect(built.coin_selection.withdrawals).toMatchObject(shown);
+    const decoded = await scenario.client.decode(staker, { transaction: signed });
+    expect(decoded.withdrawals).toEqual([{ ...shown[0], context: "ours" }]);
+    expect(await ledger(staker)).toMatchObject({ rewards: 0, drep: "no confidence" });
+    expect(await rewards(staker)).toBe(0n);
+    const listed = await scenario.client.transactions(staker, { minWithdrawal: Number(due) });
+    expect(listed.map(({ id }) => id)).toEqual([told.id]);
+
+    // without its block it has withdrawn nothing; in the next epoch it is in the ledger again, or never will be
+    await scenario.rollbackTo(told.inserted_at!.height.quantity, true);
+    expect(await rewards(staker)).toBe(due);
+    expect((await scenario.client.transaction(staker, told.id)).status).not.toBe("in_ledger");
+    await paced.enter(await paced.epoch() + 1);
+    await until("it is decided", async () => {
+      await paced.block();
+      return (await scenario.client.transaction(staker, told.id)).status !== "pending";
+    }, 60_000);
+  });
+
+  it("changes pools without a deposit", async () => {
+    const { told } = await paced.land(staker, join(pools[1]!));
+    expect(told).toMatchObject({ deposit_taken: { quantity: 0 }, deposit_returned: { quantity: 0 } });
+    expect(told.certificates).toMatchObject([{ certificate_type: "join_pool", pool: pools[1] }]);
+    expect(await ledger(staker)).toMatchObject({ pool: pools[1], deposit: 2_000_000 });
+    expect((await delegation(staker)).next.at(-1)).toMatchObject({ target: pools[1] });
+  });
+
+  it("quits with all that it earned, gets the deposit back, and pays it again when it comes back", async () => {
+    const { due, sent: { built, signed }, told } = await withdrawing(
+      staker,
+      () => scenario.constructSignSubmit(staker, { ...quit, withdrawal: "self" }),
+    );
+    expect(built.coin_selection.deposits_returned).toMatchObject([{ quantity: 2_000_000 }]);
+    const read = readByCsl(signed);
+    expect(read.certificates.map((one) => Object.keys(one as object))).toEqual([["StakeDeregistration"]]);
+    expect(read.withdrawals).toEqual(due > 0n ? { [await stakeAddress(staker)]: due } : {});
+    expect(told).toMatchObject({
+      deposit_returned: { quantity: 2_000_000 },
+      deposit_taken: { quantity: 0 },
+      certificates: [{ certificate_type: "quit_pool", reward_account_path: account }],
+    });
+    expect(await ledger(staker)).toMatchObject({ registered: false, rewards: 0 });
+    expect(await rewards(staker)).toBe(0n);
+    expect((await delegation(staker)).next.at(-1)).toMatchObject({ status: "not_delegating" });
+    expect(await scenario.refused(ask(staker, quit))).toEqual([403, "not_delegating_to"]);
+    const again = await paced.land(staker, join(pools[0]!));
+    expect(again.told.deposit_taken.quantity).toBe(2_000_000);
+
+    const quitted = await withdrawing(voter, () => scenario.client.quitPool(voter, PASSPHRASE, crypto.randomUUID()));
+    expect(quitted.told.deposit_returned.quantity).toBe(2_000_000);
+    expect((await delegation(voter)).next.at(-1)).toMatchObject({ status: "not_delegating" });
+    const actors = await http(scenario.arbor.operator, "GET", "/actors?kind=delegation");
+    expect([actors.status, JSON.stringify(actors.body)]).toEqual([200, expect.stringContaining("neither")]);
+  });
+});
+
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+
+/** A transaction (base 64) that withdraws besides, by another's hand; what comes in goes to its first output, but for a larger fee. */
+function withWithdrawal(transaction: string, address: string, amount: bigint): string {
+  const body = csl.Transaction.from_bytes(bytesOf(transaction)).body();
+  const more = csl.BigNum.from_str("10000");
+  const due = csl.BigNum.from_str(String(amount));
+  const outputs = csl.TransactionOutputs.new();
+  for (let i = 0; i < body.outputs().len(); i++) {
+    const output = body.outputs().get(i);
+    const value = i > 0 ? output.amount() : output.amount().checked_add(csl.Value.new(due.checked_sub(more)));
+    outputs.add(csl.TransactionOutput.new(output.address(), value));
+  }
+  const whole = csl.TransactionBody.new_tx_body(body.inputs(), outputs, body.fee().checked_add(more));
+  whole.set_ttl(body.ttl_bignum()!);
+  whole.set_certs(body.certs()!);
+  const withdrawals = csl.Withdrawals.new();
+  withdrawals.insert(csl.RewardAddress.from_address(csl.Address.from_bech32(address))!, due);
+  whole.set_withdrawals(withdrawals);
+  return csl.Transaction.new(whole, csl.TransactionWitnessSet.new()).to_hex();
+}
