@@ -93,7 +93,7 @@ async function gather(
   setting: (at: number) => Omit<ConstructInput, "wish" | "means">,
   estimate = false,
 ): Promise<ConstructInput> {
-  const change = oneChange ? 1 : (wish.payments?.length ?? 0) + (wish.mintBurn?.length ?? 0) + 1;
+  const change = oneChange ? "first" : (wish.payments?.length ?? 0) + (wish.mintBurn?.length ?? 0) + 1;
   const { at, value } = await atPoint(store, async (sql) => ({
     buildable: await readBuildable(sql, id, {
       pending: await pendingOf(sql, id),

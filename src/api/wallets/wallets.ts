@@ -16,7 +16,7 @@ export const gap = whole(10, 100_000, GAP).default(20).meta({
   description: "Consecutive unused addresses that are kept ahead.",
 });
 
-export const oneChange = z.boolean().meta({ description: "All change goes to one address, in one output." });
+export const oneChange = z.boolean().meta({ description: "All change goes to one address, the same one for ever." });
 export const selection = z.enum(["per-output", "round-robin"]).meta({
   description:
     "How inputs are chosen: for each output its own, each with its change (the usual); or round robin over the assets, where one input " +

@@ -94,8 +94,8 @@ export interface BuildView {
   readonly pending: readonly ScannedTransaction[];
   /** Seconds that reservations of some outputs (`refKey`) have left: `readReserved` of `chain/available.ts`. */
   readonly reserved: (sql: Queries, refs: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /** Change addresses that are wanted. */
-  readonly change: number;
+  /** Change addresses that are wanted; `first`: the one at index 0, used or not. */
+  readonly change: number | "first";
   /** Whether nothing of what is built will be signed: then change may go where a random wallet cannot be sure of. */
   readonly estimate?: boolean;
 }

@@ -7,7 +7,7 @@ const CHANGE = 1;
 
 /**
  * Addresses for change: unused ones in the order of their indices, those that pending transactions pay (`taken`, bytes in hexadecimal) only
- * where there are no others.
+ * where there are no others; or the first of all, for who wants all change in one place.
  *
  * Of a random wallet they are those that it made with its root key, again and again, for others cannot be made here: an address that it
  * found may be somebody's who copied one of its paths, and what goes there is lost. For an estimate one that it found will do.
@@ -16,16 +16,30 @@ export async function readChange(
   sql: Queries,
   facts: WalletFacts,
   taken: ReadonlySet<string>,
-  { change, estimate }: { readonly change: number; readonly estimate?: boolean },
+  { change: wanted, estimate }: { readonly change: number | "first"; readonly estimate?: boolean },
 ): Promise<readonly WalletAddress[]> {
+  const change = wanted === "first" ? 1 : wanted;
   if (facts.kind === "random") {
     const made = await madeChange(sql, facts, change);
     const known = made.length === 0 && estimate ? await foundChange(sql, facts) : made;
     return known.length === 0 ? [] : Array.from({ length: change }, (_, i) => known[i % known.length]!);
   }
+  if (wanted === "first") return await firstChange(sql, facts);
   const known = await unusedChange(sql, facts, change + taken.size);
   const free = known.filter(({ address }) => !taken.has(address));
   return [...free, ...known.filter(({ address }) => taken.has(address))].slice(0, change);
+}
+
+async function firstChange(sql: Queries, facts: WalletFacts): Promise<WalletAddress[]> {
+  const rows = await sql<{ credential: string; used: boolean }[]>`
+    select a.credential, u.index is not null as used from wallet_address a
+      left join wallet_use u on u.wallet = a.wallet and u.role = a.role and u.index = a.index
+    where a.wallet = ${facts.wallet} and a.role = ${CHANGE} and a.index = 0`;
+  return rows.map(({ credential, used }) => ({
+    address: ownAddress(facts, credential),
+    path: pathOf(facts, CHANGE, 0n),
+    used,
+  }));
 }
 
 async function unusedChange(sql: Queries, facts: WalletFacts, limit: number): Promise<WalletAddress[]> {
