@@ -75,7 +75,7 @@ export class Scenario {
       return new Scenario(provider, arbor, arbor.devnet, [() => arbor.end(), () => infra.stop()]);
     }
     if (provider !== "node") throw new Error(`ARBOR_SCENARIO_PROVIDER is devnet or node, not ${provider}`);
-    const path = socketPath();
+    const path = env.ARBOR_SOCKET ?? socketPath();
     const far: Infra = await sharedInfra();
     const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
     const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, env: network });
