@@ -25,7 +25,10 @@ export const ADA = 1_000_000n;
 export interface ScenarioOptions {
   /** As the run has it unless given. */
   readonly provider?: Provider;
-  /** Milliseconds between blocks; 150 unless said otherwise, with slots of 50 ms. */
+  /**
+   * Milliseconds between blocks; 150 unless said otherwise, with slots of 50 ms. 0: only by `blocks`, and one whenever a helper here waits
+   * for the ledger.
+   */
   readonly blockMs?: number;
   /** More environment, of the devnet and of the service, be they one process or two. */
   readonly env?: Readonly<Record<string, string>>;
@@ -58,6 +61,7 @@ export class Scenario {
     readonly arbor: Arbor,
     /** URL of the devnet's HTTP. */
     readonly devnet: string,
+    private readonly byHand: boolean,
     private readonly ends: readonly (() => Promise<unknown>)[],
   ) {
     this.client = new WalletClient(arbor.wallets);
@@ -69,10 +73,11 @@ export class Scenario {
     const provider = options.provider ?? (process.env.ARBOR_SCENARIO_PROVIDER as Provider | undefined) ?? "devnet";
     const { env = {} } = options;
     const blocks = options.blockMs === undefined ? {} : { blockMs: options.blockMs };
+    const byHand = options.blockMs === 0;
     const infra = await sharedInfra();
     if (provider === "devnet") {
       const arbor = await Arbor.start({ infra, ...blocks, env });
-      return new Scenario(provider, arbor, arbor.devnet, [() => arbor.end(), () => infra.stop()]);
+      return new Scenario(provider, arbor, arbor.devnet, byHand, [() => arbor.end(), () => infra.stop()]);
     }
     if (provider !== "node") throw new Error(`ARBOR_SCENARIO_PROVIDER is devnet or node, not ${provider}`);
     const path = env.ARBOR_SOCKET ?? socketPath();
@@ -81,7 +86,7 @@ export class Scenario {
     const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, env: network });
     const onNode = { ...env, ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: path };
     const arbor = await Arbor.start({ infra, env: onNode });
-    return new Scenario(provider, arbor, devnet.devnet, [
+    return new Scenario(provider, arbor, devnet.devnet, byHand, [
       () => arbor.end(),
       () => devnet.end(),
       () => infra.stop(),
@@ -108,7 +113,7 @@ export class Scenario {
   }
 
   /** Asks the devnet to do something. */
-  private async order(path: string, body: unknown): Promise<{ txHash: string }> {
+  private async order(path: string, body: unknown): Promise<{ readonly txHash: string }> {
     const done = await http(this.devnet, "POST", path, body);
     expect(done.status, JSON.stringify(done.body)).toBe(200);
     return done.body;
@@ -117,6 +122,22 @@ export class Scenario {
   /** Has the faucet pay; gives the transaction, which is in no block yet. */
   async faucet(address: string, lovelace: bigint): Promise<string> {
     return (await this.order("/faucet", { address, lovelace: Number(lovelace) })).txHash;
+  }
+
+  /** Makes so many blocks now. */
+  async blocks(count = 1): Promise<void> {
+    await this.order("/blocks", { count });
+  }
+
+  /** What is submitted gets into a block: at once where blocks are made by hand, else soon. */
+  private async settle(): Promise<void> {
+    if (this.byHand) await this.blocks();
+  }
+
+  /** Hashes of the transactions that wait in the devnet's mempool. */
+  async mempool(): Promise<readonly string[]> {
+    const { body } = await http(this.devnet, "GET", "/mempool");
+    return body.transactions.map(({ hash }: { hash: string }) => hash);
   }
 
   /** The devnet's newest block. */
@@ -153,6 +174,7 @@ export class Scenario {
     const before = await this.available(id);
     const addresses = await this.client.addresses(id);
     for (const [i, coin] of coins.entries()) await this.faucet(addresses[i]!.id, coin);
+    await this.settle();
     await this.untilAvailable(id, before + coins.reduce((sum, coin) => sum + coin, 0n));
   }
 
@@ -206,6 +228,7 @@ export class Scenario {
   /** `constructSignSubmit`, and then in the ledger. */
   async land(id: string, body: ConstructBody, prefix: Prefix = "wallets"): Promise<Sent & { told: Transaction }> {
     const sent = await this.constructSignSubmit(id, body, prefix);
+    await this.settle();
     return { ...sent, told: await this.untilInLedger(id, sent.id, prefix) };
   }
 }
