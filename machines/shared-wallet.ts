@@ -261,6 +261,9 @@ export const sharedWalletMachine = setup({
         // the follower may be quicker than the effect's answer
         RESTORED: { target: "live", actions: ["note", "answer"] },
         ADD_KEYS: { actions: "tooLate" },
+        RENAME: { actions: ["change", "agree"] },
+        SETTINGS: { actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },

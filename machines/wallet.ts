@@ -237,6 +237,10 @@ export const walletMachine = setup({
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
         // the follower may be quicker than the effect's answer
         RESTORED: { target: "live", actions: ["note", "answer"] },
+        RENAME: { actions: "change" },
+        SETTINGS: { actions: "change" },
+        PASSPHRASE_CHANGED: { guard: "hasKey", actions: "change" },
+        POLICY_KEY_SET: { actions: "change" },
         DELETE: { target: "deleting", actions: "end" },
       },
     },

@@ -18,7 +18,12 @@ export const PREFIX = "/v2";
 const MANNER: Manner = {
   prefix: PREFIX,
   error: walletError,
-  refusals: { 400: "`bad_request`", 406: "`not_acceptable`" },
+  refusals: {
+    400: "`bad_request`",
+    406: "`not_acceptable`",
+    500: "`unexpected_error`",
+    503: "`unavailable`, `overloaded`, `deadline`, `network_unreachable`",
+  },
   // addresses by the thousand are imported in one body
   limits: { bytes: 4_194_304, depth: 128 },
   headers: (c, { consumes }) => {
@@ -37,7 +42,7 @@ export function route<
 >(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: Asked<P, Q, B>) => Promise<unknown>): void {
   const refusals = {
     ...(spec.params && "walletId" in spec.params ? { 404: "`no_such_wallet`" } : {}),
-    ...(spec.body ? { 415: "`unsupported_media_type`" } : {}),
+    ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
     ...spec.refusals,
   };
   endpoint(app, { ...spec, refusals }, handler, MANNER);

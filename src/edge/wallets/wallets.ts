@@ -59,7 +59,13 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       selection: given.selection,
     }, { deadlineMs: LONGEST_MS });
     if (answer.ok) return await one(id, kind);
-    throw isGone(answer.error) ? walletAlreadyExists(id) : refusal(answer.error);
+    if (isGone(answer.error)) throw walletAlreadyExists(id);
+    // it is there, and syncs, also while great pools take longer to derive than a call may
+    const failure = refusal(answer.error);
+    if (failure instanceof HttpFailure && failure.status === 503 && await readWallet(store.sql, id)) {
+      return await one(id, kind);
+    }
+    throw failure;
   };
   const fromWords = async (
     kind: WalletRow["kind"],

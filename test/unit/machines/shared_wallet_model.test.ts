@@ -109,7 +109,9 @@ class Model {
   }
 
   rename(id: string, name: string): void {
-    if (!["incomplete", "restoring", "live"].includes(this.state)) return void this.replies.set(id, "not_possible");
+    if (!["incomplete", "beginning", "restoring", "live"].includes(this.state)) {
+      return void this.replies.set(id, "not_possible");
+    }
     this.name = name;
     this.replies.set(id, "ok");
   }

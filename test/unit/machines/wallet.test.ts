@@ -85,7 +85,7 @@ function expected(model: Model, event: WalletEvent, command: string): Map<string
     case "RENAME":
     case "SETTINGS":
     case "POLICY_KEY_SET":
-      if (!there) return false;
+      if (!there && model.state !== "beginning") return false;
       if (event.type === "RENAME") model.row!.name = event.name;
       if (event.type === "SETTINGS") model.row!.oneChange = event.oneChange!;
       if (event.type === "POLICY_KEY_SET") model.row!.policyKey = event.key;
