@@ -11,6 +11,7 @@ import {
   estimating,
   type WalletBuildOptions,
 } from "#actors/walletBuilds.ts";
+import { migrating, migrationAsked } from "#actors/walletMigration.ts";
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { walletCommands, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
 import type { Json } from "#src/base/json.ts";
@@ -80,6 +81,15 @@ export function walletActor(options: WalletActorOptions): ActorKind {
         input: z.object({ transaction: message, inputs: message, redeemers: message }),
         run: (_view, input, context) =>
           building((wallet, { deadline }) => balancing(options, wallet, receivePartial(input), deadline), context),
+      }),
+      migrate: defineBuild({
+        input: migrationAsked,
+        run: (_view, asked, context) =>
+          building(
+            (wallet, { deadline }) =>
+              migrating(options, wallet, asked, (input) => builders.run("migrate", input, { deadline })),
+            context,
+          ),
       }),
       decode: defineBuild({
         input: z.object({ transaction: z.string().regex(/^([0-9a-f]{2})*$/) }),

@@ -50,11 +50,11 @@ export async function pendingOf(sql: Queries, wallet: string) {
   return listed.filter(({ status }) => status === "pending").map(({ transaction }) => transaction);
 }
 
-/** What is the same for all tries of a build. */
-async function settingOf(
+/** What is the same for all tries of a build; it is made in the slot `fixed` where one is given, else now. */
+export async function settingOf(
   { port, networkId }: WalletBuildOptions,
   wish: Wish,
-): Promise<Result<(at: number) => Omit<ConstructInput, "wish" | "means">, Failure>> {
+): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "wish" | "means">, Failure>> {
   const [{ slots }, parameters] = await Promise.all([port.network(), port.parameters()]);
   if (!parameters.ok) return parameters;
   // what withdraws must end before the next rewards come in
@@ -65,8 +65,8 @@ async function settingOf(
     (wish.mintBurn ?? []).flatMap(({ policy }) => "id" in policy ? [policy.reference] : []),
   );
   if (!references.ok) return references;
-  return ok((at) => {
-    const slot = Math.max(at, slotAt(slots, Date.now()));
+  return ok((at, fixed?: number) => {
+    const slot = fixed ?? Math.max(at, slotAt(slots, Date.now()));
     return {
       parameters: parameters.value.value,
       network: networkId,

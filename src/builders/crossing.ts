@@ -9,6 +9,7 @@ const WITH_MEANS = [
   "fees",
   "sharedConstruct",
   "sharedFees",
+  "migrate",
   "balance",
 ] as const satisfies readonly JobName[];
 type WithMeans = { readonly means: { readonly coins: readonly OwnCoin[] | PackedCoins } };

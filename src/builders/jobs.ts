@@ -34,6 +34,8 @@ import type {
   DecodeFailure,
   DecodeInput,
   FeeEstimate,
+  MigrateFailure,
+  MigrateInput,
 } from "#src/wallet/build/types.ts";
 
 import type {
@@ -74,6 +76,8 @@ export interface Jobs {
   /** How far the signing of a shared wallet's transaction is. */
   sharedSigning(input: SharedSigningInput): Result<SharedSigning, DecodeFailure>;
   sharedFees(input: SharedConstructInput): Result<FeeEstimate, ConstructFailure>;
+  /** Unsigned transactions that carry all that a wallet holds to other addresses. */
+  migrate(input: MigrateInput): Result<readonly Uint8Array[], MigrateFailure>;
   /** A partial transaction completed out of a wallet. */
   balance(input: BalanceInput): Result<Constructed, BalanceTxFailure>;
   decode(input: DecodeInput): Result<Decoded, DecodeFailure>;

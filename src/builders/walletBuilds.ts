@@ -3,13 +3,14 @@ import type { Result } from "#src/base/result.ts";
 import { balanceTransaction, runsScripts } from "#src/wallet/build/balance.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { attempted, decodeTransaction } from "#src/wallet/build/decode.ts";
+import { migrate } from "#src/wallet/build/migrate.ts";
 import type { ConstructInput } from "#src/wallet/build/types.ts";
 import { scriptsBehind } from "#src/wallet/shared/scripts.ts";
 import { sharedSigning } from "#src/wallet/shared/sign.ts";
 import type { SharedConstructInput } from "#src/wallet/shared/types.ts";
 import type { JobFailure, JobInput, JobValue } from "#src/builders/jobs.ts";
 
-type Name = "construct" | "fees" | "sharedConstruct" | "sharedFees" | "sharedSigning" | "balance" | "decode";
+type Name = "construct" | "fees" | "sharedConstruct" | "sharedFees" | "sharedSigning" | "migrate" | "balance" | "decode";
 type Handlers = { [J in Name]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
 
 async function withScripts({ payment, delegation, ...input }: SharedConstructInput): Promise<ConstructInput> {
@@ -32,6 +33,9 @@ export const walletBuildJobs: Handlers = {
   },
   async sharedSigning(input) {
     return attempted(() => sharedSigning(input));
+  },
+  async migrate(input) {
+    return migrate(input);
   },
   async balance(input) {
     const { parameters, slots } = input;

@@ -14,6 +14,7 @@ import type * as assets from "#src/api/wallets/assets.ts";
 import type * as delegation from "#src/api/wallets/delegation.ts";
 import type * as network from "#src/api/wallets/network.ts";
 import type * as pools from "#src/api/wallets/pools.ts";
+import type * as selections from "#src/api/wallets/selections.ts";
 import type * as transactions from "#src/api/wallets/transactions.ts";
 import type * as wallets from "#src/api/wallets/wallets.ts";
 import type { Json, Messaged } from "#src/base/json.ts";
@@ -200,6 +201,33 @@ export class WalletClient {
     options: { readonly prefix?: Prefix; readonly key?: string } = {},
   ): Promise<Transaction> {
     return this.send("POST", `/${options.prefix ?? "wallets"}/${id}/transactions`, body, options.key);
+  }
+
+  /** What would be spent for payments or a delegation, for whoever signs elsewhere. */
+  selectCoins(
+    id: string,
+    body: z.input<typeof selections.selectBody>,
+    prefix: Prefix = "wallets",
+  ): Promise<Told<typeof transactions.coinSelection>> {
+    return this.send("POST", `/${prefix}/${id}/coin-selections/random`, body);
+  }
+
+  /** What moving all that the wallet has to other addresses would be. */
+  migrationPlan(
+    id: string,
+    addresses: readonly string[],
+    prefix: Prefix = "wallets",
+  ): Promise<Told<typeof selections.migrationPlan>> {
+    return this.send("POST", `/${prefix}/${id}/migrations/plan`, { addresses });
+  }
+
+  /** Moves all that the wallet has to other addresses; `key` as in `submit`. */
+  migrate(
+    id: string,
+    body: { readonly addresses: readonly string[]; readonly passphrase: string },
+    options: { readonly prefix?: Prefix; readonly key?: string } = {},
+  ): Promise<readonly Transaction[]> {
+    return this.send("POST", `/${options.prefix ?? "wallets"}/${id}/migrations`, body, options.key);
   }
 
   transactions(id: string, query: Query = {}, prefix: Prefix = "wallets"): Promise<readonly Transaction[]> {

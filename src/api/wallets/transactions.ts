@@ -120,6 +120,7 @@ const feeBody = {
   time_to_live: z.object({ quantity: bound.shape.quantity, unit: z.literal("second") }).optional(),
 };
 export const paymentFeesBody = z.object(feeBody).meta({ id: "PaymentFeesBody" });
+export type PaymentFeesBody = z.output<typeof paymentFeesBody>;
 export const sendBody = z.object({ ...feeBody, passphrase }).meta({ id: "SendBody" });
 export const byronFeesBody = z.object({ payments: feeBody.payments }).meta({ id: "ByronPaymentFeesBody" });
 export const byronSendBody = z.object({ payments: feeBody.payments, passphrase }).meta({ id: "ByronSendBody" });

@@ -4,11 +4,13 @@ import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
 import { byronAddressRoutes } from "#src/edge/wallets/byronAddresses.ts";
+import { selectionRoutes } from "#src/edge/wallets/coinSelections.ts";
 import { openDesk } from "#src/edge/wallets/desk.ts";
 import { historyRoutes } from "#src/edge/wallets/historyRoutes.ts";
 import { holdingRoutes } from "#src/edge/wallets/holdings.ts";
 import { keyRoutes } from "#src/edge/wallets/keys.ts";
 import { servedKinds } from "#src/edge/wallets/kinds.ts";
+import { migrationRoutes } from "#src/edge/wallets/migrations.ts";
 import { networkRoutes } from "#src/edge/wallets/network.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { poolRoutes } from "#src/edge/wallets/pools.ts";
@@ -37,7 +39,11 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
     historyRoutes(app, desk, kind);
   }
   for (const kind of [sequential, shared]) buildRoutes(app, desk, kind);
-  for (const kind of [sequential, random]) spendRoutes(app, desk, kind);
+  for (const kind of [sequential, random]) {
+    spendRoutes(app, desk, kind);
+    selectionRoutes(app, desk, kind);
+    migrationRoutes(app, desk, kind);
+  }
   proxyRoutes(app, desk);
   options.health(app);
   app.doc31(`${PREFIX}/openapi.json`, {

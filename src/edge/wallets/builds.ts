@@ -4,7 +4,7 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Ask } from "#src/runtime/ask.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
-import type { BalanceInput, Constructed, Decoded, FeeEstimate, Wish } from "#src/wallet/build/types.ts";
+import type { BalanceInput, Constructed, Decoded, FeeEstimate, MigrationPart, Wish } from "#src/wallet/build/types.ts";
 
 /** An answer as it comes over the bus: integers are `number` or `bigint`, bytes hexadecimal. */
 type Answer<T> = Promise<Result<Messaged<T>, Failure>>;
@@ -21,6 +21,12 @@ export interface WalletBuilds {
     input: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
     deadlineMs?: number,
   ): Answer<Constructed>;
+  /** A part of the transactions that carry all that the wallet has to some addresses (their bytes in hexadecimal). */
+  migrate(
+    entity: EntityRef,
+    asked: { readonly addresses: readonly string[]; readonly part: number; readonly slot: number | null },
+    deadlineMs?: number,
+  ): Answer<MigrationPart>;
   /** A transaction, taken apart, with what of it is the wallet's. */
   decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): Answer<Decoded>;
 }
@@ -33,6 +39,7 @@ export function walletBuilds(build: Ask["build"]): WalletBuilds {
     construct: (entity, wish, deadlineMs) => ask(entity, "construct", { wish: messaged(wish) }, deadlineMs),
     fees: (entity, wish, deadlineMs) => ask(entity, "fees", { wish: messaged(wish) }, deadlineMs),
     balance: (entity, input, deadlineMs) => ask(entity, "balance", messaged(input), deadlineMs),
+    migrate: (entity, asked, deadlineMs) => ask(entity, "migrate", messaged(asked), deadlineMs),
     decode: (entity, transaction, deadlineMs) => ask(entity, "decode", { transaction: toHex(transaction) }, deadlineMs),
   };
 }

@@ -145,7 +145,7 @@ export async function assetsShown({ tokens }: Pick<Desk, "tokens">, assets: read
 }
 
 /** Outputs that neither a block nor a pending transaction has spent. */
-async function unspent({ store }: Desk, id: string) {
+export async function unspent({ store }: Desk, id: string) {
   const { value } = await atPoint(store, async (sql) => {
     const pending = (await readListed(sql, [id])).filter(({ status }) => status === "pending");
     return await readOwnUtxos(sql, id, pending.map(({ transaction }) => transaction));

@@ -35,13 +35,17 @@ export function sender(desk: Desk, kind: WalletRow["kind"]): Send {
       const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
       return await signTransaction(desk, row, fromHex(built.transaction), passphrase);
     });
-    const hash = await submitFor(desk, transaction, id);
-    const account = await readAccount(desk.store.sql, id);
-    return await shownTransaction(desk, id, hash, {
-      form: "tagged",
-      own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyHash(row) },
-    });
+    return await sentView(desk, row, await submitFor(desk, transaction, id));
   };
+}
+
+/** A transaction that a wallet just submitted, as its history has it. */
+export async function sentView(desk: Desk, row: WalletRow, hash: string) {
+  const account = await readAccount(desk.store.sql, row.id);
+  return await shownTransaction(desk, row.id, hash, {
+    form: "tagged",
+    own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyHash(row) },
+  });
 }
 
 /** A transaction of a wallet; throws 404 `no_such_transaction`. */

@@ -11,27 +11,29 @@ import type { Served } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/once.ts";
 import { sender } from "#src/edge/wallets/send.ts";
 import { signTransaction } from "#src/edge/wallets/signing.ts";
-import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { answered } from "#src/edge/wallets/status.ts";
 import { assertWhole, submitFor } from "#src/edge/wallets/submission.ts";
-import { commonWish, wishOf } from "#src/edge/wallets/wish.ts";
+import { commonWish, oldWish, wishOf } from "#src/edge/wallets/wish.ts";
 import type { GivenRedeemer, Wish } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import { decryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import type { z } from "zod";
 
 const params = { walletId };
-const BUILD = {
+/** Why nothing is built. */
+export const BUILD = {
   403:
     "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and others that say why " +
     "such a transaction cannot be built",
-  503: "`unavailable`, `overloaded`, `deadline`",
 };
-const SUBMIT = {
+/** Why nothing is submitted. */
+export const SUBMIT = {
   403: "`foreign_transaction`, `missing_witnesses_in_transaction`",
   425: "`mempool_is_full`",
   500: "`created_invalid_transaction`: the network refused it",
 };
-const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`";
+/** Why nothing is signed. */
+export const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`";
 
 /** What is done with transactions alike for all kinds of wallets: construct, decode. */
 export function buildRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
@@ -214,20 +216,6 @@ export function proxyRoutes(app: OpenAPIHono, desk: Desk): void {
     const transaction = await madeOnce(desk, context, "proxy", asked, () => Promise.resolve(body));
     return { id: await submitFor(desk, transaction) };
   });
-}
-
-/** A body of the old workflow as what builds take. */
-async function oldWish(body: z.output<typeof api.paymentFeesBody>, networkId: 0 | 1): Promise<Wish> {
-  const { withdrawal, time_to_live: ttl, ...rest } = body;
-  if (Array.isArray(withdrawal)) {
-    throw refusal({ code: "not_implemented", message: "Rewards of another wallet's words are not withdrawn here." });
-  }
-  const bound = ttl && { quantity: ttl.quantity, unit: "second" as const };
-  return await commonWish({
-    ...rest,
-    ...(withdrawal === undefined ? {} : { withdrawal }),
-    ...(bound === undefined ? {} : { validity_interval: { invalid_hereafter: bound } }),
-  }, networkId);
 }
 
 function balanceInput({ transaction, inputs, redeemers }: z.output<typeof api.balanceBody>) {

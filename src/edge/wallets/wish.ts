@@ -3,9 +3,9 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Address, NetworkId } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import type { ConstructBody } from "#src/api/wallets/transactions.ts";
+import type { ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { answered } from "#src/edge/wallets/status.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
 import type { Bound, MintBurn, Payment, Wish } from "#src/wallet/build/types.ts";
 import { encryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
@@ -48,6 +48,20 @@ export async function commonWish(body: Given, network: NetworkId): Promise<Wish>
   };
 }
 
+/** A body of the old workflow as what builds take. */
+export async function oldWish(body: PaymentFeesBody, network: NetworkId): Promise<Wish> {
+  const { withdrawal, time_to_live: ttl, ...rest } = body;
+  if (Array.isArray(withdrawal)) {
+    throw refusal({ code: "not_implemented", message: "Rewards of another wallet's words are not withdrawn here." });
+  }
+  const bound = ttl && { quantity: ttl.quantity, unit: "second" as const };
+  return await commonWish({
+    ...rest,
+    ...(withdrawal === undefined ? {} : { withdrawal }),
+    ...(bound === undefined ? {} : { validity_interval: { invalid_hereafter: bound } }),
+  }, network);
+}
+
 const boundOf = (bound: Bound | undefined): Bound | undefined => bound;
 
 type GivenPayment = NonNullable<ConstructBody["payments"]>[number];
@@ -63,7 +77,8 @@ export function paymentOf({ address, amount, assets }: GivenPayment, network: Ne
   };
 }
 
-function payable(address: Address, network: NetworkId, place: string): string {
+/** Bytes of an address in hexadecimal; throws 400 for one that nothing can be sent to. */
+export function payable(address: Address, network: NetworkId, place: string): string {
   const no = (why: string) => new HttpFailure(400, "bad_request", `Error in $.${place}: ${why}`);
   if (address.network !== network) throw no("this is an address of another network");
   if (address.kind === "reward") throw no("nothing can be sent to a stake address");

@@ -3,21 +3,21 @@ import { fromHex } from "#src/base/bytes.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";
-import { encodeTransaction, type NewOutput, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
+import { type NewOutput, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
 import type { Value } from "#src/cardano/value.ts";
 import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
-import { ledgerSize, minFee } from "#src/balance/fee.ts";
 import { atLeast, refScriptSize } from "#src/balance/output.ts";
 import { type AccountActions, accountActions } from "#src/wallet/build/account.ts";
 import { Bag } from "#src/wallet/build/bag.ts";
 import { stableMinimum } from "#src/wallet/build/changes.ts";
 import type { Needs } from "#src/wallet/build/choose.ts";
+import { type Draft, drafting } from "#src/wallet/build/draft.ts";
 import { type Minting, mintingOf } from "#src/wallet/build/mint.ts";
 import { outputsOf } from "#src/wallet/build/payments.ts";
 import { policyOfTemplate } from "#src/wallet/build/policy.ts";
-import { type Framed, settle, type Settled } from "#src/wallet/build/settle.ts";
+import { settle, type Settled } from "#src/wallet/build/settle.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
-import { isSpendable, type KnownScript, knownScripts, Signers } from "#src/wallet/build/signers.ts";
+import { isSpendable, type KnownScript, knownScripts } from "#src/wallet/build/signers.ts";
 import { type Interval, intervalOf } from "#src/wallet/build/validity.ts";
 import type {
   CoinSelection,
@@ -154,34 +154,15 @@ function withScript(
   return ok([atLeast(parameters, { ...first, script }), ...others]);
 }
 
-interface Draft extends Framed {
-  readonly transaction: Uint8Array;
-}
-
 function build(input: ConstructInput, plan: Plan, seed: number | undefined): Result<Constructed, ConstructFailure> {
   const { means, parameters } = input;
   const known = knownScripts(means.scripts);
+  const draft = drafting({ ...plan, parameters, known });
   const outcome = settle<Draft, never>(
     { ...means, coins: means.coins.filter(isSpendable(known)) },
     plan.needs,
     parameters,
-    (coins, change, fee) => {
-      const signers = new Signers(plan.keys, plan.scripts, known);
-      for (const { utxo } of coins) signers.spend(utxo.output.address);
-      const transaction = encodeTransaction({
-        ...plan.parts,
-        inputs: coins.map(({ utxo }) => utxo.ref),
-        outputs: [...plan.outputs, ...change],
-        fee,
-        nativeScripts: signers.nativeScripts(),
-      });
-      const size = ledgerSize(transaction.length + signers.bytes());
-      const refScriptBytes = coins.reduce(
-        (sum, { utxo: { output } }) => sum + (output.script ? refScriptSize(output.script) : 0),
-        plan.referenceBytes,
-      );
-      return { transaction, size, minFee: minFee(parameters, { size, refScriptBytes }) };
-    },
+    (coins, change, fee) => draft(coins, [...plan.outputs, ...change], fee),
     seed,
   );
   return "settled" in outcome ? ok(constructed(input, plan, outcome.settled)) : { ok: false, error: outcome.failure };

@@ -110,7 +110,7 @@ function tiers(coins: readonly OwnCoin[]): readonly (readonly OwnCoin[])[] {
   return [...new Set([...counts, coins.length])].filter((count) => count > 0).map((count) => inOrder.slice(0, count));
 }
 
-type Fit<F extends Framed, E extends Failure> =
+export type Fit<F extends Framed, E extends Failure> =
   | { readonly settled: Settled<F> }
   | { readonly failure: E | SelectionFailure }
   /** Lovelace that the change would have to get besides. */
@@ -174,7 +174,7 @@ function merged(groups: readonly Group[]): readonly Group[] {
 }
 
 /** The transaction with these coins and change at the least fee that is right for itself. */
-function fitted<F extends Framed, E extends Failure>(
+export function fitted<F extends Framed, E extends Failure>(
   frame: Frame<F, E>,
   coins: readonly OwnCoin[],
   shares: Shares,

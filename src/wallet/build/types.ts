@@ -135,6 +135,22 @@ export interface ConstructInput extends Setting {
   readonly seed?: number | undefined;
 }
 
+/** Job `migrate`: all of `means.coins` goes to `means.change`, which need not be the wallet's. */
+export interface MigrateInput extends Setting {
+  readonly means: Means;
+}
+
+/** A part of a migration: all of its transactions may not fit into one message. */
+export interface MigrationPart {
+  /** CBOR of each, without signatures. */
+  readonly transactions: readonly Uint8Array[];
+  readonly parts: number;
+  /** The same for all parts of a plan. */
+  readonly plan: string;
+  /** The slot that it is made in: asked for together with the other parts. */
+  readonly slot: number;
+}
+
 /** An own output that a transaction spends or puts up. */
 export interface ChosenCoin {
   readonly ref: OutRef;
@@ -365,6 +381,9 @@ export type BalanceTxFailure =
     | "balance_tx_existing_return_collateral"
     | "balance_tx_existing_total_collateral"
   >;
+
+/** Why nothing is migrated. */
+export type MigrateFailure = Failure<"nothing_to_migrate" | "invalid_validity_bounds">;
 
 /** Why bytes are not decoded. */
 export type DecodeFailure = Failure<"bad_request">;

@@ -9,12 +9,6 @@ const MISSING: readonly string[] = [
   "GET /dreps/suggested",
   "GET /dreps/summary",
   "GET /dreps/{drepId}",
-  "POST /byron-wallets/{walletId}/coin-selections/random",
-  "POST /byron-wallets/{walletId}/migrations",
-  "POST /byron-wallets/{walletId}/migrations/plan",
-  "POST /wallets/{walletId}/coin-selections/random",
-  "POST /wallets/{walletId}/migrations",
-  "POST /wallets/{walletId}/migrations/plan",
 ];
 
 interface Operation {

@@ -1,0 +1,56 @@
+/** A wallet's migration: unsigned transactions that carry all that it has in the ledger to other addresses. */
+import { z } from "zod";
+import { type Building, pendingOf, settingOf, type WalletBuildOptions } from "#actors/walletBuilds.ts";
+import { joined } from "#src/base/bytes.ts";
+import { type Json, messaged } from "#src/base/json.ts";
+import { type Failure, ok, type Result } from "#src/base/result.ts";
+import { ROLES } from "#src/cardano/derivation.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import { atPoint } from "#src/chain/available.ts";
+import type { MigrateFailure, MigrateInput, MigrationPart } from "#src/wallet/build/types.ts";
+import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
+import { readOwnUtxos } from "#src/wallet/index/read.ts";
+
+/** What is asked for: a part of the transactions, for all together may not fit into one message. */
+export const migrationAsked = z.object({
+  /** Bytes of the addresses, in hexadecimal. */
+  addresses: z.array(z.string().regex(/^([0-9a-f]{2})+$/)).min(1),
+  part: z.number().int().min(0),
+  /** The slot that the first part told, so that all parts are of one plan; null for the first. */
+  slot: z.number().int().min(0).nullable(),
+});
+
+/** Transactions of a part: 16 kB each at the most, twice as much in hexadecimal. */
+const PART = 16;
+
+/** A part of what a migration would be, out of what the wallet holds now. */
+export async function migrating(
+  options: WalletBuildOptions,
+  { id, account }: Building,
+  { addresses, part, slot: asked }: z.output<typeof migrationAsked>,
+  migrate: (input: MigrateInput) => Promise<Result<readonly Uint8Array[], MigrateFailure | Failure>>,
+): Promise<Result<Json, Failure>> {
+  const setting = await settingOf(options, { withdrawal: "self" });
+  if (!setting.ok) return setting;
+  const { at, value: { coins, stake } } = await atPoint(options.store, async (sql) => ({
+    coins: await readOwnUtxos(sql, id, await pendingOf(sql, id)),
+    stake: await readAccount(sql, id),
+  }));
+  const known = setting.value(at.slot, asked ?? undefined);
+  const built = await migrate({
+    ...known,
+    means: {
+      coins,
+      change: addresses.map((address) => ({ address, path: [] })),
+      ...(stake ? { account: stakeAccountOf(stake, [...account, ROLES.stake, 0], known.parameters.keyDeposit) } : {}),
+    },
+  });
+  if (!built.ok) return built;
+  const answer: MigrationPart = {
+    transactions: built.value.slice(part * PART, (part + 1) * PART),
+    parts: Math.ceil(built.value.length / PART),
+    plan: hash256(joined(built.value)),
+    slot: known.slot,
+  };
+  return ok(messaged(answer));
+}

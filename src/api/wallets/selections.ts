@@ -1,0 +1,39 @@
+/** Coin selections without a transaction, and migrations; safe in a browser. */
+import { z } from "zod";
+import { anyAddress } from "#src/api/wallets/addresses.ts";
+import { assetAmount } from "#src/api/wallets/amounts.ts";
+import { poolId } from "#src/api/wallets/params.ts";
+import { amount, passphrase } from "#src/api/wallets/text.ts";
+import { byronFeesBody, coinSelection, paymentFeesBody } from "#src/api/wallets/transactions.ts";
+
+const action = z.discriminatedUnion("action", [
+  z.object({ action: z.literal("join"), pool: poolId }),
+  z.object({ action: z.literal("quit") }),
+]);
+
+/** Payments, or what is done with the stake. */
+export const selectBody = paymentFeesBody.partial({ payments: true }).extend({
+  delegation_action: action.optional().meta({ description: "Instead of payments and all that goes with them." }),
+}).refine(
+  ({ delegation_action: delegates, ...others }) =>
+    delegates === undefined
+      ? others.payments !== undefined
+      : Object.values(others).every((value) => value === undefined),
+  "expected either payments or a delegation_action",
+).meta({ id: "SelectCoinsBody" });
+
+export const byronSelectBody = byronFeesBody.meta({ id: "ByronSelectCoinsBody" });
+
+const addresses = z.array(anyAddress).min(1).max(1_000).meta({
+  description: "Where everything goes, in turn.",
+});
+export const planBody = z.object({ addresses }).meta({ id: "MigrationPlanBody" });
+export const migrationBody = z.object({ passphrase, addresses }).meta({ id: "MigrationBody" });
+
+const balance = z.object({ ada: amount, assets: z.array(assetAmount) });
+export const migrationPlan = z.object({
+  selections: z.array(coinSelection).meta({ description: "One for each transaction." }),
+  total_fee: amount,
+  balance_leftover: balance.meta({ description: "Of outputs that cost more than they bring." }),
+  balance_selected: balance.meta({ description: "Of outputs that go, before the fee." }),
+}).meta({ id: "MigrationPlan" });

@@ -1,0 +1,61 @@
+/** `…/coin-selections/random`: what would be spent, for whoever writes and signs the transaction elsewhere, such as a hardware wallet. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { z } from "zod";
+import { walletId } from "#src/api/wallets/params.ts";
+import * as api from "#src/api/wallets/selections.ts";
+import { coinSelection } from "#src/api/wallets/transactions.ts";
+import { selectionView } from "#src/edge/wallets/builtViews.ts";
+import { requirePool } from "#src/edge/wallets/delegation.ts";
+import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import type { Served } from "#src/edge/wallets/kinds.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import { BUILD } from "#src/edge/wallets/transactions.ts";
+import { commonWish, oldWish } from "#src/edge/wallets/wish.ts";
+import type { Wish } from "#src/wallet/build/types.ts";
+
+/** Adds it for sequential wallets and those of the first era. */
+export function selectionRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
+  const selected = async (id: string, wishing: () => Promise<Wish>) => {
+    await served.found(id);
+    const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
+    return selectionView(built.selection);
+  };
+  const spec = {
+    method: "post",
+    path: `/${served.prefix}/:walletId/coin-selections/random`,
+    summary: "Choose what to spend, and leave the transaction to somebody else",
+    description:
+      "What is chosen is avoided by others for two minutes. Inputs less outputs, change and deposits are the fee.",
+    params: { walletId },
+    answer: coinSelection,
+    refusals: BUILD,
+  } as const;
+  if (served.named === "Byron") {
+    route(
+      app,
+      { ...spec, operation: "byronSelectCoins", body: api.byronSelectBody },
+      ({ params, body }) => selected(params.walletId, () => commonWish(body, desk.networkId)),
+    );
+    return;
+  }
+  route(
+    app,
+    {
+      ...spec,
+      operation: "selectCoins",
+      body: api.selectBody,
+      refusals: { ...BUILD, 404: "`no_such_wallet`, `no_such_pool`" },
+    },
+    ({ params, body }) => selected(params.walletId, () => selectionWish(desk, body)),
+  );
+}
+
+/** What such a body wishes. Who only chooses coins gets no vote beside a delegation: there is no certificate for it in such an answer. */
+async function selectionWish(desk: Desk, body: z.output<typeof api.selectBody>): Promise<Wish> {
+  const { delegation_action: action, payments, ...rest } = body;
+  if (action === undefined) return await oldWish({ ...rest, payments: payments! }, desk.networkId);
+  if (action.action === "quit") return { delegations: [{ index: 0 }], withdrawal: "self" };
+  await requirePool(desk, action.pool);
+  return { delegations: [{ pool: action.pool, index: 0 }] };
+}
