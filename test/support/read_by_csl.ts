@@ -29,7 +29,7 @@ export interface CslTransaction {
   readonly withdrawals: Readonly<Record<string, bigint>>;
   /** Quantity by policy and name; below 0 what is burned. */
   readonly mint: Readonly<Record<string, bigint>>;
-  /** By label, in the library's detailed form. */
+  /** By label, in the tagged form. */
   readonly metadata: Readonly<Record<string, Json>>;
   readonly collateral: readonly string[];
   /** Hashes of the keys that signed, sorted; every signature holds. */
@@ -135,10 +135,24 @@ function mintOf(mint: csl.Mint | undefined): Record<string, bigint> {
 
 function metadataOf(metadata: csl.GeneralTransactionMetadata | undefined): Record<string, Json> {
   return Object.fromEntries(
-    list(metadata?.keys()).map((label) => {
-      const value = metadata!.get(label)!;
-      const json = csl.decode_metadatum_to_json_str(value, csl.MetadataJsonSchema.DetailedSchema);
-      return [label.to_str(), parseJson(json)];
-    }),
+    list(metadata?.keys()).map((label) => [label.to_str(), tagged(metadata!.get(label)!)]),
   );
+}
+
+/** The library's own JSON cannot say integers beyond 63 bits. */
+function tagged(value: csl.TransactionMetadatum): Json {
+  switch (value.kind()) {
+    case csl.TransactionMetadatumKind.MetadataMap: {
+      const map = value.as_map();
+      return { map: list(map.keys()).map((k) => ({ k: tagged(k), v: tagged(map.get(k)) })) };
+    }
+    case csl.TransactionMetadatumKind.MetadataList:
+      return { list: list(value.as_list()).map(tagged) };
+    case csl.TransactionMetadatumKind.Int:
+      return { int: parseJson(value.as_int().to_str()) };
+    case csl.TransactionMetadatumKind.Bytes:
+      return { bytes: toHex(value.as_bytes()) };
+    default:
+      return { string: value.as_text() };
+  }
 }

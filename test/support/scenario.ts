@@ -44,6 +44,19 @@ export interface WalletWish {
   readonly coins?: readonly bigint[];
 }
 
+/** As the devnet tells of itself. */
+export interface DevnetTip {
+  readonly slot: number;
+  readonly height: number;
+  readonly hash: string;
+  /** The slot it is now. */
+  readonly currentSlot: number;
+  /** Milliseconds. */
+  readonly slotLength: number;
+  /** Milliseconds since 1970. */
+  readonly genesisTime: number;
+}
+
 type ConstructBody = Parameters<WalletClient["construct"]>[1];
 
 /** What became of a construct body on its way into the mempool. */
@@ -140,8 +153,8 @@ export class Scenario {
     return body.transactions.map(({ hash }: { hash: string }) => hash);
   }
 
-  /** The devnet's newest block. */
-  async tip(): Promise<{ readonly slot: number; readonly height: number; readonly hash: string }> {
+  /** The devnet's newest block, and its clock. */
+  async tip(): Promise<DevnetTip> {
     return (await http(this.devnet, "GET", "/tip")).body;
   }
 

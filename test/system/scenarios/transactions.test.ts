@@ -1,39 +1,290 @@
 /** Transactions of the new workflow: what is built is what was asked for, at the least fee, and the ledger takes it. */
+import { createDecipheriv, pbkdf2Sync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { lovelace } from "#src/client/wallets.ts";
-import { leastFee, readByCsl } from "../../support/read_by_csl.ts";
-import { ADA, Scenario } from "../../support/scenario.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { type Json, parseJson } from "#src/base/json.ts";
+import { type Decoded, lovelace, WalletClient } from "#src/client/wallets.ts";
+import { leastFee, paymentKey, readByCsl } from "../../support/read_by_csl.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+
+const MOST = 2n ** 64n - 1n;
+const MOST_MINTED = 2n ** 63n - 1n;
+
+/** A map of metadata in the tagged form. */
+interface Tagged {
+  readonly map: readonly { readonly k: Json; readonly v: Json }[];
+}
 
 describe("transactions", () => {
   let scenario: Scenario;
+  let client: WalletClient;
   let mine: string;
   let other: string;
 
   beforeAll(async () => {
-    scenario = await Scenario.start();
-    [mine, other] = await Promise.all([
-      scenario.createWallet({ coins: [20n, 20n, 20n, 20n].map((ada) => ada * ADA) }).then(({ id }) => id),
-      scenario.createWallet().then(({ id }) => id),
-    ]);
+    scenario = await Scenario.start({ blockMs: 0 });
+    ({ client } = scenario);
+    ({ id: other } = await scenario.createWallet());
+    ({ id: mine } = await scenario.createWallet({ coins: Array<bigint>(6).fill(40n * ADA) }));
   });
   afterAll(() => scenario?.stop());
 
-  it("pays several, each output out of a coin of its own, and a change for each", async () => {
-    const addresses = (await scenario.client.addresses(other)).slice(0, 3).map(({ id }) => id);
+  const paying = async (ada: bigint) => ({
+    payments: [{ address: await scenario.address(other), amount: lovelace(ada * ADA) }],
+  });
+  const decoded = (id: string, transaction: string, passphrase?: string): Promise<Decoded> =>
+    client.decode(id, { transaction, ...(passphrase === undefined ? {} : { decrypt_metadata: { passphrase } }) });
+
+  it("pay several, each output out of a coin of its own, and a change for each", async () => {
+    const before = await scenario.available(mine);
+    const addresses = (await client.addresses(other)).slice(0, 3).map(({ id }) => id);
     const payments = addresses.map((address, i) => ({ address, amount: lovelace(BigInt(i + 2) * ADA) }));
     const { signed, built, id, told } = await scenario.land(mine, { payments });
     const read = readByCsl(signed);
     expect(read.id).toBe(id);
+    expect(read.inputs).toEqual(built.coin_selection.inputs.map(({ id, index }) => `${id}#${index}`).sort());
     expect(read.inputs).toHaveLength(3);
     expect(read.outputs).toHaveLength(6);
     for (const { address, amount } of payments) {
       expect(read.outputs).toContainEqual({ address, lovelace: amount.quantity, assets: {}, datum: false });
     }
-    expect(built.coin_selection.change).toHaveLength(3);
+    for (const { address, amount } of built.coin_selection.change) {
+      expect(read.outputs).toContainEqual({ address, lovelace: BigInt(amount.quantity), assets: {}, datum: false });
+    }
     expect(read.fee).toBe(leastFee(signed));
     expect(BigInt(built.fee.quantity)).toBe(read.fee);
-    expect(read.signedBy).toHaveLength(3);
+    const signers = built.coin_selection.inputs.map(({ address }) => paymentKey(address)!);
+    expect(read.signedBy).toEqual([...new Set(signers)].sort());
     expect(BigInt(told.amount.quantity)).toBe(9n * ADA + read.fee);
+    expect(told.fee).toEqual(built.fee);
+    await scenario.untilAvailable(mine, before - 9n * ADA - read.fee);
     await scenario.untilAvailable(other, 9n * ADA);
+    expect(await client.transaction(other, id)).toMatchObject({
+      direction: "incoming",
+      amount: { quantity: 9_000_000 },
+    });
+  });
+
+  it("are read alike by everybody at every stage, and each wallet knows its own in them", async () => {
+    const built = await client.construct(mine, await paying(3n));
+    const [unsigned, seen] = [await decoded(mine, built.transaction), await decoded(other, built.transaction)];
+    const read = readByCsl(built.transaction);
+    expect([unsigned.id, seen.id]).toEqual([read.id, read.id]);
+    expect([unsigned.fee, unsigned.witness_count.verification_key]).toEqual([built.fee, 0]);
+    expect(unsigned.inputs).toMatchObject(
+      built.coin_selection.inputs.map(({ id, index, amount, derivation_path }) => ({
+        id,
+        index,
+        amount,
+        derivation_path,
+      })),
+    );
+    expect(seen.inputs).toEqual(unsigned.inputs.map(({ id, index }) => ({ id, index })));
+    const paths = ({ outputs }: Decoded) => outputs.map(({ derivation_path }) => derivation_path?.slice(3).join("/"));
+    expect([paths(unsigned).sort(), paths(seen).sort()]).toEqual([["1/3", undefined], ["0/0", undefined]]);
+    expect(unsigned.validity_interval!.invalid_hereafter).toEqual({ quantity: Number(read.ttl), unit: "slot" });
+
+    expect(await scenario.refused(client.submit(mine, built.transaction)))
+      .toEqual([403, "missing_witnesses_in_transaction"]);
+    const wrong = await scenario.refusal(client.sign(mine, built.transaction, "another passphrase"));
+    expect([wrong.status, wrong.code, wrong.details]).toEqual([
+      403,
+      "wrong_encryption_passphrase",
+      { wallet_id: mine },
+    ]);
+    const { transaction } = await client.sign(mine, built.transaction, PASSPHRASE);
+    const signed = await decoded(mine, transaction);
+    expect(signed).toEqual({ ...unsigned, witness_count: { ...unsigned.witness_count, verification_key: 1 } });
+    // signed once more it is the same
+    expect((await client.sign(mine, transaction, PASSPHRASE)).transaction).toBe(transaction);
+    expect(await scenario.refused(client.submit(other, transaction))).toEqual([403, "foreign_transaction"]);
+    // nothing is known of it before it is submitted
+    expect(await scenario.refused(client.transaction(mine, unsigned.id))).toEqual([404, "no_such_transaction"]);
+    expect(await client.submit(mine, transaction)).toEqual({ id: unsigned.id });
+    await scenario.blocks();
+    await scenario.untilInLedger(mine, unsigned.id);
+  });
+
+  it("come in base 64 or 16, and are taken in either", async () => {
+    const body = await paying(2n);
+    const built = await client.construct(mine, { ...body, encoding: "base16" });
+    expect(built.transaction).toMatch(/^[0-9a-f]+$/);
+    const base64 = btoa(String.fromCharCode(...fromHex(built.transaction)));
+    expect((await decoded(mine, base64)).id).toBe((await decoded(mine, built.transaction)).id);
+    const sign = (transaction: string, encoding: string) =>
+      client.send<{ transaction: string }>("POST", `/wallets/${mine}/transactions-sign`, {
+        transaction,
+        passphrase: PASSPHRASE,
+        encoding,
+      });
+    const { transaction: hex } = await sign(base64, "base16");
+    const { transaction: text } = await sign(built.transaction, "base64");
+    expect(toHex(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)))).toBe(hex);
+    await client.submit(mine, hex);
+    await scenario.blocks();
+    await scenario.untilInLedger(mine, readByCsl(hex).id);
+    for (const transaction of ["zz", "00", "gqUA", "hKCg9fY="]) {
+      expect(await scenario.refused(client.decode(mine, { transaction }))).toEqual([400, "bad_request"]);
+    }
+  });
+
+  it("carry metadata with every digit, in both forms", async () => {
+    const label = String(MOST);
+    const tagged = parseJson(`{"0":{"map":[{"k":{"int":-${MOST}},"v":{"list":[{"int":${MOST}},{"bytes":"00ff"}]}}]},
+      "${label}":{"string":"${"é".repeat(32)}"}}`) as Record<string, Json>;
+    const { signed, id } = await scenario.land(mine, { metadata: tagged });
+    expect(readByCsl(signed).metadata).toEqual(tagged);
+    expect((await decoded(mine, signed)).metadata).toEqual(tagged);
+    expect((await client.transaction(mine, id)).metadata).toEqual(tagged);
+    const plain = parseJson(`{"1":{"most":${MOST},"least":-${MOST},"list":["a",1]},"2":"0x00ff"}`) as Record<
+      string,
+      Json
+    >;
+    const simple = await scenario.land(mine, { metadata: plain });
+    expect((await client.transaction(mine, simple.id, { "simple-metadata": true })).metadata).toEqual(plain);
+    expect((await client.transaction(mine, simple.id)).metadata).toMatchObject({ 2: { bytes: "00ff" } });
+    for (
+      const wrong of [
+        `{"0":{"int":${MOST + 1n}}}`,
+        `{"${MOST + 1n}":{"int":1}}`,
+        `{"0":{"string":"${"é".repeat(33)}"}}`,
+      ]
+    ) {
+      expect(await scenario.refused(client.construct(mine, { metadata: parseJson(wrong) as Record<string, Json> })))
+        .toEqual([400, "bad_request"]);
+    }
+  });
+
+  it("carry encrypted messages, which others open who know the passphrase", async () => {
+    const text = ["Hello", "x".repeat(64)];
+    const metadata = { "674": { map: [{ k: { string: "msg" }, v: { list: text.map((string) => ({ string })) } }] } };
+    const { signed, id } = await scenario.land(mine, {
+      metadata,
+      encrypt_metadata: { method: "basic", passphrase: "cardano" },
+    });
+    const [label] = Object.values(readByCsl(signed).metadata) as unknown as [Tagged];
+    const fields = new Map(label.map.map(({ k, v }) => [(k as { string: string }).string, v]));
+    expect(fields.get("enc")).toEqual({ string: "basic" });
+    const { list } = fields.get("msg") as unknown as { list: readonly { string: string }[] };
+    const bytes = Buffer.from(list.map(({ string }) => string).join(""), "base64");
+    expect(bytes.subarray(0, 8).toString()).toBe("Salted__");
+    const key = pbkdf2Sync("cardano", bytes.subarray(8, 16), 10_000, 48, "sha256");
+    const cipher = createDecipheriv("aes-256-cbc", key.subarray(0, 32), key.subarray(32));
+    expect(JSON.parse(Buffer.concat([cipher.update(bytes.subarray(16)), cipher.final()]).toString())).toEqual(text);
+    expect((await decoded(other, signed, "cardano")).metadata).toEqual(metadata);
+    expect((await decoded(other, signed)).metadata).toEqual({ "674": label });
+    expect(await scenario.refused(decoded(other, signed, "another"))).toEqual([403, "invalid_metadata_decryption"]);
+    expect((await client.transaction(mine, id)).metadata).toEqual({ "674": label });
+    const unfit = client.construct(mine, {
+      metadata: { "1": { int: 1 } },
+      encrypt_metadata: { passphrase: "cardano" },
+    });
+    expect(await scenario.refused(unfit)).toEqual([403, "invalid_metadata_encryption"]);
+  });
+
+  it("mint, carry and burn assets by the piece, up to the largest amounts", async () => {
+    const mint = (quantity: bigint, more: object = {}) => ({
+      policy_script_template: "cosigner#0",
+      asset_name: "6f616b",
+      operation: { mint: { quantity, ...more } },
+    });
+    const none = await scenario.refusal(client.construct(mine, { mint_burn: [mint(1n)] }));
+    expect([none.status, none.code]).toEqual([403, "missing_policy_public_key"]);
+    expect(none.message).toContain("POST");
+    await client.makePolicyKey(mine, PASSPHRASE);
+    const { policy_id: policy } = await client.policyId(mine, "cosigner#0");
+    const asset = `${policy}6f616b`;
+    expect(await scenario.refused(client.construct(mine, { mint_burn: [mint(MOST_MINTED + 1n)] })))
+      .toEqual([403, "mint_or_burn_asset_quantity_out_of_bounds"]);
+    const wanted = { assets: [{ policy_id: policy, asset_name: "6f616b", quantity: 1n }] };
+    const lacking = await scenario.refusal(
+      client.construct(mine, { payments: [{ ...(await paying(2n)).payments[0]!, ...wanted }] }),
+    );
+    expect([lacking.code, lacking.details]).toEqual(["not_enough_money", {
+      shortfall: { ada: lovelace(0), assets: [{ policy_id: policy, asset_name: "6f616b", quantity: 1 }] },
+    }]);
+
+    for (const quantity of [MOST_MINTED, MOST_MINTED, MOST_MINTED]) {
+      const { signed, told } = await scenario.land(mine, { mint_burn: [mint(quantity)] });
+      const read = readByCsl(signed);
+      expect(read.mint).toEqual({ [asset]: quantity });
+      expect(read.fee).toBe(leastFee(signed));
+      expect(told.mint.tokens).toMatchObject([{ policy_id: policy, assets: [{ asset_name: "6f616b", quantity }] }]);
+    }
+    expect((await client.wallet(mine)).assets.total)
+      .toEqual([{ policy_id: policy, asset_name: "6f616b", quantity: 3n * MOST_MINTED }]);
+    const given = { policy_id: policy, asset_name: "6f616b", quantity: MOST };
+    const address = await scenario.address(other, 4);
+    const { signed, id } = await scenario.land(mine, {
+      payments: [{ address, amount: lovelace(0), assets: [given] }],
+    });
+    const paid = readByCsl(signed).outputs.find((one) => one.address === address)!;
+    expect(paid.assets).toEqual({ [asset]: MOST });
+    expect(paid.lovelace).toBeGreaterThan(ADA);
+    expect((await decoded(other, signed)).outputs.find((one) => one.address === address)!.assets).toEqual([given]);
+    const received = await scenario.untilInLedger(other, id);
+    expect(received.outputs.find((one) => one.address === address)!.assets).toEqual([given]);
+    expect((await client.wallet(other)).assets.available).toEqual([given]);
+
+    const left = 3n * MOST_MINTED - MOST;
+    const { signed: burning, told } = await scenario.land(mine, {
+      mint_burn: [{
+        policy_script_template: "cosigner#0",
+        asset_name: "6f616b",
+        operation: { burn: { quantity: left } },
+      }],
+    });
+    expect(readByCsl(burning).mint).toEqual({ [asset]: -left });
+    expect(told.burn.tokens).toMatchObject([{ policy_id: policy, assets: [{ quantity: left }] }]);
+    expect((await client.wallet(mine)).assets.total).toEqual([]);
+    expect(await client.assets(mine)).toMatchObject([{ policy_id: policy, asset_name: "6f616b" }]);
+
+    const gift = await scenario.land(mine, {
+      mint_burn: [mint(7n, { receiving_address: await scenario.address(other, 5) })],
+    });
+    await scenario.untilInLedger(other, gift.id);
+    expect((await client.wallet(other)).assets.available).toEqual([{ ...given, quantity: MOST + 7n }]);
+  });
+
+  it("hold for the slots that were asked for", async () => {
+    const { slot } = await scenario.tip();
+    const interval = {
+      invalid_before: { quantity: slot, unit: "slot" },
+      invalid_hereafter: { quantity: slot + 9_999, unit: "slot" },
+    } as const;
+    const { signed, told } = await scenario.land(mine, { ...(await paying(2n)), validity_interval: interval });
+    expect([readByCsl(signed).start, readByCsl(signed).ttl]).toEqual([BigInt(slot), BigInt(slot + 9_999)]);
+    expect(told.validity_interval).toEqual(interval);
+    // seconds are from now on, and a slot is a twentieth of one
+    const inSeconds = await client.construct(mine, {
+      ...(await paying(2n)),
+      validity_interval: { invalid_hereafter: { quantity: 60, unit: "second" } },
+    });
+    const { ttl, start } = readByCsl(inSeconds.transaction);
+    expect(start).toBeUndefined();
+    expect(Number(ttl)).toBeGreaterThan(slot + 1_200);
+    expect(Number(ttl)).toBeLessThanOrEqual((await scenario.tip()).currentSlot + 1_200);
+    const bounds = {
+      invalid_before: { quantity: 10, unit: "slot" },
+      invalid_hereafter: { quantity: 9, unit: "slot" },
+    } as const;
+    expect(await scenario.refused(client.construct(mine, { ...(await paying(2n)), validity_interval: bounds })))
+      .toEqual([403, "invalid_validity_bounds"]);
+    // what begins later is refused by the ledger
+    const later = scenario.constructSignSubmit(mine, {
+      ...(await paying(2n)),
+      validity_interval: {
+        invalid_before: { quantity: slot + 900_000, unit: "slot" },
+        invalid_hereafter: { quantity: slot + 900_100, unit: "slot" },
+      },
+    });
+    expect(await scenario.refused(later)).toEqual([500, "created_invalid_transaction"]);
+  });
+
+  it("are refused where there is nothing to do, or where it would go to another network", async () => {
+    expect(await scenario.refused(client.construct(mine, {}))).toEqual([403, "created_invalid_transaction"]);
+    const mainnet = "addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8";
+    expect(await scenario.refused(client.construct(mine, { payments: [{ address: mainnet, amount: lovelace(ADA) }] })))
+      .toEqual([400, "bad_request"]);
   });
 });
