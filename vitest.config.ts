@@ -9,15 +9,15 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     projects: [
-      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60_000 } },
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 300_000 } },
       {
         extends: true,
         test: {
           name: "system",
           include: ["test/system/**/*.test.ts"],
           globalSetup: ["test/support/global.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],
