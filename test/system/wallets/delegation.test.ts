@@ -295,4 +295,4 @@ test("answers from behind, from ahead and from far behind come to the same rewar
   } finally {
     await house.stop();
   }
-}, 60_000);
+});

@@ -218,4 +218,4 @@ test("metadata comes from where it is set, stays over a restart, and is forgotte
   }
   expect((await asked("PUT", "/settings", {})).status).toBe(204);
   expect(await asked("GET", "/smash/health?url=https://x.example/path")).toMatchObject({ status: 400 });
-}, 60_000);
+});
