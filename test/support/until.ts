@@ -2,7 +2,7 @@
 export async function until<T>(
   what: string,
   check: () => Promise<T | undefined | false>,
-  ms = 30_000,
+  ms = 150_000,
   every = 25,
 ): Promise<T> {
   for (const end = Date.now() + ms;;) {

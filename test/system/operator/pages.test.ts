@@ -230,7 +230,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.locator(".badges", { hasText: "paused" }).waitFor();
     expect((await actor("token", token)).body.paused).toBe(true);
     await page.getByRole("button", { name: "Resume" }).waitFor();
-    await until("the focus", () => page.evaluate(() => document.activeElement?.textContent === "Resume"), 5_000);
+    await until("the focus", () => page.evaluate(() => document.activeElement?.textContent === "Resume"), 60_000);
     await page.keyboard.press("Enter");
     await page.locator("dialog[open]").waitFor();
     await page.keyboard.press("Enter");

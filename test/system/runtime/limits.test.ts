@@ -348,7 +348,7 @@ test("what an entity that cannot be read does not take comes again later each ti
   await ask.ask(account("odd"), { type: "ADD", amount: 5 });
   void ask.ask(account("odd"), { type: "PAY", amount: 5 }, { deadlineMs: 500 });
   const attempts = async () => (await store.sql`select attempts from effect where id = 'odd'`)[0]?.attempts as number;
-  await until("it is put off", async () => await attempts() >= 3, 5_000);
+  await until("it is put off", async () => await attempts() >= 3, 60_000);
   expect(runs).toBeLessThanOrEqual(await attempts() + 1);
   await store.sql`
     insert into reminder (kind, id, name, n, partition, at, event)
@@ -359,7 +359,7 @@ test("what an entity that cannot be read does not take comes again later each ti
   await store.sql`
     insert into reminder (kind, id, name, n, partition, at, event)
     values ('account', 'even', 'wake', 1, ${partitionOf(account("even"), 8)}, now(), '{"type":"WOKEN"}'::jsonb)`;
-  await until("another's is due", async () => (await readActor(store, account("even")))!.context.woken === 1, 5_000);
+  await until("another's is due", async () => (await readActor(store, account("even")))!.context.woken === 1, 60_000);
   await store.sql`delete from reminder`;
   await store.sql`update effect set done = true`;
 });
