@@ -21,6 +21,7 @@ import { type Progress, progressLine, ProgressMeter } from "#src/chain/progress.
 import { prune } from "#src/chain/prune.ts";
 import { Restoring } from "#src/chain/restoring.ts";
 import type { Supplies } from "#src/chain/supply.ts";
+import { Trail } from "#src/chain/trail.ts";
 import { applyAnswer, lapseWatches, placeAnswer, undoWatches, wantedWatches } from "#src/chain/watch.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
@@ -74,7 +75,8 @@ export class Follower {
   constructor(private readonly options: FollowerOptions) {
     const { store, port, projections, fence, append, ring, log, onStep, near = NEAR } = options;
     const keepBlocks = options.keepBlocks ?? KEEP_BLOCKS;
-    const shared = { store, port, fence, append, ring, keepBlocks, onStep, supplies: options.supplies };
+    const trails = projections.filter(({ members }) => members !== undefined).map((one) => new Trail(one));
+    const shared = { store, port, fence, append, ring, keepBlocks, onStep, trails, supplies: options.supplies };
     this.main = new Lane({
       ...shared,
       log,

@@ -7,7 +7,7 @@
  */
 import type { Point, Tip } from "#src/cardano/block.ts";
 import type { Projection } from "#src/cardano/projection.ts";
-import { MAIN, readPlace } from "#src/chain/cursor.ts";
+import { MAIN, type Place, readPlace } from "#src/chain/cursor.ts";
 import { BETWEEN } from "#src/chain/stopover.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
@@ -19,6 +19,8 @@ const AT_ONCE = 2_000;
 /** A cursor of things that are read apart. */
 export interface Group {
   readonly cursor: string;
+  /** The slot that it has come to. */
+  readonly slot: number;
   readonly projection: string;
   readonly members: number;
 }
@@ -87,11 +89,11 @@ export function currentMembers(sql: Queries, projection: string): Fragment {
 
 /** The cursors that are apart, of these projections. */
 export async function readGroups(sql: Queries, projections: readonly string[]): Promise<Group[]> {
-  const rows = await sql<{ cursor: string; projection: string; members: number }[]>`
-    select cursor, projection, count(*)::int as members from chain_member
+  const rows = await sql<{ cursor: string; slot: bigint; projection: string; members: number }[]>`
+    select cursor, slot, projection, count(*)::int as members from chain_member join chain_cursor on id = cursor
     where cursor is distinct from ${MAIN} and cursor is not null and projection = any(${sql.array([...projections])})
-    group by cursor, projection order by cursor`;
-  return [...rows];
+    group by cursor, slot, projection order by cursor`;
+  return rows.map((row) => ({ ...row, slot: Number(row.slot) }));
 }
 
 /** Raises the generations of cursors, and holds them until the transaction ends. */
@@ -113,10 +115,14 @@ export interface Assigned {
 /**
  * Gives some things that nobody reads yet to a cursor, in a fenced transaction: those that were born where the main cursor stands, or
  * later, to it; of the others the youngest, with all born within a day of it, to one at the birth of the oldest among them: one that
- * stands not after it and less than a day before, else a new one where there may be another. Gives whether there were any, and which of
+ * stands not after it and less than a day before, else a new one where there may be another from there. Gives whether there were any, and which of
  * them are read with all others at once.
  */
-export async function assign(sql: Queries, projections: readonly string[], another: boolean): Promise<Assigned> {
+export async function assign(
+  sql: Queries,
+  projections: readonly string[],
+  another: (birth: number) => boolean,
+): Promise<Assigned> {
   await sql`select 1 from chain_cursor where id = ${MAIN} for update`;
   const { at } = (await readPlace(sql, MAIN))!;
   const names = sql.array([...projections]);
@@ -140,7 +146,7 @@ export async function assign(sql: Queries, projections: readonly string[], anoth
       and birth_slot >= ${youngest.birth_slot - BigInt(TOGETHER)} order by birth_slot limit 1`;
   const { birth_slot: slot, birth_hash: hash } = oldest!;
   const cursor = await joinable(sql, projection, slot) ??
-    (another ? await begin(sql, { slot, hash }, at) : undefined);
+    (another(Number(slot)) ? await begin(sql, { slot, hash }, at) : undefined);
   if (cursor === undefined) return { any: false, current, at };
   await regenerate(sql, [cursor]);
   await sql`update chain_member set cursor = ${cursor} where ctid = any(array(
@@ -194,6 +200,30 @@ export async function groupPoints(sql: Queries, cursor: string): Promise<Point[]
           and (fork_slot is null or birth_slot <= fork_slot)) p
     where slot >= 0 order by slot desc`;
   return rows.map((row) => ({ slot: Number(row.slot), hash: row.hash }));
+}
+
+/**
+ * Takes a cursor apart over blocks that say nothing of its things, in a fenced transaction: from a place as it was read to one on the main
+ * cursor's way. Gives whether it stands there; not where things have come meanwhile, or where the main cursor is on another way.
+ */
+export async function passOver(
+  sql: Queries,
+  cursor: string,
+  from: Place,
+  to: Tip,
+  keepBlocks: number,
+): Promise<boolean> {
+  const rows = await sql<
+    { slot: bigint; hash: string; height: bigint; generation: bigint; fork_slot: bigint | null }[]
+  >`select * from chain_cursor where id in (${MAIN}, ${cursor}) order by id = ${MAIN} desc for update`;
+  const [main, apart] = rows;
+  if (!main || !apart || apart.fork_slot !== null || apart.generation !== from.generation) return false;
+  if (Number(apart.slot) !== from.at.slot || apart.hash !== from.at.hash || Number(main.slot) < to.slot) return false;
+  // no rollback reaches deeper than the blocks that are kept, so there is one way there
+  const kept = await sql`select 1 from chain_block where slot = ${to.slot} and hash = ${to.hash}`;
+  if (main.hash !== to.hash && kept.length === 0 && to.height >= Number(main.height) - keepBlocks) return false;
+  await sql`update chain_cursor set slot = ${to.slot}, hash = ${to.hash}, height = ${to.height} where id = ${cursor}`;
+  return true;
 }
 
 /** What of a cursor has joined the main one. */

@@ -25,6 +25,7 @@ import type { ProgressMeter } from "#src/chain/progress.ts";
 import { fetchRows, type Reach, reachOf, undoRows } from "#src/chain/rows.ts";
 import { stopover } from "#src/chain/stopover.ts";
 import type { Supplies } from "#src/chain/supply.ts";
+import type { Trail } from "#src/chain/trail.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 export interface LaneOptions {
@@ -60,6 +61,8 @@ export interface LaneOptions {
   readonly ended?: (way: LaneWay) => Promise<boolean>;
   /** Within a rollback's transaction. */
   readonly onUndo?: (sql: Queries, slot: number) => Promise<void>;
+  /** What is remembered of blocks, of those projections of which something is. */
+  readonly trails?: readonly Trail[];
   /** After each commit, before the next step; `blocks` is empty for a rollback. */
   readonly onMoved?: (at: Tip, blocks: readonly ScannedBlock[]) => Promise<void>;
 }
@@ -238,14 +241,22 @@ export class Lane {
     const last = steps[blocks.length - 1]!;
     const points = steps.slice(0, blocks.length).filter((step) => step === last || !settled(step));
     await this.write(place, batch, points.map(({ block }) => block), last.tip);
-    if (this.options.keepsPoints) measure.blocks.of().inc(blocks.length);
+    (this.options.keepsPoints ? measure.blocks : measure.restoredBlocks).of().inc(blocks.length);
     measure.blockSeconds.of().since(begun);
     this.at = last.block;
+    this.remember(place.at, steps.slice(0, blocks.length));
     await this.line("after-commit");
     this.options.ring(touched);
     this.options.meter?.moved(last.block, last.tip, blocks.length);
     await this.options.onMoved?.(last.block, blocks);
     return blocks.length;
+  }
+
+  private remember(from: Point, steps: readonly Forward[]): void {
+    for (const [p, { name }] of this.options.projections.entries()) {
+      const trail = this.options.trails?.find(({ projection }) => projection.name === name);
+      trail?.add(from, steps, ({ keys }) => keys[p]!);
+    }
   }
 
   /** Folds blocks, and has made what they want meanwhile. */

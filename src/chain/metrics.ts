@@ -2,6 +2,10 @@
 import { metrics } from "#src/base/metrics.ts";
 
 export const blocks = metrics.counter("arbor_blocks_total", "Blocks read into the index.");
+export const restoredBlocks = metrics.counter(
+  "arbor_restored_blocks_total",
+  "Blocks read again for things that were born before the index's place.",
+);
 export const blockSeconds = metrics.histogram(
   "arbor_block_seconds",
   "From a block's arrival to its commit, in seconds.",

@@ -1,6 +1,7 @@
 /** Reads things that were born before the index's place, apart, until they have caught up with it. */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import { origin, type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
 import {
   assign,
@@ -9,6 +10,7 @@ import {
   groupPoints,
   join,
   type Joined,
+  passOver,
   readGroups,
   readRestored,
   release,
@@ -17,17 +19,25 @@ import {
 import { Lane, type LaneOptions, type LaneWay } from "#src/chain/lane.ts";
 import * as measure from "#src/chain/metrics.ts";
 import { fetchRows, reachOf } from "#src/chain/rows.ts";
-import { MAIN } from "#src/chain/cursor.ts";
+import { MAIN, readPlace } from "#src/chain/cursor.ts";
 import { type Progress, ProgressMeter } from "#src/chain/progress.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Cursors that are read apart at the same time; other things wait for one of these to join. */
+/** Cursors that are read apart at the same time, each over a connection of its own; other things wait, and then go together. */
 const MOST = 4;
+/** So many wherever they stand; further ones where they have far less of a way to go than any. */
+const ANYWHERE = 2;
+const FAR_LESS = 4;
+/** A cursor that has not moved for so long keeps no other from beginning. */
+const STUCK_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
 
 /** What the lanes of restored things have from the follower. */
-export interface RestoringOptions
-  extends Pick<LaneOptions, "store" | "port" | "fence" | "supplies" | "append" | "ring" | "keepBlocks" | "onStep"> {
+export interface RestoringOptions extends
+  Pick<
+    LaneOptions,
+    "store" | "port" | "fence" | "supplies" | "append" | "ring" | "keepBlocks" | "onStep" | "trails"
+  > {
   /** Those that have members. */
   readonly projections: readonly Projection[];
   readonly log: Log;
@@ -40,6 +50,8 @@ export class Restoring {
   private readonly running = new Map<string, Promise<void>>();
   private woken: () => void = () => {};
   private moved: (() => void)[] = [];
+  /** Since when each cursor stands where it does. */
+  private since = new Map<string, { readonly slot: number; readonly from: number }>();
 
   constructor(private readonly options: RestoringOptions) {}
 
@@ -61,9 +73,9 @@ export class Restoring {
       const doorbell = new Promise<void>((resolve) => this.woken = resolve);
       try {
         await this.releaseGone();
-        let groups = await readGroups(store.sql, names);
-        while (await this.waiting(names) && await this.assign(names, groups.length < MOST)) {
-          groups = await readGroups(store.sql, names);
+        let groups = await this.look(names);
+        while (await this.waiting(names) && await this.assign(names, (birth) => this.another(groups, birth))) {
+          groups = await this.look(names);
         }
         for (const group of groups) if (this.running.size < MOST) this.start(group, signal);
         tell(await readRestored(store.sql, names));
@@ -76,6 +88,23 @@ export class Restoring {
     tell({ groups: 0, things: 0, behind: 0 });
   }
 
+  private async look(names: readonly string[]): Promise<Group[]> {
+    const groups = await readGroups(this.options.store.sql, names);
+    this.since = new Map(groups.map(({ cursor, slot }) => {
+      const before = this.since.get(cursor);
+      return [cursor, before?.slot === slot ? before : { slot, from: performance.now() }];
+    }));
+    return groups;
+  }
+
+  /** Whether one more cursor may begin at a birth: those that wait do so for less than a few times their own way. */
+  private another(groups: readonly Group[], birth: number): boolean {
+    const moving = groups.filter(({ cursor }) => performance.now() - this.since.get(cursor)!.from < STUCK_MS);
+    if (moving.length < ANYWHERE) return groups.length < MOST;
+    const way = (slot: number) => (this.options.main.at?.slot ?? -1) - slot;
+    return groups.length < MOST && moving.every(({ slot }) => way(birth) * FAR_LESS < way(slot));
+  }
+
   /** Whether nobody reads some things yet. */
   private async waiting(names: readonly string[]): Promise<boolean> {
     const { sql } = this.options.store;
@@ -85,7 +114,7 @@ export class Restoring {
   }
 
   /** Gives waiting things to cursors; those that come to the main one are told at once that they are there. */
-  private async assign(names: readonly string[], another: boolean): Promise<boolean> {
+  private async assign(names: readonly string[], another: (birth: number) => boolean): Promise<boolean> {
     const { append, ring, projections } = this.options;
     let told: Touched[] = [];
     const { any } = await this.fenced(async (sql) => {
@@ -122,20 +151,10 @@ export class Restoring {
   private start(group: Group, signal: AbortSignal): void {
     const { cursor } = group;
     if (this.running.has(cursor)) return;
-    const work = this.laneOf(group).run(signal).finally(() => {
-      this.running.delete(cursor);
-      this.wake();
-    });
-    this.running.set(cursor, work);
-  }
-
-  private laneOf(group: Group): Lane {
-    const { main, projections, store, port, fence, supplies, append, ring, keepBlocks, onStep, onProgress } =
+    const { main, projections, store, port, fence, supplies, append, ring, keepBlocks, onStep, onProgress, trails } =
       this.options;
-    const { cursor } = group;
     const log = this.options.log.with({ cursor });
-    log.info("things are read apart", { things: group.members, projection: group.projection });
-    return new Lane({
+    const lane = new Lane({
       store,
       port,
       fence,
@@ -149,12 +168,50 @@ export class Restoring {
       projections: projections.filter(({ name }) => name === group.projection),
       keepsPoints: false,
       near: 0,
+      ...(trails ? { trails } : {}),
       ...(onProgress ? { meter: new ProgressMeter((progress) => onProgress(progress, group)) } : {}),
       points: () => groupPoints(store.sql, cursor),
       limit: () => main.at?.slot ?? -1,
       changed: () => new Promise((resolve) => this.moved.push(resolve)),
       ended: (way) => this.join(group, way, log),
     });
+    const work = this.passAll(group, log).then(async (joined) => {
+      if (joined || signal.aborted) return;
+      log.info("things are read apart", { things: group.members, projection: group.projection });
+      await lane.run(signal);
+    }).finally(() => {
+      this.running.delete(cursor);
+      this.wake();
+    });
+    this.running.set(cursor, work);
+  }
+
+  /** Takes a group over the blocks that are remembered to say nothing of it; gives whether it has joined: it is read no more then. */
+  private async passAll(group: Group, log: Log): Promise<boolean> {
+    try {
+      const passed = await this.pass(group);
+      if (!passed.near) return false;
+      const reach = async (point: Point) => samePoint((await this.pass(group)).at, point);
+      return await this.join(group, { at: passed.at, near: () => true, reach }, log);
+    } catch (error) {
+      log.warn("nothing is passed over", { reason: reason(error) });
+      return false;
+    }
+  }
+
+  /** Takes a group towards the main cursor as far as is known to say nothing of it; gives whether all of the way was. */
+  private async pass({ cursor, projection }: Group): Promise<{ readonly at: Tip; readonly near: boolean }> {
+    const { main, store, trails, keepBlocks } = this.options;
+    const trail = trails?.find((one) => one.projection.name === projection);
+    const [tip, from] = [main.at, await readPlace(store.sql, cursor)];
+    const { at } = from ?? { at: { ...origin, height: 0 } };
+    const concerns = tip && from && await trail?.concerns(store.sql, cursor);
+    if (!tip || !trail || !concerns) return { at, near: false };
+    const to = await trail.pass(at, tip, concerns);
+    if (!samePoint(to, at) && !await this.fenced((sql) => passOver(sql, cursor, from, to, keepBlocks))) {
+      return { at, near: false };
+    }
+    return { at: to, near: samePoint(to, tip) };
   }
 
   /**
