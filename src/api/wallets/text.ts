@@ -3,6 +3,8 @@ import { z } from "zod";
 
 /** The greatest quantity that an output can hold. */
 export const MOST = 2n ** 64n - 1n;
+/** What may be asked of an asset: what no output can hold is refused by its own name, `output_token_quantity_exceeds_limit`. */
+export const MOST_ASKED = 10n ** 40n;
 /** All lovelace that there can be. */
 export const MOST_LOVELACE = 45_000_000_000_000_000n;
 

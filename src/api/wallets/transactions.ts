@@ -6,11 +6,11 @@ import { parseDrepId } from "#src/cardano/drepId.ts";
 import { type DRep } from "#src/cardano/certificates.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { anyAddress, derivationPath } from "#src/api/wallets/addresses.ts";
-import { assetAmount, assetWish, payment, shownOutput } from "#src/api/wallets/amounts.ts";
+import { assetAmount, assetHeld, payment, shownOutput } from "#src/api/wallets/amounts.ts";
 import { index, policyId, poolId } from "#src/api/wallets/params.ts";
 import { blockPlace, slotPlace } from "#src/api/wallets/places.ts";
 import { templateScript } from "#src/api/wallets/script.ts";
-import { amount, hash, integer, lovelace, MOST, passphrase, whole } from "#src/api/wallets/text.ts";
+import { amount, hash, integer, lovelace, MOST, MOST_ASKED, passphrase, whole } from "#src/api/wallets/text.ts";
 
 const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -83,7 +83,7 @@ const delegation = z.union([
   z.strictObject({ quit: z.object({ stake_key_index: stakeKey }) }),
 ]);
 
-const quantity = integer(0n, MOST);
+const quantity = integer(0n, MOST_ASKED);
 const operation = z.union([
   z.strictObject({ mint: z.object({ quantity, receiving_address: anyAddress.optional() }) }),
   z.strictObject({ burn: z.object({ quantity }) }),
@@ -155,7 +155,7 @@ export const balanceBody = z.object({
     address: anyAddress,
     amount: lovelace,
     datum: hash.optional(),
-    assets: z.array(assetWish).default([]),
+    assets: z.array(assetHeld).default([]),
   })).default([]),
   redeemers: z.array(z.union([
     z.object({ purpose: z.literal("spending"), data: dataText, input: outRef }),
