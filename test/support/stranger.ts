@@ -9,6 +9,8 @@ export interface StrangeBody {
   /** Lovelace that the certificates take. */
   readonly deposit?: bigint;
   readonly scripts?: readonly csl.NativeScript[];
+  /** Those who sign besides. */
+  readonly signers?: readonly csl.PrivateKey[];
 }
 
 const FEE = 400_000n;
@@ -20,7 +22,9 @@ export class Stranger extends User {
   }
 
   /** A signed transaction that spends all that is there, in hexadecimal. The fee is more than enough. */
-  async transaction({ pay = [], certificates = [], deposit = 0n, scripts = [] }: StrangeBody): Promise<string> {
+  async transaction(
+    { pay = [], certificates = [], deposit = 0n, scripts = [], signers = [] }: StrangeBody,
+  ): Promise<string> {
     const { body: { utxos } } = await http(this.devnet, "GET", `/utxos/${this.address}`);
     const inputs = csl.TransactionInputs.new();
     let left = -FEE - deposit;
@@ -48,6 +52,8 @@ export class Stranger extends User {
       for (const one of scripts) natives.add(one);
       witnesses.set_native_scripts(natives);
     }
-    return this.sign(csl.Transaction.new(body, witnesses).to_hex());
+    const signed = csl.FixedTransaction.from_hex(this.sign(csl.Transaction.new(body, witnesses).to_hex()));
+    for (const one of signers) signed.sign_and_add_vkey_signature(one);
+    return signed.to_hex();
   }
 }

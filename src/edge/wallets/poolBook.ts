@@ -6,12 +6,14 @@ import type { ChainPort } from "#src/chain/port.ts";
 import { eraKeeper } from "#src/edge/wallets/times.ts";
 import type { Store } from "#src/store/store.ts";
 import { PoolBook } from "#src/wallet/pools/book.ts";
+import { readPoolChange } from "#src/wallet/pools/production.ts";
 
 /** Opens one; who serves pools and who keeps their metadata share it. */
 export function openPoolBook({ store, port }: { readonly store: Store; readonly port: ChainPort }): PoolBook {
   const eras = eraKeeper(port);
   return new PoolBook({
     port,
+    change: () => readPoolChange(store.sql),
     epoch: async () => {
       const { at } = await readCursor(store.sql);
       const known = await eras(at.slot);

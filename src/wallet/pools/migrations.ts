@@ -20,4 +20,12 @@ export const poolMigrations: readonly Migration[] = [{
     create table pool_delisted (source text not null, pool text not null, primary key (source, pool));
     -- when a source was last asked which pools it delists
     create table pool_source (source text primary key, delisted_at timestamptz, collected_at timestamptz);`,
+}, {
+  id: "wallet-pools-2",
+  sql: `
+    -- the last block with a certificate about a pool
+    create table pool_change (pools text not null, from_slot bigint not null, to_slot bigint, primary key (pools, from_slot));
+    create unique index on pool_change (pools) where to_slot is null;
+    create index on pool_change (from_slot);
+    create index on pool_change (to_slot) where to_slot is not null;`,
 }];

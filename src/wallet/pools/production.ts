@@ -1,11 +1,14 @@
-/** Counts the blocks that each pool makes, since the index began. */
+/** Counts the blocks that each pool makes, since the index began, and notes when pools come, change or mean to go. */
 import { fromHex } from "#src/base/bytes.ts";
 import { hash224 } from "#src/cardano/hash.ts";
-import type { ScannedBlock } from "#src/cardano/block.ts";
-import type { Projection } from "#src/cardano/projection.ts";
+import { certified, type ScannedBlock } from "#src/cardano/block.ts";
+import type { Projection, Row, RowWrite } from "#src/cardano/projection.ts";
 import type { Queries } from "#src/store/store.ts";
 
 const TABLE = "pool_production";
+/** One live row: that of the last block with a certificate about a pool. */
+const CHANGES = "pool_change";
+const ALL = { pools: "all" };
 /** Eras whose blocks are made by pools: from Shelley on. */
 const SHELLEY = 2;
 
@@ -16,31 +19,46 @@ export function makerOf({ era, issuer }: Pick<ScannedBlock, "era" | "issuer">): 
   return issuer.length === 56 ? issuer : hash224(fromHex(issuer));
 }
 
-/** The projection: a row for each pool, replaced with each of its blocks. */
+function changesPools({ transactions }: ScannedBlock): boolean {
+  return transactions.some((transaction) =>
+    certified(transaction).some(({ kind }) => kind === "register pool" || kind === "retire pool")
+  );
+}
+
+/** The projection: a row for each pool, replaced with each of its blocks, and one for all of them. */
 export const productionProjection: Projection = {
   name: "pools",
-  tables: [TABLE],
-  passing: [TABLE],
+  tables: [TABLE, CHANGES],
+  passing: [TABLE, CHANGES],
   keys(block) {
     const pool = makerOf(block);
-    return pool === undefined ? [] : [{ table: TABLE, column: "pool", in: [pool] }];
+    return [
+      ...(pool === undefined ? [] : [{ table: TABLE, column: "pool", in: [pool] }]),
+      ...(changesPools(block) ? [{ table: CHANGES, column: "pools", in: [ALL.pools] }] : []),
+    ];
   },
   fold(block, rows) {
     const pool = makerOf(block);
-    if (pool === undefined) return { type: "done", writes: [], touched: [] };
-    const known = (rows.get(TABLE) ?? []).find((row) => row.pool === pool);
-    const blocks = ((known?.blocks as bigint | undefined) ?? 0n) + 1n;
-    return {
-      type: "done",
-      touched: [],
-      writes: [
-        ...(known ? [{ type: "close" as const, table: TABLE, key: { pool } }] : []),
-        { type: "insert", table: TABLE, row: { pool, blocks } },
-      ],
+    const writes: RowWrite[] = [];
+    const put = (table: string, known: Row | undefined, key: Row, row: Row = {}) => {
+      if (known) writes.push({ type: "close", table, key });
+      writes.push({ type: "insert", table, row: { ...key, ...row } });
     };
+    if (pool !== undefined) {
+      const known = (rows.get(TABLE) ?? []).find((row) => row.pool === pool);
+      put(TABLE, known, { pool }, { blocks: ((known?.blocks as bigint | undefined) ?? 0n) + 1n });
+    }
+    if (changesPools(block)) put(CHANGES, rows.get(CHANGES)?.[0], ALL);
+    return { type: "done", writes, touched: [] };
   },
   undo: () => [],
 };
+
+/** The slot of the last block with a certificate about a pool, -1 where there is none. */
+export async function readPoolChange(sql: Queries): Promise<number> {
+  const [row] = await sql<{ slot: number | bigint }[]>`select from_slot as slot from pool_change where to_slot is null`;
+  return Number(row?.slot ?? -1);
+}
 
 /** Blocks made by pools since the index began, by pool id in hexadecimal. */
 export async function readProduction(sql: Queries): Promise<ReadonlyMap<string, bigint>> {

@@ -72,11 +72,11 @@ describe("ranked pools", () => {
 });
 
 describe("the book of pools", () => {
-  function asked(answers: { pools: number; rankings: number }, pools: StakePool[]) {
+  function asked(answers: { pools: number; rankings: number }, pools: StakePool[], slot = 0) {
     return {
       pools: async () => {
         answers.pools++;
-        return ok({ point: { slot: 0, hash: "" }, value: [...pools] });
+        return ok({ point: { slot, hash: "" }, value: [...pools] });
       },
       poolRanking: async (stake: bigint) => {
         answers.rankings++;
@@ -96,6 +96,32 @@ describe("the book of pools", () => {
     epoch = 2;
     await Promise.all([book.all(), book.ranking(5n)]);
     expect(count).toEqual({ pools: 2, rankings: 3 });
+  });
+
+  it("asks for pools again once blocks were about pools, not at once", async () => {
+    const count = { pools: 0, rankings: 0 };
+    let change = 1;
+    const given = { port: asked(count, [pool(1)], 100), epoch: async () => ok(1), change: async () => change };
+    for (const [changeMs, times] of [[0, 2], [60_000, 1]] as const) {
+      const book = new PoolBook({ ...given, changeMs });
+      count.pools = 0;
+      await book.all();
+      await book.ranking(5n);
+      await book.all();
+      expect(count.pools).toBe(1);
+      change++;
+      await book.all();
+      await book.all();
+      await book.ranking(5n);
+      expect(count).toEqual({ pools: times, rankings: expect.any(Number) });
+    }
+    expect(count.rankings).toBe(2);
+
+    // who answers from before such a block is asked until they have read it
+    const behind = new PoolBook({ ...given, port: asked(count, [pool(1)], 0), changeMs: 0 });
+    count.pools = 0;
+    for (let i = 0; i < 3; i++) await behind.all();
+    expect(count.pools).toBe(3);
   });
 
   it("asks again for a pool that is not in it, now and then", async () => {
