@@ -14,7 +14,7 @@ export interface ListedPool extends Pick<PoolParameters, "pool" | "pledge" | "co
 /** Why the network does not tell. */
 export type PoolsUnknown = Failure<"network_unreachable" | "query_unsupported">;
 
-type Told<T> = Promise<Result<{ readonly value: T }, PoolsUnknown>>;
+type Told<T> = Promise<Result<{ readonly point: { readonly slot: number }; readonly value: T }, PoolsUnknown>>;
 
 /** Who is asked: the chain's port. */
 export interface PoolsPort {
