@@ -9,7 +9,7 @@ import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { outputView } from "#src/edge/wallets/builtViews.ts";
 import { inputView, metadataIn, partsView, pathOutputView, refView } from "#src/edge/wallets/decodedView.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
-import { blockView, slotView } from "#src/edge/wallets/times.ts";
+import { blockView, expectedSlotView } from "#src/edge/wallets/times.ts";
 import { takeApart } from "#src/wallet/build/decode.ts";
 import type { Decoded, DecodeInput } from "#src/wallet/build/types.ts";
 import { shownOutput } from "#src/wallet/build/shown.ts";
@@ -78,7 +78,7 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
     }),
   })) as Messaged<Decoded>;
   const place = blockView(eras, one);
-  const expires = transaction.validTo === undefined ? undefined : slotView(eras, transaction.validTo);
+  const expires = transaction.validTo === undefined ? undefined : expectedSlotView(eras, transaction.validTo);
   const output = (made: Parameters<typeof shownOutput>[0], index: number) => {
     const path = one.own.get(index);
     return pathOutputView(messaged({ ...shownOutput(made), ...(path === undefined ? {} : { path }) }));
@@ -108,6 +108,7 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
       ? { pending_since: place }
       : {}),
     ...(expires === undefined ? {} : { expires_at: expires }),
+    ...(one.failures === undefined ? {} : { failures: one.failures }),
   };
 }
 

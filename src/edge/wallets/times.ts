@@ -34,6 +34,19 @@ export function slotView(eras: Eras, slot: number): SlotView | undefined {
   };
 }
 
+/**
+ * A slot as it comes if no hard fork changes how time runs before it: when a transaction expires, also past what is certain. Undefined
+ * for one so far that no calendar of four digits has it.
+ */
+export function expectedSlotView(eras: Eras, slot: number): SlotView | undefined {
+  const last = eras.history.at(-1)!;
+  const endless = { ...eras, history: [...eras.history.slice(0, -1), { ...last, end: undefined }] };
+  const time = timeAt(endless, Math.max(0, slot));
+  return time.ok && time.value < LAST_YEAR ? slotView(endless, slot) : undefined;
+}
+
+const LAST_YEAR = Date.UTC(9999, 0);
+
 /** A block's place. */
 export function blockView(eras: Eras, { slot, height }: Pick<Tip, "slot" | "height">): BlockView {
   const view = slotView(eras, slot);
