@@ -16,6 +16,7 @@ export type Question =
   | "accounts"
   | "pools"
   | "poolRanking"
+  | "dreps"
   | "epoch"
   | "eras"
   | "genesis";

@@ -51,6 +51,25 @@ export interface StakePool extends PoolParameters {
   readonly stake: bigint | undefined;
 }
 
+/** A registered representative. Amounts are lovelace, hashes hexadecimal. */
+export interface Representative {
+  readonly credential: Credential;
+  /** Epoch after which its votes count no longer, unless it shows itself again. */
+  readonly expiry: number;
+  /** Where it says what of itself, and the hash of that. */
+  readonly anchor: { readonly url: string; readonly hash: string } | undefined;
+  readonly deposit: bigint;
+  /** Lovelace that votes with it, where the provider says. */
+  readonly stake: bigint | undefined;
+}
+
+/** The representatives, in the epoch in which they were asked for. */
+export interface Representatives {
+  readonly epoch: number;
+  /** By id: scripts first. */
+  readonly all: readonly Representative[];
+}
+
 /** What a network began with, for ever. */
 export interface NetworkGenesis {
   /** Hash of the Byron genesis, by which wallets name a network; undefined where nobody knows it. */
@@ -77,6 +96,8 @@ export interface LedgerPort {
   pools(): Promise<Result<At<readonly StakePool[]>, Unanswered>>;
   /** Lovelace that each pool would pay a member with so much stake in an epoch, if all behave rationally, by id of the pool. */
   poolRanking(stake: bigint): Promise<Result<At<ReadonlyMap<string, bigint>>, Unanswered>>;
+  /** Every registered representative. Goes through much of a network's state: not to be asked often. */
+  dreps(): Promise<Result<At<Representatives>, Unanswered>>;
   /** The epoch of the newest block. */
   epoch(): Promise<Result<At<Epoch>, Unanswered>>;
   /** How slots, epochs and times map to each other (`src/cardano/eras.ts` reckons with it), up to a horizon after the newest block. */
@@ -88,5 +109,5 @@ export interface LedgerPort {
 /** A port without answers to these questions; `who` begins the sentence. */
 export function withoutLedger(who: string): LedgerPort {
   const none = () => Promise.resolve(unsupported(`${who} does not answer this.`));
-  return { accounts: none, pools: none, poolRanking: none, epoch: none, eras: none, genesis: none };
+  return { accounts: none, pools: none, poolRanking: none, dreps: none, epoch: none, eras: none, genesis: none };
 }

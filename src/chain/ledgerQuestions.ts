@@ -4,11 +4,12 @@
  */
 import type { Credential } from "#src/cardano/address.ts";
 import { type Epoch, epochTimes, ERAS, type Eras } from "#src/cardano/eras.ts";
-import type { NetworkGenesis, StakeAccount, StakePool } from "#src/chain/ledgerPort.ts";
+import type { NetworkGenesis, Representatives, StakeAccount, StakePool } from "#src/chain/ledgerPort.ts";
 import { nodeError } from "#src/node/errors.ts";
 import { startTime } from "#src/node/queries/history.ts";
 import type { Answer, EraAnswer, EraQuery, Query } from "#src/node/queries/query.ts";
 import type { EraKind } from "#src/node/queries/table.ts";
+import { compareCredentials } from "#src/node/queries/vocabulary.ts";
 import { eraName } from "#src/node/values.ts";
 
 /** The ledger at one point. */
@@ -107,6 +108,23 @@ export async function askRanking(ledger: Ledger, stake: bigint): Promise<Readonl
   need(ledger, "nonMyopicRewards");
   const [ranked] = await ledger.askEra((era) => ({ kind: "nonMyopicRewards", era, stakes: [stake] }));
   return new Map(ranked?.pools.map(({ pool, lovelace }) => [pool, lovelace]));
+}
+
+/** Every registered representative, and the epoch that it is. */
+export async function askDreps(ledger: Ledger): Promise<Representatives> {
+  need(ledger, "drepState");
+  const states = await ledger.askEra((era) => ({ kind: "drepState", era, credentials: [] }));
+  const stakes = ledger.answers("drepStake")
+    ? await ledger.askEra((era) => ({ kind: "drepStake", era, dreps: [] }))
+    : undefined;
+  const stakeOf = stakes &&
+    new Map(stakes.flatMap(({ drep, lovelace }) => "hash" in drep ? [[keyOf(drep), lovelace] as const] : []));
+  return {
+    epoch: await ledger.askEra((era) => ({ kind: "epoch", era })),
+    all: [...states].sort((a, b) => compareCredentials(a.credential, b.credential)).map((
+      { credential, expiry, anchor, deposit },
+    ) => ({ credential, expiry, anchor, deposit, stake: stakeOf && (stakeOf.get(keyOf(credential)) ?? 0n) })),
+  };
 }
 
 /** How time runs. */

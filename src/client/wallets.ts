@@ -12,6 +12,7 @@ import type { z } from "zod";
 import type * as addresses from "#src/api/wallets/addresses.ts";
 import type * as assets from "#src/api/wallets/assets.ts";
 import type * as delegation from "#src/api/wallets/delegation.ts";
+import type * as dreps from "#src/api/wallets/dreps.ts";
 import type * as network from "#src/api/wallets/network.ts";
 import type * as pools from "#src/api/wallets/pools.ts";
 import type * as selections from "#src/api/wallets/selections.ts";
@@ -31,6 +32,7 @@ export type Constructed = Told<typeof transactions.constructed>;
 export type Decoded = Told<typeof transactions.decoded>;
 export type FeeEstimate = Told<typeof transactions.fees>;
 export type Asset = Told<typeof assets.asset>;
+export type Drep = Told<typeof dreps.drepInfo>;
 export type StakePool = Told<typeof pools.stakePool>;
 export type NetworkInformation = Told<typeof network.networkInformation>;
 
@@ -264,6 +266,23 @@ export class WalletClient {
   /** Delegates the vote: to `abstain`, `no_confidence` or a representative. */
   joinDrep(id: string, drep: string, passphrase: string, key?: string): Promise<Transaction> {
     return this.send("PUT", `/dreps/${drep}/wallets/${id}`, { passphrase }, key);
+  }
+
+  /** Every registered representative, those first with whom most stake votes. */
+  dreps(): Promise<readonly Drep[]> {
+    return this.get("/dreps");
+  }
+
+  drep(id: string): Promise<Drep> {
+    return this.get(`/dreps/${id}`);
+  }
+
+  drepSummary(): Promise<Told<typeof dreps.drepSummary>> {
+    return this.get("/dreps/summary");
+  }
+
+  suggestedDreps(count?: number): Promise<readonly Drep[]> {
+    return this.get("/dreps/suggested", { count });
   }
 
   delegationFees(id: string): Promise<FeeEstimate> {

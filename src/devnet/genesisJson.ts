@@ -11,6 +11,7 @@ import { toJson } from "#src/base/json.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Ratio, Units } from "#src/cardano/parameters.ts";
 import { type Genesis, genesisOutputs } from "#src/devnet/genesis.ts";
+import { DREP_ACTIVITY } from "#src/devnet/nodeGenesis.ts";
 
 export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;
 export type GenesisEra = typeof ERAS[number];
@@ -206,7 +207,7 @@ function conway({ parameters }: Genesis): Json {
     govActionLifetime: 6,
     govActionDeposit: parameters.govActionDeposit,
     dRepDeposit: parameters.drepDeposit,
-    dRepActivity: 20,
+    dRepActivity: DREP_ACTIVITY,
     minFeeRefScriptCostPerByte: decimal(parameters.refScriptCostPerByte),
     plutusV3CostModel: [...parameters.costModels.get(2) ?? []],
     constitution: { anchor: { url: "", dataHash: "00".repeat(32) } },

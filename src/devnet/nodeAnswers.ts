@@ -4,7 +4,7 @@ import { walkCertificate } from "#src/cardano/certificates.ts";
 import type { Relay } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Genesis } from "#src/devnet/genesis.ts";
-import { eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/nodeGenesis.ts";
+import { DREP_ACTIVITY, eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/nodeGenesis.ts";
 import type { StateView } from "#src/devnet/stateRows.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import {
@@ -13,6 +13,7 @@ import {
   stakeDistribution,
   stakeSnapshots,
 } from "#src/ledger/epoch/reads.ts";
+import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
 import { credentialKey, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
 import type { Answers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
@@ -79,6 +80,41 @@ export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
       (await accountsOf(credentials)).flatMap(({ credential, account: { drep } }) =>
         drep === undefined ? [] : [{ credential, drep: drepOf(drep) }]
       ),
+    drepState: async ({ credentials }) => {
+      const { dreps, accounts, epoch } = await view.registry(["dreps", "accounts", "epoch"]);
+      const wanted = new Set(credentials.map(credentialKey));
+      const delegators = new Map<string, Credential[]>();
+      for (const [key, { drep }] of accounts.entries()) {
+        if (drep === undefined) continue;
+        const of = delegators.get(drep);
+        if (of) of.push(parseCredentialKey(key));
+        else delegators.set(drep, [parseCredentialKey(key)]);
+      }
+      return [...dreps.entries()].flatMap(([key, { deposit, anchor }]) =>
+        wanted.size > 0 && !wanted.has(key) ? [] : [{
+          credential: parseCredentialKey(key),
+          // proposals are not kept here: to the ledger every epoch lies dormant, and in those nobody's term goes on
+          expiry: epoch + DREP_ACTIVITY,
+          anchor,
+          deposit,
+          delegators: delegators.get(key) ?? [],
+        }]
+      );
+    },
+    drepStake: async ({ dreps }) => {
+      const state = await view.ledger(STAKE);
+      const votes = new Map<string, string>();
+      for (const [key, { drep }] of state.accounts.entries()) if (drep !== undefined) votes.set(key, drep);
+      const sums = new Map<string, bigint>();
+      for (const [key, lovelace] of stakeOf(state, votes.keys())) {
+        const drep = votes.get(key)!;
+        sums.set(drep, (sums.get(drep) ?? 0n) + lovelace);
+      }
+      const wanted = new Set(dreps.map(drepKey));
+      return [...sums].flatMap(([key, lovelace]) =>
+        wanted.size > 0 && !wanted.has(key) ? [] : [{ drep: drepOf(key), lovelace }]
+      );
+    },
     accountState: async () => {
       const { treasury, reserves } = (await view.registry(["pots"])).pots;
       return { treasury, reserves };
@@ -115,6 +151,8 @@ export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
     maxMajorVersion: () => MAX_MAJOR,
   };
 }
+
+const drepKey = (drep: Drep) => "hash" in drep ? credentialKey(drep) : drep.kind;
 
 function drepOf(key: string): Drep {
   return key === "abstain" || key === "no confidence" ? { kind: key } : parseCredentialKey(key);

@@ -6,6 +6,9 @@ import type { Genesis } from "#src/devnet/genesis.ts";
 import type { Genesis as NodeGenesis } from "#src/node/queries/genesis.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 
+/** Epochs without a vote after which a representative counts no longer. */
+export const DREP_ACTIVITY = 20;
+
 const PICOSECONDS = 1_000_000_000n;
 
 const percent = (numerator: bigint): Ratio => {
@@ -40,7 +43,7 @@ export function protocolParameters(parameters: Parameters): ProtocolParameters {
     committeeMinSize: 0,
     committeeMaxTerm: 146,
     govActionLifetime: 6,
-    drepActivity: 20,
+    drepActivity: DREP_ACTIVITY,
   };
 }
 

@@ -13,6 +13,7 @@ import {
   askEras,
   askGenesis,
   askPools,
+  askDreps,
   askRanking,
   type Ledger,
 } from "#src/chain/ledgerQuestions.ts";
@@ -51,6 +52,7 @@ const ANSWERS: readonly Answering[] = [
   { question: "accounts", holds: "at a point" },
   { question: "pools", holds: "at a point" },
   { question: "poolRanking", holds: "at a point" },
+  { question: "dreps", holds: "at a point", note: "their stake as it is now" },
   { question: "epoch", holds: "at a point" },
   { question: "eras", holds: "at a point" },
   { question: "genesis", holds: "at a point" },
@@ -128,6 +130,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     accounts: (credentials) => ofLedger((ledger) => askAccounts(ledger, credentials)),
     pools: () => ofLedger(askPools),
     poolRanking: (stake) => ofLedger((ledger) => askRanking(ledger, stake)),
+    dreps: () => ofLedger(askDreps),
     epoch: () => ofLedger(askEpoch),
     eras: () => ofLedger(askEras),
     genesis: async () => {

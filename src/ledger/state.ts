@@ -3,7 +3,7 @@
  * second one on top of the first (for the mempool), and neither rule nor caller knows which it holds.
  */
 import type { Credential } from "#src/cardano/address.ts";
-import type { DRep as VoteDelegatee } from "#src/cardano/certificates.ts";
+import type { Anchor, DRep as VoteDelegatee } from "#src/cardano/certificates.ts";
 import { type Output, type OutRef, parseRefKey, refKey } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 
@@ -60,6 +60,8 @@ export interface Pool {
 export interface DRep {
   /** Lovelace paid at its registration. */
   readonly deposit: bigint;
+  /** What it says of itself: where that stands, and its hash in hexadecimal. */
+  readonly anchor?: Anchor | undefined;
 }
 
 /** A member of the constitutional committee, or somebody proposed as one, by the cold credential. */

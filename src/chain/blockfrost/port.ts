@@ -70,6 +70,7 @@ const ANSWERS: readonly Answering[] = [
   { question: "genesis", holds: "at the tip", note: "the hash of public networks alone" },
   { question: "pools", holds: "not at all" },
   { question: "poolRanking", holds: "not at all" },
+  { question: "dreps", holds: "not at all" },
 ];
 
 /** The port to the service at a URL. Nothing is asked before the first question. */

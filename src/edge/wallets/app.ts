@@ -7,6 +7,7 @@ import { byronAddressRoutes } from "#src/edge/wallets/byronAddresses.ts";
 import { selectionRoutes } from "#src/edge/wallets/coinSelections.ts";
 import { openDesk } from "#src/edge/wallets/desk.ts";
 import { historyRoutes } from "#src/edge/wallets/historyRoutes.ts";
+import { drepRoutes } from "#src/edge/wallets/dreps.ts";
 import { holdingRoutes } from "#src/edge/wallets/holdings.ts";
 import { keyRoutes } from "#src/edge/wallets/keys.ts";
 import { servedKinds } from "#src/edge/wallets/kinds.ts";
@@ -29,6 +30,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   keyRoutes(app, desk);
   byronAddressRoutes(app, desk);
   poolRoutes(app, desk);
+  drepRoutes(app, desk);
   delegationRoutes(app, desk);
   sharedWalletRoutes(app, desk);
   sharedKeyRoutes(app, desk);

@@ -9,7 +9,7 @@ type Of<Kind extends Certificate["kind"]> = Extract<Certificate, { readonly kind
 
 /** A new representative. */
 export function registerDRep(
-  { credential, deposit }: Of<"register drep">,
+  { credential, deposit, anchor }: Of<"register drep">,
   { dreps }: Registry,
   { drepDeposit: expected }: Parameters,
 ): LedgerFailure[] {
@@ -17,7 +17,7 @@ export function registerDRep(
   const failures: LedgerFailure[] = [];
   if (dreps.get(key)) failures.push({ name: "ConwayDRepAlreadyRegistered", credential });
   if (deposit !== expected) failures.push({ name: "ConwayDRepIncorrectDeposit", supplied: deposit, expected });
-  dreps.set(key, { deposit });
+  dreps.set(key, { deposit, ...(anchor ? { anchor } : {}) });
   return failures;
 }
 
@@ -37,9 +37,13 @@ export function unregisterDRep(
   return refund === expected ? [] : [{ name: "ConwayDRepIncorrectRefund", supplied: refund, expected }];
 }
 
-/** A representative shows that it is there. */
-export function updateDRep({ credential }: Of<"update drep">, { dreps }: Registry): LedgerFailure[] {
-  return dreps.get(credentialKey(credential)) ? [] : [{ name: "ConwayDRepNotRegistered", credential }];
+/** A representative shows that it is there, and may say something else of itself, or nothing any more. */
+export function updateDRep({ credential, anchor }: Of<"update drep">, { dreps }: Registry): LedgerFailure[] {
+  const key = credentialKey(credential);
+  const drep = dreps.get(key);
+  if (!drep) return [{ name: "ConwayDRepNotRegistered", credential }];
+  dreps.set(key, { deposit: drep.deposit, ...(anchor ? { anchor } : {}) });
+  return [];
 }
 
 /** A member of the committee names who votes in its place, or resigns for ever. */

@@ -1,0 +1,57 @@
+/** Representatives as the wallet service tells them; safe in a browser. */
+import { z } from "zod";
+import { amount, whole } from "#src/api/wallets/text.ts";
+import { drep } from "#src/api/wallets/transactions.ts";
+import type { Credential } from "#src/cardano/address.ts";
+
+/** One that is somebody: neither of the two that always vote the same way. */
+export const drepParam = drep.transform((one, context): Credential => {
+  if ("hash" in one) return { kind: one.kind, hash: one.hash };
+  context.addIssue({ code: "custom", message: "Invalid DRep id: this one is nobody's." });
+  return z.NEVER;
+}).meta({ type: "string", description: "Id of a representative: `drep1…`, `drep_vkh1…` or `drep_script1…`." });
+
+/** A decimal text: sums of all stake are past what programs in JavaScript read as numbers. */
+const votingPower = z.object({ quantity: z.string().regex(/^\d+$/), unit: z.literal("lovelace") });
+const text = z.string().nullable();
+
+const metadata = z.object({
+  name: z.string(),
+  objectives: text,
+  motivations: text,
+  qualifications: text,
+  payment_address: text,
+  do_not_list: z.boolean(),
+  references: z.array(z.object({ label: z.string(), uri: z.string() })),
+}).meta({ id: "DRepMetadata", description: "What it says of itself (CIP-119)." });
+
+export const drepInfo = z.object({
+  id: z.string().meta({ description: "`drep1…` (CIP-129)." }),
+  credential: z.object({ type: z.enum(["key_hash", "script_hash"]), hash: z.string() }),
+  status: z.enum(["active", "inactive"]),
+  expiry_epoch: z.int().min(0),
+  voting_power: votingPower,
+  deposit: amount,
+  anchor: z.object({ url: z.string(), data_hash: z.string() }).nullable(),
+  name: text,
+  metadata: metadata.optional(),
+}).meta({ id: "DRepInfo" });
+
+const count = z.int().min(0);
+export const drepSummary = z.object({
+  total_drep_stake: votingPower,
+  active_drep_count: count,
+  inactive_drep_count: count,
+  total_drep_count: count,
+}).meta({ id: "DRepSummary" });
+
+export const suggestedQuery = {
+  count: z.string().regex(/^\d{1,9}$/, "count is a whole number from 1 on").transform(Number)
+    .pipe(whole(1, 999_999_999)).default(20)
+    .meta({
+      type: "integer",
+      minimum: 1,
+      maximum: 200,
+      description: "How many at the most; 200 are the most there are.",
+    }),
+};

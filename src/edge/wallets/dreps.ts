@@ -1,0 +1,136 @@
+/** Representatives: all, one, how many, and some that one might choose. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { z } from "zod";
+import * as api from "#src/api/wallets/dreps.ts";
+import { drepId } from "#src/cardano/drepId.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { lovelace } from "#src/edge/wallets/amountViews.ts";
+import type { Desk } from "#src/edge/wallets/desk.ts";
+import { route } from "#src/edge/wallets/frame.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import { DrepBook } from "#src/wallet/dreps/book.ts";
+import { isActive, type ListedDrep } from "#src/wallet/dreps/types.ts";
+import { readSource } from "#src/wallet/pools/source.ts";
+
+const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
+/** Milliseconds that servers of others are waited for; what comes later is told the next time. */
+const LEARN_MS = 5_000;
+/** Those with most stake are not put forward: votes are to be many people's. */
+const GREATEST = 35;
+const MOST_SUGGESTED = 200;
+/** Of so many is read what they say, to find those that can be put forward. */
+const MOST_READ = 400;
+
+/** Adds `/dreps` and what is below. */
+export function drepRoutes(app: OpenAPIHono, desk: Desk): void {
+  const { store, port, outside } = desk;
+  const book = new DrepBook({ port, fetch: outside });
+  /** What they say of themselves is fetched where pools' metadata is fetched too. */
+  const learn = async (dreps: readonly ListedDrep[]) => {
+    if (await readSource(store.sql) === "none") return;
+    await book.learn(dreps.map(({ anchor }) => anchor), LEARN_MS);
+  };
+  const view = (drep: ListedDrep, epoch: number) => drepView(drep, epoch, book.known(drep.anchor));
+
+  route(app, {
+    method: "get",
+    path: "/dreps",
+    operation: "listDReps",
+    summary: "Every registered representative, those first with whom most stake votes",
+    answer: api.drepInfo.array(),
+    refusals: away,
+  }, async () => {
+    const { epoch, all } = answered(await book.all());
+    return byStake(all).map((one) => view(one, epoch));
+  });
+
+  route(app, {
+    method: "get",
+    path: "/dreps/summary",
+    operation: "getDRepSummary",
+    summary: "How many representatives there are, and how much stake votes with them",
+    answer: api.drepSummary,
+    refusals: away,
+  }, async () => {
+    const { epoch, all } = answered(await book.all());
+    const active = all.filter((one) => isActive(one, epoch)).length;
+    return {
+      total_drep_stake: power(all.reduce((sum, { stake = 0n }) => sum + stake, 0n)),
+      active_drep_count: active,
+      inactive_drep_count: all.length - active,
+      total_drep_count: all.length,
+    };
+  });
+
+  route(app, {
+    method: "get",
+    path: "/dreps/suggested",
+    operation: "suggestedDReps",
+    summary: "Representatives that one might choose",
+    description:
+      `Active ones that say who they are and may be listed, without the ${GREATEST} with whom most stake votes. What they say is ` +
+      "known where pools' metadata is fetched (`PUT /settings`).",
+    query: api.suggestedQuery,
+    answer: api.drepInfo.array(),
+    refusals: away,
+  }, async ({ query: { count } }) => {
+    const { epoch, all } = answered(await book.all());
+    const others = byStake(all).slice(GREATEST).filter((one) => one.anchor && isActive(one, epoch));
+    await learn(others.slice(0, MOST_READ));
+    return others.filter(({ anchor }) => book.known(anchor)?.doNotList === false)
+      .slice(0, Math.min(count, MOST_SUGGESTED)).map((one) => view(one, epoch));
+  });
+
+  route(app, {
+    method: "get",
+    path: "/dreps/:drepId",
+    operation: "getDRep",
+    summary: "A representative",
+    params: { drepId: api.drepParam },
+    answer: api.drepInfo,
+    refusals: { ...away, 404: "`no_such_drep`" },
+  }, async ({ params: { drepId: { kind, hash } } }) => {
+    const { epoch, all } = answered(await book.all());
+    const found = all.find(({ credential }) => credential.kind === kind && credential.hash === hash);
+    if (found === undefined) {
+      const id = drepId({ kind, hash });
+      throw new HttpFailure(404, "no_such_drep", `I couldn't find any DRep with the given id: ${id}`, { drep_id: id });
+    }
+    await learn([found]);
+    return view(found, epoch);
+  });
+}
+
+const power = (quantity: bigint) => ({ quantity: String(quantity), unit: "lovelace" as const });
+
+const byStake = (dreps: readonly ListedDrep[]) =>
+  [...dreps].sort(({ stake: a = 0n }, { stake: b = 0n }) => a < b ? 1 : a > b ? -1 : 0);
+
+function drepView(
+  drep: ListedDrep,
+  epoch: number,
+  known: ReturnType<DrepBook["known"]>,
+): z.infer<typeof api.drepInfo> {
+  const { credential, expiry, anchor, deposit, stake = 0n } = drep;
+  return {
+    id: drepId(credential),
+    credential: { type: credential.kind === "key" ? "key_hash" : "script_hash", hash: credential.hash },
+    status: isActive(drep, epoch) ? "active" : "inactive",
+    expiry_epoch: expiry,
+    voting_power: power(stake),
+    deposit: lovelace(deposit),
+    anchor: anchor ? { url: anchor.url, data_hash: anchor.hash } : null,
+    name: known?.name ?? null,
+    ...(known === undefined ? {} : {
+      metadata: {
+        name: known.name,
+        objectives: known.objectives ?? null,
+        motivations: known.motivations ?? null,
+        qualifications: known.qualifications ?? null,
+        payment_address: known.paymentAddress ?? null,
+        do_not_list: known.doNotList,
+        references: [...known.references],
+      },
+    }),
+  };
+}

@@ -1,0 +1,73 @@
+/** What a representative says of itself (CIP-119). */
+import { fromUtf8 } from "#src/base/bytes.ts";
+import { type Json, parseJson } from "#src/base/json.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import type { DrepAnchor } from "#src/wallet/dreps/types.ts";
+import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
+
+export interface DrepMetadata {
+  /** 1 to 80 characters. */
+  readonly name: string;
+  readonly objectives?: string;
+  readonly motivations?: string;
+  readonly qualifications?: string;
+  readonly paymentAddress?: string;
+  /** It asks not to be put forward. */
+  readonly doNotList: boolean;
+  readonly references: readonly { readonly label: string; readonly uri: string }[];
+}
+
+/** Most bytes of a text; pictures may stand in it. */
+const MOST_BYTES = 524_288;
+/** Most characters of one part that is told on, and most references. */
+const LONGEST = 1_000;
+const MOST_REFERENCES = 32;
+
+type Fields = Readonly<Record<string, Json>>;
+
+const fields = (json: Json | undefined): Fields | undefined =>
+  typeof json === "object" && json !== null && !Array.isArray(json) ? json as Fields : undefined;
+
+/** A text, bare or as JSON-LD wraps it. */
+function text(json: Json | undefined, most = LONGEST): string | undefined {
+  const bare = fields(json)?.["@value"] ?? json;
+  return typeof bare === "string" && bare !== "" && Array.from(bare).length <= most ? bare : undefined;
+}
+
+/** Reads it out of JSON; `undefined` where there is no name. */
+export function readDrepMetadata(json: Json | undefined): DrepMetadata | undefined {
+  const body = fields(fields(json)?.body);
+  const name = text(body?.givenName, 80);
+  if (body === undefined || name === undefined) return undefined;
+  const { doNotList, references } = body;
+  const wrapped = fields(doNotList)?.["@value"] ?? doNotList;
+  const parts = {
+    objectives: text(body.objectives),
+    motivations: text(body.motivations),
+    qualifications: text(body.qualifications),
+    paymentAddress: text(body.paymentAddress),
+  };
+  return {
+    name,
+    ...Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)),
+    doNotList: wrapped === true || wrapped === "true",
+    references: (Array.isArray(references) ? references : []).flatMap((one) => {
+      const [label, uri] = [text(fields(one)?.label), text(fields(one)?.uri)];
+      return label === undefined || uri === undefined ? [] : [{ label, uri }];
+    }).slice(0, MOST_REFERENCES),
+  };
+}
+
+/** Fetches it, and sees that it is what was registered; `undefined` where it cannot be had. */
+export async function fetchDrepMetadata(
+  { url, hash }: DrepAnchor,
+  options: Omit<FetchOptions, "body" | "maxBytes">,
+): Promise<DrepMetadata | undefined> {
+  const answer = await fetchOutside(url, { ...options, maxBytes: MOST_BYTES });
+  if (!answer.ok || answer.value.status !== 200 || hash256(answer.value.bytes) !== hash) return undefined;
+  try {
+    return readDrepMetadata(parseJson(fromUtf8(answer.value.bytes) ?? ""));
+  } catch {
+    return undefined;
+  }
+}

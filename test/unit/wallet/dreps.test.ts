@@ -1,0 +1,70 @@
+/** What representatives say of themselves, and how it is asked for. */
+import { afterEach, expect, test } from "vitest";
+import { utf8 } from "#src/base/bytes.ts";
+import { ok } from "#src/base/result.ts";
+import { hash256, initHash } from "#src/cardano/hash.ts";
+import { DrepBook } from "#src/wallet/dreps/book.ts";
+import { readDrepMetadata } from "#src/wallet/dreps/metadata.ts";
+import { type OutsideServer, outsideServer } from "../../support/outside_servers.ts";
+
+await initHash();
+const servers: OutsideServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+test("a name is what it takes; all else may be missing or of another form", () => {
+  expect(readDrepMetadata({ body: { givenName: "Ada" } })).toEqual({ name: "Ada", doNotList: false, references: [] });
+  const whole = {
+    body: {
+      givenName: { "@value": "Ada" },
+      objectives: { "@value": "Bridges" },
+      motivations: 7,
+      paymentAddress: "addr1",
+      doNotList: "true",
+      references: [{ label: { "@value": "Home" }, uri: "https://example.org" }, { label: "no place" }, null],
+    },
+  };
+  expect(readDrepMetadata(whole)).toEqual({
+    name: "Ada",
+    objectives: "Bridges",
+    paymentAddress: "addr1",
+    doNotList: true,
+    references: [{ label: "Home", uri: "https://example.org" }],
+  });
+  for (const body of [undefined, {}, { givenName: "" }, { givenName: "x".repeat(81) }, { givenName: ["Ada"] }]) {
+    expect(readDrepMetadata(body === undefined ? [] : { body })).toBeUndefined();
+  }
+});
+
+test("a text is kept where it is the one that was registered, and asked for once", async () => {
+  const said = JSON.stringify({ body: { givenName: "Ada" } });
+  let isSilent = true;
+  const server = await outsideServer(({ path }) => path === "/late" && isSilent ? undefined : { body: said });
+  servers.push(server);
+  let asked = 0;
+  const book = new DrepBook({
+    port: {
+      dreps: () => {
+        asked++;
+        return Promise.resolve(ok({ value: { epoch: 3, all: [] } }));
+      },
+    },
+    fetch: { allowPrivate: true },
+  });
+  const [right, wrong] = [hash256(utf8(said)), "00".repeat(32)].map((hash) => ({ url: `${server.url}/ada`, hash }));
+  const late = { url: `${server.url}/late`, hash: right!.hash };
+  for (let i = 0; i < 3; i++) await book.learn([right, wrong, undefined], 60_000);
+  expect(book.known(right)).toMatchObject({ name: "Ada" });
+  expect([book.known(wrong), book.known(undefined)]).toEqual([undefined, undefined]);
+  expect(server.asked).toHaveLength(2);
+  // whoever does not answer in time holds nobody up, and is asked again
+  await book.learn([late], 50);
+  expect(book.known(late)).toBeUndefined();
+  isSilent = false;
+  await book.learn([late], 60_000);
+  expect(book.known(late)).toMatchObject({ name: "Ada" });
+  await Promise.all([book.all(), book.all()]);
+  expect(await book.all()).toEqual(ok({ epoch: 3, all: [] }));
+  expect(asked).toBe(1);
+});
