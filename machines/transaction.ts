@@ -15,7 +15,7 @@
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
-import type { Json } from "#src/base/json.ts";
+import { type Json, toJson } from "#src/base/json.ts";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
 
 /** Most commands that wait for an answer, and most UTF-16 units of their ids together: a snapshot holds 16 kB. */
@@ -107,9 +107,17 @@ function cut(text: string, units: number): string {
   return text.slice(0, end > 0xffff ? units - 1 : units);
 }
 
-/** The row by which others know how a submission stands; `lapsedUntil`: a chain shorter than that slot has it valid again. */
-function standing(hash: string, status: "pending" | "in_ledger" | "expired", lapsedUntil: number | null = null) {
-  return { hash, status, lapsed_until: lapsedUntil };
+/**
+ * The row by which others know how a submission stands; `lapsedUntil`: a chain shorter than that slot has it valid again; `failures`: why
+ * the network will not have what it had taken.
+ */
+function standing(
+  hash: string,
+  status: "pending" | "in_ledger" | "expired",
+  lapsedUntil: number | null = null,
+  failures: TransactionContext["failures"] = [],
+) {
+  return { hash, status, lapsed_until: lapsedUntil, failures: failures.length === 0 ? null : toJson([...failures]) };
 }
 
 /** Whether another wallet than the one that forgets it lists it. */
@@ -199,8 +207,9 @@ export const transactionMachine = setup({
     settled: enqueueActions(({ enqueue, context }) => {
       enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "in_ledger") } });
     }),
-    lapse: enqueueActions(({ enqueue, context }) => {
-      const row = standing(context.hash, "expired", context.validTo);
+    lapse: enqueueActions(({ enqueue, context, event }) => {
+      const failures = event.type === "REFUSED" ? summary(event.failures) : [];
+      const row = standing(context.hash, "expired", context.validTo, failures);
       enqueue({ type: "put", params: { table: "status", row } });
     }),
     take: assign({ taken: true }),

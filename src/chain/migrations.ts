@@ -84,4 +84,9 @@ export const chainMigrations: readonly Migration[] = [{
       select hash, case when exists (select 1 from submission_open o where o.hash = s.hash) then 'pending' else 'in_ledger' end, null
       from submission s where exists (select 1 from submission_open o where o.hash = s.hash)
         or exists (select 1 from chain_transaction t where t.hash = s.hash and t.to_slot is null);`,
+}, {
+  id: "chain-6",
+  sql: `
+    -- names and messages of the failures for which the network will not have what it had taken, JSON
+    alter table submission_status add column failures text;`,
 }];

@@ -4,10 +4,17 @@
  * Hypotheses: a mempool forgets (nodes restart, blocks are rolled back), so what is pending is offered again and again; a node also
  * refuses what it already has, so that a refusal is only a reason to look closer, which the transaction's actor does.
  */
+import { parseJson } from "#src/base/json.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import type { Queries, Store } from "#src/store/store.ts";
+
+/** A failure as the ledger names it, and what it says. */
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+}
 
 /** A submission that a wallet lists. */
 export interface ListedSubmission {
@@ -15,6 +22,8 @@ export interface ListedSubmission {
   readonly transaction: ScannedTransaction;
   /** `expired`: its last slot is past, or the network will not have it any more. */
   readonly status: "pending" | "expired";
+  /** Why the network will not have it, where that and not its last slot has ended it. */
+  readonly failures?: readonly Failure[];
   /** Where the chain stood when the wallet submitted it. */
   readonly since: { readonly slot: number; readonly height: number };
 }
@@ -26,8 +35,16 @@ export interface ListedSubmission {
  */
 export async function readListed(sql: Queries, wallets: readonly string[], hash?: string): Promise<ListedSubmission[]> {
   const rows = await sql<
-    { wallet: string; cbor: Uint8Array; status: "pending" | "expired"; since_slot: bigint; since_height: bigint }[]
-  >`select w.wallet, s.cbor, case t.status when 'expired' then 'expired' else 'pending' end as status, w.since_slot, w.since_height
+    {
+      wallet: string;
+      cbor: Uint8Array;
+      status: "pending" | "expired";
+      failures: string | null;
+      since_slot: bigint;
+      since_height: bigint;
+    }[]
+  >`select w.wallet, s.cbor, case t.status when 'expired' then 'expired' else 'pending' end as status, t.failures, w.since_slot,
+      w.since_height
     from submission_wallet w join submission s using (hash) join submission_status t using (hash)
     where w.wallet = any(${sql.array([...wallets])})
       and not exists (
@@ -39,6 +56,7 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
     wallet: row.wallet,
     transaction: scanTransaction(new Uint8Array(row.cbor)),
     status: row.status,
+    ...(row.failures === null ? {} : { failures: parseJson(row.failures) as unknown as readonly Failure[] }),
     since: { slot: Number(row.since_slot), height: Number(row.since_height) },
   }));
 }

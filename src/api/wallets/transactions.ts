@@ -253,6 +253,9 @@ const moments = {
   pending_since: blockPlace.optional(),
   expires_at: slotPlace.optional(),
   depth: z.object({ quantity: z.int().min(0), unit: z.literal("block") }).optional(),
+  failures: z.array(z.object({ name: z.string(), message: z.string() })).optional().meta({
+    description: "Of one that is expired before its time: why the network, which had accepted it, takes it no more.",
+  }),
 };
 export const transaction = z.object({
   ...parts,

@@ -228,21 +228,21 @@ async function resolvePending(
     const path = paths.get(output.address);
     known.set(refKey(ref), path === undefined ? { output } : { output, path });
   }
-  return pending.map(({ transaction, status, since }) =>
-    openTransaction(transaction, { status, since, known, paths, facts, keyDeposit })
+  return pending.map(({ transaction, ...view }) =>
+    openTransaction(transaction, { ...view, known, paths, facts, keyDeposit })
   );
 }
 
 function openTransaction(
   transaction: ScannedTransaction,
-  view: Pick<PendingTransaction, "status" | "since"> & {
+  view: Omit<PendingTransaction, "transaction"> & {
     readonly known: ReadonlyMap<string, KnownInput>;
     readonly paths: ReadonlyMap<string, readonly number[]>;
     readonly facts: WalletFacts;
     readonly keyDeposit: bigint;
   },
 ): OpenTransaction {
-  const { status, since, paths, facts, keyDeposit } = view;
+  const { status, failures, since, paths, facts, keyDeposit } = view;
   const known = inputsOf(transaction, view.known);
   const own = {
     inputs: new Map(
@@ -268,6 +268,7 @@ function openTransaction(
     transaction: {
       hash: transaction.hash,
       status,
+      ...(failures === undefined ? {} : { failures }),
       transaction,
       slot: since.slot,
       height: since.height,

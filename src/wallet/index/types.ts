@@ -96,6 +96,8 @@ export interface Buildable {
 export interface PendingTransaction {
   readonly transaction: ScannedTransaction;
   readonly status: "pending" | "expired";
+  /** Why the network will not have it. */
+  readonly failures?: readonly { readonly name: string; readonly message: string }[];
   /** Where the chain stood when it was submitted. */
   readonly since: { readonly slot: number; readonly height: number };
 }
@@ -141,6 +143,8 @@ export interface KnownInput {
 export interface WalletTransaction {
   readonly hash: string;
   readonly status: "pending" | "in_ledger" | "expired";
+  /** Why the network will not have what it had taken. */
+  readonly failures?: readonly { readonly name: string; readonly message: string }[];
   readonly transaction: ScannedTransaction;
   /** Where the ledger holds it, or where the chain stood when it was submitted. */
   readonly slot: number;

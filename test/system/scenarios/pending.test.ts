@@ -1,0 +1,133 @@
+/** Transactions on their way: pending, in the ledger, rolled back, offered again, forgotten, too late, overtaken. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { lovelace, WalletClient } from "#src/client/wallets.ts";
+import { http } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
+import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+
+describe("a transaction on its way", () => {
+  let scenario: Scenario;
+  let client: WalletClient;
+  beforeAll(async () => {
+    scenario = await Scenario.start({ blockMs: 0 });
+    ({ client } = scenario);
+  });
+  afterAll(() => scenario?.stop());
+
+  const funded = async (...ada: bigint[]) => {
+    const { id } = await scenario.createWallet({ coins: ada.map((one) => one * ADA) });
+    const address = await scenario.address(id, 9);
+    return {
+      id,
+      body: (ada = 5n) => ({ payments: [{ address, amount: lovelace(ada * ADA) }], passphrase: PASSPHRASE }),
+    };
+  };
+  const offered = (hash: string) => until("it is offered again", async () => (await scenario.mempool()).includes(hash));
+
+  it("is pending again when its block is rolled back, is offered by itself, and is forgotten only out of the ledger", async () => {
+    const { id, body } = await funded(20n, 20n);
+    const { id: hash } = await client.pay(id, body());
+    expect(await client.transaction(id, hash)).toMatchObject({ status: "pending" });
+    await scenario.blocks();
+    const first = await scenario.untilInLedger(id, hash);
+    expect(first.depth!.quantity).toBe(0);
+    await scenario.blocks(2);
+    await until("it is deeper", async () => (await client.transaction(id, hash)).depth!.quantity === 2);
+    const there = await scenario.refusal(client.forget(id, hash));
+    expect([there.status, there.code, there.details])
+      .toEqual([403, "transaction_already_in_ledger", { transaction_id: hash }]);
+
+    await scenario.rollback(3, true);
+    const again = await scenario.untilStatus(id, hash, "pending");
+    expect([again.inserted_at, again.depth]).toEqual([undefined, undefined]);
+    await offered(hash);
+    await scenario.blocks();
+    const second = await scenario.untilInLedger(id, hash);
+    expect(second.inserted_at!.absolute_slot_number).toBeGreaterThan(first.inserted_at!.absolute_slot_number);
+
+    const other = await client.pay(id, body());
+    await client.forget(id, other.id);
+    expect(await scenario.refused(client.transaction(id, other.id))).toEqual([404, "no_such_transaction"]);
+    expect(await scenario.refused(client.forget(id, other.id))).toEqual([404, "no_such_transaction"]);
+    // the mempool has it all the same, and the chain may
+    await scenario.blocks();
+    await scenario.untilInLedger(id, other.id);
+  });
+
+  it("vanishes with its block where it was somebody else's", async () => {
+    const { id } = await funded(20n);
+    const paid = await scenario.faucet(await scenario.address(id, 3), 7n * ADA);
+    await scenario.blocks();
+    expect(await scenario.untilInLedger(id, paid)).toMatchObject({ direction: "incoming" });
+    await scenario.rollback(1, true);
+    await until("it is gone", async () => (await client.transactions(id)).length === 1);
+    expect(await scenario.refused(client.transaction(id, paid))).toEqual([404, "no_such_transaction"]);
+    await scenario.untilAvailable(id, 20n * ADA);
+  });
+
+  it("expires when the ledger did not take it in time, and its coins are free again", async () => {
+    const { id, body } = await funded(20n);
+    // built, and too late when it is submitted: nothing is known of it
+    const late = await client.construct(id, {
+      payments: body().payments,
+      validity_interval: { invalid_hereafter: { quantity: 1, unit: "second" } },
+    });
+    const end = Number(
+      (await client.decode(id, { transaction: late.transaction })).validity_interval!.invalid_hereafter!.quantity,
+    );
+    await until("its time is over", async () => (await scenario.tip()).currentSlot > end);
+    const { transaction } = await client.sign(id, late.transaction, PASSPHRASE);
+    expect(await scenario.refused(client.submit(id, transaction))).toEqual([500, "created_invalid_transaction"]);
+    expect((await client.transactions(id)).length).toBe(1);
+
+    // a machine that is busy may be too late itself
+    const brief = { ...body(), time_to_live: { quantity: 3, unit: "second" as const } };
+    const sent = await until("it is in time", () => client.pay(id, brief).catch(() => undefined));
+    expect(await scenario.available(id)).toBe(0n);
+    const { expires_at: last } = await client.transaction(id, sent.id);
+    await until("its last slot is past", async () => {
+      const { network_tip } = await client.information();
+      return network_tip!.absolute_slot_number > last!.absolute_slot_number;
+    });
+    await scenario.blocks();
+    await scenario.untilStatus(id, sent.id, "expired");
+    expect(await scenario.available(id)).toBe(20n * ADA);
+    // on a chain that does not reach so far it is not too late: only for a moment, for the network's clock has not gone back
+    await scenario.rollback(1, true);
+    await until("pending again", async () => {
+      const { body } = await http(scenario.arbor.operator, "GET", `/actors/transaction/${sent.id}/history`);
+      const { transitions } = body as { transitions: { from: string; to: string }[] };
+      return transitions.some(({ from, to }) => from === "expired" && to === "pending");
+    });
+    await scenario.blocks();
+    await scenario.untilStatus(id, sent.id, "expired");
+    await client.forget(id, sent.id);
+    expect(await scenario.refused(client.transaction(id, sent.id))).toEqual([404, "no_such_transaction"]);
+  });
+
+  it("expires before its time when another one spends its coins", async () => {
+    const { id, body } = await funded(20n);
+    const signed = async (ada: bigint) => {
+      const { transaction } = await client.construct(id, { payments: body(ada).payments });
+      return (await client.sign(id, transaction, PASSPHRASE)).transaction;
+    };
+    const [one, other] = [await signed(3n), await signed(4n)];
+    const { id: hash } = await client.submit(id, one);
+    // the network forgets it, and hears of the other one before it is offered again: the sweep may be quicker, then once more
+    const { id: winner } = await until("the other one is first", async () => {
+      await scenario.blocks();
+      await scenario.untilInLedger(id, hash);
+      await scenario.rollback(1, true);
+      return await client.submit(id, other).catch(() => undefined);
+    });
+    await scenario.blocks();
+    await scenario.untilInLedger(id, winner);
+    const lost = await scenario.untilStatus(id, hash, "expired");
+    expect(Number(lost.validity_interval!.invalid_hereafter!.quantity)).toBeGreaterThan(
+      (await scenario.tip()).currentSlot,
+    );
+    expect(lost.failures).toEqual([{ name: "BadInputsUTxO", message: expect.any(String) }]);
+    const { fee } = await client.transaction(id, winner);
+    await scenario.untilAvailable(id, 20n * ADA - BigInt(fee.quantity));
+  });
+});
