@@ -126,7 +126,7 @@ describe("a transaction on its way", () => {
     expect(Number(lost.validity_interval!.invalid_hereafter!.quantity)).toBeGreaterThan(
       (await scenario.tip()).currentSlot,
     );
-    expect(lost.failures).toEqual([{ name: "BadInputsUTxO", message: expect.any(String) }]);
+    expect(lost.failures!.map(({ name }) => name)).toContain("BadInputsUTxO");
     const { fee } = await client.transaction(id, winner);
     await scenario.untilAvailable(id, 20n * ADA - BigInt(fee.quantity));
   });
