@@ -305,9 +305,9 @@ export class WalletClient {
     return this.get("/smash/health", { url });
   }
 
-  /** Submits what was signed elsewhere. */
-  proxy(transaction: Uint8Array): Promise<{ readonly id: string }> {
-    return this.send("POST", "/proxy/transactions", transaction);
+  /** Submits what was signed elsewhere; `key` as in `submit`. */
+  proxy(transaction: Uint8Array, key?: string): Promise<{ readonly id: string }> {
+    return this.send("POST", "/proxy/transactions", transaction, key);
   }
 
   /** Asks for anything that has no method of its own here. */

@@ -10,6 +10,7 @@ interface Operation {
   readonly operationId?: string;
   readonly responses: Record<string, unknown>;
   readonly requestBody?: unknown;
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
 }
 
 const document = await (await edgeAlone().request("/v2/openapi.json")).json() as {
@@ -34,6 +35,28 @@ test("each is served under its name and with its status, or is on the list of th
     expect(found.operationId, name).toBe(operation);
     expect(Object.keys(found.responses), name).toContain(status);
   }
+});
+
+/** Operations after which the ledger is another. */
+const SPENDING = [
+  "joinDRep",
+  "joinStakePool",
+  "migrateByronWallet",
+  "migrateShelleyWallet",
+  "postByronTransaction",
+  "postExternalTransaction",
+  "postTransaction",
+  "quitStakePool",
+  "submitSharedTransaction",
+  "submitTransaction",
+];
+
+test("whatever spends takes an Idempotency-Key, and nothing else does", () => {
+  const taking = [...served.values()].filter(({ parameters = [] }) =>
+    parameters.some((one) => one.in === "header" && one.name === "idempotency-key")
+  );
+  expect(taking.map(({ operationId }) => operationId).sort()).toEqual(SPENDING);
+  for (const { responses } of taking) expect(Object.keys(responses)).toContain("409");
 });
 
 test("every operation has a name of its own", () => {
