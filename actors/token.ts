@@ -20,6 +20,7 @@ import { refKey } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, OFFERED, readAvailable, reserve } from "#src/chain/available.ts";
+import { horizonOf } from "#src/chain/horizon.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import { readUtxos } from "#src/chain/utxo.ts";
 import { ensureWatched } from "#src/chain/watch.ts";
@@ -115,7 +116,7 @@ async function building<T>(
   ]);
   for (const watched of [mine, scripts]) if (!watched.ok) return watched;
   if (!parameters.ok) return parameters;
-  const { slots } = await port.network();
+  const [{ slots }, horizon] = await Promise.all([port.network(), horizonOf(port)]);
   for (let race = 1;; race++) {
     const { at, value } = await atPoint(store, async (sql) => ({
       available: await readAvailable(sql, from),
@@ -126,6 +127,7 @@ async function building<T>(
       parameters: parameters.value.value,
       slots,
       slot: Math.max(at.slot, slotAt(slots, Date.now())),
+      horizon,
       network: networkId,
       script: cageScripts.find((one) => one.hash === script)!,
       reference: value.reference,

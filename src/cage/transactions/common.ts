@@ -26,6 +26,8 @@ export interface BuildInput {
   readonly slots: SlotConfig;
   /** The slot it is now: the tip's, or a later one that the clock says. */
   readonly slot: number;
+  /** The first slot that has no time yet, where that is known. */
+  readonly horizon?: number | undefined;
   readonly network: NetworkId;
   readonly script: CageScript;
   /** An unspent output that carries the script; without one the script travels along. */
@@ -59,13 +61,18 @@ export interface Built {
 export type BuildFailure = BalanceFailure | Failure<"bad_address" | "not_owner">;
 
 const DEFAULT_VALID_MS = 2 * 3600 * 1000;
-/** How far ahead a node tells the time of a slot at the least (3k/f slots of a second on the public networks). */
+/** How far ahead a node tells the time of a slot on the public networks, at the least (3k/f slots of a second). */
 const MAX_VALID_MS = 36 * 3600 * 1000;
 
-/** The first slot in which a transaction built now is no longer valid. */
-export function validTo({ slot, slots, settings }: Pick<BuildInput, "slot" | "slots" | "settings">): number {
+/**
+ * The first slot in which a transaction built now is no longer valid. Scripts see it as a time, so it is none that has no time yet: the
+ * ledger would not run them (`TimeTranslationPastHorizon`).
+ */
+export function validTo(
+  { slot, horizon = Infinity, slots, settings }: Pick<BuildInput, "slot" | "horizon" | "slots" | "settings">,
+): number {
   const ms = Math.min(settings?.validForMs ?? DEFAULT_VALID_MS, MAX_VALID_MS);
-  return slot + Math.max(1, Math.floor(ms / slots.slotLength));
+  return Math.max(slot + 1, Math.min(slot + Math.floor(ms / slots.slotLength), horizon));
 }
 
 /** The address of who asks, as the contract sees it. */

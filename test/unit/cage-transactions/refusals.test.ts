@@ -173,9 +173,15 @@ describe("facts too large for a transaction", () => {
 });
 
 describe("settings", () => {
-  const ask = (settings: Parameters<typeof buildRequest>[0]["settings"]) =>
+  const ask = (settings: Parameters<typeof buildRequest>[0]["settings"], horizon?: number) =>
     must(
-      buildRequest({ ...rich.input(alice.base, { settings }), token: name, key: utf8("k"), operation: op.insert("v") }),
+      buildRequest({
+        ...rich.input(alice.base, { settings }),
+        horizon,
+        token: name,
+        key: utf8("k"),
+        operation: op.insert("v"),
+      }),
     );
 
   test("a transaction is valid for two hours, or as set, and never beyond what a node can tell the time of", () => {
@@ -183,6 +189,7 @@ describe("settings", () => {
     expect(ask({ validForMs: 60_000 }).validTo).toBe(1060);
     expect(ask({ validForMs: 1 }).validTo).toBe(1001);
     expect(ask({ validForMs: 1e12 }).validTo).toBe(1000 + 36 * 3600);
+    expect([1600, 9000, 900].map((horizon) => ask(undefined, horizon).validTo)).toEqual([1600, 8200, 1001]);
     expect(scanTransaction(ask(undefined).transaction)).toMatchObject({ validTo: 8200 });
     expect(scanTransaction(ask(undefined).transaction).validFrom).toBeUndefined();
   });
