@@ -50,8 +50,9 @@ function slices(walk: Walk): Uint8Array[] {
   return found;
 }
 
-/** Auxiliary data by the index of its transaction. */
+/** Auxiliary data by the index of its transaction. Dingo writes `null` where there is none. */
 function auxiliaryData(walk: Walk): ReadonlyMap<number, Uint8Array> | undefined {
+  if (walk.nil()) return undefined;
   const count = walk.map();
   if (count === 0) return undefined;
   const found = new Map<number, Uint8Array>();

@@ -110,7 +110,11 @@ export function mapOf<Row, K, V>(
   split: (row: Row) => readonly [K, V],
 ): Shape<readonly Row[]> {
   return {
-    read: (item, at) => as(item, "map").value.map(([k, v]) => join(key.read(k, at), value.read(v, at))),
+    read(item, at) {
+      // Dingo writes an empty array for some of its empty maps
+      if (item?.type === "array" && item.value.length === 0) return [];
+      return as(item, "map").value.map(([k, v]) => join(key.read(k, at), value.read(v, at)));
+    },
     write: (rows, at) =>
       sentMap(
         rows.map(split).sort(([a], [b]) => order(a, b)).map(([k, v]) => [key.write(k, at), value.write(v, at)]),
