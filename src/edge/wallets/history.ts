@@ -85,6 +85,7 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
   };
   return {
     ...partsView(decoded, metadataIn(decoded), form),
+    script_validity: judgedAs(one),
     id: one.hash,
     amount: lovelace(one.amount),
     fee: lovelace(one.fee ?? 0n),
@@ -110,6 +111,14 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
     ...(expires === undefined ? {} : { expires_at: expires }),
     ...(one.failures === undefined ? {} : { failures: one.failures }),
   };
+}
+
+/** The first era whose blocks say of each transaction whether its scripts agreed, by its tag. */
+const ALONZO = 5;
+
+/** Whether the ledger took a transaction as one whose scripts agree; null where it has none to judge by: pending, or of an era before. */
+function judgedAs({ era, transaction }: Pick<WalletTransaction, "era" | "transaction">): "valid" | "invalid" | null {
+  return era === undefined || era < ALONZO ? null : transaction.valid ? "valid" : "invalid";
 }
 
 /** An input, with what it holds where that is known. */

@@ -131,6 +131,7 @@ async function resolveRows(
     slot: Number(row.from_slot),
     height: Number(row.height),
     block: row.block_hash,
+    era: row.era,
     ...side(row.net),
     ...(row.fee === null ? {} : { fee: row.fee }),
     depositTaken: row.deposit_taken,

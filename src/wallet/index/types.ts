@@ -151,6 +151,8 @@ export interface WalletTransaction {
   readonly height: number;
   /** Hash of the block that holds it. */
   readonly block?: string;
+  /** Era of that block, by its tag: 2 Shelley … 7 Conway. */
+  readonly era?: number;
   readonly direction: "incoming" | "outgoing";
   /** Lovelace that the wallet has more or less by it, fee and deposits included. */
   readonly amount: bigint;

@@ -139,7 +139,12 @@ describe("a wallet's life", () => {
     expect(id).toBe(unsigned.id);
     await settled(mine.id, id);
     const told = await client.transaction(mine.id, id);
-    expect(told).toMatchObject({ direction: "outgoing", status: "in_ledger", fee: built.fee });
+    expect(told).toMatchObject({
+      direction: "outgoing",
+      status: "in_ledger",
+      script_validity: "valid",
+      fee: built.fee,
+    });
     expect(BigInt(told.amount.quantity)).toBe(3n * ADA + BigInt(built.fee.quantity));
     expect(told.inputs[0]).toMatchObject({ amount: { unit: "lovelace" }, derivation_path: expect.any(Array) });
     expect(await balance(other.id)).toBe(3n * ADA);
