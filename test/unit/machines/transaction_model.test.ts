@@ -436,5 +436,5 @@ describe("a transaction", () => {
       "refused",
       "submitting",
     ]);
-  });
+  }, 300_000);
 });
