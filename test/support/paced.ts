@@ -1,7 +1,7 @@
 /** A devnet that makes a block only when a scenario asks for one: what holds at its tip holds until then. Start it with `blockMs: 0`. */
 import { expect } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { type Scenario, type Sent } from "./scenario.ts";
+import type { Scenario } from "./scenario.ts";
 import { until } from "./until.ts";
 import { http } from "./user.ts";
 
@@ -37,14 +37,6 @@ export class Paced {
     }
   }
 
-  /** Pays a wallet coins, as `Scenario.fund` does. */
-  async fund(id: string, coins: readonly bigint[]): Promise<void> {
-    const addresses = await this.scenario.client.addresses(id);
-    for (const [i, coin] of coins.entries()) await this.scenario.faucet(addresses[i]!.id, coin);
-    await this.block();
-    await this.scenario.untilAvailable(id, coins.reduce((sum, coin) => sum + coin, 0n));
-  }
-
   /** Waits until the service has read all blocks. */
   async read(): Promise<void> {
     const { hash } = await this.scenario.tip();
@@ -53,13 +45,4 @@ export class Paced {
       return header?.header_hash === hash;
     }, 60_000);
   }
-
-  /** `constructSignSubmit`, and then a block with it. */
-  async land(id: string, body: Parameters<Scenario["constructSignSubmit"]>[1]): Promise<Landed> {
-    const sent = await this.scenario.constructSignSubmit(id, body);
-    await this.block();
-    return { ...sent, told: await this.scenario.untilInLedger(id, sent.id) };
-  }
 }
-
-export type Landed = Sent & { readonly told: Awaited<ReturnType<Scenario["untilInLedger"]>> };

@@ -80,8 +80,8 @@ describe("a wallet's stake", () => {
       (await scenario.createWallet({ name: "Staker" })).id,
       (await scenario.createWallet({ name: "Voter" })).id,
     ];
-    await paced.fund(staker, [300_000n, 300_000n, 300_000n].map((ada) => ada * ADA));
-    await paced.fund(voter, [100n * ADA, 100n * ADA]);
+    await scenario.fund(staker, [300_000n, 300_000n, 300_000n].map((ada) => ada * ADA));
+    await scenario.fund(voter, [100n * ADA, 100n * ADA]);
     pools = (await scenario.client.stakePools(900_000n * ADA)).map(({ id }) => id);
   });
   afterAll(() => scenario?.stop());
@@ -146,7 +146,7 @@ describe("a wallet's stake", () => {
 
   it("joins a pool, which counts from the second epoch on", async () => {
     const [first] = pools;
-    const { built, signed, told } = await paced.land(staker, join(first!));
+    const { built, signed, told } = await scenario.land(staker, join(first!));
     expect(built.coin_selection).toMatchObject({
       certificates: [
         { certificate_type: "register_reward_account", reward_account_path: account },
@@ -230,7 +230,7 @@ describe("a wallet's stake", () => {
       ["no_confidence", "no_confidence", "no confidence"],
     ];
     for (const [vote, told, held] of votes) {
-      const { signed, told: { certificates, deposit_taken: taken } } = await paced.land(voter, { vote });
+      const { signed, told: { certificates, deposit_taken: taken } } = await scenario.land(voter, { vote });
       expect(readByCsl(signed).certificates.map((one) => Object.keys(one as object))).toEqual([["VoteDelegation"]]);
       expect(taken.quantity).toBe(0);
       expect(certificates).toMatchObject([{ certificate_type: "cast_vote", reward_account_path: account }]);
@@ -295,7 +295,7 @@ describe("a wallet's stake", () => {
   });
 
   it("withdraws and votes otherwise in one transaction, which ends with the epoch", async () => {
-    await paced.land(staker, { vote: "abstain" });
+    await scenario.land(staker, { vote: "abstain" });
     const { due, sent: { built, signed }, told } = await withdrawing(
       staker,
       () => scenario.constructSignSubmit(staker, { withdrawal: "self", vote: "no_confidence" }),
@@ -328,7 +328,7 @@ describe("a wallet's stake", () => {
   });
 
   it("changes pools without a deposit", async () => {
-    const { told } = await paced.land(staker, join(pools[1]!));
+    const { told } = await scenario.land(staker, join(pools[1]!));
     expect(told).toMatchObject({ deposit_taken: { quantity: 0 }, deposit_returned: { quantity: 0 } });
     expect(told.certificates).toMatchObject([{ certificate_type: "join_pool", pool: pools[1] }]);
     expect(await ledger(staker)).toMatchObject({ pool: pools[1], deposit: 2_000_000 });
@@ -353,7 +353,7 @@ describe("a wallet's stake", () => {
     expect(await rewards(staker)).toBe(0n);
     expect((await delegation(staker)).next.at(-1)).toMatchObject({ status: "not_delegating" });
     expect(await scenario.refused(ask(staker, quit))).toEqual([403, "not_delegating_to"]);
-    const again = await paced.land(staker, join(pools[0]!));
+    const again = await scenario.land(staker, join(pools[0]!));
     expect(again.told.deposit_taken.quantity).toBe(2_000_000);
 
     const quitted = await withdrawing(voter, () => scenario.client.quitPool(voter, PASSPHRASE, crypto.randomUUID()));

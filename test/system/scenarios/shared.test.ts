@@ -96,12 +96,8 @@ describe("a wallet of two", () => {
   /** A wallet's faucet payment, in a block. */
   const give = async (address: string, amount: bigint) => {
     const hash = await scenario.faucet(address, amount);
-    await block();
+    await scenario.blocks();
     return hash;
-  };
-  const block = async () => {
-    const { status, body } = await http(scenario.devnet, "POST", "/blocks", { count: 1 });
-    expect(status, JSON.stringify(body)).toBe(200);
   };
   /** All sign, in this order. */
   const signed = async (transaction: string, ...by: Owner[]) => {
@@ -114,7 +110,7 @@ describe("a wallet of two", () => {
   beforeAll(async () => {
     scenario = await Scenario.start({ blockMs: 0, env: { ARBOR_SOCKET: socket, ARBOR_POOLS: "1" } });
     beside = await serviceBeside(socket);
-    await block();
+    await scenario.blocks();
     // whose server stands still for a while is the one without the devnet
     alice = new Owner(beside.arbor, "cosigner#0");
     carol = new Owner(scenario.arbor, "cosigner#1");
@@ -238,7 +234,7 @@ describe("a wallet of two", () => {
     // the order of the signatures changes nothing
     expect(readByCsl(await signed(transaction, carol, alice))).toEqual(read);
     expect(await carol.submit(whole)).toBe(read.id);
-    await block();
+    await scenario.blocks();
     for (const owner of owners()) {
       expect(await owner.lists(read.id, "in_ledger")).toMatchObject({
         direction: "outgoing",
@@ -270,7 +266,7 @@ describe("a wallet of two", () => {
     const whole = await signed(transaction, carol, alice);
     expect([readByCsl(whole).signedBy.length, readByCsl(whole).nativeScripts]).toEqual([3, 2]);
     const id = await alice.submit(whole);
-    await block();
+    await scenario.blocks();
     for (const owner of owners()) {
       const { certificates, deposit_taken: taken } = await owner.lists(id, "in_ledger");
       expect(taken.quantity).toBe(2_000_000);
@@ -292,7 +288,7 @@ describe("a wallet of two", () => {
       await signed(theirs.transaction, carol, alice),
     ];
     const hash = await alice.submit(first);
-    await block();
+    await scenario.blocks();
     const { inserted_at: place } = await alice.lists(hash, "in_ledger");
     await carol.lists(hash, "in_ledger");
     // Alice's server is away while the network forgets her transaction and takes the other one
@@ -300,10 +296,10 @@ describe("a wallet of two", () => {
     let other: string;
     try {
       await scenario.rollbackTo(Number(place!.height.quantity), true);
-      await block();
+      await scenario.blocks();
       await carol.lists(hash, "gone");
       other = await carol.submit(second);
-      await block();
+      await scenario.blocks();
       await carol.lists(other, "in_ledger");
     } finally {
       alice.arbor.signal("SIGCONT");
@@ -358,7 +354,7 @@ describe("a wallet of two", () => {
     const whole = await carol.client.sign(full.id, transaction, PASSPHRASE, SHARED);
     expect(readByCsl(whole.transaction).start).toBeGreaterThanOrEqual(1n);
     const { id } = await alice.client.submit(seen.id, whole.transaction, { prefix: SHARED });
-    await block();
+    await scenario.blocks();
     await lists(carol, id);
     await lists(alice, id);
   });
