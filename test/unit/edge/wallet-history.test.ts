@@ -23,7 +23,7 @@ const telling = {
   eras,
   networkId: 0,
   height: 9,
-  form: "detailed",
+  form: "tagged",
   own: { account: undefined, policyKey: undefined },
 } as const;
 
