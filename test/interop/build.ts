@@ -1,6 +1,6 @@
 /** Builds and installs what others made before the tests; where that cannot be done, says so aloud, and their tests are skipped. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,8 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   export interface ProvidedContext {
+    /** Folder with the program of Dingo and the configuration of its devnet; empty where it could not be built. */
+    dingo: string;
     /** Program of the relay on gouroboros; empty where it could not be built. */
     relay: string;
     /** Program of the relay on pallas; empty where it could not be built. */
@@ -24,14 +26,19 @@ const root = here("../../.arbor/interop");
 const YACI = "@bloxbean/yaci-devkit-linux-x64";
 const YACI_VERSION = "0.10.6";
 
-/** Runs a tool; gives whether it did its work, else says aloud why not and what is not tested for it. */
-function done(tool: string, args: readonly string[], cwd: string, env: Record<string, string>, without: string) {
-  const ran = spawnSync(tool, args, { cwd, encoding: "utf8", timeout: 900_000, env: { ...process.env, ...env } });
-  if (ran.status === 0) return true;
+/** Runs a tool; gives what it printed, else says aloud why it did not do its work and what is not tested for it. */
+function printed(tool: string, args: readonly string[], cwd: string, env: Record<string, string>, without: string) {
+  const ran = spawnSync(tool, args, { cwd, encoding: "utf8", timeout: 1_800_000, env: { ...process.env, ...env } });
+  if (ran.status === 0) return ran.stdout;
   const installed = (ran.error as { code?: string } | undefined)?.code !== "ENOENT";
   const said = ran.error?.message ?? ran.stderr.split("\n").findLast((line) => line.trim() !== "")?.trim();
   console.warn(`SKIPPED: ${installed ? `${tool} failed: ${said}` : `${tool} is not installed`}. ${without}`);
-  return false;
+  return undefined;
+}
+
+/** Runs a tool; gives whether it did its work. */
+function done(...run: Parameters<typeof printed>): boolean {
+  return printed(...run) !== undefined;
 }
 
 function gouroboros(): string {
@@ -40,6 +47,37 @@ function gouroboros(): string {
   const env = { CGO_ENABLED: "0", GOTOOLCHAIN: "local" };
   const without = "Without it gouroboros cannot be put on the node's socket.";
   return done("go", args, here("gouroboros"), env, without) ? program : "";
+}
+
+const DINGO = "github.com/blinklabs-io/dingo";
+const DINGO_VERSION = "v0.72.0";
+
+/**
+ * The node Dingo, without its archives of blocks: the module of their protocol is not on every proxy. The first build takes some minutes; its
+ * modules are checked against the sums that it states.
+ */
+function dingo(): string {
+  const folder = path.join(root, `dingo-${DINGO_VERSION}`);
+  const source = path.join(folder, "source");
+  if (existsSync(path.join(folder, "dingo"))) return folder;
+  const without = "Without it no whole node of others is under the services.";
+  const env = { CGO_ENABLED: "0", GOTOOLCHAIN: "local", GOFLAGS: "-mod=mod" };
+  const found = printed("go", ["mod", "download", "-json", `${DINGO}@${DINGO_VERSION}`], root, env, without);
+  if (found === undefined) return "";
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  if (!done("cp", ["-r", "--no-preserve=mode", JSON.parse(found).Dir, source], root, {}, without)) return "";
+  const bark = path.join(source, "bark");
+  for (const name of readdirSync(bark)) rmSync(path.join(bark, name));
+  copyFileSync(here("dingo/bark.go.txt"), path.join(bark, "bark.go"));
+  const bursa = "github.com/blinklabs-io/bursa";
+  const changes = ["-replace", `${bursa}=${bursa}@v0.18.0`, "-droprequire", "github.com/blinklabs-io/bark"];
+  if (!done("go", ["mod", "edit", ...changes], source, env, without)) return "";
+  const build = ["-n", "10", "go", "build", "-buildvcs=false", "-o", path.join(folder, "dingo"), "./cmd/dingo"];
+  if (!done("nice", build, source, env, without)) return "";
+  cpSync(path.join(source, "config", "cardano", "devnet"), path.join(folder, "devnet"), { recursive: true });
+  rmSync(source, { recursive: true, force: true });
+  return folder;
 }
 
 /** One crate after the other and at low priority: the first build takes two minutes, and others may want the processors. */
@@ -84,6 +122,7 @@ function walletJs(): string {
 export default function setup(project: TestProject): void {
   mkdirSync(root, { recursive: true });
   project.provide("relay", gouroboros());
+  project.provide("dingo", dingo());
   project.provide("pallas", pallas());
   project.provide("yaci", yaci());
   project.provide("walletJs", walletJs());

@@ -1,15 +1,69 @@
 /**
- * The life of a token with a relay of others between the service and its node. gouroboros (Go) judges each transaction a second time,
- * with its own Plutus machine; pallas (Rust) reads and passes on.
+ * The life of a token on a node of others: Dingo; and with a relay of others between the service and the devnet. gouroboros (Go) judges
+ * each transaction a second time, with its own Plutus machine; pallas (Rust) reads and passes on.
  */
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../support/arbor.ts";
+import { hasDingo, startDingo } from "./dingo.ts";
+import { parseAddress } from "#src/cardano/address.ts";
+import { valueOf } from "../support/devnet_world.ts";
 import { type Infra, sharedInfra } from "../support/infra.ts";
 import { socketPath } from "../support/node_chain.ts";
 import { until } from "../support/until.ts";
 import { fund, http, land, User } from "../support/user.ts";
 import { hasPallas, hasRelay, type Relay, startRelay } from "./relay.ts";
+
+/** What the service has its chain from. */
+interface Far {
+  /** The node's socket. */
+  readonly path: string;
+  /** How it says that a signature is missing. */
+  readonly unsigned: string;
+  fund(service: Arbor, user: User): Promise<void>;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The devnet behind a relay. */
+async function relayed(by: "relay" | "pallas", version: number): Promise<Far & { readonly relay: Relay }> {
+  const path = socketPath();
+  const infra = await sharedInfra();
+  const devnet = await Arbor.start({
+    infra,
+    roles: "devnet",
+    env: { ARBOR_PROTOCOL_VERSION: String(version), ARBOR_SOCKET: path, ARBOR_LEASE_MS: "4000", ARBOR_BUILDERS: "1" },
+  });
+  const relay = await startRelay(path, by);
+  return {
+    relay,
+    path: relay.path,
+    unsigned: "MissingVKeyWitnessesUTXOW",
+    fund: (service, user) => fund(devnet.devnet, service.tokens, user),
+    kill: relay.kill,
+    start: relay.start,
+    stop: async () => {
+      await relay.stop();
+      await devnet.end();
+      await infra.stop();
+      await rm(path, { force: true });
+    },
+  };
+}
+
+async function dingo(): Promise<Far> {
+  const node = await startDingo();
+  return {
+    ...node,
+    unsigned: "missing vkey witness for input",
+    fund: async ({ tokens }, { address }) => {
+      const hash = await node.give(valueOf(parseAddress(address)).hex, 1_000_000_000n);
+      const known = async () => (await http(tokens, "GET", `/transaction?txHash=${hash}`)).status === 200;
+      await until("the faucet's payment is known to the service", known);
+    },
+  };
+}
 
 const cases = [
   { name: "gouroboros", by: "relay", version: 10 },
@@ -19,17 +73,23 @@ const cases = [
 const there = { relay: hasRelay, pallas: hasPallas };
 
 for (const { name, by, version } of cases) {
-  describe.skipIf(!there[by])(`tokens through ${name} on protocol version ${version}`, () => life(name, by, version));
+  describe.skipIf(!there[by])(`tokens through ${name} on protocol version ${version}`, () => {
+    let relay: Relay;
+    life(async () => {
+      const far = await relayed(by, version);
+      relay = far.relay;
+      return far;
+    });
+    it("was read, and judged, alike on both sides", () => judgedAlike(name, by, relay));
+  });
 }
+describe.skipIf(!hasDingo)("tokens on Dingo", () => life(dingo));
 
 /** From boot to end. */
-function life(name: string, by: "relay" | "pallas", version: number): void {
-  const path = socketPath();
+function life(begin: () => Promise<Far>): void {
   const owner = new User("base"), other = new User();
-  let far: Infra;
+  let far: Far;
   let near: Infra;
-  let devnet: Arbor;
-  let relay: Relay;
   let service: Arbor;
   let token: string;
 
@@ -53,26 +113,18 @@ function life(name: string, by: "relay" | "pallas", version: number): void {
   const facts = async () => (await get(`/token/${token}/facts`)).body;
 
   beforeAll(async () => {
-    [far, near] = await Promise.all([sharedInfra(), sharedInfra()]);
-    devnet = await Arbor.start({
-      infra: far,
-      roles: "devnet",
-      env: { ARBOR_PROTOCOL_VERSION: String(version), ARBOR_SOCKET: path, ARBOR_LEASE_MS: "1000", ARBOR_BUILDERS: "1" },
-    });
-    relay = await startRelay(path, by);
+    near = await sharedInfra();
+    far = await begin();
     service = await Arbor.start({
       infra: near,
-      env: { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: relay.path, ARBOR_HEALTH_PORT: "0", ARBOR_BUILDERS: "1" },
+      env: { ARBOR_PROVIDER: "node", ARBOR_NODE_SOCKET: far.path, ARBOR_HEALTH_PORT: "0", ARBOR_BUILDERS: "1" },
     });
-    await Promise.all([owner, other].map((user) => fund(devnet.devnet, service.tokens, user)));
+    for (const user of [owner, other]) await far.fund(service, user);
   });
   afterAll(async () => {
     await service?.end();
-    await relay?.stop();
-    await devnet?.end();
-    await near?.stop();
     await far?.stop();
-    await rm(path, { force: true });
+    await near?.stop();
   });
 
   it("boots a token, changes its facts, takes a request back", async () => {
@@ -92,9 +144,9 @@ function life(name: string, by: "relay" | "pallas", version: number): void {
 
   it("goes on when the node is killed and comes back", async () => {
     const ready = async () => (await http(service.health, "GET", "/ready")).status;
-    await relay.kill();
+    await far.kill();
     await until("the service knows that the node is away", async () => await ready() === 503);
-    await relay.start();
+    await far.start();
     await until("the service is ready again", async () => await ready() === 200);
     await update(await request(other, "delete", { key: "tree", oldValue: "elm" }));
     expect(await facts()).toEqual({ flower: "aster" });
@@ -104,28 +156,29 @@ function life(name: string, by: "relay" | "pallas", version: number): void {
     const built = await get(`/transaction/${owner.address}/boot-token`);
     const sent = await post("/transaction", { signedTransaction: new User().sign(built.body.unsignedTransaction) });
     expect(sent.status).toBe(422);
-    expect(JSON.stringify(sent.body)).toContain("MissingVKeyWitnessesUTXOW");
+    expect(JSON.stringify(sent.body)).toContain(far.unsigned);
     await carry(owner, get(`/transaction/${owner.address}/end-token/${token}`));
   });
+}
 
-  it("was read, and judged, alike on both sides", () => {
-    // one that is handed over again stands already
-    const verdicts = relay.verdicts.filter(({ hash }, i, all) => all.findIndex((one) => one.hash === hash) === i);
-    const accepted = verdicts.filter(({ node }) => node === undefined);
-    expect(accepted.filter(({ gouroboros }) => gouroboros !== undefined)).toEqual([]);
-    const scripts = accepted.reduce((sum, { redeemers }) => sum + redeemers, 0);
-    const blocks = relay.blocks.length;
-    console.info(
-      `${name}: ${accepted.length} transactions with ${scripts} redeemers accepted, ${blocks} blocks read`,
-    );
-    // boot, two updates of three requests, a deletion, a request taken back, the end
-    expect(accepted.length).toBe(11);
-    expect(scripts).toBeGreaterThanOrEqual(11);
-    const refused = verdicts.filter(({ node }) => node !== undefined);
-    const why = { relay: /missing required vkey witness/, pallas: /MissingVKeyWitnesses/ }[by];
-    expect(refused.map(({ gouroboros, reason }) => by === "relay" ? gouroboros : reason)).toEqual([
-      expect.stringMatching(why),
-    ]);
-    expect(relay.blocks.filter(({ error }) => error !== undefined)).toEqual([]);
-  });
+/** What a relay saw of a life, and said of it. */
+function judgedAlike(name: string, by: "relay" | "pallas", relay: Relay): void {
+  // one that is handed over again stands already
+  const verdicts = relay.verdicts.filter(({ hash }, i, all) => all.findIndex((one) => one.hash === hash) === i);
+  const accepted = verdicts.filter(({ node }) => node === undefined);
+  expect(accepted.filter(({ gouroboros }) => gouroboros !== undefined)).toEqual([]);
+  const scripts = accepted.reduce((sum, { redeemers }) => sum + redeemers, 0);
+  const blocks = relay.blocks.length;
+  console.info(
+    `${name}: ${accepted.length} transactions with ${scripts} redeemers accepted, ${blocks} blocks read`,
+  );
+  // boot, two updates of three requests, a deletion, a request taken back, the end
+  expect(accepted.length).toBe(11);
+  expect(scripts).toBeGreaterThanOrEqual(11);
+  const refused = verdicts.filter(({ node }) => node !== undefined);
+  const why = { relay: /missing required vkey witness/, pallas: /MissingVKeyWitnesses/ }[by];
+  expect(refused.map(({ gouroboros, reason }) => by === "relay" ? gouroboros : reason)).toEqual([
+    expect.stringMatching(why),
+  ]);
+  expect(relay.blocks.filter(({ error }) => error !== undefined)).toEqual([]);
 }

@@ -66,13 +66,13 @@ const MAX_VALID_MS = 36 * 3600 * 1000;
 
 /**
  * The first slot in which a transaction built now is no longer valid. Scripts see it as a time, so it is none that has no time yet: the
- * ledger would not run them (`TimeTranslationPastHorizon`).
+ * ledger would not run them (`TimeTranslationPastHorizon`); the bound itself has one on some nodes, and on others (Dingo) none.
  */
 export function validTo(
   { slot, horizon = Infinity, slots, settings }: Pick<BuildInput, "slot" | "horizon" | "slots" | "settings">,
 ): number {
   const ms = Math.min(settings?.validForMs ?? DEFAULT_VALID_MS, MAX_VALID_MS);
-  return Math.max(slot + 1, Math.min(slot + Math.floor(ms / slots.slotLength), horizon));
+  return Math.max(slot + 1, Math.min(slot + Math.floor(ms / slots.slotLength), horizon - 1));
 }
 
 /** The address of who asks, as the contract sees it. */

@@ -189,7 +189,7 @@ describe("settings", () => {
     expect(ask({ validForMs: 60_000 }).validTo).toBe(1060);
     expect(ask({ validForMs: 1 }).validTo).toBe(1001);
     expect(ask({ validForMs: 1e12 }).validTo).toBe(1000 + 36 * 3600);
-    expect([1600, 9000, 900].map((horizon) => ask(undefined, horizon).validTo)).toEqual([1600, 8200, 1001]);
+    expect([1600, 9000, 900].map((horizon) => ask(undefined, horizon).validTo)).toEqual([1599, 8200, 1001]);
     expect(scanTransaction(ask(undefined).transaction)).toMatchObject({ validTo: 8200 });
     expect(scanTransaction(ask(undefined).transaction).validFrom).toBeUndefined();
   });
