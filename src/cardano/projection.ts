@@ -85,11 +85,11 @@ export interface Projection {
   readonly name: string;
   /** Index tables that this projection writes. */
   readonly tables: readonly string[];
-  /** Those of them whose ended rows are kept for rollbacks alone; none of them is about things that are read apart. */
+  /** Those of them whose ended rows are kept for rollbacks alone. */
   readonly passing?: readonly string[];
   /** Set where this projection is about things that may be read apart from the others. */
   readonly members?: Membership;
-  /** Rows that the fold of a block needs. */
+  /** Rows that the fold of a block needs: where there are none of a thing, nothing of the thing changes. */
   keys(block: ScannedBlock): readonly RowQuery[];
   /** `settled` says that no rollback will ever reach the block, so that rows which are kept for that alone need not be written. */
   fold(block: ScannedBlock, rows: Rows, settled: boolean): Folded;

@@ -10,6 +10,7 @@ export function together(parts: readonly Projection[]): Projection {
   return {
     name: first.name,
     tables: parts.flatMap(({ tables }) => tables),
+    passing: parts.flatMap(({ passing }) => passing ?? []),
     ...(first.members ? { members: joinedMembers(first.members.column, parts) } : {}),
     keys: (block) => parts.flatMap((part) => part.keys(block)),
     fold: (block, rows, settled) => joinedFolds(parts.map((part) => part.fold(block, rows, settled))),

@@ -26,6 +26,7 @@ export function delegationProjection(epochOf: EpochOf): Projection {
   return {
     name: WALLET_PROJECTION,
     tables: ["wallet_delegation", DUE, REWARD],
+    passing: [DUE, REWARD],
     members: {
       column: "wallet",
       tables: ["wallet_index", "wallet_delegation", HISTORY, DUE, REWARD],

@@ -22,6 +22,8 @@ export interface WalletProjectionOptions {
 
 /** Index tables of wallets. */
 const TABLES = ["wallet_pool", "wallet_use", "wallet_utxo", "wallet_holding", "wallet_transaction"] as const;
+/** Of these only what stands now is ever asked for. */
+const PASSING = ["wallet_pool", "wallet_holding"] as const;
 /** In this order: no credentials are added to a stock whose count is gone. */
 const KEPT = ["wallet_stock", "wallet_address", "wallet_index"] as const;
 
@@ -30,6 +32,7 @@ export function walletProjection(options: WalletProjectionOptions): Projection {
   return {
     name: WALLET_PROJECTION,
     tables: TABLES,
+    passing: PASSING,
     members: {
       column: "wallet",
       tables: [...TABLES, ...KEPT],

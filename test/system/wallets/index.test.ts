@@ -15,6 +15,8 @@ import { readCursor } from "#src/chain/cursor.ts";
 import { Follower, type FollowerOptions } from "#src/chain/follower.ts";
 import { dismiss, enrol } from "#src/chain/groups.ts";
 import { chainMigrations } from "#src/chain/migrations.ts";
+import { prunePassing } from "#src/chain/passing.ts";
+import { prune } from "#src/chain/prune.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
@@ -380,6 +382,53 @@ describe("pools", () => {
       expect(made.state.orders).toBeLessThan(150);
     } finally {
       await end();
+    }
+  });
+
+  it("forget what ended before any rollback, unless they are read apart", async () => {
+    const chain = new MemoryChain();
+    for (let i = 0; i < 60; i++) chain.add(paying(receive(i)));
+    const other = { ...wallet, wallet: walletId("other") };
+    const ended = async (id: string) => {
+      const found = [];
+      for (const table of ["wallet_pool", "wallet_holding"]) {
+        const rows = await store.sql<{ to_slot: bigint }[]>`select to_slot from ${store.sql(table)}
+          where wallet = ${id} and to_slot is not null order by to_slot`;
+        found.push(rows.map((row) => Number(row.to_slot)));
+      }
+      return found;
+    };
+    const keepBlocks = 15;
+    const first = follow(chain, calm, { keepBlocks });
+    try {
+      await begin(wallet);
+      await begin(other);
+      first.follower.wake();
+      await first.settled();
+    } finally {
+      await first.end();
+    }
+    await store.sql`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
+      select 'apart', slot, hash, height, tip_slot, tip_height from chain_cursor where id = 'main'`;
+    await store.sql`update chain_member set cursor = 'apart' where member = ${other.wallet}`;
+    const before = await ended(other.wallet);
+    expect(before[0]).toHaveLength(60);
+    expect(before[1]).toHaveLength(59);
+    while (await prune(store.sql, keepBlocks));
+    while (await prunePassing(store.sql, [walletProjection({ keyDeposit: KEY_DEPOSIT })]));
+    const oldest = chain.tip.slot - keepBlocks;
+    expect(await ended(wallet.wallet)).toEqual(before.map((slots) => slots.filter((slot) => slot >= oldest)));
+    expect(await ended(other.wallet)).toEqual(before);
+    await expectExact(chain, 60);
+    // as far back as can be
+    chain.rollback(keepBlocks);
+    for (let i = 0; i < 4; i++) chain.add(paying(receive(50 + i)));
+    const second = follow(chain, calm, { keepBlocks });
+    try {
+      await second.settled();
+      await expectExact(chain, 49);
+    } finally {
+      await second.end();
     }
   });
 
