@@ -14,12 +14,14 @@ import type * as assets from "#src/api/wallets/assets.ts";
 import type * as delegation from "#src/api/wallets/delegation.ts";
 import type * as dreps from "#src/api/wallets/dreps.ts";
 import type * as network from "#src/api/wallets/network.ts";
+import type * as places from "#src/api/wallets/places.ts";
 import type * as pools from "#src/api/wallets/pools.ts";
 import type * as selections from "#src/api/wallets/selections.ts";
 import type * as transactions from "#src/api/wallets/transactions.ts";
 import type * as wallets from "#src/api/wallets/wallets.ts";
-import type { Json, Messaged } from "#src/base/json.ts";
+import { type Json, type Messaged, parseJson } from "#src/base/json.ts";
 import { answer, call } from "#src/client/http.ts";
+import { follow, type FollowOptions } from "#src/client/sse.ts";
 
 /** What a schema describes, as it comes: integers are `number`, or `bigint` past 2^53. */
 type Told<S extends z.ZodType> = Messaged<z.output<S>>;
@@ -34,6 +36,7 @@ export type FeeEstimate = Told<typeof transactions.fees>;
 export type Asset = Told<typeof assets.asset>;
 export type Drep = Told<typeof dreps.drepInfo>;
 export type StakePool = Told<typeof pools.stakePool>;
+export type Block = Told<typeof places.blockPlace>;
 export type NetworkInformation = Told<typeof network.networkInformation>;
 
 /** Lovelace, as bodies have it. */
@@ -46,6 +49,20 @@ export interface Page<T> {
 }
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** What the stream of a wallet's transactions tells; `id` is where whoever has taken it goes on. */
+export type WalletEvent =
+  /** A connection stands. */
+  | { readonly type: "opened"; readonly id: string }
+  | { readonly type: "transaction"; readonly id: string; readonly transaction: Transaction }
+  /** Blocks are no more, and with them what they brought; this is the tip that is left. */
+  | { readonly type: "rolled_back"; readonly id: string; readonly tip: Block };
+
+export interface EventOptions extends FollowOptions {
+  readonly prefix?: Prefix;
+  /** Metadata as plain JSON. */
+  readonly simple?: boolean;
+}
 
 /** Kinds of wallets by the first part of their paths. */
 export type Prefix = "wallets" | "byron-wallets" | "shared-wallets";
@@ -118,12 +135,20 @@ export class WalletClient {
     return this.get(`/${prefix}/${id}/utxo`);
   }
 
+  utxoPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<Told<typeof wallets.snapshot>>> {
+    return this.page(`/${prefix}/${id}/utxo`, query);
+  }
+
   statistics(id: string, prefix: Prefix = "wallets"): Promise<Told<typeof wallets.distribution>> {
     return this.get(`/${prefix}/${id}/statistics/utxos`);
   }
 
   assets(id: string, prefix: Prefix = "wallets"): Promise<readonly Asset[]> {
     return this.get(`/${prefix}/${id}/assets`);
+  }
+
+  assetPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<readonly Asset[]>> {
+    return this.page(`/${prefix}/${id}/assets`, query);
   }
 
   asset(id: string, policy: string, name = "", prefix: Prefix = "wallets"): Promise<Asset> {
@@ -244,6 +269,28 @@ export class WalletClient {
     return this.get(`/${prefix}/${id}/transactions/${hash}`, query);
   }
 
+  /**
+   * A wallet's transactions as blocks bring them, for ever, or until the signal aborts: a connection that is lost is made anew, and what was
+   * missed is told. Load lists once it is `opened`; to go on where another stream ended give the `id` of what it told last as `after`.
+   */
+  async *events(id: string, options: EventOptions = {}): AsyncGenerator<WalletEvent, void> {
+    const { prefix = "wallets", simple, ...rest } = options;
+    const path = `/${prefix}/${id}/events${queryText({ "simple-metadata": simple })}`;
+    for await (const one of follow(this.base.replace(/\/$/, "") + path, rest)) {
+      if (one.type === "opened") yield one;
+      else if (one.sent.event === "transaction") {
+        yield {
+          type: "transaction",
+          id: one.sent.id!,
+          transaction: parseJson(one.sent.data!) as unknown as Transaction,
+        };
+      } else if (one.sent.event === "rolled_back") {
+        const { tip } = parseJson(one.sent.data!) as unknown as { tip: Block };
+        yield { type: "rolled_back", id: one.sent.id!, tip };
+      }
+    }
+  }
+
   forget(id: string, hash: string, prefix: Prefix = "wallets"): Promise<null> {
     return this.send("DELETE", `/${prefix}/${id}/transactions/${hash}`);
   }
@@ -251,6 +298,10 @@ export class WalletClient {
   /** Pools, the one first that would pay most for so much lovelace. */
   stakePools(stake: number | bigint): Promise<readonly StakePool[]> {
     return this.get("/stake-pools", { stake: String(stake) });
+  }
+
+  stakePoolPage(stake: number | bigint, query: Query): Promise<Page<readonly StakePool[]>> {
+    return this.page("/stake-pools", { ...query, stake: String(stake) });
   }
 
   /** Delegates the stake to a pool in one call; `key` as in `submit`. */
@@ -271,6 +322,10 @@ export class WalletClient {
   /** Every registered representative, those first with whom most stake votes. */
   dreps(): Promise<readonly Drep[]> {
     return this.get("/dreps");
+  }
+
+  drepPage(query: Query): Promise<Page<readonly Drep[]>> {
+    return this.page("/dreps", query);
   }
 
   drep(id: string): Promise<Drep> {

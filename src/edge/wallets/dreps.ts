@@ -2,11 +2,13 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { z } from "zod";
 import * as api from "#src/api/wallets/dreps.ts";
+import { page } from "#src/api/wallets/wallets.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
+import { pageOf } from "#src/edge/wallets/pages.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { DrepBook } from "#src/wallet/dreps/book.ts";
 import { isActive, type ListedDrep } from "#src/wallet/dreps/types.ts";
@@ -37,11 +39,13 @@ export function drepRoutes(app: OpenAPIHono, desk: Desk): void {
     path: "/dreps",
     operation: "listDReps",
     summary: "Every registered representative, those first with whom most stake votes",
+    query: page,
     answer: api.drepInfo.array(),
     refusals: away,
-  }, async () => {
+  }, async ({ query, context }) => {
     const { epoch, all } = answered(await book.all());
-    return byStake(all).map((one) => view(one, epoch));
+    const some = pageOf(context, query, byStake(all), ({ credential }) => drepId(credential), "other");
+    return some.map((one) => view(one, epoch));
   });
 
   route(app, {

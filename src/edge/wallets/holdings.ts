@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { minUtxo } from "#src/balance/minUtxo.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
 import * as addresses from "#src/api/wallets/addresses.ts";
 import { asset } from "#src/api/wallets/assets.ts";
@@ -14,12 +15,12 @@ import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
-import { cursorOf, linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { cursorOf, linkNext, pageOf, readCursorText } from "#src/edge/wallets/pages.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { distributionOf } from "#src/edge/wallets/distribution.ts";
 import { readAssets, readOwnUtxos } from "#src/wallet/index/read.ts";
 import { readAddresses } from "#src/wallet/index/readAddresses.ts";
-import type { WalletAddress } from "#src/wallet/index/types.ts";
+import type { OwnUtxo, WalletAddress } from "#src/wallet/index/types.ts";
 import { pathText } from "#src/wallet/keys/paths.ts";
 
 const params = { walletId };
@@ -74,11 +75,15 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     operation: `get${before || suffix}WalletUtxoSnapshot`,
     summary: "Every unspent output",
     params,
+    query: page,
     answer: snapshot,
-  }, async ({ params }) => {
+  }, async ({ params, query, context }) => {
     await served.found(params.walletId);
-    const [utxos, parameters] = await Promise.all([unspent(desk, params.walletId), port.parameters()]);
+    const [all, parameters] = await Promise.all([unspent(desk, params.walletId), port.parameters()]);
     const { value } = answered(parameters);
+    // pages need an order; who wants no page waits for none
+    const isPaged = query.limit !== undefined || query.after !== undefined;
+    const utxos = isPaged ? pageOf(context, query, all.sort(byRef), ({ utxo }) => refKey(utxo.ref)) : all;
     return {
       entries: utxos.map(({ utxo: { output } }) => ({
         ada: lovelace(output.value.lovelace),
@@ -94,10 +99,12 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     operation: `list${named}Assets`,
     summary: "All assets that the wallet ever held",
     params,
+    query: page,
     answer: asset.array(),
-  }, async ({ params }) => {
+  }, async ({ params, query, context }) => {
     await served.found(params.walletId);
-    return await assetsShown(desk, await readAssets(store.sql, params.walletId));
+    const ever = await readAssets(store.sql, params.walletId);
+    return await assetsShown(desk, pageOf(context, query, ever, (one) => one));
   });
 
   const one = async (id: string, wanted: AssetId) => {
@@ -144,13 +151,15 @@ export async function assetsShown({ tokens }: Pick<Desk, "tokens">, assets: read
   });
 }
 
+const byRef = ({ utxo: a }: OwnUtxo, { utxo: b }: OwnUtxo) => refKey(a.ref) < refKey(b.ref) ? -1 : 1;
+
 /** Outputs that neither a block nor a pending transaction has spent. */
-export async function unspent({ store }: Desk, id: string) {
+export async function unspent({ store }: Desk, id: string): Promise<OwnUtxo[]> {
   const { value } = await atPoint(store, async (sql) => {
     const pending = (await readListed(sql, [id])).filter(({ status }) => status === "pending");
     return await readOwnUtxos(sql, id, pending.map(({ transaction }) => transaction));
   });
-  return value;
+  return [...value];
 }
 
 /** An address of a wallet. */

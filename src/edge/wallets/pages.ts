@@ -12,6 +12,38 @@ export function linkNext(c: Context, next: Json | undefined): void {
   c.header("Link", `<${url.pathname}${url.search}>; rel="next"`);
 }
 
+/** What a client asks of a list by pages. */
+export interface PageAsked {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+}
+
+/**
+ * A page of a list that is at hand as a whole; all of it where nothing is asked of pages. `keyOf` names an entry. A list whose keys ascend goes
+ * on also behind one that is gone meanwhile; in any other order that is 400: where it stood nobody knows.
+ */
+export function pageOf<T>(
+  c: Context,
+  { limit, after }: PageAsked,
+  all: readonly T[],
+  keyOf: (one: T) => string,
+  order: "ascending" | "other" = "ascending",
+): readonly T[] {
+  const key = after === undefined
+    ? undefined
+    : readCursorText(after, (value) => typeof value === "string" ? value : undefined);
+  const from = key === undefined
+    ? 0
+    : order === "ascending"
+    ? all.findIndex((one) => keyOf(one) > key)
+    : 1 + all.findIndex((one) => keyOf(one) === key);
+  if (from === 0 && key !== undefined && order === "other") throw noPlace();
+  const rest = from < 0 ? [] : all.slice(from);
+  const some = limit === undefined ? rest : rest.slice(0, limit);
+  linkNext(c, some.length < rest.length ? keyOf(some.at(-1)!) : undefined);
+  return some;
+}
+
 /** A cursor as clients hand it back: nothing that they should look into. */
 export function cursorText(cursor: Json): string {
   return btoa(String.fromCharCode(...utf8(toJson(cursor)))).replaceAll("+", "-").replaceAll("/", "_").replace(
@@ -29,8 +61,10 @@ export function readCursorText<T>(text: string, read: (value: Json) => T | undef
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof DOMException)) throw error;
   }
-  throw new HttpFailure(400, "bad_request", "after is no place that a page of this list has given.");
+  throw noPlace();
 }
+
+const noPlace = () => new HttpFailure(400, "bad_request", "after is no place that a page of this list has given.");
 
 /** Whole numbers under some names of a cursor, and texts under others. */
 export function cursorOf<N extends string, T extends string>(

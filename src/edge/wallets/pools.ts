@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { z } from "zod";
 import * as api from "#src/api/wallets/pools.ts";
+import { page } from "#src/api/wallets/wallets.ts";
 import { type Epochs, epochsOf } from "#src/cardano/epochs.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { readCursor } from "#src/chain/cursor.ts";
@@ -10,6 +11,7 @@ import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import { poolText } from "#src/edge/wallets/delegationView.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
+import { pageOf } from "#src/edge/wallets/pages.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { epochView, timeText } from "#src/edge/wallets/times.ts";
 import { collect, readCollection } from "#src/wallet/pools/keeper.ts";
@@ -38,10 +40,10 @@ export function poolRoutes(app: OpenAPIHono, desk: Desk): void {
     path: "/stake-pools",
     operation: "listStakePools",
     summary: "Stake pools, those first that would pay most for a stake",
-    query: api.stakePoolsQuery,
+    query: { ...api.stakePoolsQuery, ...page },
     answer: api.stakePool.array(),
     refusals: { 400: "`query_param_missing`, `bad_request`", ...away },
-  }, async ({ query: { stake } }) => {
+  }, async ({ query: { stake, ...paged }, context }) => {
     if (stake === undefined) throw stakeMissing();
     const [{ at }, eras] = await Promise.all([readCursor(store.sql), desk.eras()]);
     const epochs = epochsOf(eras);
@@ -51,7 +53,9 @@ export function poolRoutes(app: OpenAPIHono, desk: Desk): void {
       readLore(store.sql),
       readProduction(store.sql),
     ]);
-    return answered(list).map((one) => poolView(one, lore, produced.get(one.pool.pool) ?? 0n, epochs));
+    return pageOf(context, paged, answered(list), ({ pool }) => pool.pool, "other").map((one) =>
+      poolView(one, lore, produced.get(one.pool.pool) ?? 0n, epochs)
+    );
   });
 
   route(app, {

@@ -56,6 +56,13 @@ describe("a wallet that moves out", () => {
     for (const [i, address] of own.entries()) await fund(address, (5 + i) * ADA);
     await until("paid", async () => (await client.wallet(id)).balance.available.quantity === 18 * ADA);
 
+    const some = await client.utxoPage(id, { limit: 2 });
+    const rest = await client.utxoPage(id, { limit: 2, after: some.after });
+    const entries = [...some.entries.entries, ...rest.entries.entries];
+    expect([some.entries.entries.length, rest.after]).toEqual([2, undefined]);
+    expect(entries.map(({ ada }) => Number(ada.quantity)).sort()).toEqual([5, 6, 7].map((one) => one * ADA));
+    expect((await client.utxos(id)).entries).toHaveLength(3);
+
     const plan = await client.migrationPlan(id, addresses);
     expect(plan.selections).toHaveLength(1);
     expect(plan.selections[0]).toMatchObject({ change: [], collateral: [], withdrawals: [] });

@@ -1,10 +1,10 @@
 /** A wallet's transactions as server-sent events: what blocks bring, what they take back, and what was missed. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
-import { type Transaction, type Wallet, WalletClient } from "#src/client/wallets.ts";
+import { type Wallet, WalletClient, type WalletEvent } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/arbor.ts";
-import { readSse, type Sent } from "../../support/events.ts";
 import { sharedInfra } from "../../support/infra.ts";
+import { startProxy } from "../../support/proxy.ts";
 import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
 
@@ -17,30 +17,24 @@ describe("the stream of a wallet's transactions", () => {
   const ends: AbortController[] = [];
 
   /** Opens the stream; gives what came so far. */
-  const open = async (last?: string) => {
+  const open = async (after?: string, through = client) => {
     const end = new AbortController();
     ends.push(end);
-    const response = await fetch(`${arbor.wallets}/wallets/${wallet.id}/events`, {
-      headers: { accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) },
-      signal: end.signal,
-    });
-    expect([response.status, response.headers.get("content-type")]).toEqual([
-      200,
-      expect.stringContaining("event-stream"),
-    ]);
-    const heard: (Sent & { readonly at: number })[] = [];
-    void (async () => {
-      for await (const one of readSse(response)) heard.push({ ...one, at: Date.now() });
-    })().catch(() => {});
-    await until("the stream stands", () => Promise.resolve(heard.some(({ id }) => id !== undefined)));
-    return { heard, end };
+    const heard: (WalletEvent & { readonly at: number })[] = [];
+    const done = (async () => {
+      for await (const one of through.events(wallet.id, { after, signal: end.signal })) {
+        heard.push({ ...one, at: Date.now() });
+      }
+    })();
+    await Promise.race([until("the stream stands", () => Promise.resolve(heard.length > 0)), done]);
+    return { heard, end, done };
   };
   const pay = async (ada: number) => {
     const paid = await http(arbor.devnet, "POST", "/faucet", { address, lovelace: ada * 1_000_000 });
     expect(paid.status, JSON.stringify(paid.body)).toBe(200);
   };
-  const told = (heard: readonly Sent[]) =>
-    heard.filter(({ event }) => event === "transaction").map(({ data }) => JSON.parse(data!) as Transaction);
+  const told = (heard: readonly WalletEvent[]) =>
+    heard.flatMap((one) => one.type === "transaction" ? [one.transaction] : []);
 
   beforeAll(async () => {
     infra = await sharedInfra();
@@ -64,7 +58,7 @@ describe("the stream of a wallet's transactions", () => {
     expect(one).toMatchObject({ direction: "incoming", amount: { quantity: 10_000_000 }, status: "in_ledger" });
     const { depth: _, ...listed } = (await client.transactions(wallet.id))[0]!;
     expect(one).toMatchObject(listed);
-    const late = heard.find(({ event }) => event === "transaction")!.at - Date.parse(one!.inserted_at!.time);
+    const late = heard.find(({ type }) => type === "transaction")!.at - Date.parse(one!.inserted_at!.time);
     console.info(`told ${late} ms after the slot of its block began`);
   });
 
@@ -72,8 +66,9 @@ describe("the stream of a wallet's transactions", () => {
     const first = await open();
     await pay(11);
     await until("told", () => Promise.resolve(told(first.heard).length === 1));
-    const { id } = first.heard.findLast(({ event }) => event === "transaction")!;
+    const { id } = first.heard.findLast(({ type }) => type === "transaction")!;
     first.end.abort();
+    await first.done;
     await pay(12);
     await until("paid", async () => (await client.transactions(wallet.id)).length === 3);
     const { heard } = await open(id);
@@ -88,7 +83,7 @@ describe("the stream of a wallet's transactions", () => {
     await until("told", () => Promise.resolve(told(heard).length === 1));
     const back = await http(arbor.devnet, "POST", "/rollback", { blocks: await depthSince(tip) });
     expect(back.status, JSON.stringify(back.body)).toBe(200);
-    await until("told of it", () => Promise.resolve(heard.some(({ event }) => event === "rolled_back")));
+    await until("told of it", () => Promise.resolve(heard.some(({ type }) => type === "rolled_back")));
     await until(
       "told again",
       () => Promise.resolve(told(heard).filter((one) => one.amount.quantity === 13_000_000).length === 2),
@@ -101,10 +96,31 @@ describe("the stream of a wallet's transactions", () => {
     return body.height - tip.height;
   }
 
-  it("refuses a place that it never gave", async () => {
-    const response = await fetch(`${arbor.wallets}/wallets/${wallet.id}/events`, {
-      headers: { "last-event-id": "nonsense" },
-    });
-    expect([response.status, (await response.json()).code]).toEqual([400, "bad_request"]);
+  it("is taken up again by the client where the connection is lost, and tells each once", async () => {
+    const { hostname: host, port } = new URL(arbor.wallets);
+    const proxy = await startProxy({ host, port: Number(port) });
+    try {
+      const { heard } = await open(undefined, new WalletClient(`http://127.0.0.1:${proxy.port}/v2`));
+      const stood = () => heard.filter(({ type }) => type === "opened").length;
+      for (const amount of [21, 22]) {
+        const before = stood();
+        await proxy.cut();
+        await pay(amount);
+        await proxy.mend();
+        await until("it stands again", () => Promise.resolve(stood() > before));
+        await until("told", () => Promise.resolve(told(heard).length === amount - 20));
+      }
+      await pay(23);
+      await until("told", () => Promise.resolve(told(heard).length === 3));
+      expect(told(heard).map((one) => Number(one.amount.quantity) / 1_000_000)).toEqual([21, 22, 23]);
+    } finally {
+      await proxy.cut();
+    }
+  });
+
+  it("refuses a place that it never gave, and a wallet that is not there", async () => {
+    await expect(open("nonsense")).rejects.toMatchObject({ status: 400, code: "bad_request" });
+    const next = client.events("0".repeat(40)).next();
+    await expect(next).rejects.toMatchObject({ status: 404, code: "no_such_wallet" });
   });
 });

@@ -1,0 +1,142 @@
+/** Server-sent events in whatever pieces they come, and a stream that comes back by itself. */
+import { createServer, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import { afterEach, describe, expect, it, test } from "vitest";
+import { utf8 } from "#src/base/bytes.ts";
+import { blocksOf, follow, type Followed, type Sent } from "#src/client/sse.ts";
+
+async function blocks(text: string, cuts: readonly number[]): Promise<Sent[]> {
+  const bytes = utf8(text);
+  const ends = [...new Set(cuts.map((cut) => cut % (bytes.length + 1))), bytes.length].sort((a, b) => a - b);
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      let from = 0;
+      for (const end of ends) {
+        if (end > from) controller.enqueue(bytes.slice(from, end));
+        from = end;
+      }
+      controller.close();
+    },
+  });
+  const all: Sent[] = [];
+  for await (const one of blocksOf(body)) all.push(one);
+  return all;
+}
+
+test("blocks are the same however they are cut, with any ends of lines", async () => {
+  const line = fc.string({ unit: "grapheme", maxLength: 8 }).filter((text) =>
+    !/[\r\n]/.test(text) && !text.startsWith(" ")
+  );
+  const sent = fc.record({
+    event: fc.constantFrom("transaction", "rolled_back"),
+    id: line.filter((text) => text !== ""),
+    data: fc.array(line, { minLength: 1, maxLength: 3 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(sent, { maxLength: 5 }),
+      fc.constantFrom("\n", "\r\n", "\r"),
+      fc.array(fc.nat(), { maxLength: 12 }),
+      async (events, end, cuts) => {
+        const text = events.map(({ event, id, data }) =>
+          [": a comment", `event: ${event}`, `id: ${id}`, ...data.map((one) => `data: ${one}`), "", ""].join(end)
+        ).join("");
+        // a carriage return at the very end may be half of an end of line
+        expect(await blocks(`retry: 5${end}${end}${text}: end${end}`, cuts)).toEqual([
+          { event: "message", id: undefined, data: undefined, retry: 5 },
+          ...events.map(({ event, id, data }) => ({ event, id, data: data.join("\n"), retry: undefined })),
+        ]);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+describe("a stream that is followed", () => {
+  const stops: (() => void)[] = [];
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop();
+  });
+
+  /** A server that does to the n-th request what it is told, and notes from where each wants to go on. */
+  async function serving(...answers: readonly ((response: ServerResponse) => void)[]) {
+    const from: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      const last = request.headers["last-event-id"];
+      from.push(typeof last === "string" ? last : undefined);
+      answers[Math.min(from.length, answers.length) - 1]!(response);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    stops.push(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`, from };
+  }
+  const stream = (text: string, after: (response: ServerResponse) => void) => (response: ServerResponse) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(text, () => after(response));
+  };
+  const refusing = (status: number, code: string) => (response: ServerResponse) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ code, message: "No." }));
+  };
+
+  async function taken(followed: AsyncGenerator<Followed, void>, count: number): Promise<string[]> {
+    const all: string[] = [];
+    for await (const one of followed) {
+      all.push(one.type === "opened" ? `opened ${one.id}` : one.sent.data!);
+      if (all.length === count) break;
+    }
+    return all;
+  }
+
+  it("goes on behind what it has told, when the server ends it, breaks off or is away for a moment", async () => {
+    const { url, from } = await serving(
+      stream("retry: 1\n\nid: 0\n\nid: 1\ndata: one\n\n", (response) => response.end()),
+      refusing(503, "unavailable"),
+      stream("id: 2\ndata: two\n\nid: 3\n\n", (response) => response.destroy()),
+      stream("id: 3\n\nid: 4\ndata: four\n\n", () => {}),
+    );
+    expect(await taken(follow(url), 6)).toEqual(["opened 0", "one", "opened 2", "two", "opened 3", "four"]);
+    expect(from).toEqual([undefined, "1", "1", "3"]);
+  });
+
+  it("says what the server says, and when nobody is there at first", async () => {
+    const { url, from } = await serving(refusing(400, "bad_request"));
+    await expect(follow(url, { after: "x" }).next()).rejects.toMatchObject({
+      status: 400,
+      code: "bad_request",
+      message: "No.",
+    });
+    expect(from).toEqual(["x"]);
+    for (const stop of stops.splice(0)) stop();
+    await expect(follow(url).next()).rejects.toMatchObject({ status: 0, code: "unreachable" });
+    // also later on, where it is no passing thing
+    const gone = await serving(
+      stream("retry: 1\n\nid: 1\n\n", (response) => response.end()),
+      refusing(404, "no_such_wallet"),
+    );
+    await expect(taken(follow(gone.url), 9)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it("ends where its signal does, and its connection where nobody reads on", async () => {
+    let closed = 0;
+    const { url } = await serving((response) => {
+      response.on("close", () => closed++);
+      stream("id: 1\n\n", () => {})(response);
+    });
+    const end = new AbortController();
+    const followed = follow(url, { signal: end.signal });
+    expect(await followed.next()).toEqual({ done: false, value: { type: "opened", id: "1" } });
+    const next = followed.next();
+    end.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(await taken(follow(url), 1)).toEqual(["opened 1"]);
+    while (closed < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await follow(url, { signal: end.signal }).next()).toEqual({ done: true, value: undefined });
+  });
+});
