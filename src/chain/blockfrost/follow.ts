@@ -143,6 +143,19 @@ export async function beginning(http: Http, from: string, signal?: AbortSignal):
   throw apiError("refused", `${http.where} does not know the block ${from}, which the index is to begin with.`);
 }
 
+/** Asks whether a service tells what follows a block, which some do not. Throws `ApiError` (`unusable`) where it does not. */
+export async function followable(http: Http, signal?: AbortSignal): Promise<void> {
+  // the newest block may be gone by the time of the second question
+  for (let left = 3; left > 0; left--) {
+    const { slot, hash } = await readTip(http, signal);
+    if (slot < 0 || await http.find(`/blocks/${hash}/next?count=1`, signal) !== undefined) return;
+  }
+  throw apiError(
+    "unusable",
+    `${http.where} does not tell which blocks follow another (/blocks/{hash}/next): its chain cannot be followed.`,
+  );
+}
+
 /**
  * How many of some blocks, oldest first, are on the chain: all up to one of them. Looks at the newest first, goes back in steps
  * that double, and halves what is left.

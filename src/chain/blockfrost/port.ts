@@ -14,7 +14,7 @@ import { type Unanswered, unsupported } from "#src/chain/answer.ts";
 import type { Answering } from "#src/chain/answers.ts";
 import { parametersDocument, read } from "#src/chain/blockfrost/documents.ts";
 import { ApiError, apiError, type ApiFailure, mayPassLater } from "#src/chain/blockfrost/errors.ts";
-import { beginning, followService, readTip } from "#src/chain/blockfrost/follow.ts";
+import { beginning, followable, followService, readTip } from "#src/chain/blockfrost/follow.ts";
 import { Http, type HttpSettings } from "#src/chain/blockfrost/http.ts";
 import { type Known, readNetwork } from "#src/chain/blockfrost/network.ts";
 import { readAccounts, readEpoch, readEras, readGenesis } from "#src/chain/blockfrost/ledger.ts";
@@ -167,6 +167,7 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
     check: async () => {
       try {
         const { network } = await know();
+        await followable(http);
         if (from !== undefined) await beginning(http, from);
         return ok(network);
       } catch (error) {

@@ -1,9 +1,12 @@
 /** Following through a Blockfrost service: real blocks over HTTP, in front of a chain that rolls back. */
 import { afterEach, describe, expect, it } from "vitest";
+import { createServer } from "node:http";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
+import { followable } from "#src/chain/blockfrost/follow.ts";
+import { Http } from "#src/chain/blockfrost/http.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/blockfrost/port.ts";
 import type { ChainStep } from "#src/chain/port.ts";
 import { serveBlockfrost, type Served } from "../../../support/blockfrost.ts";
@@ -304,4 +307,35 @@ describe("following a Blockfrost service", () => {
     await there.stop();
     expectSame(there, chain);
   });
+});
+
+it("a service that does not tell what follows a block is said to be of no use", async () => {
+  const newest = {
+    time: 0,
+    height: 7,
+    hash: "07".repeat(32),
+    slot: 70,
+    epoch: 0,
+    previous_block: "06".repeat(32),
+    tx_count: 0,
+    size: 9,
+  };
+  let known = 2;
+  const server = createServer(({ url }, response) => {
+    const found = url === "/blocks/latest" ? newest : known < 2 && known++ > 0 ? [] : undefined;
+    response.writeHead(found ? 200 : 404, { "content-type": "application/json" });
+    response.end(JSON.stringify(found ?? { status_code: 404, error: "Not Found", message: "not there" }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const http = new Http({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}` });
+  try {
+    await expect(followable(http)).rejects.toMatchObject({ failure: { code: "unusable" } });
+    // gone once: rolled back meanwhile
+    known = 0;
+    await followable(http);
+    expect(known).toBe(2);
+  } finally {
+    http.close();
+    server.close();
+  }
 });
