@@ -18,6 +18,11 @@ import { http } from "./user.ts";
 
 export type Provider = "devnet" | "node";
 
+const asked = process.env.ARBOR_SCENARIO_PROVIDER as Provider | undefined;
+
+/** Providers of a chapter that every run has on both: the one that the run asks for, or each. */
+export const PROVIDERS: readonly Provider[] = asked ? [asked] : ["devnet", "node"];
+
 export const PASSPHRASE = "Secure Passphrase";
 /** Lovelace of an ada. */
 export const ADA = 1_000_000n;
@@ -83,7 +88,7 @@ export class Scenario {
   readonly client: WalletClient;
 
   static async start(options: ScenarioOptions = {}): Promise<Scenario> {
-    const provider = options.provider ?? (process.env.ARBOR_SCENARIO_PROVIDER as Provider | undefined) ?? "devnet";
+    const provider = options.provider ?? asked ?? "devnet";
     const { env = {} } = options;
     const blocks = options.blockMs === undefined ? {} : { blockMs: options.blockMs };
     const byHand = options.blockMs === 0;
@@ -193,7 +198,7 @@ export class Scenario {
 
   /** Waits until the wallet is at the tip. */
   async untilReady(id: string): Promise<void> {
-    await until(`${id} is ready`, async () => (await this.client.wallet(id)).state.status === "ready", 60_000);
+    await until(`${id} is ready`, async () => (await this.client.wallet(id)).state.status === "ready");
   }
 
   /** What the wallet could spend now, in lovelace. */
@@ -202,7 +207,7 @@ export class Scenario {
   }
 
   async untilAvailable(id: string, lovelace: bigint): Promise<void> {
-    await until(`${id} has ${lovelace}`, async () => await this.available(id) === lovelace, 60_000);
+    await until(`${id} has ${lovelace}`, async () => await this.available(id) === lovelace);
   }
 
   /** The wallet's receiving address number `index`. */
@@ -230,7 +235,7 @@ export class Scenario {
         if (error.status !== 404) throw error;
       });
       return found?.status === status && found;
-    }, 60_000);
+    });
   }
 
   /** Waits until the wallet knows that the ledger has a transaction. */

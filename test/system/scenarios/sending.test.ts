@@ -1,10 +1,10 @@
-/** The old workflow: what a payment would cost, and one call that builds, signs and submits it. */
+/** The old workflow: what a payment would cost, and one call that builds, signs and submits it; in every run over a node's socket as well. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { leastLovelace } from "../../support/read_by_csl.ts";
-import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
+import { ADA, PASSPHRASE, PROVIDERS, Scenario } from "../../support/scenario.ts";
 
-describe("payments in one call", () => {
+describe.each(PROVIDERS)("payments in one call, with the chain from a %s", (provider) => {
   let scenario: Scenario;
   let client: WalletClient;
   let mine: string;
@@ -12,7 +12,7 @@ describe("payments in one call", () => {
   let addresses: readonly string[];
 
   beforeAll(async () => {
-    scenario = await Scenario.start({ blockMs: 0 });
+    scenario = await Scenario.start({ provider, blockMs: 0 });
     ({ client } = scenario);
     ({ id: other } = await scenario.createWallet());
     ({ id: mine } = await scenario.createWallet({ coins: [30n * ADA, 30n * ADA, 30n * ADA] }));
