@@ -1,5 +1,6 @@
 /** Wallets as clients are told them: their rows, what the index has of them, how far they are, whom they delegate to. */
 import type { Eras } from "#src/cardano/eras.ts";
+import { rewardAddress } from "#src/cardano/address.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { lovelace as ada } from "#src/cardano/value.ts";
@@ -20,6 +21,8 @@ export interface Told {
   readonly holdings: Holdings;
   readonly standing: Standing;
   readonly account: WalletAccount | undefined;
+  /** Whether something pending withdraws its rewards, which are then in what that pays. */
+  readonly withdrawing: boolean;
 }
 
 /** What is told of some wallets of a kind of actors, all read at one point. */
@@ -32,16 +35,31 @@ export async function tellOf(desk: Desk, actor: string, ids: readonly string[]):
       if (status === "pending") open.set(wallet, [...open.get(wallet) ?? [], transaction]);
     }
     return {
+      open,
       holdings: await readHoldings(sql, ids, open),
       accounts: await readAccounts(sql, ids),
       standings: await readStandings(sql, actor, WALLET_PROJECTION, ids, { slots, toleranceS, clocked }),
     };
   });
-  return (id) => ({
-    holdings: value.holdings.get(id) ?? { available: ada(0n), total: ada(0n) },
-    standing: value.standings.get(id)!,
-    account: value.accounts.get(id),
-  });
+  return (id) => {
+    const account = value.accounts.get(id);
+    return {
+      holdings: value.holdings.get(id) ?? { available: ada(0n), total: ada(0n) },
+      standing: value.standings.get(id)!,
+      account,
+      withdrawing: account !== undefined && isWithdrawing(value.open.get(id), account, desk.networkId),
+    };
+  };
+}
+
+/** Whether one of some transactions withdraws what an account earned. */
+export function isWithdrawing(
+  open: readonly Pick<ScannedTransaction, "withdrawals">[] = [],
+  { credential }: Pick<WalletAccount, "credential">,
+  network: 0 | 1,
+): boolean {
+  const address = rewardAddress(network, credential).hex;
+  return open.some(({ withdrawals }) => withdrawals.has(address));
 }
 
 /** Name, state, tip and what else all kinds have. */
@@ -81,13 +99,13 @@ export function byronView(row: WalletRow, told: Told, eras: Eras) {
   };
 }
 
-/** What can be spent, what rewards are there, and all of it. */
-export function balanceView({ holdings, account }: Pick<Told, "holdings" | "account">) {
+/** What can be spent, what rewards are there, and all of it: rewards that are on their way count once, in what they are paid to. */
+export function balanceView({ holdings, account, withdrawing }: Pick<Told, "holdings" | "account" | "withdrawing">) {
   const reward = account?.rewards ?? 0n;
   return {
     available: lovelace(holdings.available.lovelace),
     reward: lovelace(reward),
-    total: lovelace(holdings.total.lovelace + reward),
+    total: lovelace(holdings.total.lovelace + (withdrawing ? 0n : reward)),
   };
 }
 
