@@ -48,7 +48,13 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, desk);
   options.health(app);
-  app.doc31(`${PREFIX}/openapi.json`, {
+  app.get(`${PREFIX}/openapi.json`, (c) => c.json(documentOf(app) as object));
+  return app;
+}
+
+/** The document of what is served; what does not stand under the prefix says so. */
+function documentOf(app: OpenAPIHono) {
+  const document = app.getOpenAPI31Document({
     openapi: "3.1.0",
     servers: [{ url: PREFIX }],
     info: {
@@ -57,5 +63,9 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
       description: "Wallets on Cardano: their addresses, what they hold, transactions built, signed and submitted.",
     },
   });
-  return app;
+  const routed = new Set(app.routes.map(({ path }) => path.replace(/:(\w+)/g, "{$1}")));
+  for (const [path, item] of Object.entries(document.paths ?? {})) {
+    if (!routed.has(PREFIX + path)) item.servers = [{ url: "/" }];
+  }
+  return document;
 }

@@ -83,7 +83,8 @@ function missing(app: OpenAPIHono, { req }: Context): HttpFailure {
 
 function fits(route: string, path: string): boolean {
   const [parts, given] = [route.split("/"), path.split("/")];
-  return parts.length === given.length && parts.every((part, i) => part.startsWith(":") || part === given[i]);
+  return parts.length === given.length &&
+    parts.every((part, i) => part.startsWith(":") ? given[i] !== "" : part === given[i]);
 }
 
 const JSON_TYPE = "application/json";

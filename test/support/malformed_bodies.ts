@@ -1,0 +1,98 @@
+/** Bodies that wallet servers of the field refuse, out of the shared vectors, put to a service. */
+import { readFileSync } from "node:fs";
+import { vectors } from "./vectors.ts";
+
+interface Case {
+  readonly type: string;
+  readonly body?: unknown;
+  readonly raw?: string;
+  readonly message: string;
+  readonly endpoints: readonly string[];
+}
+
+const file = vectors("wallet-malformed-bodies.json");
+const content = file === undefined ? undefined : JSON.parse(readFileSync(file, "utf8"));
+const cases: readonly Case[] = content?.cases ?? [];
+
+/** Parameters of paths with values that are none, and what is said of each; nothing where the vectors are missing. */
+export const malformedParams: Readonly<Record<string, { readonly bad: readonly string[]; readonly message: string }>> =
+  content?.pathParams ?? {};
+
+/** Whether there are vectors. */
+export const hasMalformed = cases.length > 0;
+
+/** Values that path parameters may have. */
+export const PATH_VALUES: Readonly<Record<string, string>> = {
+  walletId: "2512a00e9653fe49a44a5886202e24d77eeb998f",
+  poolId: "pool1wqaz0q0zhtxlgn0ewssevn2mrtm30fgh2g7hr7z9rj5856457mm",
+  stakePoolId: "pool1wqaz0q0zhtxlgn0ewssevn2mrtm30fgh2g7hr7z9rj5856457mm",
+  drepId: "drep1ygqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq7vlc9n",
+  role: "utxo_external",
+  index: "0H",
+  transactionId: "0".repeat(64),
+  policyId: "0".repeat(56),
+  assetName: "00",
+  addressId: "addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz",
+};
+
+/** A path with its parameters filled in, after a service's prefix. */
+export const filled = (path: string, values = PATH_VALUES): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
+
+/** `$`, `$.name`, `$['address_pool_gap']`: the place that a message names. */
+const placeOf = (message: string) => /^Error in (\$[^:]*):/.exec(message)?.[1];
+
+function requestOf({ type, body, raw, endpoints }: Case) {
+  // one case is a part of another body
+  if (type === "ApiSlotReference") {
+    const mode = raw ?? JSON.stringify(body);
+    const whole = `{"name":"a","account_public_key":"${"0".repeat(128)}","restoration_mode":${mode}}`;
+    return { text: whole, targets: ["POST /wallets"] };
+  }
+  const targets = endpoints.map((one) =>
+    one.replace("/v2", "").replace(/ \(.*/, "").replace("{poolId}", "{stakePoolId}")
+  );
+  return { text: raw ?? JSON.stringify(body), targets };
+}
+
+export interface MalformedAnswer {
+  /** Method, path, body and answer, for whoever looks for what was wrong. */
+  readonly where: string;
+  readonly status: number;
+  readonly code: unknown;
+  readonly message: unknown;
+}
+
+/**
+ * Puts each body to every endpoint that takes its type; gives the answers, how many messages name a place in the body, and how many the
+ * same one as the field's. Throws where one of the endpoints is not among those that are served.
+ */
+export async function putMalformed(
+  served: ReadonlySet<string>,
+  send: (path: string, init: RequestInit) => Response | Promise<Response>,
+) {
+  const answers: MalformedAnswer[] = [];
+  let places = 0;
+  let samePlace = 0;
+  for (const one of cases) {
+    const { text, targets } = requestOf(one);
+    for (const target of targets) {
+      if (!served.has(target)) throw new Error(`nobody serves ${target}`);
+      const [method, path] = target.split(" ");
+      const binary = one.type.includes("SealedTx");
+      const response = await send(`/v2${filled(path!)}`, {
+        method: method!,
+        headers: { "content-type": binary ? "application/octet-stream" : "application/json" },
+        body: binary ? Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16)) : text,
+      });
+      const { code, message } = await response.json();
+      const where = `${target} ${text.slice(0, 200)}: ${code} ${message}`;
+      answers.push({ where, status: response.status, code, message });
+      const place = placeOf(one.message);
+      if (place === undefined || one.type === "ApiSlotReference") continue;
+      places++;
+      if (placeOf(String(message)) === place) samePlace++;
+    }
+  }
+  return { answers, places, samePlace };
+}
