@@ -177,12 +177,25 @@ export async function balancing(
   const unstated = [...asked.value.inputs, ...asked.value.references].filter((ref) => !stated.has(refKey(ref)));
   const found = await lookedUp(options.port, unstated);
   if (!found.ok) return found;
+  const pools = await registered(options.port, asked.value.pools);
+  if (!pools.ok) return pools;
   return await offered(options, async () => {
     const { wish: _, ...input } = await gather(options, wallet, { payments: [] }, setting.value);
     const inputs = [...given.inputs, ...found.value];
-    const built = await options.builders.run("balance", { ...input, ...given, inputs }, { deadline });
+    const built = await options.builders.run("balance", { ...input, ...given, inputs, pools: pools.value }, {
+      deadline,
+    });
     return { coins: input.means.coins, built };
   });
+}
+
+/** The pools among some that are registered, as far as the provider tells; of the others each may be new. */
+async function registered(port: ChainPort, pools: readonly string[]): Promise<Result<readonly string[], Failure>> {
+  if (pools.length === 0) return ok([]);
+  const all = await port.pools();
+  if (!all.ok) return all.error.code === "query_unsupported" ? ok([]) : all;
+  const known = new Set(all.value.value.map(({ pool }) => pool));
+  return ok(pools.filter((pool) => known.has(pool)));
 }
 
 /** Takes a transaction (CBOR in hexadecimal) apart, with what of it is the wallet's. */

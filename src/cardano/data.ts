@@ -4,12 +4,14 @@ import {
   asInt,
   CborError,
   decode,
+  decodeAll,
   type Encodable,
   encode,
   Encoded,
   head,
   Indefinite,
   type Item,
+  raw,
   Tagged,
 } from "#src/cardano/cbor.ts";
 import { concat, equalBytes } from "#src/base/bytes.ts";
@@ -99,6 +101,57 @@ export function constructorOf(item: Item): [constructor: number, fields: Item | 
 /** Plutus data out of CBOR. Throws `CborError`. */
 export function decodeData(bytes: Uint8Array): Data {
   return readData(decode(bytes));
+}
+
+/** Most bytes of one piece of a byte string within Plutus data. */
+const PIECE = 64;
+
+/**
+ * Whether bytes are Plutus data as the ledger reads it, however deeply it is nested: also byte strings, and those of great integers, come in pieces
+ * of 64 bytes at the most.
+ */
+export function isData(bytes: Uint8Array): boolean {
+  try {
+    return isDataItem(decodeAll(bytes));
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return false;
+  }
+}
+
+function isDataItem(item: Item | undefined): boolean {
+  switch (item?.type) {
+    case "int":
+    case "deep":
+      return true;
+    case "bytes":
+      return isInPieces(item);
+    case "array":
+      return item.value.every(isDataItem);
+    case "map":
+      return item.value.every(([key, value]) => isDataItem(key) && isDataItem(value));
+    case "tag": {
+      if (item.tag === 2n || item.tag === 3n) return item.value.type === "bytes" && isInPieces(item.value);
+      if (item.tag === 102n && (item.value.type !== "array" || item.value.value.length !== 2)) return false;
+      const [constructor, fields] = constructorOf(item) ?? [-1, undefined];
+      return constructor >= 0 && fields?.type === "array" && fields.value.every(isDataItem);
+    }
+    default:
+      return false;
+  }
+}
+
+/** Whether no piece of a byte string is too long. */
+function isInPieces(item: Item & { readonly type: "bytes" }): boolean {
+  const bytes = raw(item);
+  if (bytes[0] !== 0x5f) return item.value.length <= PIECE;
+  for (let at = 1; bytes[at] !== 0xff;) {
+    const first = bytes[at]! - 0x40;
+    const [length, from] = first === 24 ? [bytes[at + 1]!, at + 2] : [first, at + 1];
+    if (length > PIECE) return false;
+    at = from + length;
+  }
+  return true;
 }
 
 /** Whether two data are equal as the script builtin `equalsData` sees them. */

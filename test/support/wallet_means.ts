@@ -82,7 +82,8 @@ export function signedBy(transaction: Uint8Array, keys: Iterable<string>): Uint8
 export function signedFor(built: Constructed, ...more: readonly string[]): Uint8Array {
   const { inputs, collateral } = built.selection;
   return signedBy(built.transaction, [
-    ...[...inputs, ...collateral].map(({ address }) => paymentKeyHash(address)).filter((key) => key !== undefined),
+    ...[...inputs, ...collateral].filter(({ path }) => path.length > 0).map(({ address }) => paymentKeyHash(address))
+      .filter((key) => key !== undefined),
     ...more,
   ]);
 }

@@ -172,7 +172,7 @@ const ownInput = shownOutput.extend({ ...ref, derivation_path: derivationPath })
 const certificate = z.object({ certificate_type: z.string() }).loose().meta({ id: "Certificate" });
 
 export const coinSelection = z.object({
-  inputs: z.array(ownInput),
+  inputs: z.array(ownInput).meta({ description: "The path is empty for what is not the wallet's." }),
   outputs: z.array(shownOutput),
   change: z.array(shownOutput.extend({ derivation_path: derivationPath })),
   collateral: z.array(ownInput),

@@ -21,7 +21,7 @@ import { keysFor, reading, resolve, type Resolved } from "#src/wallet/build/reso
 import { type Framed, settle, type Settled } from "#src/wallet/build/settle.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import { isSpendable, knownScripts, Signers } from "#src/wallet/build/signers.ts";
-import type { BalanceInput, BalanceTxFailure, Constructed } from "#src/wallet/build/types.ts";
+import type { BalanceInput, BalanceTxFailure, Constructed, OwnCoin } from "#src/wallet/build/types.ts";
 
 interface Draft extends Framed {
   readonly transaction: Uint8Array;
@@ -164,19 +164,21 @@ function surplusOf(input: BalanceInput, { partial: { scanned, body }, inputs }: 
   const bag = Bag.of(...inputs.map(({ output }) => output.value)).add({ lovelace: 0n, assets: scanned.mint });
   for (const { value } of scanned.outputs) bag.add(value, -1n);
   for (const amount of scanned.withdrawals.values()) bag.lovelace += amount;
-  bag.lovelace -= depositsOf(scanned.certificates, body, input.parameters, input.deposits);
+  bag.lovelace -= depositsOf(scanned.certificates, body, input.parameters, input);
   return { lovelace: bag.lovelace, assets: bag.held() };
 }
 
 function finished(
   input: BalanceInput,
-  { partial, own }: Resolved,
+  { partial, inputs, own }: Resolved,
   { framed, coins, change, fee }: Settled<Draft>,
 ): { readonly ok: true; readonly value: Constructed } {
   const { transaction, collateral } = framed;
   const paths = new Map(input.means.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
   const put = (collateral?.inputs ?? []).map(({ ref }) => paths.get(refKey(ref))!);
   const { scanned } = partial;
+  // what is others' has no path; with it, what comes in less what goes out is the fee
+  const foreign = inputs.filter(({ ref }) => !paths.has(refKey(ref))).map((utxo): OwnCoin => ({ utxo, path: [] }));
   const spends = new Map([...own, ...coins, ...put].map(({ utxo: { ref } }) => [refKey(ref), ref]));
   return ok({
     transaction,
@@ -185,7 +187,7 @@ function finished(
     ...(scanned.validTo === undefined ? {} : { validTo: scanned.validTo }),
     size: framed.size + 1,
     selection: {
-      inputs: [...own, ...coins].map(shownCoin),
+      inputs: [...own, ...foreign, ...coins].map(shownCoin),
       outputs: scanned.outputs.map(shownOutput),
       change: change.map(({ output, to }) => ({ ...shownOutput(output), path: to.path })),
       collateral: put.map(shownCoin),

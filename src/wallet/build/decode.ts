@@ -39,9 +39,10 @@ export function attempted<T>(read: () => T): Result<T, DecodeFailure> {
 /** What must be looked up before a transaction is decoded or balanced. */
 export function askedOf(transaction: Uint8Array): Result<Asked, DecodeFailure> {
   return attempted(() => {
-    const { inputs, collateral, references, outputs, collateralReturn } = scanTransaction(transaction);
+    const { inputs, collateral, references, outputs, collateralReturn, certificates } = scanTransaction(transaction);
     const made = collateralReturn ? [...outputs, collateralReturn] : outputs;
-    return { inputs, collateral, references, addresses: [...new Set(made.map(({ address }) => address))] };
+    const pools = certificates.flatMap((one) => one.kind === "register pool" ? [one.pool] : []);
+    return { inputs, collateral, references, addresses: [...new Set(made.map(({ address }) => address))], pools };
   });
 }
 

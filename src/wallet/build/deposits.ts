@@ -2,21 +2,23 @@
 import { as, asInt, asSet, decode } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
+import type { BalanceInput } from "#src/wallet/build/types.ts";
 
 /** Fields of a body that cost: proposals, each beginning with its deposit, and a gift to the treasury. */
 const PROPOSALS = 20n;
 const DONATION = 22n;
 
 /**
- * Lovelace that certificates, proposals and the donation of a body cost; negative where more comes back. A pool that is registered again costs
- * nothing, which cannot be seen here: it is taken for a new one. `paid` are deposits of accounts by `key-<hash>` or `script-<hash>`.
+ * Lovelace that certificates, proposals and the donation of a body cost; negative where more comes back. A pool costs once: not where it is
+ * among `pools`, those that are registered, nor a second time in one body. `deposits` are those of accounts by `key-<hash>` or `script-<hash>`.
  */
 export function depositsOf(
   certificates: readonly Certificate[],
   body: ReadonlyMap<bigint, Uint8Array>,
   { keyDeposit, poolDeposit }: Pick<Parameters, "keyDeposit" | "poolDeposit">,
-  paid: ReadonlyMap<string, bigint> = new Map(),
+  { deposits, pools = [] }: Pick<BalanceInput, "deposits" | "pools"> = {},
 ): bigint {
+  const paid = new Set(pools);
   let sum = 0n;
   for (const certificate of certificates) {
     switch (certificate.kind) {
@@ -25,11 +27,12 @@ export function depositsOf(
         break;
       case "unregister": {
         const { kind, hash } = certificate.credential;
-        sum -= certificate.refund ?? paid.get(`${kind}-${hash}`) ?? keyDeposit;
+        sum -= certificate.refund ?? deposits?.get(`${kind}-${hash}`) ?? keyDeposit;
         break;
       }
       case "register pool":
-        sum += poolDeposit;
+        if (!paid.has(certificate.pool)) sum += poolDeposit;
+        paid.add(certificate.pool);
         break;
       case "register drep":
         sum += certificate.deposit;

@@ -1,8 +1,9 @@
 /** A partial transaction with all that it refers to, or what speaks against balancing it. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import { CborError, decode } from "#src/cardano/cbor.ts";
+import { CborError } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
+import { isData } from "#src/cardano/data.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { type Redeemer, type RedeemerFor, subjectOf } from "#src/cardano/transaction.ts";
 import { policyOf, sameValue } from "#src/cardano/value.ts";
@@ -136,10 +137,8 @@ function redeemersOf(
     if (!isThere) {
       return fail("redeemer_target_not_found", `A redeemer is for ${subject}, which is not in the transaction.`);
     }
-    try {
-      decode(redeemer.data);
-    } catch {
-      return fail("redeemer_invalid_data", `The data of the redeemer for ${subject} is not CBOR.`);
+    if (!isData(redeemer.data)) {
+      return fail("redeemer_invalid_data", `The data of the redeemer for ${subject} is no Plutus data.`);
     }
     all.set(subject, { for: target, data: redeemer.data });
   }

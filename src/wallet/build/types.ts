@@ -151,7 +151,7 @@ export interface MigrationPart {
   readonly slot: number;
 }
 
-/** An own output that a transaction spends or puts up. */
+/** An output that a transaction spends or puts up; in a partial transaction it may be somebody else's, whose path is empty. */
 export interface ChosenCoin {
   readonly ref: OutRef;
   readonly address: string;
@@ -237,6 +237,8 @@ export interface BalanceInput extends Setting {
   readonly means: Means;
   /** Deposits paid for credentials that the transaction unregisters in the old form, by `key-<hash>` or `script-<hash>`. */
   readonly deposits?: ReadonlyMap<string, bigint> | undefined;
+  /** Those of the pools that it registers which are registered already: they pay no deposit again. */
+  readonly pools?: readonly string[] | undefined;
   readonly seed?: number | undefined;
 }
 
@@ -270,6 +272,8 @@ export interface Asked {
   readonly references: readonly OutRef[];
   /** Addresses of its outputs. */
   readonly addresses: readonly string[];
+  /** Pools that it registers, perhaps again. */
+  readonly pools: readonly string[];
 }
 
 /** An input; what it holds is known of the wallet's own. */

@@ -273,7 +273,11 @@ describe("a partial transaction", () => {
     const own = meansOf([mine, ownCoin(1, 30n * ada)]);
     const transaction = partial({ ...pay(7n * ada), inputs: [theirs.ref, mine.utxo.ref], validTo: 9_000 });
     const built = balanced(transaction, own, { inputs: [theirs] });
-    expect(built.selection.inputs.map(({ ref }) => refKey(ref))).toEqual([refKey(mine.utxo.ref)]);
+    expect(built.selection.inputs.map(({ ref, lovelace, path }) => [refKey(ref), lovelace, path])).toEqual([
+      [refKey(mine.utxo.ref), 5n * ada, mine.path],
+      [refKey(theirs.ref), 4n * ada, []],
+    ]);
+    expect(built.spends).toEqual([mine.utxo.ref]);
     const unsigned = await judged(signedFor(built), [theirs, ...own.coins.map(({ utxo }) => utxo)]);
     expect(unsigned).toEqual([{ name: "MissingVKeyWitnessesUTXOW", keys: [bob.key] }]);
   });
@@ -297,6 +301,34 @@ describe("a partial transaction", () => {
     });
     expect(left(balanced(ends, own))).toBe(55n * ada);
     expect(left(balanced(ends, own, { deposits: new Map([[`key-${stakeKey}`, 7n]]) }))).toBe(53n * ada + 7n);
+  });
+
+  it("pays for a pool once, and not again for one that is registered", () => {
+    const own = meansOf([ownCoin(0, 900n * ada)]);
+    const pool = "cd".repeat(28);
+    const account = fromHex(rewardAddress(0, { kind: "key", hash: stakeKey }).hex);
+    const margin = new Tagged(30, [1, 2]);
+    const registers = encode([
+      3,
+      fromHex(pool),
+      new Uint8Array(32),
+      0,
+      500,
+      margin,
+      account,
+      [fromHex(stakeKey)],
+      [],
+      null,
+    ]);
+    const left = (certificates: readonly Uint8Array[], pools: readonly string[] = []) => {
+      const { fee, selection } = balanced(partial({ certificates }), own, { pools });
+      return 900n * ada - fee - selection.change.reduce((sum, one) => sum + one.lovelace, 0n);
+    };
+    const { poolDeposit } = mainnetParameters;
+    expect(left([registers])).toBe(poolDeposit);
+    expect(left([registers, registers])).toBe(poolDeposit);
+    expect(left([registers], [pool])).toBe(0n);
+    expect(left([registers], ["ef".repeat(28)])).toBe(poolDeposit);
   });
 
   it("is refused with the code of the reason", () => {
@@ -345,7 +377,9 @@ describe("a partial transaction", () => {
     const asks = (means: Means, data = unit) =>
       codeOf(fine, means, { redeemers: [{ purpose: "minting", data, policy: agreeing }] });
     expect(asks(meansOf([ownCoin(0, 50n * ada)]))).toBe("balanced");
-    expect(asks(meansOf([ownCoin(0, 50n * ada)]), fromHex("1f"))).toBe("redeemer_invalid_data");
+    for (const none of ["1f", "6161", "f5", "c101", "4100ff"]) {
+      expect(asks(meansOf([ownCoin(0, 50n * ada)]), fromHex(none)), none).toBe("redeemer_invalid_data");
+    }
     const shelf = {
       ...ownCoin(0, 50n * ada),
       utxo: {

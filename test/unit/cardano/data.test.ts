@@ -1,0 +1,58 @@
+/** Plutus data: what is written is data, and what scripts' languages would not take is none. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { concat, fromHex } from "#src/base/bytes.ts";
+import { Constr, type Data, DataMap, decodeData, encodeData, equalData, isData } from "#src/cardano/data.ts";
+
+const { data } = fc.letrec<{ data: Data }>((tie) => ({
+  data: fc.oneof(
+    { maxDepth: 4 },
+    fc.bigInt(-(2n ** 80n), 2n ** 80n),
+    fc.uint8Array({ maxLength: 150 }),
+    fc.array(tie("data"), { maxLength: 4 }),
+    fc.tuple(fc.nat(200), fc.array(tie("data"), { maxLength: 3 })).map(([tag, fields]) => new Constr(tag, fields)),
+    fc.array(fc.tuple(tie("data"), tie("data")), { maxLength: 3 }).map((entries) => new DataMap(entries)),
+  ),
+}));
+
+test("what is written is data and comes back", () => {
+  fc.assert(
+    fc.property(data, (one) => {
+      const bytes = encodeData(one);
+      expect(isData(bytes)).toBe(true);
+      expect(equalData(decodeData(bytes), one)).toBe(true);
+      expect(isData(bytes.subarray(0, -1))).toBe(false);
+      expect(isData(concat(bytes, Uint8Array.of(0)))).toBe(false);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const long = (length: number) => "aa".repeat(length);
+
+test.each([
+  ["an integer", "1b00000000ffffffff", true],
+  ["a great integer in pieces", `c25f5840${long(64)}5840${long(64)}ff`, true],
+  ["a great integer in one long piece", `c25841${long(65)}`, false],
+  ["bytes of 64", `5840${long(64)}`, true],
+  ["bytes of 65 in one piece", `5841${long(65)}`, false],
+  ["bytes of 65 in two", `5f5840${long(64)}41aaff`, true],
+  ["bytes with a piece of 65", `5f5841${long(65)}ff`, false],
+  ["bytes with a piece of 300", `5f59012c${long(300)}ff`, false],
+  ["bytes of no piece", "5fff", true],
+  ["a constructor of any number", "d8668218ff80", true],
+  ["one whose fields are missing", "d86681187f", false],
+  ["one whose fields are no list", "d87901", false],
+  ["one with something more", "d866831880800a", false],
+  ["another tag", "d81e820102", false],
+  ["a text", "6161", false],
+  ["a truth", "f5", false],
+  ["nothing", "f6", false],
+  ["a float", "fb3ff8000000000000", false],
+  ["a text within", "9f0161ffff", false],
+  ["a text as a key", "a1616101", false],
+  ["lists in lists, a thousand deep", "81".repeat(1000) + "80", true],
+  ["no bytes", "", false],
+])("%s", (_, hex, is) => {
+  expect(isData(fromHex(hex))).toBe(is);
+});
