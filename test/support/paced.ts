@@ -37,7 +37,7 @@ export class Paced {
     }
   }
 
-  /** Waits until the service has read all blocks. */
+  /** Waits until the service has read all blocks; before a rollback too, for it may be on its way to those that go. */
   async read(): Promise<void> {
     const { hash } = await this.scenario.tip();
     await until("all blocks are read", async () => {
