@@ -7,6 +7,7 @@
  */
 import os from "node:os";
 import type { Worker } from "node:worker_threads";
+import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
@@ -141,16 +142,30 @@ class Pool {
     });
   }
 
+  /** One of them takes jobs meanwhile: the first that anybody asks for have little to load, such as keys. */
   async warm(): Promise<void> {
     const deadline = Date.now() + WARM_MS;
-    await Promise.all(this.threads.map(async (thread) => {
-      const order = { id: this.nextId++, job: "warm" as const, input: null };
-      await new Promise<void>((settle) => {
-        const begin = () => thread.take({ order, deadline, affinity: 0, settle: () => settle() });
-        if (thread.free) begin();
+    const order = () => ({ id: this.nextId++, job: "warm" as const, input: null });
+    const inPlace = (thread: Thread) =>
+      new Promise<void>((settle) => {
+        if (thread.free) thread.take({ order: order(), deadline, affinity: 0, settle: () => settle() });
         else settle(); // It is at work, so it is warming itself.
       });
-    }));
+    const [last, ...others] = this.threads;
+    if (others.length === 0) {
+      await this.quiet();
+      return this.stopped ? undefined : await last!.renew(order(), WARM_MS);
+    }
+    await Promise.all(others.map(inPlace));
+    await inPlace(last!);
+  }
+
+  /** Waits until nobody has wanted anything for a moment, or for some seconds: what loads takes the CPU of what is wanted now. */
+  private async quiet(): Promise<void> {
+    for (let idle = 0, left = 50; idle < 3 && left > 0 && !this.stopped; left--) {
+      await sleep(100);
+      idle = this.queue.length === 0 && this.threads.every(({ job }) => job === undefined) ? idle + 1 : 0;
+    }
   }
 
   async stop(): Promise<void> {
@@ -211,6 +226,10 @@ function hash(text: string): number {
 /** One thread and what it is at; a new worker takes the place of one that died or hangs. */
 class Thread {
   private worker: Worker | undefined;
+  /** One that has loaded what jobs need, until it takes the place of the other. */
+  private warmed: Worker | undefined;
+  /** Whether it waits for the other to have nothing to do. */
+  private waiting = false;
   private startedAt = 0;
   private current: Waiting | undefined;
   private hanging: ReturnType<typeof setTimeout> | undefined;
@@ -243,23 +262,60 @@ class Thread {
     this.worker!.postMessage(waiting.order);
   }
 
+  /** Has another worker load what jobs need while this one works, and puts it in its place; resolves when it has loaded, or cannot. */
+  async renew(order: Order, ms: number): Promise<void> {
+    const worker = this.open();
+    this.warmed = worker;
+    const loaded = await new Promise<boolean>((settle) => {
+      const timer = setTimeout(() => settle(false), ms);
+      const end = (done: boolean) => {
+        clearTimeout(timer);
+        settle(done);
+      };
+      worker.once("message", (report: Report) => end("result" in report));
+      worker.once("exit", () => end(false));
+      worker.postMessage(order);
+    });
+    if (this.warmed !== worker) return;
+    this.waiting = loaded;
+    if (!loaded) {
+      this.warmed = undefined;
+      await worker.terminate();
+    } else if (this.free) this.exchange();
+  }
+
   async stop(error: Result<never, Failure>): Promise<void> {
     this.stopped = true;
     clearTimeout(this.restart);
     this.finish(error);
-    const worker = this.worker;
+    const workers = [this.worker, this.warmed];
     this.worker = undefined;
-    await worker?.terminate();
+    this.warmed = undefined;
+    await Promise.all(workers.map((worker) => worker?.terminate()));
+  }
+
+  /** Puts the warm worker in the place of the one that has nothing to do. */
+  private exchange(): void {
+    const cold = this.worker;
+    this.worker = this.warmed;
+    this.startedAt = Date.now();
+    this.waiting = false;
+    this.warmed = undefined;
+    void cold?.terminate();
   }
 
   private begin(): void {
-    const worker = this.start();
-    this.worker = worker;
+    this.worker = this.open();
     this.startedAt = Date.now();
+  }
+
+  private open(): Worker {
+    const worker = this.start();
     worker.on("message", (report: Report) => this.hear(worker, report));
     worker.on("error", (error) => this.died(worker, reason(error)));
     worker.on("exit", () => this.died(worker, "it ended"));
     worker.unref();
+    return worker;
   }
 
   private hear(worker: Worker, report: Report): void {
@@ -269,6 +325,7 @@ class Thread {
       this.log.error("a builder's job broke", { job: this.current.order.job, reason: report.broke });
       this.finish(fail("crashed", "The job broke; the log says how."));
     }
+    if (this.waiting) this.exchange();
     this.onFree();
   }
 
@@ -287,6 +344,10 @@ class Thread {
   }
 
   private died(worker: Worker, why: string): void {
+    if (worker === this.warmed) {
+      this.warmed = undefined;
+      this.waiting = false;
+    }
     if (worker !== this.worker) return;
     this.log.error("a builder thread died and is replaced", { reason: why, job: this.current?.order.job });
     this.worker = undefined;
@@ -298,7 +359,8 @@ class Thread {
     if (this.stopped) return;
     measure.restarts.of().inc();
     this.restart = setTimeout(() => {
-      this.begin();
+      if (this.waiting) this.exchange();
+      else this.begin();
       this.onFree();
     }, Date.now() - this.startedAt < EARLY_MS ? RESTART_MS : 0);
   }

@@ -1,13 +1,14 @@
 // A thread that misbehaves as its orders say, for tests of the pool.
 import process from "node:process";
-import { parentPort } from "node:worker_threads";
+import { parentPort, threadId, workerData } from "node:worker_threads";
 
 parentPort.on("message", ({ id, job, input }) => {
+  if (workerData?.dies) process.exit(3);
   if (job === "root" && input === "hang") { for (;;); }
   if (job === "root" && input === "die") process.exit(3);
   if (job === "root" && input === "throw") throw new Error("on purpose");
   if (job === "root" && input === "break") return parentPort.postMessage({ id, broke: "on purpose" });
-  const answer = () => parentPort.postMessage({ id, result: { ok: true, value: `${input} in ${process.pid}` } });
+  const answer = () => parentPort.postMessage({ id, result: { ok: true, value: `${input} in ${threadId}` } });
   if (typeof input === "number") setTimeout(answer, input);
   else answer();
 });

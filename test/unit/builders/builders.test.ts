@@ -138,6 +138,35 @@ describe("odd threads", () => {
     expect(answers.map((answer) => answer.ok || answer.error.code)).toEqual([true, true, true, "overloaded"]);
   });
 
+  test("while one is made warm jobs are done, and then it takes the other's place", async () => {
+    const run = odd();
+    const before = await run("who");
+    const long = run(300);
+    const warm = builders!.warm();
+    expect((await long).ok).toBe(true);
+    await warm;
+    const after = await run("who");
+    expect([before.ok, after.ok, started]).toEqual([true, true, 2]);
+    expect(after).not.toEqual(before);
+  });
+
+  test("one that dies while it is made warm leaves the other in its place", async () => {
+    const workers: Worker[] = [];
+    builders = createBuilders({
+      threads: 1,
+      log: silentLog,
+      start: () => {
+        const workerData = { dies: workers.length === 1 };
+        const url = new URL("../../support/odd_thread.js", import.meta.url);
+        workers.push(new Worker(url, { execArgv: [], workerData }));
+        return workers.at(-1)!;
+      },
+    });
+    await builders.warm();
+    expect(await builders.run("root", "first" as never, soon())).toMatchObject({ ok: true });
+    expect(workers).toHaveLength(2);
+  });
+
   test("of jobs that stretch a passphrase two are done at once; others pass them", async () => {
     odd({ threads: 4 });
     await builders!.warm();
