@@ -8,6 +8,7 @@ import { type Json, toJson } from "#src/base/json.ts";
 import { HARD, ROLES } from "#src/cardano/derivation.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { birthOf } from "#src/edge/wallets/birth.ts";
+import { create } from "#src/edge/wallets/creation.ts";
 import { type Desk, isGone, LONGEST_MS, noSuchWallet, until, walletAlreadyExists } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
@@ -76,7 +77,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     const id = sharedWalletId(own, payment.script, delegation?.script);
     if (await readWallet(store.sql, id, ["shared"])) throw walletAlreadyExists(id);
     const birth = await birthOf(body.restoration_mode, desk);
-    const answer = await desk.ask({ kind: SHARED, id }, {
+    const answer = await create(desk, { kind: SHARED, id }, {
       type: "CREATE",
       name: body.name,
       gap: body.address_pool_gap,
@@ -89,7 +90,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
       account: accountOf(body.account_index),
       payment: told(payment),
       delegation: delegation ? told(delegation) : null,
-    }, { deadlineMs: LONGEST_MS });
+    }, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
     if (answer.ok) return await one(id);
     throw isGone(answer.error) ? walletAlreadyExists(id) : refusal(answer.error);
   };

@@ -14,6 +14,7 @@ import {
   until,
   walletAlreadyExists,
 } from "#src/edge/wallets/desk.ts";
+import { create } from "#src/edge/wallets/creation.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
 import { byronView, tellOf, walletView } from "#src/edge/wallets/walletView.ts";
@@ -45,7 +46,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
   const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, put?: PutKey) => {
     if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
     const birth = await birthOf(given.restoration_mode, desk);
-    const answer = await desk.ask(entityOf(id), {
+    const answer = await create(desk, entityOf(id), {
       type: "CREATE",
       kind,
       name: given.name,
@@ -57,7 +58,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       birth: { slot: birth.slot, hash: birth.hash },
       oneChange: given.one_change_address_mode,
       selection: given.selection,
-    }, { deadlineMs: LONGEST_MS });
+    }, async () => await readWallet(store.sql, id) !== undefined);
     if (answer.ok) return await one(id, kind);
     if (isGone(answer.error)) throw walletAlreadyExists(id);
     // it is there, and syncs, also while great pools take longer to derive than a call may
