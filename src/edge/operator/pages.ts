@@ -45,19 +45,24 @@ export function lean(text: string): string {
   );
 }
 
+/** Answers with a file by its name, with some headers besides. */
+export function sending(pages: ReadonlyMap<string, Page>, more: Readonly<Record<string, string>> = {}) {
+  return (c: Context, name: string) => {
+    const page = pages.get(name);
+    if (page === undefined) return c.notFound();
+    const headers = { ...more, etag: page.etag, "cache-control": "no-cache" };
+    const held = c.req.header("if-none-match")?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+    if (held?.includes(page.etag)) return c.body(null, 304, headers);
+    return c.body(page.body, 200, { ...headers, "content-type": page.type });
+  };
+}
+
 /**
  * Serves `/` and `/ui/…`: files under `/ui/assets/`, and for every other address the one document, which reads the address itself
  * (so that a link to an actor can be opened, kept and sent).
  */
 export function mountPages(app: Pick<Hono, "get">, pages: ReadonlyMap<string, Page> = readPages()): void {
-  const send = (c: Context, name: string) => {
-    const page = pages.get(name);
-    if (page === undefined) return c.notFound();
-    const headers = { etag: page.etag, "cache-control": "no-cache" };
-    const held = c.req.header("if-none-match")?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-    if (held?.includes(page.etag)) return c.body(null, 304, headers);
-    return c.body(page.body, 200, { ...headers, "content-type": page.type });
-  };
+  const send = sending(pages);
   app.get("/ui/assets/:name", (c) => send(c, c.req.param("name")));
   for (const path of ["/", "/ui", "/ui/*"]) app.get(path, (c) => send(c, "index.html"));
 }

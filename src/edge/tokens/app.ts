@@ -12,6 +12,7 @@ import { readRequest, readRequests, readToken, readTokens, type TokenState } fro
 import { readCursor } from "#src/chain/cursor.ts";
 import { findTransaction } from "#src/chain/transactions.ts";
 import * as api from "#src/api/tokens.ts";
+import { mountDocs } from "#src/edge/docs.ts";
 import { answerFacts } from "#src/edge/tokens/facts.ts";
 import { check, endpoint } from "#src/edge/route.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -48,7 +49,7 @@ const TIMEOUT = "arbor-timeout";
 const WAIT_MS = 120_000;
 const MAX_REQUESTS = 200;
 
-/** The app; `/openapi.json` describes it. */
+/** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const { store } = options;
   const app = publicApp("tokens", options.log);
@@ -275,6 +276,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   }, ({ params, context }) => waitBlocks(params.n, context.req.raw.signal));
 
   options.health(app);
+  mountDocs(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: {

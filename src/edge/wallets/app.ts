@@ -1,6 +1,7 @@
 /** The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
+import { mountDocs } from "#src/edge/docs.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
 import { byronAddressRoutes } from "#src/edge/wallets/byronAddresses.ts";
@@ -20,7 +21,7 @@ import { sharedKeyRoutes } from "#src/edge/wallets/sharedKeys.ts";
 import { buildRoutes, proxyRoutes, spendRoutes } from "#src/edge/wallets/transactions.ts";
 import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
-/** The app; `/v2/openapi.json` describes it. */
+/** The app; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
 export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const app = walletService(options.log);
   networkRoutes(app, options);
@@ -48,6 +49,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, desk);
   options.health(app);
+  mountDocs(app, PREFIX);
   app.get(`${PREFIX}/openapi.json`, (c) => c.json(documentOf(app) as object));
   return app;
 }
