@@ -17,8 +17,17 @@ export function isHex(text: string, length?: number): boolean {
   return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text) && (length === undefined || text.length === length * 2);
 }
 
+const read = (Uint8Array as unknown as { fromHex?: (text: string) => Uint8Array }).fromHex?.bind(Uint8Array);
+
 /** Bytes of a hexadecimal text. Throws a `TypeError` on anything else. */
 export function fromHex(text: string): Uint8Array {
+  if (read) {
+    try {
+      return read(text);
+    } catch {
+      throw new TypeError("not hexadecimal");
+    }
+  }
   if (!isHex(text)) throw new TypeError("not hexadecimal");
   const bytes = new Uint8Array(text.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(text.slice(2 * i, 2 * i + 2), 16);

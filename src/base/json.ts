@@ -42,6 +42,23 @@ export function parseJson(text: string): Json {
   return parse(text, undefined, { parseNumber: exactNumber }) as Json;
 }
 
+/** A run of digits that may be an integer past 2^53: one in a text only costs time. */
+const LONG = /(?:^|[:,[\s-])\d{16}/;
+
+/**
+ * As `parseJson`, for what a program of ours or a database has written, where no key is repeated: by the engine's own reader, which is
+ * several times as fast, wherever no integer can lose digits by it.
+ */
+export function parseWritten(text: string): Json {
+  return LONG.test(text) ? parseJson(text) : JSON.parse(text) as Json;
+}
+
+/** A whole number as it is written fastest: a `number` wherever that is exact, else a `bigint`, which `toJson` writes several times as slowly. */
+export function jsonInteger(value: number | bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
 /** JSON text of a value; members that are `undefined` are left out. */
 export function toJson(value: unknown): string {
   try {

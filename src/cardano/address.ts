@@ -160,6 +160,19 @@ export function addressText(address: Address): string {
   return address.kind === "byron" ? toBase58(bytes) : toBech32(prefixOf(address), bytes);
 }
 
+/** Bytes of payment addresses of these types, all of them: with a stake credential, and without. */
+const WHOLE = [57, 57, 57, 57, 0, 0, 29, 29];
+
+/**
+ * Text of a payment address out of its bytes in hexadecimal, without taking it apart; undefined for all but the common kinds of Shelley. What lists
+ * addresses by the thousand asks this first.
+ */
+export function hexAddressText(hex: string): string | undefined {
+  const [type, network] = [hex.charCodeAt(0) - 48, hex.charCodeAt(1) - 48];
+  if (network !== 0 && network !== 1 || hex.length !== 2 * (WHOLE[type] ?? -1)) return undefined;
+  return toBech32(network === 1 ? "addr" : "addr_test", fromHex(hex));
+}
+
 function headed(type: number, network: NetworkId, ...parts: Uint8Array[]): string {
   return toHex(concat(Uint8Array.of((type << 4) | network), ...parts));
 }

@@ -55,8 +55,8 @@ export async function atPoint<T>(
   read: (sql: Queries) => Promise<T>,
 ): Promise<{ readonly at: Tip; readonly value: T }> {
   return await store.sql.begin("isolation level repeatable read read only", async (sql) => {
-    const { at } = await readCursor(sql);
-    return { at, value: await read(sql) };
+    const [{ at }, value] = await Promise.all([readCursor(sql), read(sql)]);
+    return { at, value };
   }) as { at: Tip; value: T };
 }
 

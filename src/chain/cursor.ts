@@ -1,5 +1,6 @@
 /** How far the index has read, for those who answer from its rows. */
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
+import type { JsonRow } from "#src/store/together.ts";
 import type { Point, Tip } from "#src/cardano/block.ts";
 
 /** The cursor of everything that is not being restored. */
@@ -26,6 +27,18 @@ export async function readPlace(sql: Queries, id: string): Promise<Place | undef
     at: { slot: Number(row.slot), hash: row.hash, height: Number(row.height) },
     networkTip: { slot: Number(row.tip_slot), height: Number(row.tip_height) },
     generation: row.generation,
+  };
+}
+
+/** The main cursor, to be read together with other things; `cursorOf` makes it out of the row. */
+export const cursorQuery = (sql: Queries): Fragment =>
+  sql`select slot, hash, height, tip_slot, tip_height from chain_cursor where id = ${MAIN}`;
+
+/** The cursor of a row of `cursorQuery`. */
+export function cursorOf({ slot, hash, height, tip_slot, tip_height }: JsonRow): Cursor {
+  return {
+    at: { slot: Number(slot), hash: String(hash), height: Number(height) },
+    networkTip: { slot: Number(tip_slot), height: Number(tip_height) },
   };
 }
 

@@ -10,6 +10,7 @@ import type { Projection } from "#src/cardano/projection.ts";
 import { MAIN, type Place, readPlace } from "#src/chain/cursor.ts";
 import { BETWEEN } from "#src/chain/stopover.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
+import type { JsonRow } from "#src/store/together.ts";
 
 /** Slots that births may lie apart for their things to be read together. */
 const TOGETHER = 86_400;
@@ -70,14 +71,29 @@ export async function readPlaces(
   sql: Queries,
   projection: string,
   members: readonly string[],
-): Promise<ReadonlyMap<string, { readonly at: Tip; readonly restoring: boolean }>> {
-  const rows = await sql<{ member: string; cursor: string | null; slot: bigint; hash: string; height: bigint }[]>`
-    select member, cursor, coalesce(c.slot, birth_slot) as slot, coalesce(c.hash, birth_hash) as hash,
+): Promise<ReadonlyMap<string, MemberPlace>> {
+  return placesOf(await sql`${placesQuery(sql, projection, members)}`);
+}
+
+/** Where a thing stands. */
+export interface MemberPlace {
+  readonly at: Tip;
+  /** Whether it is read apart, or is to be. */
+  readonly restoring: boolean;
+}
+
+/** What `readPlaces` asks, to be read together with other things. */
+export function placesQuery(sql: Queries, projection: string, members: readonly string[]): Fragment {
+  return sql`select member, cursor, coalesce(c.slot, birth_slot) as slot, coalesce(c.hash, birth_hash) as hash,
       coalesce(c.height, 0) as height
     from chain_member left join chain_cursor c on c.id = cursor
     where projection = ${projection} and member = any(${sql.array([...members])}) and not gone`;
-  return new Map(rows.map((row) => [row.member, {
-    at: { slot: Number(row.slot), hash: row.hash, height: Number(row.height) },
+}
+
+/** Places by thing, of rows of `placesQuery`. */
+export function placesOf(rows: readonly JsonRow[]): ReadonlyMap<string, MemberPlace> {
+  return new Map(rows.map((row) => [String(row.member), {
+    at: { slot: Number(row.slot), hash: String(row.hash), height: Number(row.height) },
     restoring: row.cursor !== MAIN,
   }]));
 }

@@ -8,7 +8,7 @@ import { parseJson } from "#src/base/json.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { ChainPort } from "#src/chain/port.ts";
-import type { Queries, Store } from "#src/store/store.ts";
+import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 /** A failure as the ledger names it, and what it says. */
 interface Failure {
@@ -46,10 +46,7 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
   >`select w.wallet, s.cbor, case t.status when 'expired' then 'expired' else 'pending' end as status, t.failures, w.since_slot,
       w.since_height
     from submission_wallet w join submission s using (hash) join submission_status t using (hash)
-    where w.wallet = any(${sql.array([...wallets])})
-      and not exists (
-        select 1 from chain_transaction c where c.hash = w.hash and c.to_slot is null and c.from_slot <= (
-          select max(p.slot) from chain_member m join chain_cursor p on p.id = m.cursor where m.member = w.wallet and not m.gone))
+    where ${listedBy(sql, wallets)}
       ${hash === undefined ? sql`` : sql`and w.hash = ${hash}`}
     order by w.since_slot, w.hash`;
   return rows.map((row) => ({
@@ -59,6 +56,19 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
     ...(row.failures === null ? {} : { failures: parseJson(row.failures) as unknown as readonly Failure[] }),
     since: { slot: Number(row.since_slot), height: Number(row.since_height) },
   }));
+}
+
+/** Whether wallets list anything, to be read together with other things: a row where they do. */
+export function listedQuery(sql: Queries, wallets: readonly string[]): Fragment {
+  return sql`select 1 as listed from submission_wallet w where ${listedBy(sql, wallets)} limit 1`;
+}
+
+/** What of `submission_wallet w` some wallets list. */
+function listedBy(sql: Queries, wallets: readonly string[]): Fragment {
+  return sql`w.wallet = any(${sql.array([...wallets])})
+      and not exists (
+        select 1 from chain_transaction c where c.hash = w.hash and c.to_slot is null and c.from_slot <= (
+          select max(p.slot) from chain_member m join chain_cursor p on p.id = m.cursor where m.member = w.wallet and not m.gone))`;
 }
 
 /** Forgets what a wallet that is gone has submitted: nobody lists it; it stays pending all the same. */

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { fromUtf8, joined } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { Pace } from "#src/chain/breathe.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
 /** What a body may be at the most. */
@@ -17,7 +18,41 @@ export interface BodyLimits {
 
 /** Answers with a value as JSON; a `bigint` is written as a number. */
 export function respond(c: Context, status: ContentfulStatusCode, value: unknown): Response {
-  return c.body(toJson(value), status, { "content-type": "application/json; charset=utf-8" });
+  return c.body(toJson(value), status, { "content-type": JSON_TYPE });
+}
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Elements that are told between two looks at the time. */
+const AT_ONCE = 16;
+
+/** A list as JSON, written piece by piece: between them others have their turn, however long it is. */
+export class JsonList {
+  private readonly pieces: string[] = [];
+  private readonly pace = new Pace();
+
+  /** Adds what `view` tells of each. */
+  async add<T>(items: readonly T[], view: (one: T) => unknown): Promise<void> {
+    for (let from = 0; from < items.length; from += AT_ONCE) {
+      this.pieces.push(toJson(items.slice(from, from + AT_ONCE).map(view)).slice(1, -1));
+      await this.pace.step();
+    }
+  }
+
+  toString(): string {
+    return `[${this.pieces.join(",")}]`;
+  }
+}
+
+/** Answers with a list, written piece by piece; `view` gives what is told of an element. */
+export async function respondList<T>(
+  c: Context,
+  items: readonly T[],
+  view: (one: T) => unknown,
+): Promise<Response> {
+  const list = new JsonList();
+  await list.add(items, view);
+  return c.body(list.toString(), 200, { "content-type": JSON_TYPE });
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Json } from "#src/base/json.ts";
 import { stateName } from "#src/runtime/machine.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
-import type { Queries, Store } from "#src/store/store.ts";
+import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 /** How many actors of a kind there are, in all and in each state. */
 export interface KindCount {
@@ -32,11 +32,15 @@ export async function countActors(store: Store): Promise<KindCount[]> {
 
 /** Which of some actors answer nobody now: they are paused, or no worker serves their partition. */
 export async function readSilent(sql: Queries, kind: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await sql<{ id: string }[]>`
-    select a.id from actor a join partition p on p.id = a.partition
+  const rows = await sql<{ id: string }[]>`${silentQuery(sql, kind, ids)}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What `readSilent` asks, to be read together with other things: rows with an `id`. */
+export function silentQuery(sql: Queries, kind: string, ids: readonly string[]): Fragment {
+  return sql`select a.id from actor a join partition p on p.id = a.partition
     where a.kind = ${kind} and a.id = any(${sql.array([...ids])})
       and (a.paused or p.owner is null or p.expires < now())`;
-  return new Set(rows.map(({ id }) => id));
 }
 
 /** An actor in a list. */

@@ -5,7 +5,7 @@
  * connection is an ordinary event, which `isRetryable` tells apart from a failed statement.
  */
 import postgres from "postgres";
-import { parseJson, toJson } from "#src/base/json.ts";
+import { parseWritten, toJson } from "#src/base/json.ts";
 import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
 import { replaceable } from "#src/store/lost.ts";
 import { traced } from "#src/store/traced.ts";
@@ -27,7 +27,7 @@ const types = {
     to: 3802,
     from: [114, 3802],
     serialize: (x: unknown) => toJson(x),
-    parse: (x: string) => parseJson(x),
+    parse: (x: string) => parseWritten(x),
   },
   ...arrayTypes,
 };

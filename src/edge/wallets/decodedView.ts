@@ -1,6 +1,6 @@
 /** Transactions taken apart, as clients are told them. */
 import { fromHex } from "#src/base/bytes.ts";
-import type { Messaged } from "#src/base/json.ts";
+import { jsonInteger, type Messaged } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
 import { knownNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import type { OutRef } from "#src/cardano/output.ts";
@@ -26,7 +26,11 @@ export function metadataIn({ metadata }: Pick<Messaged<Decoded>, "metadata">): M
 }
 
 /** What decoding and history tell of a transaction alike. `metadata` may be other than that of the bytes: decrypted. */
-export function partsView(decoded: Messaged<Decoded>, metadata: Metadata | undefined, form: MetadataForm) {
+export function partsView(
+  decoded: Omit<Messaged<Decoded>, "inputs" | "outputs" | "witnesses">,
+  metadata: Metadata | undefined,
+  form: MetadataForm,
+) {
   const { validity, scriptIntegrity, policyKey } = decoded;
   return {
     collateral: decoded.collateral.map(inputView),
@@ -37,10 +41,10 @@ export function partsView(decoded: Messaged<Decoded>, metadata: Metadata | undef
     ...(metadata === undefined ? {} : { metadata: metadataJson(metadata, form) }),
     script_validity: decoded.scriptValidity ?? null,
     validity_interval: {
-      invalid_before: { quantity: BigInt(validity.from ?? 0), unit: "slot" },
+      invalid_before: { quantity: jsonInteger(validity.from ?? 0), unit: "slot" },
       ...(validity.before === undefined
         ? {}
-        : { invalid_hereafter: { quantity: BigInt(validity.before), unit: "slot" } }),
+        : { invalid_hereafter: { quantity: jsonInteger(validity.before), unit: "slot" } }),
     },
     ...(scriptIntegrity === undefined ? {} : { script_integrity: toBech32("script_data", fromHex(scriptIntegrity)) }),
     extra_signatures: decoded.extraSigners.map((hash) => toBech32("req_signer_vkh", fromHex(hash))),
@@ -93,7 +97,7 @@ function mintView(policies: readonly Messaged<DecodedPolicy>[], policyKey: strin
       ...(script === undefined ? {} : { policy_script: scriptView(script, "policy") }),
       assets: assets.map(({ name, quantity, fingerprint }) => ({
         asset_name: name,
-        quantity: BigInt(quantity),
+        quantity: jsonInteger(quantity),
         fingerprint,
       })),
     })),

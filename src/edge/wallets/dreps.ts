@@ -5,7 +5,6 @@ import * as api from "#src/api/wallets/dreps.ts";
 import { page } from "#src/api/wallets/wallets.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { pageOf } from "#src/edge/wallets/pages.ts";
@@ -138,3 +137,5 @@ function drepView(
     }),
   };
 }
+
+const lovelace = (quantity: bigint) => ({ quantity, unit: "lovelace" as const });

@@ -4,6 +4,7 @@ import { messaged } from "#src/base/json.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { atPoint } from "#src/chain/available.ts";
+import { readCursor } from "#src/chain/cursor.ts";
 import { readListed } from "#src/chain/submissions.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { outputView } from "#src/edge/wallets/builtViews.ts";
@@ -11,10 +12,10 @@ import { inputView, metadataIn, partsView, pathOutputView, refView } from "#src/
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { blockView, expectedSlotView } from "#src/edge/wallets/times.ts";
 import { takeApart } from "#src/wallet/build/decode.ts";
-import type { Decoded, DecodeInput } from "#src/wallet/build/types.ts";
+import type { DecodeInput } from "#src/wallet/build/types.ts";
 import { shownOutput } from "#src/wallet/build/shown.ts";
 import { type HistoryPage, readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
-import type { HistoryQuery, WalletTransaction } from "#src/wallet/index/types.ts";
+import type { HistoryCursor, HistoryQuery, WalletTransaction } from "#src/wallet/index/types.ts";
 import type { MetadataForm } from "#src/wallet/metadata/json.ts";
 
 /** What of a transaction is the wallet's beside its outputs. */
@@ -32,6 +33,40 @@ export async function historyOf(
     async (sql) => await readHistory(sql, id, query, await readListed(sql, [id]), keyDeposit),
   );
   return { ...value, height: at.height };
+}
+
+/** Transactions that are read at a time, however many are wanted. */
+const AT_ONCE = 250;
+
+/**
+ * A wallet's history page by page, all of one state of the index, each handed to `tell` with where the chain stood and how time runs. Gives what
+ * `after` of the next page is, where there are more than were wanted.
+ */
+export async function tellHistory(
+  desk: Desk,
+  id: string,
+  query: HistoryQuery,
+  tell: (
+    transactions: readonly WalletTransaction[],
+    at: { readonly height: number; readonly eras: Eras },
+  ) => Promise<void>,
+): Promise<HistoryCursor | undefined> {
+  const keyDeposit = await keyDepositOf(desk);
+  const { value } = await atPoint(desk.store, async (sql) => {
+    const [{ at }, listed] = await Promise.all([readCursor(sql), readListed(sql, [id])]);
+    const eras = await desk.eras(Math.max(0, at.slot, ...listed.map(({ since }) => since.slot)));
+    let left = query.limit ?? Infinity;
+    let after = query.after;
+    do {
+      const page = { ...query, ...(after ? { after } : {}), limit: Math.min(left, AT_ONCE) };
+      const { transactions, next } = await readHistory(sql, id, page, listed, keyDeposit);
+      await tell(transactions, { height: at.height, eras });
+      left -= transactions.length;
+      after = next;
+    } while (after && left > 0);
+    return after;
+  });
+  return value;
 }
 
 /** One transaction of a wallet; undefined where it has none of that hash. */
@@ -63,7 +98,8 @@ export interface HistoryTelling {
 /** A transaction of a wallet. */
 export function transactionView(one: WalletTransaction, { eras, networkId, height, form, own }: HistoryTelling) {
   const { transaction, status } = one;
-  const decoded = messaged(takeApart(transaction, {
+  // inputs and outputs are told otherwise here
+  const { inputs: _, outputs: __, witnesses: ___, ...parts } = takeApart(transaction, {
     network: networkId,
     keyDeposit: 0n,
     owns: {
@@ -76,7 +112,8 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
       const known = one.known.get(refKey(ref));
       return known ? [{ ref, output: known.output }] : [];
     }),
-  })) as Messaged<Decoded>;
+  });
+  const decoded = messaged(parts) as Messaged<typeof parts>;
   const place = blockView(eras, one);
   const expires = transaction.validTo === undefined ? undefined : expectedSlotView(eras, transaction.validTo);
   const output = (made: Parameters<typeof shownOutput>[0], index: number) => {

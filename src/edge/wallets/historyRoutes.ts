@@ -5,9 +5,10 @@ import * as api from "#src/api/wallets/transactions.ts";
 import { page } from "#src/api/wallets/wallets.ts";
 import { slotAt, timeAt } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
-import { historyOf, transactionOf, transactionView } from "#src/edge/wallets/history.ts";
+import { tellHistory, transactionOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
@@ -46,16 +47,23 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     query: { ...api.historyQuery, ...page },
     answer: api.transaction.array(),
   }, async ({ params, query, context }) => {
-    await served.found(params.walletId);
-    const wanted = await historyQueryOf(desk, query);
-    const own = await ownOf(params.walletId);
+    const [, wanted, own] = await Promise.all([
+      served.found(params.walletId),
+      historyQueryOf(desk, query),
+      ownOf(params.walletId),
+    ]);
     if (wanted === undefined) return [];
-    const { transactions, next, height } = await historyOf(desk, params.walletId, wanted);
+    const form = query["simple-metadata"] ? "plain" : "tagged";
+    const list = new JsonList();
+    const next = await tellHistory(
+      desk,
+      params.walletId,
+      wanted,
+      (transactions, at) => list.add(transactions, (one) => transactionView(one, { ...at, networkId, form, own })),
+    );
     // clients of old count on max_count alone and know no pages
     if (query.limit !== undefined) linkNext(context, next && { ...next });
-    const eras = await desk.eras(Math.max(0, ...transactions.map(({ slot }) => slot)));
-    const form = query["simple-metadata"] ? "plain" : "tagged";
-    return transactions.map((one) => transactionView(one, { eras, networkId, height, form, own }));
+    return context.body(list.toString(), 200, { "content-type": JSON_TYPE });
   });
 
   route(app, {
@@ -68,10 +76,10 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     answer: api.transaction,
     refusals: { 404: "`no_such_wallet`, `no_such_transaction`" },
   }, async ({ params, query }) => {
-    await served.found(params.walletId);
+    const [, own] = await Promise.all([served.found(params.walletId), ownOf(params.walletId)]);
     return await shownTransaction(desk, params.walletId, params.transactionId, {
       form: query["simple-metadata"] ? "plain" : "tagged",
-      own: await ownOf(params.walletId),
+      own,
     });
   });
 

@@ -9,8 +9,9 @@ import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
 import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
 import { atPoint } from "#src/chain/available.ts";
-import { readListed } from "#src/chain/submissions.ts";
+import { listedQuery, readListed } from "#src/chain/submissions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
@@ -18,7 +19,8 @@ import type { Served } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, pageOf, readCursorText } from "#src/edge/wallets/pages.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { distributionOf } from "#src/edge/wallets/distribution.ts";
-import { readAssets, readOwnUtxos } from "#src/wallet/index/read.ts";
+import { readTogether } from "#src/store/together.ts";
+import { coinsQuery, randomQuery, readAssets, readOwnUtxos } from "#src/wallet/index/read.ts";
 import { readAddresses } from "#src/wallet/index/readAddresses.ts";
 import type { OwnUtxo, WalletAddress } from "#src/wallet/index/types.ts";
 import { pathText } from "#src/wallet/keys/paths.ts";
@@ -42,18 +44,20 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     query: { ...addresses.addressesQuery, ...page },
     answer: addresses.walletAddress.array(),
   }, async ({ params, query, context }) => {
-    await served.found(params.walletId);
     const { state, limit } = query;
     const after = query.after === undefined
       ? undefined
       : readCursorText(query.after, (value) => cursorOf(value, ["role", "index"], []));
-    const found = await readAddresses(store.sql, params.walletId, {
-      ...(state === undefined ? {} : { state }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(after === undefined ? {} : { after }),
-    });
+    const [, found] = await Promise.all([
+      served.found(params.walletId),
+      readAddresses(store.sql, params.walletId, {
+        ...(state === undefined ? {} : { state }),
+        ...(limit === undefined ? {} : { limit }),
+        ...(after === undefined ? {} : { after }),
+      }),
+    ]);
     linkNext(context, found.next && { role: found.next.role, index: found.next.index });
-    return found.addresses.map(walletAddressView);
+    return await respondList(context, found.addresses, walletAddressView);
   });
 
   route(app, {
@@ -64,9 +68,8 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     params,
     answer: distribution,
   }, async ({ params }) => {
-    await served.found(params.walletId);
-    const utxos = await unspent(desk, params.walletId);
-    return distributionOf(utxos.map(({ utxo }) => utxo.output.value.lovelace));
+    const [, coins] = await Promise.all([served.found(params.walletId), unspentCoins(desk, params.walletId)]);
+    return distributionOf(coins);
   });
 
   route(app, {
@@ -78,19 +81,22 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     query: page,
     answer: snapshot,
   }, async ({ params, query, context }) => {
-    await served.found(params.walletId);
-    const [all, parameters] = await Promise.all([unspent(desk, params.walletId), port.parameters()]);
+    const [, all, parameters] = await Promise.all([
+      served.found(params.walletId),
+      unspent(desk, params.walletId),
+      port.parameters(),
+    ]);
     const { value } = answered(parameters);
     // pages need an order; who wants no page waits for none
     const isPaged = query.limit !== undefined || query.after !== undefined;
     const utxos = isPaged ? pageOf(context, query, all.sort(byRef), ({ utxo }) => refKey(utxo.ref)) : all;
-    return {
-      entries: utxos.map(({ utxo: { output } }) => ({
-        ada: lovelace(output.value.lovelace),
-        ada_minimum: lovelace(minUtxo(value, output.raw.length)),
-        assets: assetViews(output.value.assets),
-      })),
-    };
+    const entries = new JsonList();
+    await entries.add(utxos, ({ utxo: { output } }) => ({
+      ada: lovelace(output.value.lovelace),
+      ada_minimum: lovelace(minUtxo(value, output.raw.length)),
+      assets: assetViews(output.value.assets),
+    }));
+    return context.body(`{"entries":${entries}}`, 200, { "content-type": JSON_TYPE });
   });
 
   route(app, {
@@ -102,8 +108,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     query: page,
     answer: asset.array(),
   }, async ({ params, query, context }) => {
-    await served.found(params.walletId);
-    const ever = await readAssets(store.sql, params.walletId);
+    const [, ever] = await Promise.all([served.found(params.walletId), readAssets(store.sql, params.walletId)]);
     return await assetsShown(desk, pageOf(context, query, ever, (one) => one));
   });
 
@@ -160,6 +165,18 @@ export async function unspent({ store }: Desk, id: string): Promise<OwnUtxo[]> {
     return await readOwnUtxos(sql, id, pending.map(({ transaction }) => transaction));
   });
   return [...value];
+}
+
+/** Lovelace of each of them: in one statement where that says all. */
+async function unspentCoins(desk: Desk, id: string): Promise<bigint[]> {
+  const { sql } = desk.store;
+  const { listed, random, coins } = await readTogether(sql, {
+    listed: listedQuery(sql, [id]),
+    random: randomQuery(sql, [id]),
+    coins: coinsQuery(sql, id),
+  });
+  if (listed.length + random.length === 0) return coins.map(({ coin }) => BigInt(coin as number | bigint));
+  return (await unspent(desk, id)).map(({ utxo }) => utxo.output.value.lovelace);
 }
 
 /** An address of a wallet. */

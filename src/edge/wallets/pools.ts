@@ -7,7 +7,6 @@ import { type Epochs, epochsOf } from "#src/cardano/epochs.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import { poolText } from "#src/edge/wallets/delegationView.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
@@ -147,3 +146,5 @@ function poolView(
     flags: delisted.has(pool.pool) ? ["delisted"] : [],
   };
 }
+
+const lovelace = (quantity: bigint) => ({ quantity, unit: "lovelace" as const });

@@ -1,10 +1,7 @@
 /** How far wallets are, as clients are told: computed when somebody asks, from where each stands. */
 import { origin, type Tip } from "#src/cardano/block.ts";
 import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
-import { readCursor } from "#src/chain/cursor.ts";
-import { readPlaces } from "#src/chain/groups.ts";
-import { readSilent } from "#src/runtime/inspect.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { MemberPlace } from "#src/chain/groups.ts";
 
 export type WireState =
   | { readonly status: "ready" }
@@ -40,19 +37,16 @@ export function syncState(at: { slot: number }, tipSlot: number, tolerance: Tole
   return { status: "syncing", progress: { quantity, unit: "percent" } };
 }
 
-/** How far wallets of a kind of actors are, by id; a projection of the same name is what reads them. */
-export async function readStandings(
-  sql: Queries,
-  kind: string,
-  projection: string,
+/** How far wallets are, by id: where they stand, and which of their actors answer nobody. */
+export function standingsOf(
+  { places, silent, networkTip }: {
+    readonly places: ReadonlyMap<string, MemberPlace>;
+    readonly silent: ReadonlySet<string>;
+    readonly networkTip: { readonly slot: number };
+  },
   ids: readonly string[],
   tolerance: Tolerance,
-): Promise<ReadonlyMap<string, Standing>> {
-  const [places, silent, { networkTip }] = await Promise.all([
-    readPlaces(sql, projection, ids),
-    readSilent(sql, kind, ids),
-    readCursor(sql),
-  ]);
+): ReadonlyMap<string, Standing> {
   return new Map(ids.map((id) => {
     const place = places.get(id);
     const tip = place?.at ?? { ...origin, height: 0 };

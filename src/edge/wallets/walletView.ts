@@ -5,14 +5,25 @@ import { epochsOf } from "#src/cardano/epochs.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { lovelace as ada } from "#src/cardano/value.ts";
 import { atPoint } from "#src/chain/available.ts";
-import { readListed } from "#src/chain/submissions.ts";
+import { cursorOf, cursorQuery, readCursor } from "#src/chain/cursor.ts";
+import { placesOf, placesQuery, readPlaces } from "#src/chain/groups.ts";
+import { listedQuery, readListed } from "#src/chain/submissions.ts";
 import { assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { delegationView, NO_DELEGATION } from "#src/edge/wallets/delegationView.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
-import { readStandings, type Standing } from "#src/edge/wallets/state.ts";
+import { type Standing, standingsOf } from "#src/edge/wallets/state.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
-import { delegationIn, readAccounts, type WalletAccount } from "#src/wallet/delegation/read.ts";
-import { readHoldings } from "#src/wallet/index/read.ts";
+import { readSilent, silentQuery } from "#src/runtime/inspect.ts";
+import type { Queries } from "#src/store/store.ts";
+import { readTogether } from "#src/store/together.ts";
+import {
+  accountQueries,
+  accountsOf,
+  delegationIn,
+  readAccounts,
+  type WalletAccount,
+} from "#src/wallet/delegation/read.ts";
+import { holdingsOf, holdingsQuery, randomQuery, readHoldings } from "#src/wallet/index/read.ts";
 import { type Holdings, WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
@@ -29,27 +40,66 @@ export interface Told {
 export async function tellOf(desk: Desk, actor: string, ids: readonly string[]): Promise<(id: string) => Told> {
   const { slots } = await desk.port.network();
   const { toleranceS, clocked, store } = desk;
-  const { value } = await atPoint(store, async (sql) => {
-    const open = new Map<string, ScannedTransaction[]>();
+  const { open, holdings, accounts, ...where } = await readSettled(store.sql, actor, ids) ??
+    (await atPoint(store, (sql) => readListing(sql, actor, ids))).value;
+  const standings = standingsOf(where, ids, { slots, toleranceS, clocked });
+  return (id) => {
+    const account = accounts.get(id);
+    return {
+      holdings: holdings.get(id) ?? { available: ada(0n), total: ada(0n) },
+      standing: standings.get(id)!,
+      account,
+      withdrawing: account !== undefined && isWithdrawing(open.get(id), account, desk.networkId),
+    };
+  };
+}
+
+type Found = Parameters<typeof standingsOf>[0] & {
+  /** What is pending. */
+  readonly open: ReadonlyMap<string, readonly ScannedTransaction[]>;
+  readonly holdings: ReadonlyMap<string, Holdings>;
+  readonly accounts: ReadonlyMap<string, WalletAccount>;
+};
+
+/** All in one statement; undefined where what some wallets hold depends on more: on what they list, or on whose their outputs are. */
+async function readSettled(sql: Queries, actor: string, ids: readonly string[]): Promise<Found | undefined> {
+  const read = await readTogether(sql, {
+    listed: listedQuery(sql, ids),
+    random: randomQuery(sql, ids),
+    holdings: holdingsQuery(sql, ids),
+    ...accountQueries(sql, ids),
+    places: placesQuery(sql, WALLET_PROJECTION, ids),
+    silent: silentQuery(sql, actor, ids),
+    cursor: cursorQuery(sql),
+  });
+  if (read.listed.length + read.random.length > 0) return undefined;
+  return {
+    open: new Map(),
+    holdings: holdingsOf(read.holdings),
+    accounts: accountsOf(read.accounts, read.certified),
+    places: placesOf(read.places),
+    silent: new Set(read.silent.map(({ id }) => String(id))),
+    networkTip: cursorOf(read.cursor[0]!).networkTip,
+  };
+}
+
+/** The same, with what pending transactions do to holdings. */
+async function readListing(sql: Queries, actor: string, ids: readonly string[]): Promise<Found> {
+  const open = new Map<string, ScannedTransaction[]>();
+  const listed = async () => {
     for (const { wallet, transaction, status } of await readListed(sql, ids)) {
       if (status === "pending") open.set(wallet, [...open.get(wallet) ?? [], transaction]);
     }
-    return {
-      open,
-      holdings: await readHoldings(sql, ids, open),
-      accounts: await readAccounts(sql, ids),
-      standings: await readStandings(sql, actor, WALLET_PROJECTION, ids, { slots, toleranceS, clocked }),
-    };
-  });
-  return (id) => {
-    const account = value.accounts.get(id);
-    return {
-      holdings: value.holdings.get(id) ?? { available: ada(0n), total: ada(0n) },
-      standing: value.standings.get(id)!,
-      account,
-      withdrawing: account !== undefined && isWithdrawing(value.open.get(id), account, desk.networkId),
-    };
+    return await readHoldings(sql, ids, open);
   };
+  const [holdings, accounts, places, silent, { networkTip }] = await Promise.all([
+    listed(),
+    readAccounts(sql, ids),
+    readPlaces(sql, WALLET_PROJECTION, ids),
+    readSilent(sql, actor, ids),
+    readCursor(sql),
+  ]);
+  return { open, holdings, accounts, places, silent, networkTip };
 }
 
 /** Whether one of some transactions withdraws what an account earned. */

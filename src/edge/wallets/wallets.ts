@@ -1,6 +1,7 @@
 /** Sequential wallets: created, listed, changed and deleted. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { fromHex } from "#src/base/bytes.ts";
+import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
@@ -17,7 +18,7 @@ import {
 import { create } from "#src/edge/wallets/creation.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
-import { byronView, tellOf, walletView } from "#src/edge/wallets/walletView.ts";
+import { byronView, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { PutKey } from "#src/vault/vault.ts";
@@ -25,6 +26,7 @@ import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { respondList } from "#src/edge/json.ts";
 
 /** What a new wallet's command says beside its keys. */
 type Given = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
@@ -36,11 +38,12 @@ const exists = { 409: "`wallet_already_exists`" };
 export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
   const { store, vault } = desk;
 
-  const shown = async (rows: readonly WalletRow[]) => {
-    const [told, eras] = await Promise.all([tellOf(desk, "wallet", rows.map(({ id }) => id)), desk.eras()]);
-    return rows.map((row) => (row.kind === "random" ? byronView : walletView)(row, told(row.id), eras));
+  const view = (row: WalletRow, told: Told, eras: Eras) =>
+    (row.kind === "random" ? byronView : walletView)(row, told, eras);
+  const one = async (id: string, kind: WalletRow["kind"]) => {
+    const [row, told, eras] = await Promise.all([desk.wallet(id, kind), tellOf(desk, "wallet", [id]), desk.eras()]);
+    return view(row, told(id), eras);
   };
-  const one = async (id: string, kind: WalletRow["kind"]) => (await shown([await desk.wallet(id, kind)]))[0];
 
   /** Has the actor begin a wallet. */
   const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, put?: PutKey) => {
@@ -151,7 +154,8 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       });
       const some = limit === undefined ? rows : rows.slice(0, limit);
       linkNext(context, some.length < rows.length ? some.at(-1)!.id : undefined);
-      return await shown(some);
+      const [told, eras] = await Promise.all([tellOf(desk, "wallet", some.map(({ id }) => id)), desk.eras()]);
+      return await respondList(context, some, (row) => view(row, told(row.id), eras));
     });
 
     route(app, {

@@ -3,7 +3,8 @@ import { type Certified, kept, type Shown, shownIn } from "#machines/delegation.
 import type { Credential } from "#src/cardano/address.ts";
 import { parseDrepKey } from "#src/cardano/drepText.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
+import type { JsonRow } from "#src/store/together.ts";
 import type { StakeAccount } from "#src/wallet/build/types.ts";
 import { parseCredential } from "#src/wallet/index/credential.ts";
 
@@ -28,10 +29,10 @@ export interface WalletAccount {
 interface Columns {
   readonly wallet: string;
   readonly stake: string;
-  readonly rewards: bigint | null;
-  readonly rewards_epoch: bigint | null;
+  readonly rewards: bigint | number | null;
+  readonly rewards_epoch: bigint | number | null;
   readonly registered: boolean | null;
-  readonly deposit: bigint | null;
+  readonly deposit: bigint | number | null;
   readonly pool: string | null;
   readonly drep: string | null;
 }
@@ -41,20 +42,33 @@ export async function readAccounts(
   sql: Queries,
   wallets: readonly string[],
 ): Promise<ReadonlyMap<string, WalletAccount>> {
+  const { accounts, certified } = accountQueries(sql, wallets);
+  const [rows, histories] = await Promise.all([sql`${accounts}`, sql`${certified}`]);
+  return accountsOf(rows, histories);
+}
+
+/** What `readAccounts` asks, to be read together with other things; `accountsOf` reads the rows of both. */
+export function accountQueries(sql: Queries, wallets: readonly string[]): Record<"accounts" | "certified", Fragment> {
   const ids = sql.array([...wallets]);
-  const [rows, histories] = await Promise.all([
-    sql<
-      Columns[]
-    >`select i.wallet, i.stake, r.rewards, r.epoch as rewards_epoch, d.registered, d.deposit, d.pool, d.drep
+  return {
+    accounts: sql`select i.wallet, i.stake, r.rewards, r.epoch as rewards_epoch, d.registered, d.deposit, d.pool, d.drep
       from wallet_index i
       left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
       left join wallet_delegation d on d.wallet = i.wallet and d.to_slot is null
       where i.wallet = any(${ids}) and i.stake is not null`,
-    sql<(Certified & { readonly wallet: string })[]>`
-      select wallet, epoch::int as epoch, pool, drep from wallet_delegation where wallet = any(${ids}) order by from_slot`,
-  ]);
+    certified: sql`select wallet, epoch::int as epoch, pool, drep from wallet_delegation where wallet = any(${ids})
+      order by from_slot`,
+  };
+}
+
+/** Accounts by wallet, of rows of `accountQueries`. */
+export function accountsOf(
+  accounts: readonly JsonRow[],
+  certified: readonly JsonRow[],
+): ReadonlyMap<string, WalletAccount> {
+  const rows = accounts as readonly JsonRow[] as unknown as readonly Columns[];
   const historyOf = new Map<string, Certified[]>();
-  for (const { wallet, ...one } of histories) {
+  for (const { wallet, ...one } of certified as unknown as readonly (Certified & { readonly wallet: string })[]) {
     const known = historyOf.get(wallet);
     if (known) known.push(one);
     else historyOf.set(wallet, [one]);
@@ -72,10 +86,10 @@ function accountOf(row: Columns, history: readonly Certified[]): WalletAccount {
     wallet: row.wallet,
     credential: parseCredential(row.stake)!,
     registered: row.registered ?? false,
-    ...(row.deposit === null ? {} : { deposit: row.deposit }),
+    ...(row.deposit === null ? {} : { deposit: BigInt(row.deposit) }),
     ...(row.pool === null ? {} : { pool: row.pool }),
     ...(row.drep === null ? {} : { drep: parseDrepKey(row.drep) }),
-    rewards: row.rewards ?? 0n,
+    rewards: BigInt(row.rewards ?? 0n),
     ...(row.rewards_epoch === null ? {} : { rewardsEpoch: Number(row.rewards_epoch) }),
     history,
   };

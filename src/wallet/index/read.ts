@@ -2,7 +2,8 @@
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import { addValues, type AssetId, lovelace, noAssets, subtractValues, type Value } from "#src/cardano/value.ts";
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
+import type { JsonRow } from "#src/store/together.ts";
 import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { type Pending, readPending } from "#src/wallet/index/pending.ts";
 import { readChange } from "#src/wallet/index/readChange.ts";
@@ -18,18 +19,8 @@ export async function readHoldings(
   wallets: readonly string[],
   pending: PendingOf,
 ): Promise<ReadonlyMap<string, Holdings>> {
-  const rows = await sql<{ wallet: string; asset: string | null; quantity: string | null }[]>`
-    select wallet, asset, quantity from wallet_index left join
-      (select wallet, asset, quantity from wallet_holding where to_slot is null and quantity > 0) h using (wallet)
-    where wallet = any(${sql.array([...wallets])})`;
-  const held = new Map<string, { lovelace: bigint; assets: Map<AssetId, bigint> }>();
-  for (const { wallet, asset, quantity } of rows) {
-    let value = held.get(wallet);
-    if (!value) held.set(wallet, value = { lovelace: 0n, assets: new Map() });
-    if (asset === "") value.lovelace = BigInt(quantity!);
-    else if (asset !== null) value.assets.set(asset, BigInt(quantity!));
-  }
-  const found = new Map<string, Holdings>([...held].map(([id, value]) => [id, { available: value, total: value }]));
+  const held = heldOf(await sql`${holdingsQuery(sql, wallets)}`);
+  const found = settledHoldings(held);
   const busy = [...held.keys()].filter((id) => (pending.get(id) ?? []).length > 0);
   if (busy.length === 0) return found;
   const open = await readPending(sql, await readFacts(sql, busy), pending);
@@ -40,6 +31,50 @@ export async function readHoldings(
     found.set(id, { available, total });
   }
   return found;
+}
+
+/** A row where some wallets are of the first era: not all that their rows say is so. To be read together with other things. */
+export function randomQuery(sql: Queries, wallets: readonly string[]): Fragment {
+  return sql`select 1 as random from wallet_index where wallet = any(${
+    sql.array([...wallets])
+  }) and kind = 'random' limit 1`;
+}
+
+/** What wallets hold in the ledger, to be read together with other things; `holdingsOf` reads the rows. */
+export function holdingsQuery(sql: Queries, wallets: readonly string[]): Fragment {
+  return sql`select wallet, asset, quantity from wallet_index left join
+      (select wallet, asset, quantity from wallet_holding where to_slot is null and quantity > 0) h using (wallet)
+    where wallet = any(${sql.array([...wallets])})`;
+}
+
+/** Holdings of wallets that list nothing and are not of the first era, of rows of `holdingsQuery`. */
+export const holdingsOf = (rows: readonly JsonRow[]): ReadonlyMap<string, Holdings> => settledHoldings(heldOf(rows));
+
+type Held = Map<string, Value>;
+
+function heldOf(rows: readonly JsonRow[]): Held {
+  const held = new Map<string, { lovelace: bigint; assets: Map<AssetId, bigint> }>();
+  for (const row of rows) {
+    const { wallet, asset, quantity } = row as {
+      wallet: string;
+      asset: string | null;
+      quantity: string | number | bigint;
+    };
+    let value = held.get(wallet);
+    if (!value) held.set(wallet, value = { lovelace: 0n, assets: new Map() });
+    if (asset === "") value.lovelace = BigInt(quantity);
+    else if (asset !== null) value.assets.set(asset, BigInt(quantity));
+  }
+  return held;
+}
+
+function settledHoldings(held: Held): Map<string, Holdings> {
+  return new Map([...held].map(([id, value]) => [id, { available: value, total: value }]));
+}
+
+/** Lovelace of each unspent output of a wallet in the ledger, to be read together with other things: rows with a `coin`. */
+export function coinsQuery(sql: Queries, wallet: string): Fragment {
+  return sql`select coin from wallet_utxo where wallet = ${wallet} and to_slot is null`;
 }
 
 /** What of the wallets' outputs in the ledger pending transactions spend. */

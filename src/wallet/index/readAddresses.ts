@@ -67,13 +67,14 @@ async function sequentialRows(
   after: AddressCursor,
   limit: number,
 ): Promise<AddressRow[]> {
-  const rows = after.role > 0 ? [] : await externalRows(sql, wallet, state, after.role === 0 ? after.index : -1, limit);
-  if (state === "unused" || rows.length >= limit) return rows;
-  const change = await sql<AddressRow[]>`
-    select role, index, credential, null as address, true as used from wallet_use
-    where wallet = ${wallet} and role = 1 and index > ${after.role === 1 ? after.index : -1}
-    order by index limit ${limit - rows.length}`;
-  return [...rows, ...change];
+  const [rows, change] = await Promise.all([
+    after.role > 0 ? [] : externalRows(sql, wallet, state, after.role === 0 ? after.index : -1, limit),
+    state === "unused" ? [] : sql<AddressRow[]>`
+      select role, index, credential, null as address, true as used from wallet_use
+      where wallet = ${wallet} and role = 1 and index > ${after.role === 1 ? after.index : -1}
+      order by index limit ${limit}`,
+  ]);
+  return [...rows, ...change].slice(0, limit);
 }
 
 /** Each address's use is looked up by itself: a join of two tables that have just been filled was seen to compare all with all. */

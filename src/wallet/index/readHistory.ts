@@ -34,12 +34,15 @@ export async function readHistory(
   pending: readonly PendingTransaction[],
   keyDeposit: bigint = KEY_DEPOSIT,
 ): Promise<HistoryPage> {
-  const facts = (await readFacts(sql, [wallet])).get(wallet);
-  if (!facts) return { transactions: [] };
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
-  // one more than is wanted tells whether there is a next page
-  const rows = await ledgerRows(sql, wallet, query, limit + 1);
-  const waiting = await outsideLedger(sql, wallet, pending);
+  const [known, rows, waiting] = await Promise.all([
+    readFacts(sql, [wallet]),
+    // one more than is wanted tells whether there is a next page
+    ledgerRows(sql, wallet, query, limit + 1),
+    outsideLedger(sql, wallet, pending),
+  ]);
+  const facts = known.get(wallet);
+  if (!facts) return { transactions: [] };
   const open = (await resolvePending(sql, facts, waiting, keyDeposit)).filter((one) => fits(one, query));
   const places = [
     ...rows.map((row) => ({ place: placeOfRow(row), row })),
@@ -65,7 +68,7 @@ export async function readTransaction(
   if (!facts) return undefined;
   const rows = await sql<
     TransactionRow[]
-  >`select * from wallet_transaction where wallet = ${wallet} and hash = ${hash}`;
+  >`select ${columns(sql)} from wallet_transaction where wallet = ${wallet} and hash = ${hash}`;
   const found = (await resolveRows(sql, facts, rows)).get(hash);
   if (found) return found;
   const same = pending.filter(({ transaction }) => transaction.hash === hash);
@@ -85,6 +88,10 @@ interface TransactionRow extends StoredTransaction {
   readonly from_slot: bigint;
 }
 
+/** All that is shown; not the addresses, of which each row has many. */
+const columns = (sql: Queries) =>
+  sql`hash, height, index, block_hash, era, valid, body, witnesses, auxiliary, net, fee, deposit_taken, deposit_returned, from_slot`;
+
 function placeOfRow({ from_slot, index, hash }: TransactionRow): HistoryCursor {
   return { slot: Number(from_slot), index, hash };
 }
@@ -97,7 +104,7 @@ async function ledgerRows(sql: Queries, wallet: string, query: HistoryQuery, lim
   const { from, to, minWithdrawal, address, after } = query;
   const up = query.order === "ascending";
   const place = after && sql`(${after.slot}::bigint, ${after.index}::int, ${after.hash}::text)`;
-  return await sql<TransactionRow[]>`select * from wallet_transaction where wallet = ${wallet}
+  return await sql<TransactionRow[]>`select ${columns(sql)} from wallet_transaction where wallet = ${wallet}
     ${from === undefined ? sql`` : sql`and from_slot >= ${from}`}
     ${to === undefined ? sql`` : sql`and from_slot <= ${to}`}
     ${minWithdrawal === undefined ? sql`` : sql`and withdrawal >= ${minWithdrawal}`}
@@ -171,7 +178,7 @@ async function readKnown(
   }
   const missing = [...refs].filter((ref) => !found.has(ref));
   if (missing.length === 0) return found;
-  const makers = await sql<TransactionRow[]>`select distinct on (hash) * from wallet_transaction
+  const makers = await sql<TransactionRow[]>`select distinct on (hash) ${columns(sql)} from wallet_transaction
     where hash = any(${sql.array([...new Set(missing.map((ref) => ref.slice(0, 64)))])}) order by hash`;
   const wanted = new Set(missing);
   for (const { ref, output } of makers.map(storedTransaction).flatMap(created)) {

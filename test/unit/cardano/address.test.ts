@@ -8,6 +8,7 @@ import {
   baseAddress,
   type Credential,
   enterpriseAddress,
+  hexAddressText,
   parseAddress,
   paymentKeyHash,
   pointerAddress,
@@ -36,6 +37,25 @@ function reason(text: string, network?: 0 | 1): string | undefined {
 
 const key = (hash: string): Credential => ({ kind: "key", hash });
 const script = (hash: string): Credential => ({ kind: "script", hash });
+
+test("the short way to the text of an address gives what the long way gives, or nothing", () => {
+  const hash = "5a".repeat(28);
+  for (const network of [0, 1] as const) {
+    for (const payment of [key(hash), script(hash)]) {
+      const common = [
+        enterpriseAddress(network, payment),
+        ...[key(hash), script(hash)].map((stake) => baseAddress(network, payment, stake)),
+      ];
+      for (const address of common) expect(hexAddressText(address.hex)).toBe(addressText(address));
+      const pointer = { slot: 1n, transaction: 2n, certificate: 3n };
+      expect(hexAddressText(pointerAddress(network, payment, pointer).hex)).toBeUndefined();
+    }
+    expect(hexAddressText(rewardAddress(network, key(hash)).hex)).toBeUndefined();
+  }
+  for (const none of ["", "0", "00", `0${hash}`, `60${hash}00`, `02${hash}${hash}`, `80${hash}`]) {
+    expect(hexAddressText(none)).toBeUndefined();
+  }
+});
 
 describe("golden addresses", () => {
   test.each(walletVectors("cip19-address").map((vector) => [vector.id, vector] as const))(

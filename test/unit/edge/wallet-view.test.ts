@@ -6,7 +6,7 @@ import type { WalletAccount } from "#src/wallet/delegation/read.ts";
 
 const stake = "ab".repeat(28);
 const account = { credential: { kind: "key", hash: stake }, rewards: 5n } as unknown as WalletAccount;
-const ada = (quantity: bigint) => ({ quantity, unit: "lovelace" });
+const ada = (quantity: bigint) => ({ quantity: Number(quantity), unit: "lovelace" });
 
 it("counts rewards once while what withdraws them is pending", () => {
   const holdings = { available: lovelace(10n), total: lovelace(12n) };
