@@ -55,7 +55,8 @@ export interface Redeemer {
 /** What a transaction is made of; sets are put in the ledger's order here. */
 export interface TransactionParts {
   readonly inputs: readonly OutRef[];
-  readonly outputs: readonly NewOutput[];
+  /** One that goes into many transactions may come as its CBOR. */
+  readonly outputs: readonly (NewOutput | Encoded)[];
   /** Lovelace. */
   readonly fee: bigint;
   /** First slot in which it is valid. */
@@ -181,7 +182,7 @@ export function encodeRedeemers(
 export function encodeBody(parts: TransactionParts): Uint8Array {
   const body = new Map<Encodable, Encodable>([
     [0, refs(parts.inputs)],
-    [1, parts.outputs.map((output) => new Encoded(encodeOutput(output)))],
+    [1, parts.outputs.map((output) => output instanceof Encoded ? output : new Encoded(encodeOutput(output)))],
     [2, parts.fee],
   ]);
   if (parts.validTo !== undefined) body.set(3, parts.validTo);

@@ -3,7 +3,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";
-import { type NewOutput, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
+import { encodeOutput, type NewOutput, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
 import type { Value } from "#src/cardano/value.ts";
 import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
 import { atLeast, refScriptSize } from "#src/balance/output.ts";
@@ -158,11 +158,13 @@ function build(input: ConstructInput, plan: Plan, seed: number | undefined): Res
   const { means, parameters } = input;
   const known = knownScripts(means.scripts);
   const draft = drafting({ ...plan, parameters, known });
+  // written once: a transaction is drafted again and again until coins, change and fee agree
+  const outputs = plan.outputs.map((output) => new Encoded(encodeOutput(output)));
   const outcome = settle<Draft, never>(
     { ...means, coins: means.coins.filter(isSpendable(known)) },
     plan.needs,
     parameters,
-    (coins, change, fee) => draft(coins, [...plan.outputs, ...change], fee),
+    (coins, change, fee) => draft(coins, [...outputs, ...change], fee),
     seed,
   );
   return "settled" in outcome ? ok(constructed(input, plan, outcome.settled)) : { ok: false, error: outcome.failure };

@@ -1,4 +1,5 @@
 /** Transactions written before they are signed, with the size and the least fee that they come to have. */
+import type { Encoded } from "#src/cardano/cbor.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { encodeTransaction, type NewOutput, type TransactionParts } from "#src/cardano/transaction.ts";
 import { type FeeParameters, ledgerSize, minFee } from "#src/balance/fee.ts";
@@ -29,7 +30,7 @@ export interface Drafting {
 /** Writes such transactions. */
 export function drafting(
   { parameters, parts, keys, scripts, known, referenceBytes }: Drafting,
-): (coins: readonly OwnCoin[], outputs: readonly NewOutput[], fee: bigint) => Draft {
+): (coins: readonly OwnCoin[], outputs: readonly (NewOutput | Encoded)[], fee: bigint) => Draft {
   return (coins, outputs, fee) => {
     const signers = new Signers(keys, scripts, known);
     for (const { utxo } of coins) signers.spend(utxo.output.address);

@@ -50,6 +50,12 @@ type Outcome<F extends Framed, E extends Failure> =
 /** Bytes of an input in a body, at the least. */
 const INPUT_BYTES = 36;
 
+/** The bytes of an output cost so much less in the fee than they need in lovelace, at the least. */
+const SAVED = 50n;
+
+/** Steps towards all coins that are left out when those so far were too many for a transaction. */
+const ROOMLESS_STEPS = 3;
+
 /** A way to choose, and whether change outputs are given up before more coins are drawn for them. */
 type Strategy = readonly [choose: Chooser, merging: boolean];
 
@@ -77,7 +83,9 @@ export function settle<F extends Framed, E extends Failure>(
   const roll = dice(seed);
   const most = Math.floor(parameters.maxTxSize / INPUT_BYTES);
   let failure: E | SelectionFailure = depleted;
-  for (const coins of tiers(means.coins)) {
+  const steps = tiers(means.coins);
+  for (let step = 0; step < steps.length; step++) {
+    const coins = steps[step]!;
     if (coins.length < means.coins.length && shortfall(coins, needs)) continue;
     for (const [choose, merging] of STRATEGIES[means.selection ?? "per-output"]) {
       const choice = choose(coins, needs, roll, most);
@@ -89,6 +97,8 @@ export function settle<F extends Framed, E extends Failure>(
       if ("settled" in outcome) return outcome;
       failure = outcome.failure;
     }
+    // a few coins more rarely make room: where there was none, fewer steps lead to all of them
+    if (failure === tooBig) step = Math.max(step, Math.min(step + ROOMLESS_STEPS, steps.length - 2));
   }
   return { failure };
 }
@@ -140,12 +150,12 @@ function agree<F extends Framed, E extends Failure>(
       continue;
     }
     if (merging && parts.length > 1) {
-      parts = merged(parts);
+      parts = mergedFor(parts, fit.missing, shares);
       continue;
     }
     if (draw(parts, fit.missing, () => pile.next())) continue;
     if (parts.length > 1) {
-      parts = merged(parts);
+      parts = mergedFor(parts, fit.missing, shares);
       continue;
     }
     return withoutChange(frame, coins, shares, parameters.maxTxSize);
@@ -171,6 +181,20 @@ function merged(groups: readonly Group[]): readonly Group[] {
   const [poorest, next, ...others] = [...groups].sort((a, b) => a.left.lovelace < b.left.lovelace ? -1 : 1);
   const left = next!.left.add({ lovelace: poorest!.left.lovelace, assets: poorest!.left.assets });
   return [...others, { coins: [...next!.coins, ...poorest!.coins], left }];
+}
+
+/**
+ * So many of the poorest groups made one as surely have to be for so much lovelace: one that has nothing saves nothing when it goes, any
+ * other no more than the most that one needs. One by one, a transaction would be written for each of them.
+ */
+function mergedFor(groups: readonly Group[], missing: bigint, { shares }: Shares): readonly Group[] {
+  const most = shares.reduce((largest, { least }) => least > largest ? least : largest, 1n);
+  const saving = Math.max(1, Number(missing / (most + most / SAVED)));
+  const empty = groups.length - shares.length;
+  const times = Math.min(groups.length - 1, empty + saving);
+  let parts = groups;
+  for (let i = 0; i < times; i++) parts = merged(parts);
+  return parts;
 }
 
 /** The transaction with these coins and change at the least fee that is right for itself. */
