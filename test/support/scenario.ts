@@ -168,7 +168,12 @@ export class Scenario {
     await this.order("/rollback", { blocks, drop });
   }
 
-  /** Undoes the block of this height and all since; see `rollback`. The tip moves meanwhile, so a few more may go. */
+  /** Undoes the block of this slot and all since; see `rollback`. */
+  async rollbackFrom({ absolute_slot_number: slot }: { absolute_slot_number: number }, drop = false): Promise<void> {
+    await this.order("/rollback", { slot: slot - 1, drop });
+  }
+
+  /** The same from a height on, where blocks are made by hand: where they come by themselves the tip would move meanwhile. */
   async rollbackTo(height: number, drop = false): Promise<void> {
     await this.rollback((await this.tip()).height - height + 1, drop);
   }
