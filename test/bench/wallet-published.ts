@@ -22,7 +22,7 @@ export const LATENCY = {
   postTransactionFee: of(19.3, LATENCY_2026),
   postTransaction: of(127.9, LATENCY_2026),
   postTransactionTo5: of(412, LATENCY_2021),
-  postTransactionAssets: of(22.8, LATENCY_2021),
+  postTransactionAssets: of(22.8, LATENCY_2021, "a ninth of what its payments of ada take, which open the same key"),
   listStakePools: of(43.1, LATENCY_2026),
 } as const;
 
