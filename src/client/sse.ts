@@ -13,9 +13,15 @@ export interface Sent {
   readonly retry: number | undefined;
 }
 
-/** The blocks of a stream, whatever pieces it comes in; returns where it ends. */
-export async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Sent, void> {
+/**
+ * The blocks of a stream, whatever pieces it comes in; returns where it ends, or where the signal aborts. The signal of a request alone is not
+ * relied on: Deno was seen to forget it once the answer had begun, and the stream to go on.
+ */
+export async function* blocksOf(body: ReadableStream<Uint8Array>, signal?: AbortSignal): AsyncGenerator<Sent, void> {
   const reader = body.getReader();
+  const stop = () => void reader.cancel().catch(() => {});
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
   const decoder = new TextDecoder();
   let text = "";
   try {
@@ -30,6 +36,7 @@ export async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       }
     }
   } finally {
+    signal?.removeEventListener("abort", stop);
     await reader.cancel().catch(() => {});
   }
 }
@@ -95,7 +102,7 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
       if ("body" in opened) {
         let fresh = true;
         try {
-          for await (const sent of blocksOf(opened.body)) {
+          for await (const sent of blocksOf(opened.body, ends.signal)) {
             if (sent.retry !== undefined) wait = sent.retry;
             if (sent.id === undefined) continue;
             last = sent.id;

@@ -353,8 +353,13 @@ describe("a wallet's stake", () => {
     expect(await rewards(staker)).toBe(0n);
     expect((await delegation(staker)).next.at(-1)).toMatchObject({ status: "not_delegating" });
     expect(await scenario.refused(ask(staker, quit))).toEqual([403, "not_delegating_to"]);
-    const again = await scenario.land(staker, join(pools[0]!));
+    const again = await scenario.land(staker, { ...join(pools[0]!), vote: "abstain" });
+    expect(readByCsl(again.signed).certificates.map((one) => Object.keys(one as object))).toEqual([
+      ["StakeRegistration"],
+      ["StakeAndVoteDelegation"],
+    ]);
     expect(again.told.deposit_taken.quantity).toBe(2_000_000);
+    expect(await ledger(staker)).toMatchObject({ registered: true, pool: pools[0], drep: "abstain" });
 
     const quitted = await withdrawing(voter, () => scenario.client.quitPool(voter, PASSPHRASE, crypto.randomUUID()));
     expect(quitted.told.deposit_returned.quantity).toBe(2_000_000);

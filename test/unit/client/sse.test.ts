@@ -1,6 +1,8 @@
 /** Server-sent events in whatever pieces they come, and a stream that comes back by itself. */
 import { createServer, type ServerResponse } from "node:http";
 import { once } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, test } from "vitest";
@@ -137,6 +139,20 @@ describe("a stream that is followed", () => {
     expect(await next).toEqual({ done: true, value: undefined });
     expect(await taken(follow(url), 1)).toEqual(["opened 1"]);
     while (closed < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+
+    // also where memory was tidied up since it began
+    const later = new AbortController();
+    const long = follow(url, { signal: later.signal });
+    await long.next();
+    const last = long.next();
+    setFlagsFromString("--expose-gc");
+    const tidy = runInNewContext("gc") as () => void;
+    for (let i = 0; i < 3; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      tidy();
+    }
+    later.abort();
+    expect(await last).toEqual({ done: true, value: undefined });
     expect(await follow(url, { signal: end.signal }).next()).toEqual({ done: true, value: undefined });
   });
 });
