@@ -18,7 +18,7 @@ export const requestMigrations: readonly Migration[] = [{
 }];
 
 /** Milliseconds after which somebody else may take over a request of which nothing is known. */
-const ABANDONED_MS = 60_000;
+export const ABANDONED_MS = 60_000;
 /** How long an answer is kept. */
 const KEPT = "24 hours";
 
@@ -53,6 +53,15 @@ export async function claimRequest(
   if (row!.fingerprint !== fingerprint) return { state: "other" };
   if (transaction !== null) return { state: "made", transaction: new Uint8Array(transaction) };
   return row!.attempt === attempt ? { state: "begun", attempt } : { state: "busy" };
+}
+
+/** Says that a request is still being done: nobody may take it over for a while. */
+export async function holdRequest(
+  sql: Queries,
+  { scope, key, attempt }: { readonly scope: string; readonly key: string; readonly attempt: string },
+): Promise<void> {
+  await sql`update wallet_request set begun_at = now()
+    where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
 }
 
 /** Keeps the transaction of a request; false where somebody else took the request over. */

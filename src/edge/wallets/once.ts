@@ -6,7 +6,7 @@ import { toJson } from "#src/base/json.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
-import { claimRequest, dropRequest, keepMade } from "#src/wallet/requests.ts";
+import { ABANDONED_MS, claimRequest, dropRequest, holdRequest, keepMade } from "#src/wallet/requests.ts";
 
 const KEY = "Idempotency-Key";
 
@@ -55,11 +55,15 @@ export async function madeOnce(
   }
   const mine = { scope, key, attempt: claimed.attempt };
   let transaction: Uint8Array;
+  // what takes long, such as signing many transactions, is not done again by who asks again
+  const holding = setInterval(() => void holdRequest(store.sql, mine).catch(() => {}), ABANDONED_MS / 4);
   try {
     transaction = await make();
   } catch (error) {
     await dropRequest(store.sql, mine).catch(() => {});
     throw error;
+  } finally {
+    clearInterval(holding);
   }
   if (await keepMade(store.sql, mine, transaction)) return transaction;
   throw new HttpFailure(409, "request_in_progress", "The request with this key was taken over: ask again in a moment.");

@@ -1,0 +1,87 @@
+/** Requests with a key of their own, as rows: who does one, who waits, who takes over, and what all are told. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import {
+  ABANDONED_MS,
+  claimRequest,
+  dropRequest,
+  holdRequest,
+  keepMade,
+  requestMigrations,
+} from "#src/wallet/requests.ts";
+import { sharedInfra } from "../../support/infra.ts";
+
+describe("a named request", () => {
+  let infra: Awaited<ReturnType<typeof sharedInfra>>;
+  let store: Store;
+  const named = { scope: "a wallet", key: "once" };
+  const claim = (fingerprint = "payment") => claimRequest(store.sql, { ...named, fingerprint });
+  const begun = async () => {
+    const claimed = await claim();
+    if (claimed.state !== "begun") throw new Error(`it is ${claimed.state}`);
+    return { ...named, attempt: claimed.attempt };
+  };
+  /** Has so many milliseconds pass. */
+  const pass = (ms: number) =>
+    store.sql`update wallet_request set begun_at = begun_at - ${ms}::float8 * interval '1 millisecond'`;
+
+  beforeAll(async () => {
+    infra = await sharedInfra();
+    store = openStore(infra.databaseUrl);
+    await migrate(store, requestMigrations);
+  });
+  beforeEach(async () => void await store.sql`delete from wallet_request`);
+  afterAll(async () => {
+    await store?.close();
+    await infra?.stop();
+  });
+
+  it("is done by one, and told to all that ask for the same", async () => {
+    const mine = await begun();
+    expect(await claim()).toEqual({ state: "busy" });
+    expect(await claim("another payment")).toEqual({ state: "other" });
+    expect((await claimRequest(store.sql, { ...named, scope: "another wallet", fingerprint: "x" })).state).toBe(
+      "begun",
+    );
+    expect(await keepMade(store.sql, mine, Uint8Array.of(1, 2))).toBe(true);
+    expect(await claim()).toEqual({ state: "made", transaction: Uint8Array.of(1, 2) });
+    expect(await claim("another payment")).toEqual({ state: "other" });
+    await dropRequest(store.sql, mine);
+    expect((await claim()).state).toBe("made");
+  });
+
+  it("is free again where it came to nothing, and after a day", async () => {
+    await dropRequest(store.sql, await begun());
+    const again = await begun();
+    await keepMade(store.sql, again, Uint8Array.of(1));
+    await pass(23 * 3_600_000);
+    expect((await claim("other")).state).toBe("other");
+    await pass(3_600_000);
+    expect((await claim("other")).state).toBe("begun");
+  });
+
+  it("is taken over from one of whom nothing is heard, whose work then counts no more", async () => {
+    const lost = await begun();
+    await pass(ABANDONED_MS);
+    const mine = await begun();
+    expect(mine.attempt).not.toBe(lost.attempt);
+    expect(await keepMade(store.sql, lost, Uint8Array.of(1))).toBe(false);
+    await dropRequest(store.sql, lost);
+    expect(await keepMade(store.sql, mine, Uint8Array.of(2))).toBe(true);
+    expect(await claim()).toEqual({ state: "made", transaction: Uint8Array.of(2) });
+  });
+
+  it("is left to one that still works on it, however long that takes", async () => {
+    const mine = await begun();
+    for (let i = 0; i < 3; i++) {
+      await pass(ABANDONED_MS / 2);
+      await holdRequest(store.sql, mine);
+    }
+    await pass(ABANDONED_MS / 2);
+    expect(await claim()).toEqual({ state: "busy" });
+    await holdRequest(store.sql, { ...mine, attempt: "another" });
+    await pass(ABANDONED_MS / 2);
+    expect((await claim()).state).toBe("begun");
+  });
+});
