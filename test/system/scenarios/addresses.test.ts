@@ -98,21 +98,6 @@ describe("addresses", () => {
     expect(await ids(id)).toHaveLength(154);
   });
 
-  it("hold coins, which are told one by one and by their size", async () => {
-    const { id } = await created();
-    await scenario.fund(id, [10n, 10n, 100n, 5n].map((ada) => ada * ADA));
-    const { entries } = await client.utxos(id);
-    expect(entries.map(({ ada }) => ada.quantity).sort()).toEqual([10_000_000, 10_000_000, 100_000_000, 5_000_000]);
-    for (const { ada_minimum, assets } of entries) {
-      expect([assets, ada_minimum.quantity]).toEqual([[], expect.any(Number)]);
-      expect(ada_minimum.quantity).toBeGreaterThan(900_000);
-    }
-    const { total, scale, distribution } = await client.statistics(id);
-    expect([total, scale]).toEqual([lovelace(125_000_000), "log10"]);
-    expect(distribution).toMatchObject({ "1000000": 0, "10000000": 3, "100000000": 1, "45000000000000000": 0 });
-    expect(Object.keys(distribution)).toHaveLength(17);
-  });
-
   it("for change are told once they are used", async () => {
     const { id, account } = await created();
     await scenario.fund(id, [20n * ADA]);

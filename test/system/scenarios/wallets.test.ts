@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, type Wallet, WalletClient } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/csl_account.ts";
-import { until } from "../../support/until.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 
 describe("wallets", () => {
@@ -185,28 +184,5 @@ describe("wallets", () => {
       ),
     ).toEqual([404, "unexpected_error"]);
     expect(await scenario.refused(client.wallet(id))).toEqual([404, "no_such_wallet"]);
-  });
-
-  it("are of a network that tells of itself", async () => {
-    expect(await client.information()).toMatchObject({
-      sync_progress: { status: "ready" },
-      node_era: "conway",
-      network_info: { network_id: "testnet", protocol_magic: 42 },
-      wallet_mode: "node",
-    });
-    const parameters = await client.parameters();
-    expect(parameters).toMatchObject({
-      slot_length: { quantity: 0.05, unit: "second" },
-      eras: { conway: { epoch_number: 0 } },
-    });
-    expect(await client.parameters("latest")).toEqual(parameters);
-    expect((await scenario.refusal(client.parameters(9_999))).status).toBe(404);
-    const tip = await scenario.tip();
-    await until("it is at the tip", async () => (await client.information()).node_tip.height.quantity === tip.height);
-    expect(await client.latestHeader()).toEqual({
-      header_hash: tip.hash,
-      slot_no: { quantity: tip.slot, unit: "slot" },
-      block_height: { quantity: tip.height, unit: "block" },
-    });
   });
 });
