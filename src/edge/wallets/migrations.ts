@@ -18,7 +18,7 @@ import { unspent } from "#src/edge/wallets/holdings.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/once.ts";
 import { sentView } from "#src/edge/wallets/send.ts";
-import { signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
+import { signedWithout, signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import { LOCKED, SUBMIT } from "#src/edge/wallets/transactions.ts";
@@ -68,11 +68,13 @@ export function migrationRoutes(app: OpenAPIHono, desk: Desk, served: Served): v
     const row = await desk.wallet(id, kind);
     const named = { addresses: body.addresses.map(({ hex }) => hex) };
     const made = await madeOnce(desk, context, id, named, async () => {
-      const signed: Uint8Array[] = [];
-      for (const { transaction } of (await planned(desk, id, body.addresses)).loads) {
-        signed.push(await signTransaction(desk, row, transaction, body.passphrase));
-      }
-      return encode(signed);
+      return await signedWithout(async () => {
+        const signed: Uint8Array[] = [];
+        for (const { transaction } of (await planned(desk, id, body.addresses)).loads) {
+          signed.push(await signTransaction(desk, row, transaction, body.passphrase));
+        }
+        return encode(signed);
+      });
     });
     const hashes: string[] = [];
     for (const item of as(decode(made), "array").value) hashes.push(await submitFor(desk, as(item, "bytes").value, id));

@@ -7,7 +7,7 @@ import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
 import { transactionOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import { madeOnce } from "#src/edge/wallets/once.ts";
-import { signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
+import { signedWithout, signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import type { Wish } from "#src/wallet/build/types.ts";
@@ -32,8 +32,10 @@ export function sender(desk: Desk, kind: WalletRow["kind"]): Send {
     const row = await desk.wallet(id, kind);
     const transaction = await madeOnce(desk, context, id, body, async () => {
       if (kind === "random") await haveChangeAddress(desk, row, passphrase);
-      const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
-      return await signTransaction(desk, row, fromHex(built.transaction), passphrase);
+      return await signedWithout(async () => {
+        const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
+        return await signTransaction(desk, row, fromHex(built.transaction), passphrase);
+      });
     });
     return await sentView(desk, row, await submitFor(desk, transaction, id));
   };

@@ -4,12 +4,15 @@ import { byronAttributes, isByronKey } from "#src/cardano/byron.ts";
 import { addWitnesses } from "#src/cardano/transaction.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
 import { type Desk, entityOf, LONGEST_MS, until } from "#src/edge/wallets/desk.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
 import type { Decoded, OwnCoin } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
+import { keepForged } from "#src/wallet/index/forged.ts";
+import { readOwnUtxos } from "#src/wallet/index/read.ts";
 import { ownersOf } from "#src/wallet/index/readAddresses.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
@@ -41,20 +44,59 @@ export async function signTransaction(
   const signatures = answered(
     await desk.vault.sign(row.id, { passphrase, message: fromHex(signing.hash), paths }, until()),
   );
+  const bootstraps = signing.byron.map(({ address }, i) => ({ address, ...signatures[signing.paths.length + i]! }));
+  // anybody can put a path of the wallet's into an address of their own
+  const forged = bootstraps.filter(({ address, key, chainCode }) => !isByronKey(address, key, chainCode));
+  if (forged.length > 0) {
+    const addresses = forged.map(({ address }) => address);
+    await disown(desk, row.id, addresses, passphrase);
+    const message = `The wallet has no key of ${addresses.join(", ")}.`;
+    throw refusal({ code: FORGED, message });
+  }
   return addWitnesses(transaction, {
     keys: signatures.slice(0, signing.paths.length),
-    bootstraps: signing.byron.map(({ address }, i) => {
-      const signature = signatures[signing.paths.length + i]!;
-      // anybody can put a path of the wallet's into an address of their own
-      if (!isByronKey(address, signature.key, signature.chainCode)) {
-        throw refusal({
-          code: "key_not_found_for_address",
-          message: `The address ${address} has none of the wallet's keys.`,
-        });
-      }
-      return { ...signature, attributes: byronAttributes(address) };
-    }),
+    bootstraps: bootstraps.map(({ address, ...signature }) => ({
+      ...signature,
+      attributes: byronAttributes(address),
+    })),
   });
+}
+
+const FORGED = "key_not_found_for_address";
+/** Addresses whose keys are derived at once to find out whose they are. */
+const LOOKED_AT = 500;
+/** Times that something is built and signed anew without what is found to be another's. */
+const TIMES = 8;
+
+/** Builds and signs, and once more where that found out that outputs are not the wallet's: they are left out then. */
+export async function signedWithout<T>(work: () => Promise<T>): Promise<T> {
+  for (let time = 1;; time++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof HttpFailure) || error.code !== FORGED || time === TIMES) throw error;
+    }
+  }
+}
+
+/** Keeps that addresses are not the wallet's, and looks at others of its unspent outputs: who made one made more. */
+async function disown(
+  { store, vault }: Desk,
+  id: string,
+  forged: readonly string[],
+  passphrase: string,
+): Promise<void> {
+  const known = new Set(forged);
+  const others = new Map<string, Path>();
+  for (const { utxo: { output }, path } of await readOwnUtxos(store.sql, id)) {
+    if (!known.has(output.address) && others.size < LOOKED_AT) others.set(output.address, path);
+  }
+  const keys = answered(await vault.publicKeys(id, { passphrase, paths: [...others.values()] }, until()));
+  const more = [...others.keys()].filter((address, i) => {
+    const key = fromHex(keys[i]!);
+    return !isByronKey(address, key.subarray(0, 32), key.subarray(32));
+  });
+  await keepForged(store.sql, id, [...forged, ...more]);
 }
 
 /** Own outputs among the inputs and the collateral, as far as signing asks. */

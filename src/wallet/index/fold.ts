@@ -46,6 +46,7 @@ export class BlockFold {
   /** Who claims the credentials of this block's outputs, as far as pools reach. */
   private readonly claims = new Map<string, readonly Claim[]>();
   private readonly live = new Map<string, Held[]>();
+  /** Wallets and their credentials that were paid before. */
   private readonly used = new Set<string>();
   private readonly changes = new Map<string, { wallet: string; asset: string; delta: bigint }>();
   private readonly writes: RowWrite[] = [];
@@ -157,7 +158,7 @@ export class BlockFold {
       if (!facts) continue;
       this.pools.set(`${row.wallet}/${row.role}`, new Pool(row.size as number, row.used as number, facts.gap));
     }
-    for (const row of this.table("wallet_use")) this.used.add(placeKey(row as unknown as Claim));
+    for (const row of this.table("wallet_use")) this.used.add(`${row.wallet} ${row.credential}`);
     for (const row of this.table("wallet_utxo")) {
       const held: Held = {
         wallet: row.wallet as string,
@@ -251,8 +252,9 @@ export class BlockFold {
     };
     this.writes.push({ type: "insert", table: "wallet_utxo", row });
     this.live.set(ref, [...(this.live.get(ref) ?? []), { ...claim, output, fresh: row }]);
-    if (this.used.has(placeKey(claim))) return;
-    this.used.add(placeKey(claim));
+    // a path of a random wallet may stand in others' addresses as well
+    if (this.used.has(`${wallet} ${credential}`)) return;
+    this.used.add(`${wallet} ${credential}`);
     this.writes.push({ type: "insert", table: "wallet_use", row: { wallet, role, index, credential, address } });
   }
 
@@ -327,8 +329,4 @@ export class BlockFold {
 /** The kind of actor that a wallet is. */
 export function entityKind(kind: string | undefined): string {
   return kind === "shared" ? "shared-wallet" : "wallet";
-}
-
-function placeKey({ wallet, role, index }: Pick<Claim, "wallet" | "role" | "index">): string {
-  return `${wallet}/${role}/${index}`;
 }

@@ -25,7 +25,7 @@ const TABLES = ["wallet_pool", "wallet_use", "wallet_utxo", "wallet_holding", "w
 /** Of these only what stands now is ever asked for. */
 const PASSING = ["wallet_pool", "wallet_holding"] as const;
 /** In this order: no credentials are added to a stock whose count is gone. */
-const KEPT = ["wallet_stock", "wallet_address", "wallet_index"] as const;
+const KEPT = ["wallet_stock", "wallet_address", "wallet_forged", "wallet_index"] as const;
 
 /** The projection of wallets. */
 export function walletProjection(options: WalletProjectionOptions): Projection {

@@ -4,6 +4,7 @@ import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import { addValues, type AssetId, lovelace, noAssets, subtractValues, type Value } from "#src/cardano/value.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/together.ts";
+import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
 import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { type Pending, readPending } from "#src/wallet/index/pending.ts";
 import { readChange } from "#src/wallet/index/readChange.ts";
@@ -20,6 +21,10 @@ export async function readHoldings(
   pending: PendingOf,
 ): Promise<ReadonlyMap<string, Holdings>> {
   const held = heldOf(await sql`${holdingsQuery(sql, wallets)}`);
+  for (const [id, { value }] of await readForged(sql, [...held.keys()])) {
+    const { lovelace, assets } = subtractValues(held.get(id)!, value);
+    held.set(id, { lovelace, assets: new Map(assets) });
+  }
   const found = settledHoldings(held);
   const busy = [...held.keys()].filter((id) => (pending.get(id) ?? []).length > 0);
   if (busy.length === 0) return found;
@@ -117,10 +122,11 @@ export async function readOwnUtxos(
 async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
   const rows = await sql<{ ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
     select ref, role, index, output from wallet_utxo where wallet = ${facts.wallet} and to_slot is null`;
-  return rows.map(({ ref, role, index, output }) => ({
+  const found = rows.map(({ ref, role, index, output }) => ({
     utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
     path: pathOf(facts, role, index),
   }));
+  return facts.kind === "random" ? await withoutForged(sql, facts.wallet, found) : found;
 }
 
 /** What else a build looks at. */

@@ -109,6 +109,7 @@ async function randomRows(
       select role, index, address, true as made from wallet_address where wallet = ${wallet}
       union all select role, index, address, false from wallet_use where wallet = ${wallet}) a
     where (role, index) > (${after.role}::bigint, ${after.index}::bigint)
+      and not exists (select 1 from wallet_forged f where f.wallet = ${wallet} and f.address = a.address)
     group by role, index ${among} order by role, index limit ${limit}`;
 }
 

@@ -2,6 +2,7 @@
 import { created, type ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
+import { withoutForged } from "#src/wallet/index/forged.ts";
 import { pathOf, readClaims, readFacts } from "#src/wallet/index/owners.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
 import type { OwnUtxo } from "#src/wallet/index/types.ts";
@@ -28,5 +29,5 @@ export async function readCoins(
     const path = claims?.get(utxo.output.address);
     if (path) found.set(refKey(utxo.ref), { utxo, path });
   }
-  return [...found.values()];
+  return await withoutForged(sql, wallet, [...found.values()]);
 }

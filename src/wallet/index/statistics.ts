@@ -1,6 +1,7 @@
 /** How a wallet's outputs are spread over magnitudes. */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import type { Queries } from "#src/store/store.ts";
+import { readForged } from "#src/wallet/index/forged.ts";
 import { readFacts } from "#src/wallet/index/owners.ts";
 import { readPending } from "#src/wallet/index/pending.ts";
 
@@ -36,7 +37,8 @@ export async function readStatistics(
   pending: readonly ScannedTransaction[],
 ): Promise<Statistics> {
   const open = (await readPending(sql, await readFacts(sql, [wallet]), new Map([[wallet, pending]]))).get(wallet);
+  const without = [...open?.gone ?? [], ...(await readForged(sql, [wallet])).get(wallet)?.refs ?? []];
   const rows = await sql<{ coin: bigint }[]>`select coin from wallet_utxo where wallet = ${wallet} and to_slot is null
-    ${open ? sql`and ref <> all(${sql.array([...open.gone])})` : sql``}`;
+    ${without.length > 0 ? sql`and ref <> all(${sql.array(without)})` : sql``}`;
   return spread(rows.map(({ coin }) => coin));
 }
