@@ -1,4 +1,5 @@
 /** Transactions of the new workflow: what is built is what was asked for, at the least fee, and the ledger takes it. */
+import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
@@ -279,6 +280,35 @@ describe("transactions", () => {
       },
     });
     expect(await scenario.refused(later)).toEqual([500, "created_invalid_transaction"]);
+  });
+
+  it("made by others are signed by each wallet for its own inputs, and whoever has them whole submits them", async () => {
+    const { id: third } = await scenario.createWallet({ coins: [20n * ADA] });
+    const coins = await Promise.all([mine, third].map(async (id) => {
+      const { coin_selection } = await client.construct(id, await paying(2n));
+      return coin_selection.inputs[0]!;
+    }));
+    const inputs = csl.TransactionInputs.new();
+    for (const { id, index } of coins) inputs.add(csl.TransactionInput.new(csl.TransactionHash.from_hex(id), index));
+    const held = coins.reduce((sum, { amount }) => sum + BigInt(amount.quantity), 0n);
+    const outputs = csl.TransactionOutputs.new();
+    const to = csl.Address.from_bech32(await scenario.address(third, 9));
+    const big = (number: bigint) => csl.BigNum.from_str(String(number));
+    outputs.add(csl.TransactionOutput.new(to, csl.Value.new(big(held - 300_000n))));
+    const body = csl.TransactionBody.new_tx_body(inputs, outputs, big(300_000n));
+    const unsigned = csl.Transaction.new(body, csl.TransactionWitnessSet.new()).to_hex();
+
+    const { transaction: half } = await client.sign(mine, unsigned, PASSPHRASE);
+    expect((await decoded(third, half)).witness_count.verification_key).toBe(1);
+    expect(await scenario.refused(client.submit(third, half))).toEqual([403, "missing_witnesses_in_transaction"]);
+    const { transaction: whole } = await client.sign(third, half, PASSPHRASE);
+    expect(readByCsl(whole).signedBy).toEqual(coins.map(({ address }) => paymentKey(address)!).sort());
+    const { id } = await client.submit(mine, whole);
+    await scenario.blocks();
+    const [first, second] = [await scenario.untilInLedger(mine, id), await scenario.untilInLedger(third, id)];
+    expect([first.direction, BigInt(first.amount.quantity)]).toEqual(["outgoing", BigInt(coins[0]!.amount.quantity)]);
+    expect([second.direction, BigInt(second.amount.quantity)])
+      .toEqual(["incoming", BigInt(coins[0]!.amount.quantity) - 300_000n]);
   });
 
   it("are refused where there is nothing to do, or where it would go to another network", async () => {
