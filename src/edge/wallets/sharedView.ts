@@ -1,7 +1,7 @@
 /** Shared wallets as clients are told them. */
 import { HARD } from "#src/cardano/derivation.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
-import { tellOf, walletView } from "#src/edge/wallets/walletView.ts";
+import { lastSlot, tellOf, walletView } from "#src/edge/wallets/walletView.ts";
 import { accountKeyText } from "#src/wallet/keys/text.ts";
 import { pathText } from "#src/wallet/keys/paths.ts";
 import type { SharedWalletRow } from "#src/wallet/shared/rows.ts";
@@ -34,7 +34,8 @@ function sharingView({ id, name, gap, sharing }: SharedWalletRow) {
 /** Shared wallets, all of them read at one point. */
 export async function sharedViews(desk: Desk, rows: readonly SharedWalletRow[]) {
   const complete = rows.filter(({ sharing }) => sharing.complete).map(({ id }) => id);
-  const [told, eras] = await Promise.all([tellOf(desk, SHARED, complete), desk.eras()]);
+  const told = await tellOf(desk, SHARED, complete);
+  const eras = await desk.eras(lastSlot(complete, told));
   return rows.map((row) =>
     row.sharing.complete
       ? { ...walletView(row, told(row.id), eras), ...sharingView(row) }

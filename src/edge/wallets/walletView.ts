@@ -102,6 +102,11 @@ async function readListing(sql: Queries, actor: string, ids: readonly string[]):
   return { open, holdings, accounts, places, silent, networkTip };
 }
 
+/** The newest slot among wallets' tips: time must be known as far as that, also where the block came after a long silence. */
+export function lastSlot(ids: readonly string[], told: (id: string) => Told): number {
+  return ids.reduce((last, id) => Math.max(last, told(id).standing.tip.slot), 0);
+}
+
 /** Whether one of some transactions withdraws what an account earned. */
 export function isWithdrawing(
   open: readonly Pick<ScannedTransaction, "withdrawals">[] = [],

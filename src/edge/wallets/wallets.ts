@@ -18,7 +18,7 @@ import {
 import { create } from "#src/edge/wallets/creation.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
-import { byronView, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
+import { byronView, lastSlot, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { PutKey } from "#src/vault/vault.ts";
@@ -41,8 +41,8 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
   const view = (row: WalletRow, told: Told, eras: Eras) =>
     (row.kind === "random" ? byronView : walletView)(row, told, eras);
   const one = async (id: string, kind: WalletRow["kind"]) => {
-    const [row, told, eras] = await Promise.all([desk.wallet(id, kind), tellOf(desk, "wallet", [id]), desk.eras()]);
-    return view(row, told(id), eras);
+    const [row, told] = await Promise.all([desk.wallet(id, kind), tellOf(desk, "wallet", [id])]);
+    return view(row, told(id), await desk.eras(lastSlot([id], told)));
   };
 
   /** Has the actor begin a wallet. */
@@ -154,7 +154,9 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       });
       const some = limit === undefined ? rows : rows.slice(0, limit);
       linkNext(context, some.length < rows.length ? some.at(-1)!.id : undefined);
-      const [told, eras] = await Promise.all([tellOf(desk, "wallet", some.map(({ id }) => id)), desk.eras()]);
+      const ids = some.map(({ id }) => id);
+      const told = await tellOf(desk, "wallet", ids);
+      const eras = await desk.eras(lastSlot(ids, told));
       return await respondList(context, some, (row) => view(row, told(row.id), eras));
     });
 
