@@ -10,7 +10,15 @@ import { sharedSigning } from "#src/wallet/shared/sign.ts";
 import type { SharedConstructInput } from "#src/wallet/shared/types.ts";
 import type { JobFailure, JobInput, JobValue } from "#src/builders/jobs.ts";
 
-type Name = "construct" | "fees" | "sharedConstruct" | "sharedFees" | "sharedSigning" | "migrate" | "balance" | "decode";
+type Name =
+  | "construct"
+  | "fees"
+  | "sharedConstruct"
+  | "sharedFees"
+  | "sharedSigning"
+  | "migrate"
+  | "balance"
+  | "decode";
 type Handlers = { [J in Name]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
 
 async function withScripts({ payment, delegation, ...input }: SharedConstructInput): Promise<ConstructInput> {

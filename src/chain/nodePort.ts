@@ -12,11 +12,11 @@ import { Answered } from "#src/chain/answered.ts";
 import { firstParent, publicGenesis } from "#src/chain/genesisHash.ts";
 import {
   askAccounts,
+  askDreps,
   askEpoch,
   askEras,
   askGenesis,
   askPools,
-  askDreps,
   askRanking,
   type Ledger,
   UnsupportedQuery,

@@ -9,11 +9,11 @@ import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import {
   askAccounts,
+  askDreps,
   askEpoch,
   askEras,
   askGenesis,
   askPools,
-  askDreps,
   askRanking,
   type Ledger,
 } from "#src/chain/ledgerQuestions.ts";

@@ -6,7 +6,8 @@ import { readPages, sending } from "#src/edge/operator/pages.ts";
 export function mountDocs(app: Pick<Hono, "get">, prefix = ""): void {
   const files = readPages(new URL("./docs/", import.meta.url));
   const send = sending(files, {
-    "content-security-policy": "default-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "content-security-policy":
+      "default-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   });
   app.get(`${prefix}/docs`, (c) => send(c, "index.html"));
   for (const name of files.keys()) app.get(`${prefix}/docs/${name}`, (c) => send(c, name));
