@@ -12,6 +12,7 @@ import {
   encodeOutput,
   encodeTransaction,
   madeOutput,
+  type NewOutput,
   redeemerIndices,
   transactionHash,
   type TransactionParts,
@@ -29,16 +30,17 @@ const hash = "ab".repeat(32);
 const argument = encodeData(constr(0, 1n));
 const units = { memory: 1000n, steps: 200_000n };
 
+const outputs: readonly NewOutput[] = [
+  {
+    address: alice.enterprise,
+    value: { lovelace: 2_000_000n, assets: new Map([[assetId(1, 2), 5n]]) },
+    datum: argument,
+  },
+  { address: alice.base, value: lovelace(5_000_000_000n) },
+];
 const full: TransactionParts = {
   inputs: [at(hash, 10), at(hash, 2), at("01".repeat(32), 255)],
-  outputs: [
-    {
-      address: alice.enterprise,
-      value: { lovelace: 2_000_000n, assets: new Map([[assetId(1, 2), 5n]]) },
-      datum: argument,
-    },
-    { address: alice.base, value: lovelace(5_000_000_000n) },
-  ],
+  outputs,
   fee: 200_000n,
   validTo: 1000,
   validFrom: 10,
@@ -92,7 +94,7 @@ describe("assembling", () => {
   });
 
   test("outputs come back as they went", () => {
-    for (const output of [...full.outputs, { ...full.outputs[1]!, script: fromHex("820342abcd") }]) {
+    for (const output of [...outputs, { ...outputs[1]!, script: fromHex("820342abcd") }]) {
       const read = madeOutput(output);
       expect(read).toMatchObject({ address: output.address, value: output.value });
       expect(read.datum && toHex(read.datum)).toBe(output.datum && toHex(output.datum));
