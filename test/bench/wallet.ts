@@ -36,7 +36,7 @@ export async function benchWallet(print: (line: string) => void = console.log): 
   for (const line of values.markdown === true ? readmeTable(figures) : fullTable(figures)) print(line);
   print("");
   print(
-    `One client, one call after the other, after ${WARM_UP} that do not count; from the first byte sent to the last received; p95 of fewer ` +
+    `One client, one call after the other, after ${WARM_UP} that do not count (a second of them where they only read); from the first byte sent to the last received; p95 of fewer ` +
       `than 20 samples is the greatest. Block every second, fsync on. All of it took ${
         ((performance.now() - begun) / 60_000).toFixed(1)
       } min.`,
