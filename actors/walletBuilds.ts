@@ -10,8 +10,8 @@ import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, OFFERED, readReserved, reserve } from "#src/chain/available.ts";
 import type { ChainPort } from "#src/chain/port.ts";
-import { readListed } from "#src/chain/submissions.ts";
-import type { Queries, Store } from "#src/store/store.ts";
+import { listedPending } from "#src/chain/submissions.ts";
+import type { Store } from "#src/store/store.ts";
 import { askedOf } from "#src/wallet/build/decode.ts";
 import type { BalanceInput, Constructed, ConstructInput, OwnCoin, Wish } from "#src/wallet/build/types.ts";
 import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
@@ -43,12 +43,6 @@ type Answer = Result<Json, Failure>;
 
 /** Builds made anew because somebody else was offered the same outputs meanwhile. */
 const RACES = 5;
-
-/** What its pending transactions are, for holdings and builds. */
-export async function pendingOf(sql: Queries, wallet: string) {
-  const listed = await readListed(sql, [wallet]);
-  return listed.filter(({ status }) => status === "pending").map(({ transaction }) => transaction);
-}
 
 /** What is the same for all tries of a build; it is made in the slot `fixed` where one is given, else now. */
 export async function settingOf(
@@ -96,7 +90,7 @@ async function gather(
   const change = oneChange ? "first" : (wish.payments?.length ?? 0) + (wish.mintBurn?.length ?? 0) + 1;
   const { at, value } = await atPoint(store, async (sql) => ({
     buildable: await readBuildable(sql, id, {
-      pending: await pendingOf(sql, id),
+      pending: await listedPending(sql, id),
       reserved: readReserved,
       change,
       estimate,
@@ -214,7 +208,7 @@ export async function decoding(
   const looked = await lookedUp(port, references);
   if (!looked.ok) return looked;
   const { value } = await atPoint(store, async (sql) => ({
-    coins: await readCoins(sql, id, [...inputs, ...collateral].map(refKey), await pendingOf(sql, id)),
+    coins: await readCoins(sql, id, [...inputs, ...collateral].map(refKey), await listedPending(sql, id)),
     own: (await readClaims(sql, await readFacts(sql, [id]), addresses)).get(id),
     stake: await readAccount(sql, id),
   }));

@@ -1,12 +1,13 @@
 /** A wallet's migration: unsigned transactions that carry all that it has in the ledger to other addresses. */
 import { z } from "zod";
-import { type Building, pendingOf, settingOf, type WalletBuildOptions } from "#actors/walletBuilds.ts";
+import { type Building, settingOf, type WalletBuildOptions } from "#actors/walletBuilds.ts";
 import { joined } from "#src/base/bytes.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { atPoint } from "#src/chain/available.ts";
+import { listedPending } from "#src/chain/submissions.ts";
 import type { MigrateFailure, MigrateInput, MigrationPart } from "#src/wallet/build/types.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
@@ -33,7 +34,7 @@ export async function migrating(
   const setting = await settingOf(options, { withdrawal: "self" });
   if (!setting.ok) return setting;
   const { at, value: { coins, stake } } = await atPoint(options.store, async (sql) => ({
-    coins: await readOwnUtxos(sql, id, await pendingOf(sql, id)),
+    coins: await readOwnUtxos(sql, id, await listedPending(sql, id)),
     stake: await readAccount(sql, id),
   }));
   const known = setting.value(at.slot, asked ?? undefined);

@@ -5,7 +5,7 @@
  * number. (`JSON.parse` loses digits past 2^53; its source-text access is missing on Node 20.)
  */
 import { parse, stringify } from "lossless-json";
-import { toHex } from "#src/base/bytes.ts";
+import { fromUtf8, toHex } from "#src/base/bytes.ts";
 
 /** What JSON can carry, with `bigint` for integers beyond 2^53. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
@@ -40,6 +40,21 @@ function exactNumber(text: string): number | bigint {
 /** Value of a JSON text. Throws a `SyntaxError` on anything else, a repeated key included. */
 export function parseJson(text: string): Json {
   return parse(text, undefined, { parseNumber: exactNumber }) as Json;
+}
+
+/** Whether some JSON is an object. */
+export function isObject(json: Json | undefined): json is { [key: string]: Json } {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/** Reads JSON out of UTF-8; `undefined` where it is none. */
+export function readJson(bytes: Uint8Array): Json | undefined {
+  const text = fromUtf8(bytes);
+  try {
+    return text === undefined ? undefined : parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A run of digits that may be an integer past 2^53: one in a text only costs time. */

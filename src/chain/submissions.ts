@@ -58,6 +58,12 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
   }));
 }
 
+/** What is pending of what a wallet lists. */
+export async function listedPending(sql: Queries, wallet: string): Promise<ScannedTransaction[]> {
+  const listed = await readListed(sql, [wallet]);
+  return listed.filter(({ status }) => status === "pending").map(({ transaction }) => transaction);
+}
+
 /** Whether wallets list anything, to be read together with other things: a row where they do. */
 export function listedQuery(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`select 1 as listed from submission_wallet w where ${listedBy(sql, wallets)} limit 1`;

@@ -42,11 +42,7 @@ export async function answer(
       ...(signal ? { signal } : {}),
     });
   } catch (error) {
-    throw new ApiError(
-      0,
-      "unreachable",
-      `Nobody answers at ${base}: ${error instanceof Error ? error.message : error}.`,
-    );
+    throw unreachable(base, error);
   }
   const text = await response.text();
   if (response.status === 204) return { json: null, headers: response.headers };
@@ -57,11 +53,16 @@ export async function answer(
     throw new ApiError(response.status, "malformed_answer", `The answer of ${base}${path} is no JSON.`);
   }
   if (response.ok) return { json, headers: response.headers };
-  const refused = (json ?? {}) as { code?: string; error?: string; message?: string; details?: Json; info?: Json };
-  throw new ApiError(
-    response.status,
-    refused.code ?? "unknown",
-    refused.error ?? refused.message ?? text,
-    refused.details ?? refused.info,
-  );
+  throw refusal(response.status, json, text);
+}
+
+/** Nobody answers at a URL. */
+export function unreachable(at: string, error: unknown): ApiError {
+  return new ApiError(0, "unreachable", `Nobody answers at ${at}: ${error instanceof Error ? error.message : error}.`);
+}
+
+/** What an answer that is not good says, by its JSON or else by its text. */
+export function refusal(status: number, json: Json, text: string): ApiError {
+  const said = (json ?? {}) as { code?: string; error?: string; message?: string; details?: Json; info?: Json };
+  return new ApiError(status, said.code ?? "unknown", said.error ?? said.message ?? text, said.details ?? said.info);
 }

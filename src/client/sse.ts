@@ -1,6 +1,7 @@
 /** Server-sent events as a stream of blocks, and a stream that comes back by itself; runs in a browser, where EventSource knows no `bigint`. */
-import { parseJson } from "#src/base/json.ts";
-import { ApiError } from "#src/client/http.ts";
+import { sleep } from "#src/base/clock.ts";
+import { type Json, parseJson } from "#src/base/json.ts";
+import { ApiError, refusal, unreachable } from "#src/client/http.ts";
 
 /** One block of a stream. */
 export interface Sent {
@@ -116,7 +117,7 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
         }
       } else if (!stood || !opened.passing) throw opened.error;
       if (ends.signal.aborted) return;
-      await pause(Math.min(LONGEST_MS, wait * 2 ** Math.min(failures, 10)), ends.signal);
+      await sleep(Math.min(LONGEST_MS, wait * 2 ** Math.min(failures, 10)), ends.signal);
       if (ends.signal.aborted) return;
     }
   } finally {
@@ -138,30 +139,15 @@ async function open(url: string, last: string | undefined, signal: AbortSignal):
       signal,
     });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { error: new ApiError(0, "unreachable", `Nobody answers at ${url}: ${why}.`), passing: true };
+    return { error: unreachable(url, error), passing: true };
   }
   if (response.ok && response.body) return { body: response.body };
   const text = await response.text().catch(() => "");
-  let said: { readonly code?: string; readonly message?: string; readonly error?: string } = {};
+  let said: Json = null;
   try {
-    said = (parseJson(text) ?? {}) as typeof said;
+    said = parseJson(text);
   } catch {
     // no JSON: the status says all there is
   }
-  const { code = "unknown", message, error = message ?? text } = said;
-  return { error: new ApiError(response.status, code, error), passing: response.status >= 500 };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done, { once: true });
-    if (signal.aborted) done();
-  });
+  return { error: refusal(response.status, said, text), passing: response.status >= 500 };
 }

@@ -1,6 +1,6 @@
 /** A page for people beside a service's `openapi.json`: everything on it is served from here, and nothing but that document is asked. */
 import type { Hono } from "hono";
-import { readPages, sending } from "#src/edge/operator/pages.ts";
+import { readPages, sending } from "#src/edge/pages.ts";
 
 /** Serves `<prefix>/docs`, which reads `<prefix>/openapi.json`. */
 export function mountDocs(app: Pick<Hono, "get">, prefix = ""): void {

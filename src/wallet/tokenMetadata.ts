@@ -3,8 +3,7 @@
  * property that is not as it should be is left out; an answer that cannot be read, or a name or description that is none, is an error of
  * its own kind, for clients tell the two apart.
  */
-import { fromUtf8 } from "#src/base/bytes.ts";
-import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { isObject, type Json, readJson, toJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
 
@@ -103,20 +102,11 @@ export class TokenServer {
 }
 
 type Members = { readonly [name: string]: Json };
-const members = (json: Json | undefined): Members | undefined =>
-  typeof json === "object" && json !== null && !Array.isArray(json) ? json as Members : undefined;
+const members = (json: Json | undefined): Members | undefined => isObject(json) ? json : undefined;
 
 /** What an answer says, by subject; `undefined` where it cannot be read. */
 function readAnswer(bytes: Uint8Array): ReadonlyMap<string, TokenKnown> | undefined {
-  const text = fromUtf8(bytes);
-  if (text === undefined) return undefined;
-  let json: Json;
-  try {
-    json = parseJson(text);
-  } catch {
-    return undefined;
-  }
-  const subjects = members(json)?.subjects;
+  const subjects = members(readJson(bytes))?.subjects;
   if (!Array.isArray(subjects)) return undefined;
   return new Map(subjects.flatMap((one): [string, TokenKnown][] => {
     const properties = members(one);

@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { openSync } from "node:fs";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { inject } from "vitest";
@@ -10,6 +9,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { enterpriseAddress } from "#src/cardano/address.ts";
 import { as, decode } from "#src/cardano/cbor.ts";
 import { keyHash, publicKey } from "#src/cardano/keys.ts";
+import { freePort } from "#src/embedded/ports.ts";
 import { nodePort } from "#src/chain/nodePort.ts";
 import { silentLog } from "#src/base/log.ts";
 import type {} from "./build.ts";
@@ -40,16 +40,6 @@ export interface Dingo {
   stop(): Promise<void>;
 }
 
-/** A port that nobody listens on. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
-
 /** The configuration of its devnet, which begins now. */
 async function configured(folder: string): Promise<string> {
   const at = path.join(folder, "devnet");
@@ -72,7 +62,7 @@ export async function startDingo(): Promise<Dingo> {
   const folder = await mkdtemp(path.join(os.tmpdir(), "dingo-"));
   const devnet = await configured(folder);
   const socket = socketPath();
-  const ports = await Promise.all(Array.from({ length: 5 }, freePort));
+  const ports = await Promise.all(Array.from({ length: 5 }, () => freePort()));
   const [relay, near, metrics, blockfrost, utxorpc] = ports.map(String) as [string, string, string, string, string];
   let child: ChildProcess | undefined;
   const start = async () => {

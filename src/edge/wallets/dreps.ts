@@ -1,10 +1,10 @@
 /** Representatives: all, one, how many, and some that one might choose. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { z } from "zod";
 import * as api from "#src/api/wallets/dreps.ts";
 import { page } from "#src/api/wallets/wallets.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { pageOf } from "#src/edge/wallets/pages.ts";
@@ -109,16 +109,15 @@ const power = (quantity: bigint) => ({ quantity: String(quantity), unit: "lovela
 const byStake = (dreps: readonly ListedDrep[]) =>
   [...dreps].sort(({ stake: a = 0n }, { stake: b = 0n }) => a < b ? 1 : a > b ? -1 : 0);
 
-function drepView(
-  drep: ListedDrep,
-  epoch: number,
-  known: ReturnType<DrepBook["known"]>,
-): z.infer<typeof api.drepInfo> {
+function drepView(drep: ListedDrep, epoch: number, known: ReturnType<DrepBook["known"]>) {
   const { credential, expiry, anchor, deposit, stake = 0n } = drep;
   return {
     id: drepId(credential),
-    credential: { type: credential.kind === "key" ? "key_hash" : "script_hash", hash: credential.hash },
-    status: isActive(drep, epoch) ? "active" : "inactive",
+    credential: {
+      type: credential.kind === "key" ? "key_hash" as const : "script_hash" as const,
+      hash: credential.hash,
+    },
+    status: isActive(drep, epoch) ? "active" as const : "inactive" as const,
     expiry_epoch: expiry,
     voting_power: power(stake),
     deposit: lovelace(deposit),
@@ -137,5 +136,3 @@ function drepView(
     }),
   };
 }
-
-const lovelace = (quantity: bigint) => ({ quantity, unit: "lovelace" as const });

@@ -9,7 +9,7 @@ import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
 import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
 import { atPoint } from "#src/chain/available.ts";
-import { listedQuery, readListed } from "#src/chain/submissions.ts";
+import { listedPending, listedQuery } from "#src/chain/submissions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
@@ -160,10 +160,7 @@ const byRef = ({ utxo: a }: OwnUtxo, { utxo: b }: OwnUtxo) => refKey(a.ref) < re
 
 /** Outputs that neither a block nor a pending transaction has spent. */
 export async function unspent({ store }: Desk, id: string): Promise<OwnUtxo[]> {
-  const { value } = await atPoint(store, async (sql) => {
-    const pending = (await readListed(sql, [id])).filter(({ status }) => status === "pending");
-    return await readOwnUtxos(sql, id, pending.map(({ transaction }) => transaction));
-  });
+  const { value } = await atPoint(store, async (sql) => await readOwnUtxos(sql, id, await listedPending(sql, id)));
   return [...value];
 }
 

@@ -66,8 +66,8 @@ export function migrationRoutes(app: OpenAPIHono, desk: Desk, served: Served): v
     refusals: { ...SUBMIT, ...ONCE, 403: `${nothing}, ${LOCKED}` },
   }, async ({ params: { walletId: id }, body, context }) => {
     const row = await desk.wallet(id, kind);
-    const named = { addresses: body.addresses.map(({ hex }) => hex) };
-    const made = await madeOnce(desk, context, id, named, async () => {
+    const to = { addresses: body.addresses.map(({ hex }) => hex) };
+    const made = await madeOnce(desk, context, id, to, async () => {
       return await signedWithout(async () => {
         const signed: Uint8Array[] = [];
         for (const { transaction } of (await planned(desk, id, body.addresses)).loads) {

@@ -1,6 +1,5 @@
 /** What a representative says of itself (CIP-119). */
-import { fromUtf8 } from "#src/base/bytes.ts";
-import { type Json, parseJson } from "#src/base/json.ts";
+import { isObject, type Json, readJson } from "#src/base/json.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { DrepAnchor } from "#src/wallet/dreps/types.ts";
 import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
@@ -23,10 +22,7 @@ const MOST_BYTES = 524_288;
 const LONGEST = 1_000;
 const MOST_REFERENCES = 32;
 
-type Fields = Readonly<Record<string, Json>>;
-
-const fields = (json: Json | undefined): Fields | undefined =>
-  typeof json === "object" && json !== null && !Array.isArray(json) ? json as Fields : undefined;
+const fields = (json: Json | undefined) => isObject(json) ? json : undefined;
 
 /** A text, bare or as JSON-LD wraps it. */
 function text(json: Json | undefined, most = LONGEST): string | undefined {
@@ -65,9 +61,5 @@ export async function fetchDrepMetadata(
 ): Promise<DrepMetadata | undefined> {
   const answer = await fetchOutside(url, { ...options, maxBytes: MOST_BYTES });
   if (!answer.ok || answer.value.status !== 200 || hash256(answer.value.bytes) !== hash) return undefined;
-  try {
-    return readDrepMetadata(parseJson(fromUtf8(answer.value.bytes) ?? ""));
-  } catch {
-    return undefined;
-  }
+  return readDrepMetadata(readJson(answer.value.bytes));
 }

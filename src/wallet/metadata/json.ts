@@ -3,7 +3,7 @@
  * `{"map": [{"k": …, "v": …}]}`). Plain: JSON as it is, bytes as a text with 0x before it, keys of maps as texts. Safe in a browser.
  */
 import { fromHex, isHex, isWellFormed, toHex } from "#src/base/bytes.ts";
-import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { MAX_BYTES, MAX_INTEGER, type Metadata, type Metadatum, textFault } from "#src/wallet/metadata/metadatum.ts";
 
@@ -19,10 +19,6 @@ class Unfit extends Error {}
 const MAX_DEPTH = 100;
 
 const TAGS = ["int", "string", "bytes", "list", "map"];
-
-function isObject(json: Json | undefined): json is { [key: string]: Json } {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
-}
 
 /**
  * Reads metadata in either form: tagged where every value has a tag, else plain. Tagged values that are wrong are not taken as plain ones: what

@@ -1,6 +1,5 @@
 /** What a pool says of itself (CIP-6), and how it comes from each kind of source. */
-import { fromUtf8 } from "#src/base/bytes.ts";
-import { type Json, parseJson } from "#src/base/json.ts";
+import { isObject, type Json, readJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { type FetchOptions, fetchOutside } from "#src/wallet/outside/fetch.ts";
@@ -44,23 +43,13 @@ const lengthOf = (text: string) => Array.from(text).length;
 
 /** Reads metadata out of JSON; `undefined` where it is none. */
 export function readMetadata(json: Json | undefined): PoolMetadata | undefined {
-  if (typeof json !== "object" || json === null || Array.isArray(json)) return undefined;
-  const { ticker, name, description, homepage } = json as { readonly [name: string]: Json };
+  if (!isObject(json)) return undefined;
+  const { ticker, name, description, homepage } = json;
   const text = (value: Json | undefined, least: number, most: number): value is string =>
     typeof value === "string" && lengthOf(value) >= least && lengthOf(value) <= most && !value.includes("\0");
   if (!text(ticker, 3, 5) || !text(name, 1, 50) || !text(homepage, 0, 255)) return undefined;
   // one that is too long is left out rather than all the rest
   return { ticker, name, homepage, ...(text(description, 0, 255) ? { description } : {}) };
-}
-
-function parsed(bytes: Uint8Array): Json | undefined {
-  const text = fromUtf8(bytes);
-  if (text === undefined) return undefined;
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Fetches the metadata that a pool registered, from a source that is not `none`. */
@@ -81,7 +70,7 @@ export async function fetchMetadata(
   if (!direct && status === 404) return fail("unknown", "The server does not know this pool's metadata.");
   if (status !== 200) return fail("unreachable", `The answer has the status ${status}.`);
   if (direct && hash256(bytes) !== hash) return fail("wrong_hash", "The text is not the one that was registered.");
-  const metadata = readMetadata(parsed(bytes));
+  const metadata = readMetadata(readJson(bytes));
   return metadata ? ok(metadata) : fail("malformed", "The text is no metadata of a pool.");
 }
 
@@ -92,8 +81,8 @@ export type SmashHealth = "available" | "unavailable" | "unreachable";
 export async function smashHealth(server: string, options: FetchOptions): Promise<SmashHealth> {
   const answer = await fetchOutside(`${server.replace(/\/$/, "")}/api/v1/status`, options);
   if (!answer.ok) return "unreachable";
-  const json = parsed(answer.value.bytes);
-  const status = typeof json === "object" && json !== null && !Array.isArray(json) ? json.status : undefined;
+  const json = readJson(answer.value.bytes);
+  const status = isObject(json) ? json.status : undefined;
   return answer.value.status === 200 && status === "OK" ? "available" : "unavailable";
 }
 
@@ -104,10 +93,10 @@ export async function fetchDelisted(
 ): Promise<Result<readonly string[], Failure<"unreachable">>> {
   const answer = await fetchOutside(`${server}/api/v1/delisted`, { ...options, maxBytes: 4_194_304 });
   if (!answer.ok) return fail("unreachable", answer.error.message);
-  const json = answer.value.status === 200 ? parsed(answer.value.bytes) : undefined;
+  const json = answer.value.status === 200 ? readJson(answer.value.bytes) : undefined;
   if (!Array.isArray(json)) return fail("unreachable", "The server does not tell what it delists.");
   return ok(json.flatMap((one) => {
-    const id = typeof one === "object" && one !== null && !Array.isArray(one) ? one.poolId : undefined;
+    const id = isObject(one) ? one.poolId : undefined;
     return typeof id === "string" && /^[0-9a-f]{56}$/.test(id) ? [id] : [];
   }));
 }

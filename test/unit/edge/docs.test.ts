@@ -1,7 +1,7 @@
 /** The page beside openapi.json: its files, and how it tells what the document says. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { readPages } from "#src/edge/operator/pages.ts";
+import { readPages } from "#src/edge/pages.ts";
 import { endpointsOf, fits, shapeOf } from "#src/edge/docs/shape.js";
 import { edgeAlone } from "../../support/wallet_edge.ts";
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { lean, readPages } from "#src/edge/operator/pages.ts";
+import { readOperatorPages } from "#src/edge/operator/pages.ts";
+import { lean } from "#src/edge/pages.ts";
 import { clip, layout } from "#src/edge/operator/pages/layout.js";
 import { createParser } from "#src/edge/operator/pages/live.js";
 import { leavesOf } from "#src/edge/operator/pages/tree.js";
@@ -13,7 +14,7 @@ import { transactionMachine } from "#machines/transaction.ts";
 const MOST_BYTES = 40_000;
 
 describe("the files of the pages", () => {
-  const pages = readPages();
+  const pages = readOperatorPages();
 
   it("are few and light", () => {
     const sizes = [...pages].map(([name, { body }]) => [name, gzipSync(body, { level: 9 }).length] as const);

@@ -1,0 +1,55 @@
+/**
+ * Pages as they lie in a folder: HTML, style and ES modules, with no build in between but that comments and indentation, which are a quarter of
+ * them, stay here. They are read once and kept in memory; a browser asks again each time and gets a 304 as long as it holds the same bytes, so
+ * that a new version of the service never meets an old page.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import type { Context } from "hono";
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/** A file of the pages. */
+export interface Page {
+  readonly type: string;
+  readonly body: string;
+  /** In quotes, as the header has it. */
+  readonly etag: string;
+}
+
+/** The files of the pages in a folder, by name. */
+export function readPages(folder: URL): ReadonlyMap<string, Page> {
+  const pages = new Map<string, Page>();
+  for (const name of readdirSync(folder)) {
+    const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
+    if (type === undefined) continue;
+    const body = lean(readFileSync(new URL(name, folder), "utf8"));
+    pages.set(name, { type, body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` });
+  }
+  return pages;
+}
+
+/** A text without the comments that have lines of their own, and without indentation; no text in the pages spans lines. */
+export function lean(text: string): string {
+  return text.replace(/^[ \t]*\/\*(?:(?!\*\/)[^])*\*\/[ \t]*\n/gm, "").replace(/^[ \t]*\/\/.*\n/gm, "").replace(
+    /^[ \t]+|^\n/gm,
+    "",
+  );
+}
+
+/** Answers with a file by its name, with some headers besides. */
+export function sending(pages: ReadonlyMap<string, Page>, more: Readonly<Record<string, string>> = {}) {
+  return (c: Context, name: string) => {
+    const page = pages.get(name);
+    if (page === undefined) return c.notFound();
+    const headers = { ...more, etag: page.etag, "cache-control": "no-cache" };
+    const held = c.req.header("if-none-match")?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+    if (held?.includes(page.etag)) return c.body(null, 304, headers);
+    return c.body(page.body, 200, { ...headers, "content-type": page.type });
+  };
+}
