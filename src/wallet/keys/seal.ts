@@ -2,8 +2,8 @@
  * Root keys under a passphrase. New ones go under Argon2id and XChaCha20-Poly1305; those of PBKDF2 and scrypt, which older wallets have
  * (an XPrv whose secret half is masked, and a hash of the passphrase beside it), are read, and written for whoever asks for PBKDF2.
  *
- * A record names the cost at which it was sealed. The cost of new ones is OWASP's least for Argon2id (19 MiB, two passes): the 128 MiB of
- * the records of others take a second of a core to open, at every signature.
+ * A record names the cost at which it was sealed. The cost of new ones is OWASP's least for Argon2id (19 MiB, two passes): the 128 MiB
+ * and three passes of the records of others take ten times as long to open, at every signature.
  */
 import { chacha20orig, xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { Buffer } from "node:buffer";
@@ -12,13 +12,8 @@ import { concat, equalBytes, fromUtf8, utf8 } from "#src/base/bytes.ts";
 import { as, asInt, decode, encode } from "#src/cardano/cbor.ts";
 import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
+import { type Cost, fastest } from "#src/wallet/keys/argon2.ts";
 import type { SealedKey } from "#src/wallet/keys/types.ts";
-
-/** What Argon2id costs: memory in KiB, and passes over it, in one lane. */
-export interface Cost {
-  readonly memory: number;
-  readonly passes: number;
-}
 
 const COST: Cost = { memory: 19_456, passes: 2 };
 /** A record that asks for more is refused: it would hold a thread and its memory. */
@@ -26,13 +21,6 @@ const DEAREST: Cost = { memory: 131_072, passes: 8 };
 
 function publicPart(node: SecretNode): Uint8Array {
   return concat(toPublic(node).key, node.chainCode);
-}
-
-/** Argon2id of libsodium: seen to take two thirds of the time of `hash-wasm`'s. */
-async function stretch(passphrase: string, salt: Uint8Array, { memory, passes }: Cost): Promise<Uint8Array> {
-  const { default: sodium } = await import("libsodium-wrappers-sumo");
-  await sodium.ready;
-  return sodium.crypto_pwhash(32, utf8(passphrase), salt, passes, memory * 1024, sodium.crypto_pwhash_ALG_ARGON2ID13);
 }
 
 /**
@@ -44,7 +32,7 @@ export async function seal(node: SecretNode, passphrase: string, cost: Cost = CO
   const salt = Uint8Array.from(randomBytes(16));
   const nonce = Uint8Array.from(randomBytes(24));
   const data = encode([cost.memory, cost.passes, publicPart(node)]);
-  const sealed = xchacha20poly1305(await stretch(passphrase, salt, cost), nonce, data).encrypt(node.key);
+  const sealed = xchacha20poly1305((await fastest())(passphrase, salt, cost), nonce, data).encrypt(node.key);
   return {
     method: "argon2id-v2",
     key: encode([salt, nonce, data, sealed.subarray(0, 64), sealed.subarray(64)]),
@@ -65,7 +53,7 @@ async function openRecord(record: Uint8Array, passphrase: string): Promise<Secre
   if (cost.memory > DEAREST.memory || cost.passes > DEAREST.passes) {
     throw new Error("a sealed key that is dearer than may be");
   }
-  const key = await stretch(passphrase, salt!, cost);
+  const key = (await fastest())(passphrase, salt!, cost);
   try {
     const opened = xchacha20poly1305(key, nonce!, data!).decrypt(concat(secret!, tag!));
     return { key: opened, chainCode: as(known, "bytes").value.slice(32) };
