@@ -42,7 +42,12 @@ export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefin
   readonly refusals?: Refusals;
   /** Headers that the handler reads. */
   readonly headers?: Shape;
+  /** Where answers are kept, if they are. */
+  readonly keep?: Keep;
 }
+
+/** Gives an answer that was kept for such a request, or one that is made. */
+export type Keep = (context: Context, make: () => Promise<Response>) => Promise<Response>;
 
 /** A part of a request. */
 export type Where = "path" | "query" | "body" | `header ${string}`;
@@ -123,9 +128,12 @@ export function endpoint<
     manner.headers(c, { consumes });
     const query = inQuery ? part(inQuery, queryOf(c, spec.query, several), "query") : {};
     const body = spec.body ? part(spec.body, await read(c), "body") : undefined;
-    const answer = await handler({ params, query, body, context: c } as Asked<P, Q, B>);
-    if (answer instanceof Response) return answer;
-    return status === 204 ? c.body(null, 204) : respond(c, status, answer);
+    const make = async () => {
+      const answer = await handler({ params, query, body, context: c } as Asked<P, Q, B>);
+      if (answer instanceof Response) return answer;
+      return status === 204 ? c.body(null, 204) : respond(c, status, answer);
+    };
+    return spec.keep ? await spec.keep(c, make) : await make();
   });
 }
 

@@ -85,6 +85,14 @@ async function smallest(site: Site, id: string): Promise<void> {
   const at = "2 wallets";
   await site.time(at, "`GET /wallets`", ["GET", "/wallets"], LATENCY.listWallets);
   await reads(site, at, id, LATENCY);
+  // an address that nobody asked for before is answered out of the database
+  let asked = 0;
+  for (const path of ["", "/statistics/utxos", "/addresses", "/transactions"]) {
+    await site.time(at, `\`…${path || "/wallets/{id}"}\`, nothing kept`, () => [
+      "GET",
+      `/wallets/${id}${path}?asked=${asked++}`,
+    ]);
+  }
   await site.time(
     at,
     "`GET /stake-pools`",

@@ -2,6 +2,8 @@
 import type { Failure } from "#src/base/result.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { keepUnchanged } from "#src/edge/kept.ts";
+import type { Keep } from "#src/edge/route.ts";
 import { type WalletBuilds, walletBuilds } from "#src/edge/wallets/builds.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
@@ -16,6 +18,8 @@ export interface Desk extends WalletEdgeOptions {
   /** Client of the token metadata server, where there is one. */
   readonly tokens: TokenServer | undefined;
   readonly builds: WalletBuilds;
+  /** Keeps what is answered from the database alone. */
+  readonly keep: Keep;
   /** How time runs, as far as some slot; throws what is answered where the network does not tell. */
   eras(slot?: number): Promise<Eras>;
   /** A wallet of a kind; throws 404 `no_such_wallet`. */
@@ -35,6 +39,7 @@ export function openDesk(options: WalletEdgeOptions): Desk {
     book: options.book ?? openPoolBook(options),
     tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
     builds: walletBuilds(options.build),
+    keep: keepUnchanged(options.store.sql),
     eras: async (slot) => answered(await erasNow(slot)),
     async wallet(id, kind) {
       const row = await readWallet(options.store.sql, id, [kind]);

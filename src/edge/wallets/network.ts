@@ -5,12 +5,15 @@ import type { Ratio } from "#src/cardano/parameters.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import * as api from "#src/api/wallets/network.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { keepFor } from "#src/edge/kept.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { syncState } from "#src/edge/wallets/state.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { blockView, epochAfter, epochView, eraKeeper, slotView, timeText } from "#src/edge/wallets/times.ts";
 
+/** So long an answer about the tip serves others who ask, in ms: no block is known to anybody as exactly as that. */
+const TIP_MS = 50;
 const MAGIC_OF_MAINNET = 764_824_073;
 
 /** Adds `/network/…` and `/blocks/latest/header`. */
@@ -23,6 +26,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     method: "get",
     path: "/network/information",
     operation: "getNetworkInformation",
+    keep: keepFor(TIP_MS),
     summary: "How far the network and this service are",
     answer: api.networkInformation,
     refusals: away,
