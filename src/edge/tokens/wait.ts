@@ -1,7 +1,12 @@
 /** Waiting for blocks: however many wait, the index is looked at once in a moment, and no more for clients that have gone. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import * as api from "#src/api/tokens.ts";
 import { sleep } from "#src/base/clock.ts";
-import type { Cursor } from "#src/chain/cursor.ts";
+import { type Cursor, readCursor } from "#src/chain/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { endpoint } from "#src/edge/route.ts";
+import type { Desk } from "#src/edge/tokens/desk.ts";
 
 /** Time between two looks, in milliseconds. */
 const LOOK_MS = 50;
@@ -28,4 +33,29 @@ export function blockWaiter(
       }
     }
   };
+}
+
+/** How long a wait for blocks may take, in milliseconds, unless the service says otherwise. */
+const WAIT_MS = 120_000;
+
+/** Adds `/indexer/wait-blocks` and `/wait/{n}`. */
+export function waitRoutes(app: OpenAPIHono, { store, longestWaitMs = WAIT_MS }: Desk): void {
+  const waitBlocks = blockWaiter(() => readCursor(store.sql), longestWaitMs);
+  const waiting = { 503: "`wait_too_long`" };
+  endpoint(app, {
+    method: "post",
+    path: "/indexer/wait-blocks",
+    summary: "Wait until the index has read n more blocks",
+    body: api.waitBody,
+    answer: api.height,
+    refusals: waiting,
+  }, ({ body, context }) => waitBlocks(body.n, context.req.raw.signal));
+  endpoint(app, {
+    method: "get",
+    path: "/wait/:n",
+    summary: "Wait until the index has read n more blocks",
+    params: { n: z.string().regex(/^\d{1,4}$/).transform(Number).pipe(api.waitBody.shape.n) },
+    answer: api.height,
+    refusals: waiting,
+  }, ({ params, context }) => waitBlocks(params.n, context.req.raw.signal));
 }

@@ -1,0 +1,114 @@
+/** Unsigned transactions over HTTP: each is built for an address, which pays and signs. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import * as api from "#src/api/tokens.ts";
+import type { Json } from "#src/base/json.ts";
+import { refKey } from "#src/cardano/output.ts";
+import { readRequest } from "#src/cage/index/read.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { endpoint } from "#src/edge/route.ts";
+import { ACTING, BUILDING, type Desk, GONE, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
+import { refusal } from "#src/edge/tokens/status.ts";
+import { refRow } from "#src/edge/tokens/view.ts";
+
+const MAX_REQUESTS = 200;
+const address = { address: api.addressText };
+const ofToken = { ...address, tokenId: api.tokenId };
+
+/** Adds `/transaction/{address}/…`. */
+export function buildRoutes(app: OpenAPIHono, { store, requester, alive, built, boot }: Desk): void {
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/boot-token",
+    summary: "Build the transaction that creates a token",
+    params: address,
+    headers,
+    answer: api.unsignedBoot,
+    refusals: BUILDING,
+  }, async ({ params, context }) => {
+    const deadline = Date.now() + timeOf(context);
+    const answer = await boot(requester(params.address), deadline);
+    if (!answer.ok) throw refusal(answer.error);
+    return answer.value;
+  });
+
+  const requests = [
+    ["insert", api.insertBody, "Build a request to add a fact"],
+    ["update", api.updateBody, "Build a request to change a fact"],
+    ["delete", api.deleteBody, "Build a request to remove a fact"],
+  ] as const;
+  for (const [type, schema, summary] of requests) {
+    endpoint(app, {
+      method: "post",
+      path: `/transaction/:address/request-${type}/:tokenId`,
+      summary,
+      params: ofToken,
+      body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
+      headers,
+      answer: api.unsignedRequest,
+      refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `paused`" },
+    }, async ({ params, body, context }) => {
+      const from = requester(params.address);
+      await alive(params.tokenId);
+      return await built(context, params.tokenId, "request", { address: from, type, ...body } as Json);
+    });
+  }
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/retract-change/:outputRef",
+    summary: "Build the transaction that takes a request back",
+    params: { ...address, outputRef: api.outputRef },
+    headers,
+    answer: api.unsigned,
+    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...ACTING },
+  }, async ({ params, context }) => {
+    const from = requester(params.address);
+    const found = await readRequest(store.sql, refRow(params.outputRef));
+    if (!found) throw new HttpFailure(404, "request_unknown", `There is no open request ${params.outputRef}.`);
+    return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/update-token/:tokenId",
+    summary: "Build the transaction that applies requests",
+    params: ofToken,
+    query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]) },
+    headers,
+    answer: api.unsignedUpdate,
+    refusals: {
+      403: "`not_owner`",
+      ...GONE,
+      ...BUILDING,
+      400: "`bad_request`, `bad_address`, `request_missing`",
+      409: "`requests_fail`, with a reason for each; `token_quarantined`, `paused`",
+    },
+  }, async ({ params, query, context }) => {
+    const from = requester(params.address);
+    const wanted = [...new Set(query.request)];
+    if (wanted.length === 0) {
+      throw new HttpFailure(
+        400,
+        "request_missing",
+        "Name the requests to apply: ?request=<transaction hash>-<output index>.",
+      );
+    }
+    await alive(params.tokenId);
+    return await built(context, params.tokenId, "update", { address: from, requests: wanted.map(refRow) });
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/end-token/:tokenId",
+    summary: "Build the transaction that ends a token",
+    params: ofToken,
+    headers,
+    answer: api.unsigned,
+    refusals: { 403: "`not_owner`", ...GONE, ...ACTING },
+  }, async ({ params, context }) => {
+    const from = requester(params.address);
+    await alive(params.tokenId);
+    return await built(context, params.tokenId, "end", { address: from });
+  });
+}

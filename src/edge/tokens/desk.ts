@@ -1,0 +1,77 @@
+/** What the endpoints of tokens share: the rooms that they ask, and how an address and a token are read. */
+import type { Context } from "hono";
+import * as api from "#src/api/tokens.ts";
+import type { Json } from "#src/base/json.ts";
+import { parseAddress } from "#src/cardano/address.ts";
+import { readToken, type TokenState } from "#src/cage/index/read.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { check } from "#src/edge/route.ts";
+import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
+import { refusal } from "#src/edge/tokens/status.ts";
+
+export interface Desk extends TokenEdgeOptions {
+  /** Bytes (hexadecimal) of an address that can pay and sign; throws 400 `bad_address`. */
+  requester(text: string): string;
+  /** A token that is alive; throws 404 `token_unknown`, `token_ended`. */
+  alive(token: string): Promise<TokenState>;
+  /** What a token's actor builds for a request; throws what it refuses. */
+  built(context: Context, token: string, name: string, input: Json): Promise<Json>;
+}
+
+/** Longest time for a submission or a build, in milliseconds. */
+const LONGEST_MS = 30_000;
+/** Header in which a client says how long it waits. */
+const TIMEOUT = "arbor-timeout";
+
+/** The header in which a client says how long it waits, as the document has it. */
+export const timeHeader = { [TIMEOUT]: api.timeLimit.optional() };
+
+/** Refusals of whatever names a token. */
+export const GONE = { 404: "`token_unknown`, `token_ended`" };
+/** Refusals of every build. */
+export const BUILDING = {
+  400: "`bad_request`, `malformed_json`, `bad_address`",
+  422: "`not_enough_money`, `too_large`",
+  503: "`overloaded`, `unavailable`, `index_behind`, `network_unreachable`, `deadline`, `crashed`",
+};
+/** Refusals of builds that need the token's actor. */
+export const ACTING = { ...BUILDING, 409: "`paused`" };
+
+/** How long a call may take, in milliseconds: what the client says it waits, at most `LONGEST_MS`. */
+export function timeOf(context: Context): number {
+  const given = context.req.header(TIMEOUT);
+  return given === undefined ? LONGEST_MS : Math.min(check(api.timeLimit, given, `header ${TIMEOUT}`), LONGEST_MS);
+}
+
+export function openDesk(options: TokenEdgeOptions): Desk {
+  return {
+    ...options,
+    requester(text) {
+      const address = parseAddress(text, options.networkId);
+      if (!address.ok) throw refusal(address.error);
+      const { kind } = address.value;
+      if ((kind !== "base" && kind !== "enterprise") || address.value.payment.kind !== "key") {
+        throw refusal({
+          code: "bad_address",
+          message: "An address of a payment key is needed: base or enterprise.",
+          details: { reason: "kind" },
+        });
+      }
+      return address.value.hex;
+    },
+    async alive(token) {
+      const found = await readToken(options.store.sql, token);
+      if (found.status === "unknown") {
+        throw new HttpFailure(404, "token_unknown", `There is no token ${token}.`);
+      }
+      if (found.status === "ended") throw new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
+      return found.state;
+    },
+    async built(context, token, name, input) {
+      const deadlineMs = timeOf(context);
+      const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs });
+      if (!answer.ok) throw refusal(answer.error);
+      return answer.value;
+    },
+  };
+}

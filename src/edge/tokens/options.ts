@@ -1,0 +1,24 @@
+/** What the token service needs of the rest of the house. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Json } from "#src/base/json.ts";
+import type { Log } from "#src/base/log.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import type { Ask } from "#src/runtime/ask.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface TokenEdgeOptions {
+  readonly store: Store;
+  /** Network id of the addresses that are accepted. */
+  readonly networkId: 0 | 1;
+  /** Puts a command to an actor. */
+  readonly ask: Ask["ask"];
+  /** Asks an actor for a build. */
+  readonly build: Ask["build"];
+  /** Builds what has no entity yet. `address` is bytes in hexadecimal. */
+  boot(address: string, deadline: number): Promise<Result<Json, Failure>>;
+  /** Adds what says whether this process lives and is ready. */
+  readonly health: (app: OpenAPIHono) => void;
+  readonly log: Log;
+  /** How long a wait for blocks may take, in ms. */
+  readonly longestWaitMs?: number;
+}

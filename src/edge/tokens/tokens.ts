@@ -1,0 +1,30 @@
+/** Tokens over HTTP, as the ledger has them. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import * as api from "#src/api/tokens.ts";
+import { readRequests, readTokens } from "#src/cage/index/read.ts";
+import { readCursor } from "#src/chain/cursor.ts";
+import { endpoint } from "#src/edge/route.ts";
+import { type Desk, GONE } from "#src/edge/tokens/desk.ts";
+import { statusView, tokenLine, tokenView } from "#src/edge/tokens/view.ts";
+
+/** Adds `/tokens` and `/token/{tokenId}`. */
+export function tokenRoutes(app: OpenAPIHono, { store, alive }: Desk): void {
+  endpoint(app, {
+    method: "get",
+    path: "/tokens",
+    summary: "All tokens that are alive",
+    answer: api.tokens,
+  }, async () => {
+    const [all, cursor] = await Promise.all([readTokens(store.sql), readCursor(store.sql)]);
+    return { tokens: all.map(tokenLine), indexerStatus: statusView(cursor) };
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/token/:tokenId",
+    summary: "A token with its open requests",
+    params: { tokenId: api.tokenId },
+    answer: api.token,
+    refusals: GONE,
+  }, async ({ params }) => tokenView(await alive(params.tokenId), await readRequests(store.sql, params.tokenId)));
+}
