@@ -58,7 +58,7 @@ const WARM_MS = 60_000;
 const EARLY_MS = 5_000;
 const RESTART_MS = 1_000;
 /** Jobs that stretch a passphrase. They hold memory and time of a thread on purpose, so they never have more than two threads of many. */
-const STRETCHING: ReadonlySet<JobName> = new Set<JobName>(["openRoot", "signHash", "reseal", "publicKeys"]);
+const STRETCHING: ReadonlySet<JobName> = new Set<JobName>(["openRoot", "signMessages", "reseal", "publicKeys"]);
 const STRETCHING_LIMIT = 2;
 /** A day: timers hold no more than 2^31 ms. */
 const LONGEST_MS = 86_400_000;

@@ -60,8 +60,8 @@ export interface Jobs {
   /** Cut of facts, and their root. */
   cut(input: FactsAtHand): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
   openRoot(input: OpenRootInput): Result<OpenedRoot, Failure<"bad_mnemonic">>;
-  /** One signature a path, in their order. */
-  signHash(input: SignInput): Result<readonly KeySignature[], WrongPassphrase>;
+  /** One signature a path on each message, in their order. */
+  signMessages(input: SignInput): Result<readonly (readonly KeySignature[])[], WrongPassphrase>;
   reseal(input: ResealInput): Result<SealedKey, WrongPassphrase>;
   publicKeys(input: PublicKeysInput): Result<readonly Xpub[], WrongPassphrase>;
   deriveCredentials(input: DeriveInput): Result<Derived, never>;

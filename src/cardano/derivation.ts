@@ -56,6 +56,15 @@ function checkIndex(index: number, limit: number): void {
   if (!Number.isInteger(index) || index < 0 || index >= limit) throw new TypeError(`no derivation index: ${index}`);
 }
 
+/** Public keys of nodes that were asked for one: each of a parent's soft children takes it. */
+const publicKeys = new WeakMap<SecretNode, Uint8Array>();
+
+function publicKeyOf(node: SecretNode): Uint8Array {
+  const known = publicKeys.get(node) ?? scalarToPublic(node.key.subarray(0, 32));
+  publicKeys.set(node, known);
+  return known;
+}
+
 /** Two HMACs that make a child: the first one moves the key, the right half of the second is its chain code. */
 function mix(chainCode: Uint8Array, tags: readonly [number, number], parent: Uint8Array, index: number) {
   const tail = concat(parent, littleEndianBytes(BigInt(index), 4));
@@ -74,7 +83,7 @@ export function derive(node: SecretNode, index: number): SecretNode {
   const scalar = node.key.subarray(0, 32);
   const child = index >= HARD
     ? mix(node.chainCode, [0, 1], node.key, index)
-    : mix(node.chainCode, [2, 3], scalarToPublic(scalar), index);
+    : mix(node.chainCode, [2, 3], publicKeyOf(node), index);
   const left = littleEndianBytes(littleEndian(scalar) + child.scalar, 32);
   const right = littleEndianBytes(littleEndian(node.key.subarray(32)) + child.prefix, 32);
   return { key: concat(left, right), chainCode: child.chainCode };
@@ -95,7 +104,7 @@ export function derivePublic(node: PublicNode, index: number): PublicNode {
 
 /** The public side of a node. */
 export function toPublic(node: SecretNode): PublicNode {
-  return { key: scalarToPublic(node.key.subarray(0, 32)), chainCode: node.chainCode };
+  return { key: publicKeyOf(node).slice(), chainCode: node.chainCode };
 }
 
 /** Account key of CIP-1852: m/1852'/1815'/account'. `account` counts from 0 and is made hard here. */

@@ -51,9 +51,15 @@ export function publicKey(key: SigningKey): Uint8Array {
 /** Signature of a message, 64 bytes; the same message and key give the same signature. */
 export function sign(key: SigningKey, message: Uint8Array): Uint8Array {
   checkKey(key);
-  if (key.length === 32) return ed25519.sign(message, key);
+  return key.length === 32 ? ed25519.sign(message, key) : signExtended(key, publicKey(key), message);
+}
+
+/**
+ * Signature by an extended key whose public key is known, in half the time. With another key's public one the signature would give the
+ * secret away: for whoever made both.
+ */
+export function signExtended(key: SigningKey, verification: Uint8Array, message: Uint8Array): Uint8Array {
   const modOrder = (bytes: Uint8Array) => littleEndian(sha512(bytes)) % ORDER;
-  const verification = publicKey(key);
   const nonce = modOrder(concat(key.subarray(32), message));
   const commitment = Point.BASE.multiply(nonce).toBytes();
   const challenge = modOrder(concat(commitment, verification, message));

@@ -10,7 +10,16 @@ import type { Builders } from "#src/builders/builders.ts";
 import type { ThreadFailure } from "#src/builders/jobs.ts";
 import type { Store } from "#src/store/store.ts";
 import { deleteKey, deleteStray, insertKey, keyOf, type KeyRow, replaceSeal, sealsOf } from "#src/vault/rows.ts";
-import type { KeySignature, Mnemonic, OpenRootInput, Path, SealMethod, Unseal, Xpub } from "#src/wallet/keys/types.ts";
+import type {
+  KeySignature,
+  Mnemonic,
+  OpenRootInput,
+  Path,
+  SealMethod,
+  ToSign,
+  Unseal,
+  Xpub,
+} from "#src/wallet/keys/types.ts";
 
 /** `no_root_key`: the wallet has public keys alone. `wrong_encryption_passphrase`: the passphrase is another one. */
 export type UnsealFailure = Failure<"no_root_key" | "wrong_encryption_passphrase"> | ThreadFailure;
@@ -43,9 +52,15 @@ export interface Vault {
   /** Signs a message with the keys at some paths of a wallet's root, one signature a path. */
   sign(
     wallet: string,
-    input: { readonly passphrase: string; readonly message: Uint8Array; readonly paths: readonly Path[] },
+    input: { readonly passphrase: string } & ToSign,
     until: Until,
   ): Promise<Result<readonly KeySignature[], UnsealFailure>>;
+  /** Signs several messages, each as `sign` does; the key is opened once for all of them, or for some hundred signatures. */
+  signAll(
+    wallet: string,
+    input: { readonly passphrase: string; readonly wanted: readonly ToSign[] },
+    until: Until,
+  ): Promise<Result<readonly (readonly KeySignature[])[], UnsealFailure>>;
   /** Public keys at some paths of a wallet's root. */
   publicKeys(
     wallet: string,
@@ -76,6 +91,8 @@ export interface Vault {
 
 /** No command is under way for so long. */
 const STRAY_MS = 3_600_000;
+/** Signatures that a thread makes before others get their turn: a fifth of a second, beside which opening the key counts little. */
+const AT_ONCE = 128;
 
 /** Opens the vault. `strayMs`: how long a key may wait to be adopted, an hour unless set. */
 export function createVault(
@@ -96,6 +113,17 @@ export function createVault(
     return done;
   }
 
+  const signAll: Vault["signAll"] = (wallet, { passphrase, wanted }, until) =>
+    opened(wallet, passphrase, async (opens) => {
+      const signatures: (readonly KeySignature[])[] = [];
+      for (const some of portions(wanted)) {
+        const signed = await builders.run("signMessages", { ...opens, wanted: some }, until);
+        if (!signed.ok) return signed;
+        signatures.push(...signed.value);
+      }
+      return ok(signatures);
+    });
+
   return {
     async put(input, until) {
       const made = await builders.run("openRoot", input, until);
@@ -105,8 +133,11 @@ export function createVault(
       const updatedAt = await insertKey(sql, { attempt, style: input.mnemonic.style, root, sealed });
       return ok({ attempt, root, keys, state: { method: sealed.method, updatedAt } });
     },
-    sign: (wallet, { passphrase, message, paths }, until) =>
-      opened(wallet, passphrase, (opens) => builders.run("signHash", { ...opens, message, paths }, until)),
+    async sign(wallet, { passphrase, ...one }, until) {
+      const signed = await signAll(wallet, { passphrase, wanted: [one] }, until);
+      return signed.ok ? ok(signed.value[0]!) : signed;
+    },
+    signAll,
     publicKeys: (wallet, { passphrase, paths }, until) =>
       opened(wallet, passphrase, (opens) => builders.run("publicKeys", { ...opens, paths }, until)),
     async verify(wallet, passphrase, until) {
@@ -147,6 +178,21 @@ export function createVault(
     erase: (attempt) => deleteKey(sql, attempt),
     sweep: () => deleteStray(sql, strayMs),
   };
+}
+
+/** Messages in their order, as many together as ask for `AT_ONCE` signatures or less; one that asks for more is alone. */
+function portions(wanted: readonly ToSign[]): ToSign[][] {
+  const all: ToSign[][] = [];
+  let room = 0;
+  for (const one of wanted) {
+    if (all.length === 0 || one.paths.length > room) {
+      all.push([]);
+      room = AT_ONCE;
+    }
+    all.at(-1)!.push(one);
+    room -= one.paths.length;
+  }
+  return all;
 }
 
 function noRootKey(wallet: string) {

@@ -76,7 +76,12 @@ async function threads(print: (line: string) => void): Promise<void> {
   for (const count of [1, 100]) {
     const paths = Array.from({ length: count }, (_, i) => [...accountPath("shelley"), 0, i]);
     const sign = () =>
-      builders.run("signHash", { style: "shelley", sealed, passphrase, message: new Uint8Array(32), paths }, soon());
+      builders.run("signMessages", {
+        style: "shelley",
+        sealed,
+        passphrase,
+        wanted: [{ message: new Uint8Array(32), paths }],
+      }, soon());
     await sign();
     rows.push([
       `open it and sign under ${count === 1 ? "one key" : `${count} keys`}`,

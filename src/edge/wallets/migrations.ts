@@ -18,7 +18,7 @@ import { unspent } from "#src/edge/wallets/holdings.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/once.ts";
 import { sentView } from "#src/edge/wallets/send.ts";
-import { signedWithout, signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
+import { signedWithout, signTransactions, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import { LOCKED, SUBMIT } from "#src/edge/wallets/transactions.ts";
@@ -69,11 +69,9 @@ export function migrationRoutes(app: OpenAPIHono, desk: Desk, served: Served): v
     const to = { addresses: body.addresses.map(({ hex }) => hex) };
     const made = await madeOnce(desk, context, id, to, async () => {
       return await signedWithout(async () => {
-        const signed: Uint8Array[] = [];
-        for (const { transaction } of (await planned(desk, id, body.addresses)).loads) {
-          signed.push(await signTransaction(desk, row, transaction, body.passphrase));
-        }
-        return encode(signed);
+        const { loads } = await planned(desk, id, body.addresses);
+        const unsigned = loads.map(({ transaction, coins }) => ({ transaction, coins, policies: [] }));
+        return encode(await signTransactions(desk, row, unsigned, body.passphrase));
       });
     });
     const hashes: string[] = [];

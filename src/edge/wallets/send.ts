@@ -1,13 +1,12 @@
 /** A wish built, signed and submitted in one call, and the transaction as the wallet's history has it. */
 import type { Context } from "hono";
-import { fromHex } from "#src/base/bytes.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { haveChangeAddress } from "#src/edge/wallets/changeAddress.ts";
 import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
 import { transactionOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import { madeOnce } from "#src/edge/wallets/once.ts";
-import { signedWithout, signTransaction, STAKE_PATH } from "#src/edge/wallets/signing.ts";
+import { signBuilt, signedWithout, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import type { Wish } from "#src/wallet/build/types.ts";
@@ -34,7 +33,7 @@ export function sender(desk: Desk, kind: WalletRow["kind"]): Send {
       if (kind === "random") await haveChangeAddress(desk, row, passphrase);
       return await signedWithout(async () => {
         const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
-        return await signTransaction(desk, row, fromHex(built.transaction), passphrase);
+        return await signBuilt(desk, row, built, passphrase);
       });
     });
     return await sentView(desk, row, await submitFor(desk, transaction, id));

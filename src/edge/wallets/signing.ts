@@ -1,4 +1,4 @@
-/** A wallet's signatures on a transaction. The passphrase goes to the vault, and nowhere else. */
+/** A wallet's signatures on transactions. The passphrase goes to the vault, and nowhere else. */
 import { fromHex } from "#src/base/bytes.ts";
 import { byronAttributes, isByronKey } from "#src/cardano/byron.ts";
 import { addWitnesses } from "#src/cardano/transaction.ts";
@@ -8,8 +8,8 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { type Desk, entityOf, LONGEST_MS, until } from "#src/edge/wallets/desk.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { signingOf } from "#src/wallet/build/sign.ts";
-import type { Decoded, OwnCoin } from "#src/wallet/build/types.ts";
+import { type OwnKeys, signingOf, type SpentCoin } from "#src/wallet/build/sign.ts";
+import type { Constructed, DecodedInput } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import { keepForged } from "#src/wallet/index/forged.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
@@ -21,6 +21,11 @@ import type { WalletRow } from "#src/wallet/rows.ts";
 /** Path of the key of the wallet's stake. */
 export const STAKE_PATH: Path = [...accountPath("shelley"), 2, 0];
 
+/** A transaction to be signed, and what it asks the wallet's keys for. */
+export interface Unsigned extends Required<Pick<OwnKeys, "coins" | "policies">> {
+  readonly transaction: Uint8Array;
+}
+
 /** The transaction with all signatures that the wallet owes it; those it has stay. */
 export async function signTransaction(
   desk: Desk,
@@ -29,36 +34,76 @@ export async function signTransaction(
   passphrase: string,
 ): Promise<Uint8Array> {
   const decoded = answered(await desk.builds.decode(entityOf(row.id), transaction, LONGEST_MS));
+  const policies = [...decoded.mint, ...decoded.burn].flatMap(({ script }) =>
+    script?.kind === "native" ? [script.native] : []
+  );
+  const coins = coinsIn([...decoded.inputs, ...decoded.collateral]);
+  const [signed] = await signTransactions(desk, row, [{ transaction, coins, policies }], passphrase);
+  return signed!;
+}
+
+/** As `signTransaction`, for what was built just now: there is little to find out. */
+export async function signBuilt(
+  desk: Desk,
+  row: WalletRow,
+  { transaction, selection: { inputs, collateral } }: Pick<Messaged<Constructed>, "transaction" | "selection">,
+  passphrase: string,
+): Promise<Uint8Array> {
+  const bytes = fromHex(transaction);
+  // scripts that mint may stand in outputs that are referred to
+  if (scanTransaction(bytes).mint.size > 0) return await signTransaction(desk, row, bytes, passphrase);
+  const coins = coinsIn([...inputs, ...collateral].map((own) => ({ ref: own.ref, own })));
+  const [signed] = await signTransactions(desk, row, [{ transaction: bytes, coins, policies: [] }], passphrase);
+  return signed!;
+}
+
+/** Transactions with all signatures that the wallet owes them, in their order: its key is opened once for many. */
+export async function signTransactions(
+  desk: Desk,
+  row: WalletRow,
+  transactions: readonly Unsigned[],
+  passphrase: string,
+): Promise<Uint8Array[]> {
   const account = await readAccount(desk.store.sql, row.id);
   const policy = policyHash(row);
-  const signing = answered(signingOf(transaction, {
-    coins: coinsIn(decoded),
-    account: account && { credential: account.credential, path: STAKE_PATH },
-    policyKey: policy === undefined ? undefined : { hash: policy, path: policyPath() },
-    keys: await keysNamed(desk, row.id, transaction),
-    policies: [...decoded.mint, ...decoded.burn].flatMap(({ script }) =>
-      script?.kind === "native" ? [script.native] : []
-    ),
+  const all = await Promise.all(transactions.map(async ({ transaction, ...own }) => ({
+    transaction,
+    signing: answered(signingOf(transaction, {
+      ...own,
+      account: account && { credential: account.credential, path: STAKE_PATH },
+      policyKey: policy === undefined ? undefined : { hash: policy, path: policyPath() },
+      keys: await keysNamed(desk, row.id, transaction),
+    })),
+  })));
+  const wanted = all.map(({ signing: { hash, paths, byron } }) => ({
+    message: fromHex(hash),
+    paths: [...paths, ...byron.map(({ path }) => path)],
   }));
-  const paths = [...signing.paths, ...signing.byron.map(({ path }) => path)];
-  const signatures = answered(
-    await desk.vault.sign(row.id, { passphrase, message: fromHex(signing.hash), paths }, until()),
-  );
-  const bootstraps = signing.byron.map(({ address }, i) => ({ address, ...signatures[signing.paths.length + i]! }));
+  const until = { deadline: Date.now() + LONGEST_MS * wanted.length };
+  const signatures = answered(await desk.vault.signAll(row.id, { passphrase, wanted }, until));
+  const witnesses = all.map(({ signing: { paths, byron } }, i) => ({
+    keys: signatures[i]!.slice(0, paths.length),
+    bootstraps: byron.map(({ address }, place) => ({ address, ...signatures[i]![paths.length + place]! })),
+  }));
   // anybody can put a path of the wallet's into an address of their own
-  const forged = bootstraps.filter(({ address, key, chainCode }) => !isByronKey(address, key, chainCode));
+  const forged = witnesses.flatMap(({ bootstraps }) =>
+    bootstraps.flatMap(({ address, key, chainCode }) => isByronKey(address, key, chainCode) ? [] : [address])
+  );
   if (forged.length > 0) {
-    const addresses = forged.map(({ address }) => address);
+    const addresses = [...new Set(forged)];
     await disown(desk, row.id, addresses, passphrase);
     const message = `The wallet has no key of ${addresses.join(", ")}.`;
     throw refusal({ code: FORGED, message });
   }
-  return addWitnesses(transaction, {
-    keys: signatures.slice(0, signing.paths.length),
-    bootstraps: bootstraps.map(({ address, ...signature }) => ({
-      ...signature,
-      attributes: byronAttributes(address),
-    })),
+  return all.map(({ transaction }, i) => {
+    const { keys, bootstraps } = witnesses[i]!;
+    return addWitnesses(transaction, {
+      keys,
+      bootstraps: bootstraps.map(({ address, ...signature }) => ({
+        ...signature,
+        attributes: byronAttributes(address),
+      })),
+    });
   });
 }
 
@@ -99,21 +144,11 @@ async function disown(
   await keepForged(store.sql, id, [...forged, ...more]);
 }
 
-/** Own outputs among the inputs and the collateral, as far as signing asks. */
-export function coinsIn({ inputs, collateral }: Pick<Messaged<Decoded>, "inputs" | "collateral">): OwnCoin[] {
-  return [...inputs, ...collateral].flatMap(({ ref, own }) =>
+/** Own ones among inputs, as far as signing asks. */
+function coinsIn(inputs: readonly Messaged<DecodedInput>[]): SpentCoin[] {
+  return inputs.flatMap(({ ref: { txHash, index }, own }) =>
     own === undefined ? [] : [{
-      utxo: {
-        ref: { txHash: ref.txHash, index: Number(ref.index) },
-        output: {
-          address: own.address,
-          value: {
-            lovelace: BigInt(own.lovelace),
-            assets: new Map(own.assets.map(([asset, quantity]) => [asset, BigInt(quantity)])),
-          },
-          raw: new Uint8Array(),
-        },
-      },
+      utxo: { ref: { txHash, index: Number(index) }, output: { address: own.address } },
       path: own.path.map(Number),
     }]
   );

@@ -4,17 +4,23 @@ import type { Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { keysOf, readNative } from "#src/cardano/nativeScript.ts";
-import { refKey } from "#src/cardano/output.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 import { attempted } from "#src/wallet/build/decode.ts";
 import { witnessesOf } from "#src/wallet/build/witnesses.ts";
-import type { DecodeFailure, OwnCoin, StakeAccount } from "#src/wallet/build/types.ts";
+import type { DecodeFailure, StakeAccount } from "#src/wallet/build/types.ts";
+
+/** What of a coin its signature goes by. */
+export interface SpentCoin {
+  readonly utxo: { readonly ref: OutRef; readonly output: Pick<Utxo["output"], "address"> };
+  readonly path: Path;
+}
 
 /** Keys that a wallet can sign with, as far as a transaction may ask for them. */
 export interface OwnKeys {
   /** Own outputs among its inputs and its collateral. */
-  readonly coins: readonly OwnCoin[];
+  readonly coins: readonly SpentCoin[];
   readonly account?: Pick<StakeAccount, "credential" | "path"> | undefined;
   readonly policyKey?: { readonly hash: string; readonly path: Path } | undefined;
   /** Further keys by hash: those that a body may name as required signers. */

@@ -1,7 +1,7 @@
 /** Root keys: made from words, sealed by a passphrase, opened to sign. Builder threads alone call this, and keep nothing. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
-import { publicKey, sign } from "#src/cardano/keys.ts";
+import { signExtended } from "#src/cardano/keys.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
 import { descender, masterKey } from "#src/wallet/keys/master.ts";
 import { seal, unseal } from "#src/wallet/keys/seal.ts";
@@ -34,14 +34,19 @@ export async function openRoot(input: OpenRootInput): Promise<Result<OpenedRoot,
   });
 }
 
-/** Signs one message with the keys at some paths, in their order. */
-export function signHash(input: SignInput): Promise<Result<readonly KeySignature[], WrongPassphrase>> {
+/** Signs messages, each with the keys at some paths, in their order. */
+export function signMessages(
+  input: SignInput,
+): Promise<Result<readonly (readonly KeySignature[])[], WrongPassphrase>> {
   return opened(input, (root) => {
     const at = descender(input.style, root);
-    return input.paths.map((path) => {
-      const { key, chainCode } = at(path);
-      return { key: publicKey(key), chainCode, signature: sign(key, input.message) };
-    });
+    return input.wanted.map(({ message, paths }) =>
+      paths.map((path) => {
+        const node = at(path);
+        const { key, chainCode } = toPublic(node);
+        return { key, chainCode, signature: signExtended(node.key, key, message) };
+      })
+    );
   });
 }
 

@@ -55,10 +55,15 @@ export interface Unseal {
   readonly passphrase: string;
 }
 
-/** Job `signHash`: one signature a path over the same message, most often the hash of a body (32 bytes). */
-export interface SignInput extends Unseal {
+/** A message, most often the hash of a body (32 bytes), and whose signatures are wanted on it. */
+export interface ToSign {
   readonly message: Uint8Array;
   readonly paths: readonly Path[];
+}
+
+/** Job `signMessages`: one signature a path on each message. */
+export interface SignInput extends Unseal {
+  readonly wanted: readonly ToSign[];
 }
 
 /** A signature, and what a witness needs beside it: a bootstrap witness has the chain code as well. */

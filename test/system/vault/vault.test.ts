@@ -70,6 +70,36 @@ describe("a wallet with its words", () => {
     expect(await vault.verify(id, PASSPHRASE, soon())).toEqual({ ok: true, value: null });
   });
 
+  test("signs many messages in their order, and opens its key for some hundred signatures together", async () => {
+    const { id } = await wallet();
+    const opened: number[] = [];
+    const counting: Pick<Builders, "run"> = {
+      run: (job, input, options) => {
+        opened.push((input as unknown as { wanted: readonly unknown[] }).wanted.length);
+        return builders.run(job, input, options);
+      },
+    };
+    const counts = [1, 0, 2, 100, 30, 140, 3];
+    const wanted = counts.map((count, i) => ({
+      message: utf8(`body ${i}`),
+      paths: Array.from({ length: count }, (_, index) => [...accountPath("shelley"), 0, index]),
+    }));
+    const many = createVault({ store, builders: counting });
+    const signed = await many.signAll(id, { passphrase: PASSPHRASE, wanted }, soon());
+    if (!signed.ok) throw new Error(signed.error.message);
+    expect(opened).toEqual([4, 1, 1, 1]);
+    expect(signed.value.map(({ length }) => length)).toEqual(counts);
+    wanted.forEach(({ message }, i) => {
+      const one = signed.value[i]!.at(-1);
+      if (one) expect(verify(one.key, message, one.signature)).toBe(true);
+    });
+    opened.length = 0;
+    expect(await many.signAll(id, { passphrase: "another one", wanted }, soon())).toMatchObject({
+      error: { code: "wrong_encryption_passphrase" },
+    });
+    expect(opened).toEqual([4]);
+  });
+
   test("takes a new passphrase for the old one, and for its words", async () => {
     const { id, mnemonic, state } = await wallet();
     const before = (await vault.states([id])).get(id)!;

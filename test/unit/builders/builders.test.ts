@@ -171,14 +171,14 @@ describe("odd threads", () => {
     odd({ threads: 4 });
     await builders!.warm();
     const done: string[] = [];
-    const run = async (name: string, job: "signHash" | "root", input: number) => {
+    const run = async (name: string, job: "signMessages" | "root", input: number) => {
       await builders!.run(job, input as never, { deadline: Date.now() + 20_000 });
       done.push(name);
     };
     await Promise.all([
-      run("long", "signHash", 400),
-      run("long", "signHash", 400),
-      run("short", "signHash", 1),
+      run("long", "signMessages", 400),
+      run("long", "signMessages", 400),
+      run("short", "signMessages", 1),
       run("other", "root", 1),
     ]);
     expect(done).toEqual(["other", "long", expect.anything(), expect.anything()]);

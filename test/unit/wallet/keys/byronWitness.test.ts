@@ -8,7 +8,7 @@ import { blake2b256 } from "#src/cardano/hash.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { addWitnesses } from "#src/cardano/transaction.ts";
 import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
-import { openRoot, publicKeys, signHash } from "#src/wallet/keys/root.ts";
+import { openRoot, publicKeys, signMessages } from "#src/wallet/keys/root.ts";
 import type { OpenedRoot, Path, WalletStyle } from "#src/wallet/keys/types.ts";
 import { ada, output, World } from "../../../support/draft.ts";
 
@@ -50,10 +50,11 @@ async function spend(world: World, address: string, by: Owner, at: Path): Promis
     outputs: [output(address, 2n * ada)],
   });
   const [body] = as(decode(unsigned), "array").value;
-  const signed = await signHash({ style, sealed: by.sealed, passphrase, message: blake2b256(raw(body!)), paths: [at] });
+  const wanted = [{ message: blake2b256(raw(body!)), paths: [at] }];
+  const signed = await signMessages({ style, sealed: by.sealed, passphrase, wanted });
   if (!signed.ok) throw new Error(signed.error.message);
   const attributes = byronAttributes(address);
-  return addWitnesses(unsigned, { bootstraps: signed.value.map((signature) => ({ ...signature, attributes })) });
+  return addWitnesses(unsigned, { bootstraps: signed.value[0]!.map((signature) => ({ ...signature, attributes })) });
 }
 
 test.each([["hard", path], ["soft", soft]])(

@@ -5,7 +5,7 @@ import { parsePath, rootKey, type SecretNode, toPublic } from "#src/cardano/deri
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { descend, masterKey } from "#src/wallet/keys/master.ts";
 import { hashPassphrase, isScryptHash, seal, sealXprv, unseal } from "#src/wallet/keys/seal.ts";
-import { openRoot, publicKeys, reseal, signHash } from "#src/wallet/keys/root.ts";
+import { openRoot, publicKeys, reseal, signMessages } from "#src/wallet/keys/root.ts";
 import { verify } from "#src/cardano/keys.ts";
 import { walletVectors } from "../../../support/wallet-vectors.ts";
 
@@ -119,22 +119,28 @@ describe("jobs", () => {
   });
 
   test("signatures are those of the keys at the paths", async () => {
-    const message = utf8("any bytes");
+    const wanted = [
+      { message: utf8("any bytes"), paths: [payment, account] },
+      { message: utf8("others"), paths: [payment] },
+      { message: utf8("nobody's"), paths: [] },
+    ];
     const input = { style: "shelley" as const, sealed, passphrase: PASSPHRASE };
-    const signed = await signHash({ ...input, message, paths: [payment, account] });
+    const signed = await signMessages({ ...input, wanted });
     const keys = await publicKeys({ ...input, paths: [payment, account] });
     if (!signed.ok || !keys.ok) throw new Error("not opened");
-    expect(signed.value).toHaveLength(2);
-    signed.value.forEach(({ key, chainCode, signature }, i) => {
-      expect(toHex(concat(key, chainCode))).toBe(keys.value[i]);
-      expect(verify(key, message, signature)).toBe(true);
-    });
+    expect(signed.value.map(({ length }) => length)).toEqual([2, 1, 0]);
+    wanted.forEach(({ message }, i) =>
+      signed.value[i]!.forEach(({ key, chainCode, signature }, at) => {
+        expect(toHex(concat(key, chainCode))).toBe(keys.value[at]);
+        expect(verify(key, message, signature)).toBe(true);
+      })
+    );
   });
 
   test("another passphrase opens nothing, after the old one was changed too", async () => {
     const wrong = { style: "shelley" as const, sealed, passphrase: "another passphrase" };
     const refused = { ok: false, error: { code: "wrong_encryption_passphrase" } };
-    expect(await signHash({ ...wrong, message: utf8(""), paths: [payment] })).toMatchObject(refused);
+    expect(await signMessages({ ...wrong, wanted: [{ message: utf8(""), paths: [payment] }] })).toMatchObject(refused);
     expect(await publicKeys({ ...wrong, paths: [payment] })).toMatchObject(refused);
     expect(await reseal({ ...wrong, next: PASSPHRASE })).toMatchObject(refused);
     const moved = await reseal({ ...wrong, passphrase: PASSPHRASE, next: "another passphrase" });
