@@ -3,6 +3,7 @@
  * a builder's thread make the transaction.
  */
 import { z } from "zod";
+import { offering } from "#actors/offering.ts";
 import { tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
@@ -16,10 +17,9 @@ import { findPublished, publicationAddress } from "#src/cage/publication.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { textBytes } from "#src/cage/text.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
-import { refKey } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
-import { atPoint, OFFERED, readAvailable, reserve } from "#src/chain/available.ts";
+import { atPoint, readAvailable } from "#src/chain/available.ts";
 import { horizonOf } from "#src/chain/horizon.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import { readUtxos } from "#src/chain/utxo.ts";
@@ -95,9 +95,6 @@ export function tokenBoot(options: TokenBuildOptions) {
 /** A transaction, and what is answered beside it. */
 type Offer = Result<{ readonly built: Built; readonly more: Record<string, Json> }, Failure>;
 
-/** Builds made anew because somebody else was offered the same outputs meanwhile. */
-const RACES = 5;
-
 /** Reads what every build needs, and more with it at the same point; then builds, on outputs that nobody else was just offered. */
 async function building<T>(
   options: TokenBuildOptions,
@@ -117,7 +114,7 @@ async function building<T>(
   for (const watched of [mine, scripts]) if (!watched.ok) return watched;
   if (!parameters.ok) return parameters;
   const [{ slots }, horizon] = await Promise.all([port.network(), horizonOf(port)]);
-  for (let race = 1;; race++) {
+  return await offering(store, from, async () => {
     const { at, value } = await atPoint(store, async (sql) => ({
       available: await readAvailable(sql, from),
       reference: findPublished(await readUtxos(sql, [published]), script),
@@ -136,16 +133,12 @@ async function building<T>(
     }, value.more);
     if (!offer.ok) return offer;
     const { built, more } = offer.value;
-    const offeredBefore = value.available.filter(({ preference }) => preference >= OFFERED);
-    const free = await reserve(
-      store,
-      built.spends.map((utxo) => utxo.ref),
-      new Set(
-        race < RACES ? offeredBefore.map(({ utxo }) => refKey(utxo.ref)) : built.spends.map((utxo) => refKey(utxo.ref)),
-      ),
-    );
-    if (free) return ok({ unsignedTransaction: toHex(built.transaction), ...more });
-  }
+    return ok({
+      read: value.available,
+      spends: built.spends.map((utxo) => utxo.ref),
+      answer: { unsignedTransaction: toHex(built.transaction), ...more },
+    });
+  });
 }
 
 const quarantined = (view: View): Result<never, Failure> =>

@@ -1,4 +1,5 @@
 /** Transactions of wallets, built and read: what kinds of wallets have in common. Reads rows at one point, computes in a builder's thread. */
+import { type Offering, offering } from "#actors/offering.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
@@ -8,7 +9,7 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
-import { atPoint, OFFERED, readReserved, reserve } from "#src/chain/available.ts";
+import { atPoint, readReserved } from "#src/chain/available.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import { listedPending } from "#src/chain/submissions.ts";
 import type { Store } from "#src/store/store.ts";
@@ -40,9 +41,6 @@ export interface Building {
 }
 
 type Answer = Result<Json, Failure>;
-
-/** Builds made anew because somebody else was offered the same outputs meanwhile. */
-const RACES = 5;
 
 /** What is the same for all tries of a build; it is made in the slot `fixed` where one is given, else now. */
 export async function settingOf(
@@ -121,26 +119,14 @@ export async function constructing(
 ): Promise<Answer> {
   const setting = await settingOf(options, wish);
   if (!setting.ok) return setting;
-  return await offered(options, async () => {
+  return await offering(options.store, wallet.id, async () => {
     const input = await gather(options, wallet, wish, setting.value);
-    return { coins: input.means.coins, built: await construct(input) };
+    return offerOf(input.means.coins, await construct(input));
   });
 }
 
-/** Builds until what was built spends nothing that somebody else was offered meanwhile. */
-async function offered(
-  { store }: WalletBuildOptions,
-  build: () => Promise<{ readonly coins: readonly OwnCoin[]; readonly built: Result<Constructed, Failure> }>,
-): Promise<Answer> {
-  for (let race = 1;; race++) {
-    const { coins, built } = await build();
-    if (!built.ok) return built;
-    const { spends } = built.value;
-    const offeredBefore = coins.filter(({ preference = 0 }) => preference >= OFFERED);
-    const again = new Set((race < RACES ? offeredBefore.map(({ utxo }) => utxo.ref) : spends).map(refKey));
-    if (await reserve(store, spends, again)) return ok(messaged(built.value));
-  }
-}
+const offerOf = (read: readonly OwnCoin[], built: Result<Constructed, Failure>): Result<Offering<Json>, Failure> =>
+  built.ok ? ok({ read, spends: built.value.spends, answer: messaged(built.value) }) : built;
 
 /** What that would cost; nothing is offered. */
 export async function estimating<T>(
@@ -173,13 +159,13 @@ export async function balancing(
   if (!found.ok) return found;
   const pools = await registered(options.port, asked.value.pools);
   if (!pools.ok) return pools;
-  return await offered(options, async () => {
+  return await offering(options.store, wallet.id, async () => {
     const { wish: _, ...input } = await gather(options, wallet, { payments: [] }, setting.value);
     const inputs = [...given.inputs, ...found.value];
     const built = await options.builders.run("balance", { ...input, ...given, inputs, pools: pools.value }, {
       deadline,
     });
-    return { coins: input.means.coins, built };
+    return offerOf(input.means.coins, built);
   });
 }
 

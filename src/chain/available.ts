@@ -16,12 +16,21 @@ const RESERVED_FOR = "2 minutes";
 
 /**
  * How gladly an output is spent, less is more: 0 free; 1 the output of a pending transaction; from 2 on offered to somebody, the more
- * the shorter ago.
+ * the shorter ago (the second since 1970 up to which it is, and 2).
  */
 export type Preference = number;
 
 /** The least preference of an output that was offered. */
 export const OFFERED: Preference = 2;
+
+/** What an output is read with that is taken from whoever it was offered to, at whatever time. */
+export const FORCED: Preference = Number.MAX_SAFE_INTEGER;
+
+/** An output as it was read before something was built on it. */
+export interface Offered {
+  readonly utxo: { readonly ref: OutRef };
+  readonly preference?: Preference | undefined;
+}
 
 /** An output on offer. */
 export interface AvailableUtxo {
@@ -44,8 +53,8 @@ export async function readAvailable(sql: Queries, address: string): Promise<Avai
   ].filter(({ utxo }) => !gone.has(refKey(utxo.ref)));
   const reserved = await readReserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
   return utxos.map((one) => {
-    const left = reserved.get(refKey(one.utxo.ref));
-    return left === undefined ? one : { ...one, preference: OFFERED + left };
+    const until = reserved.get(refKey(one.utxo.ref));
+    return until === undefined ? one : { ...one, preference: OFFERED + until };
   });
 }
 
@@ -76,28 +85,41 @@ async function pendingOf(sql: Queries, address: string, refs: readonly string[])
   }
 }
 
-/** Seconds that reservations have left, by output (`refKey`). */
+/** Up to when outputs are reserved (seconds since 1970), by output (`refKey`). */
 export async function readReserved(sql: Queries, refs: readonly string[]): Promise<Map<string, number>> {
-  const rows = await sql<{ ref: string; left: number }[]>`
-    select ref, extract(epoch from until - now())::float8 as left from reservation
+  const rows = await sql<{ ref: string; until: number }[]>`
+    select ref, extract(epoch from until)::float8 as until from reservation
     where ref = any(${sql.array([...refs])}) and until > now()`;
-  return new Map(rows.map((row) => [row.ref, row.left]));
+  return new Map(rows.map((row) => [row.ref, row.until]));
 }
 
 /**
- * Marks outputs as offered, all or none; false when somebody else was offered one of them since it was read. `again` are those that
- * were read as offered already, and that are offered once more because nothing else sufficed.
+ * Marks outputs as offered, all or none; false when somebody else was offered one of them since it was read. `read` are outputs as they
+ * were read: those that were offered already are offered once more, because nothing else sufficed, but not where somebody was quicker.
  */
-export async function reserve(store: Store, refs: readonly OutRef[], again: ReadonlySet<string>): Promise<boolean> {
+export async function reserve(
+  store: Store,
+  refs: readonly OutRef[],
+  read: readonly Offered[],
+): Promise<boolean> {
   const keys = refs.map(refKey).sort();
   if (keys.length === 0) return true;
+  const wanted = new Set(keys);
+  const before = Object.fromEntries(
+    read.flatMap(({ utxo: { ref }, preference = 0 }) =>
+      preference >= OFFERED && wanted.has(refKey(ref)) ? [[refKey(ref), preference - OFFERED]] : []
+    ),
+  );
   return await store.sql.begin(async (sql) => {
     const rows = await sql`
       insert into reservation (ref, until) select ref, now() + ${RESERVED_FOR}::interval from unnest(${
       sql.array(keys)
     }::text[]) ref
       on conflict (ref) do update set until = excluded.until
-      where reservation.until < now() or reservation.ref = any(${sql.array([...again])})
+      where reservation.until < now()
+        or extract(epoch from reservation.until)::float8 < (${
+      sql.json(before)
+    }::jsonb ->> reservation.ref)::float8 + ${CLOSE}::float8
       returning ref`;
     if (rows.length < keys.length) throw new Taken();
     return true;
@@ -106,6 +128,9 @@ export async function reserve(store: Store, refs: readonly OutRef[], again: Read
     throw error;
   }) as boolean;
 }
+
+/** Seconds by which a time may be off that was added to; the database's own are whole microseconds. */
+const CLOSE = 5e-7;
 
 class Taken extends Error {}
 

@@ -133,7 +133,7 @@ async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
 export interface BuildView {
   /** Open submissions of the wallet. */
   readonly pending: readonly ScannedTransaction[];
-  /** Seconds that reservations of some outputs (`refKey`) have left: `readReserved` of `chain/available.ts`. */
+  /** Up to when some outputs (`refKey`) are reserved: `readReserved` of `chain/available.ts`. */
   readonly reserved: (sql: Queries, refs: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** Change addresses that are wanted; `first`: the one at index 0, used or not. */
   readonly change: number | "first";
@@ -160,8 +160,8 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
   const reserved = await view.reserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
   return {
     utxos: utxos.map((one) => {
-      const left = reserved.get(refKey(one.utxo.ref));
-      return left === undefined ? one : { ...one, preference: OFFERED + left };
+      const until = reserved.get(refKey(one.utxo.ref));
+      return until === undefined ? one : { ...one, preference: OFFERED + until };
     }),
     change: await readChange(sql, own, open?.addresses ?? new Set(), view),
   };

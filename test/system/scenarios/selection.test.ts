@@ -133,4 +133,16 @@ describe("coins", () => {
     for (const hash of sent) await scenario.untilInLedger(id, hash);
     expect((await client.transactions(id)).filter(({ status }) => status !== "in_ledger")).toEqual([]);
   });
+
+  it("that somebody was offered and left are offered again, to one client at a time", async () => {
+    const id = await of(10n, 10n, 10n, 10n, 10n, 10n, 10n, 10n);
+    const payments = () => Array.from({ length: 8 }, () => to(3n * ADA));
+    const left = (await Promise.all(payments().map((body) => client.construct(id, body)))).flatMap(refs);
+    expect(new Set(left).size).toBe(8);
+    // eight that pay at once need all of them
+    const sent = await Promise.all(payments().map((body) => client.pay(id, { ...body, passphrase: PASSPHRASE })));
+    await scenario.blocks();
+    for (const { id: hash } of sent) await scenario.untilInLedger(id, hash);
+    expect(await client.transactions(id, { max_count: 8 })).toMatchObject(sent.map(() => ({ direction: "outgoing" })));
+  });
 });

@@ -9,7 +9,7 @@ import { HARD } from "#src/cardano/derivation.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { lovelace, type Value } from "#src/cardano/value.ts";
-import { atPoint, readReserved, reserve } from "#src/chain/available.ts";
+import { atPoint, FORCED, readReserved, reserve } from "#src/chain/available.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import { Follower } from "#src/chain/follower.ts";
 import { enrol } from "#src/chain/groups.ts";
@@ -227,7 +227,7 @@ describe("what a transaction is built from", () => {
     });
     await inLedger(first);
     const spend = transaction({ inputs: [refOf(first)], outputs: [out(foreign, 1n), out(change(0), 4n)], fee: 1n });
-    expect(await reserve(store, [refOf(first, 2)], new Set())).toBe(true);
+    expect(await reserve(store, [refOf(first, 2)], [])).toBe(true);
     const { value } = await atPoint(
       store,
       (sql) => readBuildable(sql, alice, { pending: [spend], reserved: readReserved, change: 3 }),
@@ -237,6 +237,13 @@ describe("what a transaction is built from", () => {
     expect(byRef.get(refKey(refOf(first, 1)))).toMatchObject({ preference: 0, path: path(0, 1) });
     expect(byRef.get(refKey(refOf(spend, 1)))).toMatchObject({ preference: 1, path: path(1, 0) });
     expect(byRef.get(refKey(refOf(first, 2)))!.preference).toBeGreaterThan(100);
+    // of two who read the same, one is offered what somebody was offered before
+    expect(await reserve(store, [refOf(first, 2)], [])).toBe(false);
+    expect(await reserve(store, [refOf(first, 2)], value.utxos)).toBe(true);
+    expect(await reserve(store, [refOf(first, 1), refOf(first, 2)], value.utxos)).toBe(false);
+    expect(await reserve(store, [refOf(first, 2)], [{ utxo: { ref: refOf(first, 2) }, preference: FORCED }])).toBe(
+      true,
+    );
     expect(byRef.get(refKey(refOf(first, 1)))!.utxo.output).toMatchObject({
       address: receive(1),
       value: lovelace(5_000_001n),
