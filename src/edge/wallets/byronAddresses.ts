@@ -49,7 +49,7 @@ export function byronAddressRoutes(app: OpenAPIHono, desk: Desk): void {
       key: key!,
       magic: networkMagic === MAINNET ? undefined : networkMagic,
     });
-    const kept = await keepRandomAddresses(store.sql, id, [{ account: path[0], index: path[1], address }]);
+    const kept = await keepRandomAddresses(store.sql, id, [{ account: path[0], index: path[1], address }], true);
     if (kept.length === 0) {
       throw new HttpFailure(409, "address_already_exists", "The wallet has the address with this index already.");
     }
@@ -68,7 +68,7 @@ export function byronAddressRoutes(app: OpenAPIHono, desk: Desk): void {
       }
       return { account: path[0], index: path[1], address: address.hex };
     });
-    await keepRandomAddresses(store.sql, id, found);
+    await keepRandomAddresses(store.sql, id, found, false);
   };
   route(app, {
     method: "put",

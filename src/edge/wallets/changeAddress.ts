@@ -28,5 +28,5 @@ export async function haveChangeAddress(
     key: key!,
     ...(id === 1 ? {} : { magic }),
   });
-  await keepRandomAddresses(sql, row.id, [{ account: path[0], index, address }]);
+  await keepRandomAddresses(sql, row.id, [{ account: path[0], index, address }], true);
 }

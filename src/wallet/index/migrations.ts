@@ -86,4 +86,10 @@ export const walletIndexMigrations: readonly Migration[] = [{
     -- so that one path of a random wallet may be found in several addresses
     alter table wallet_use drop constraint wallet_use_pkey;
     alter table wallet_use add primary key (wallet, role, index, credential);`,
+}, {
+  id: "wallet-index-4",
+  sql: `
+    -- whether an address of a random wallet was made with its root key, so that change may go there; of those that were kept before nobody
+    -- can tell
+    alter table wallet_address add column made boolean not null default false;`,
 }];

@@ -102,25 +102,26 @@ async function randomRows(
   after: AddressCursor,
   limit: number,
 ): Promise<AddressRow[]> {
-  const among = state === undefined ? sql`` : sql`having bool_or(not made) = ${state === "used"}`;
+  const among = state === undefined ? sql`` : sql`having bool_or(seen) = ${state === "used"}`;
   return await sql<AddressRow[]>`
-    select role, index, '' as credential, coalesce(max(address) filter (where made), max(address)) as address,
-      bool_or(not made) as used from (
-      select role, index, address, true as made from wallet_address where wallet = ${wallet}
-      union all select role, index, address, false from wallet_use where wallet = ${wallet}) a
+    select role, index, '' as credential, bool_or(seen) as used,
+      coalesce(max(address) filter (where made), max(address) filter (where seen), max(address)) as address from (
+      select role, index, address, made, false as seen from wallet_address where wallet = ${wallet}
+      union all select role, index, address, false, true from wallet_use where wallet = ${wallet}) a
     where (role, index) > (${after.role}::bigint, ${after.index}::bigint)
       and not exists (select 1 from wallet_forged f where f.wallet = ${wallet} and f.address = a.address)
     group by role, index ${among} order by role, index limit ${limit}`;
 }
 
 /**
- * Keeps addresses that were made with a random wallet's root key (hardened indices, address in hexadecimal), so that it may trust them with its
- * change: none that it was only told of. Gives those that it did not have, whether by this or by the chain.
+ * Keeps addresses of a random wallet (hardened indices, address in hexadecimal): `made` with its root key, so that it may trust them with its
+ * change, or only told of, and then anybody's who copied a path. Gives those that it did not have, whether by this or by the chain.
  */
 export async function keepRandomAddresses(
   sql: Queries,
   wallet: string,
   addresses: readonly { readonly account: number; readonly index: number; readonly address: string }[],
+  made: boolean,
 ): Promise<readonly string[]> {
   const rows = addresses.map(({ account, index, address }) => ({
     role: account,
@@ -129,11 +130,14 @@ export async function keepRandomAddresses(
     credential: credentialOf(address) ?? "",
   }));
   const kept = await sql<{ address: string }[]>`
-    insert into wallet_address (wallet, role, index, credential, address)
-    select ${wallet}, x.role, x.index, x.credential, x.address
+    insert into wallet_address as a (wallet, role, index, credential, address, made)
+    select distinct on (x.role, x.index) ${wallet}, x.role, x.index, x.credential, x.address, ${made}
     from jsonb_to_recordset(${sql.json(rows)}) as x (role bigint, index bigint, credential text, address text)
     where not exists (select 1 from wallet_use u where u.wallet = ${wallet} and u.credential = x.credential)
-    on conflict do nothing returning address`;
+    on conflict (wallet, role, index) do update
+      set credential = excluded.credential, address = excluded.address, made = true
+      where excluded.made and a.address <> excluded.address
+    returning address`;
   const fresh = new Set(kept.map(({ address }) => address));
   return addresses.map(({ address }) => address).filter((address) => fresh.has(address));
 }
@@ -142,6 +146,6 @@ export async function keepRandomAddresses(
 export async function madeAddresses(sql: Queries, wallet: string): Promise<number> {
   const [row] = await sql<
     { made: number }[]
-  >`select count(*)::int as made from wallet_address where wallet = ${wallet}`;
+  >`select count(*)::int as made from wallet_address where wallet = ${wallet} and made`;
   return row!.made;
 }

@@ -61,7 +61,7 @@ async function madeChange(sql: Queries, facts: WalletFacts, limit: number): Prom
   const rows = await sql<{ role: bigint; index: bigint; address: string; used: boolean }[]>`
     select a.role, a.index, a.address, u.index is not null as used from wallet_address a
       left join wallet_use u on u.wallet = a.wallet and u.role = a.role and u.index = a.index and u.credential = a.credential
-    where a.wallet = ${facts.wallet} order by used, a.role, a.index limit ${limit}`;
+    where a.wallet = ${facts.wallet} and a.made order by used, a.role, a.index limit ${limit}`;
   return rows.map(({ role, index, address, used }) => ({ address, path: pathOf(facts, role, index), used }));
 }
 

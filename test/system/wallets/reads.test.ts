@@ -310,6 +310,7 @@ describe("addresses", () => {
           index: HARD + index,
           address: made(account, index),
         })),
+        true,
       );
     expect(await keep([0, 5], [0, 6])).toEqual([made(0, 5), made(0, 6)]);
     expect(await keep([0, 5])).toEqual([]);
@@ -352,7 +353,20 @@ describe("addresses", () => {
     expect((await build(false)).change).toEqual([]);
     expect((await build(true)).change).toHaveLength(2);
     expect(await madeAddresses(store.sql, byron)).toBe(0);
-    await keepRandomAddresses(store.sql, byron, [{ account: HARD, index: HARD + 5, address: genuine }]);
+    // neither does one that was brought along, whose path opens as well
+    const path = { account: HARD, index: HARD + 5 };
+    const another = byronAddress({
+      key: fromHex("55".repeat(64)),
+      magic: 42,
+      derivationPath: fromHex(read.value.byron.derivationPath!),
+    });
+    expect(await keepRandomAddresses(store.sql, byron, [{ ...path, address: another }], false)).toEqual([another]);
+    expect(await madeAddresses(store.sql, byron)).toBe(0);
+    expect((await build(false)).change).toEqual([]);
+    // one of the wallet's own making takes its place, and is not displaced
+    expect(await keepRandomAddresses(store.sql, byron, [{ ...path, address: genuine }], true)).toEqual([genuine]);
+    expect(await keepRandomAddresses(store.sql, byron, [{ ...path, address: another }], false)).toEqual([]);
+    expect(await keepRandomAddresses(store.sql, byron, [{ ...path, address: genuine }], true)).toEqual([]);
     expect(await madeAddresses(store.sql, byron)).toBe(1);
     expect((await build(false)).change.map(({ address }) => address)).toEqual([genuine, genuine]);
     expect((await readAddresses(store.sql, byron, {})).addresses.map(({ address }) => address)).toEqual([genuine]);
