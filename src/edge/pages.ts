@@ -3,9 +3,9 @@
  * them, stay here. They are read once and kept in memory; a browser asks again each time and gets a 304 as long as it holds the same bytes, so
  * that a new version of the service never meets an old page.
  */
-import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Context } from "hono";
+import { etagOf, holds } from "#src/edge/etag.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -29,7 +29,7 @@ export function readPages(folder: URL): ReadonlyMap<string, Page> {
     const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
     if (type === undefined) continue;
     const body = lean(readFileSync(new URL(name, folder), "utf8"));
-    pages.set(name, { type, body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` });
+    pages.set(name, { type, body, etag: etagOf(body) });
   }
   return pages;
 }
@@ -48,8 +48,7 @@ export function sending(pages: ReadonlyMap<string, Page>, more: Readonly<Record<
     const page = pages.get(name);
     if (page === undefined) return c.notFound();
     const headers = { ...more, etag: page.etag, "cache-control": "no-cache" };
-    const held = c.req.header("if-none-match")?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-    if (held?.includes(page.etag)) return c.body(null, 304, headers);
+    if (holds(c, page.etag)) return c.body(null, 304, headers);
     return c.body(page.body, 200, { ...headers, "content-type": page.type });
   };
 }

@@ -7,7 +7,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
-import { pageOf } from "#src/edge/wallets/pages.ts";
+import { pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { DrepBook } from "#src/wallet/dreps/book.ts";
 import { isActive, type ListedDrep } from "#src/wallet/dreps/types.ts";

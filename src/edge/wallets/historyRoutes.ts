@@ -11,7 +11,7 @@ import { route } from "#src/edge/wallets/frame.ts";
 import { tellHistory, transactionOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
-import { cursorOf, linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
 import { STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { refusal } from "#src/edge/wallets/status.ts";

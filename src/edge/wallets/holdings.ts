@@ -16,7 +16,7 @@ import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
-import { cursorOf, linkNext, pageOf, readCursorText } from "#src/edge/wallets/pages.ts";
+import { cursorOf, linkNext, pageOf, readCursorText } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { distributionOf } from "#src/edge/wallets/distribution.ts";
 import { readTogether } from "#src/store/together.ts";

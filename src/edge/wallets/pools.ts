@@ -10,7 +10,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { poolText } from "#src/edge/wallets/delegationView.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
-import { pageOf } from "#src/edge/wallets/pages.ts";
+import { pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { epochView, timeText } from "#src/edge/wallets/times.ts";
 import { collect, readCollection } from "#src/wallet/pools/keeper.ts";

@@ -12,7 +12,7 @@ import { create } from "#src/edge/wallets/creation.ts";
 import { type Desk, isGone, LONGEST_MS, noSuchWallet, until, walletAlreadyExists } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
-import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";

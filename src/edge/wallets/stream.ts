@@ -15,7 +15,7 @@ import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { historyOf, type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
-import { cursorOf, cursorText, readCursorText } from "#src/edge/wallets/pages.ts";
+import { cursorOf, cursorText, readCursorText } from "#src/edge/paging.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import type { EventBatch } from "#src/runtime/eventLog.ts";

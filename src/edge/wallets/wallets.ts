@@ -17,7 +17,7 @@ import {
 } from "#src/edge/wallets/desk.ts";
 import { create } from "#src/edge/wallets/creation.ts";
 import { route } from "#src/edge/wallets/frame.ts";
-import { linkNext, readCursorText } from "#src/edge/wallets/pages.ts";
+import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { byronView, lastSlot, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";

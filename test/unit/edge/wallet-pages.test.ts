@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { pageOf } from "#src/edge/wallets/pages.ts";
+import { pageOf } from "#src/edge/paging.ts";
 import { edgeAlone } from "../../support/wallet_edge.ts";
 
 type Order = Parameters<typeof pageOf>[4];
