@@ -34,6 +34,8 @@ class TokenFacts {
     private readonly stone: Uint8Array | undefined,
     public count: number,
     private readonly cutAbove: number,
+    /** Paths that changes have set or removed, also where the value is as it was before. */
+    private readonly changed = new Set<string>(),
   ) {}
 
   /** The same facts, to try a transaction's changes on. */
@@ -46,6 +48,7 @@ class TokenFacts {
       this.stone,
       this.count,
       this.cutAbove,
+      new Set(this.changed),
     );
   }
 
@@ -60,6 +63,7 @@ class TokenFacts {
       ? this.trie.update(change.path, change.old, change.value)
       : this.trie[change.type](change.path, change.value);
     if (!done.ok) return done;
+    this.changed.add(path);
     if (operation.type === "delete") this.now.delete(path);
     else this.now.set(path, { key, value: operation.value, digest: change.value });
     this.count += operation.type === "insert" ? 1 : operation.type === "delete" ? -1 : 0;
@@ -68,10 +72,9 @@ class TokenFacts {
 
   *writes(): Generator<RowWrite> {
     const { token } = this;
-    for (const path of new Set([...this.stored.keys(), ...this.now.keys()])) {
+    for (const path of this.changed) {
       const before = this.stored.get(path);
       const after = this.now.get(path);
-      if (before && after && equalBytes(before.value, after.value)) continue;
       const entry = `${token}:${path}`;
       if (before) yield { type: "close", table: "fact", key: { entry } };
       if (after) {

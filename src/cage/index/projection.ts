@@ -42,7 +42,7 @@ export function cageProjection(options: CageProjectionOptions): Projection {
   const scripts = new Set(options.scripts);
   return {
     name: "cage",
-    tables: ["token_state", "token_quarantine", "token_request", "fact", "token_bucket"],
+    tables: ["token_state", "token_quarantine", "token_request", "token_request_end", "fact", "token_bucket"],
     keys(block): RowQuery[] {
       const refs = block.transactions.flatMap((transaction) => spent(transaction).map(refKey));
       return [
@@ -124,6 +124,9 @@ function requestedTokens(block: ScannedBlock, scripts: ReadonlySet<string>): Set
   return tokens;
 }
 
+/** Order within a block: of what a transaction has at a place. */
+const positionOf = (transaction: ScannedTransaction, place: number) => 65_536 * transaction.index + place;
+
 /** Digests of the keys, by token, of all requests that a block spends or makes. */
 function touchedPaths(block: ScannedBlock, rows: Rows, scripts: ReadonlySet<string>): Map<string, Set<string>> {
   const paths = new Map<string, Set<string>>();
@@ -195,11 +198,12 @@ class BlockFold {
       states.filter((row) => redeemers?.get(row.ref as string) === "modify").map((row) => row.token as string),
     );
     const applied = new Map<string, Row[]>();
-    for (const row of requests) {
+    for (const [place, row] of requests.entries()) {
       const token = row.token as string;
-      if (modified.has(token) && redeemers?.get(row.ref as string) === "contribute") {
-        applied.set(token, [...(applied.get(token) ?? []), row]);
-      } else this.retracted(row);
+      const isApplied = modified.has(token) && redeemers?.get(row.ref as string) === "contribute";
+      if (isApplied) applied.set(token, [...(applied.get(token) ?? []), row]);
+      else this.retracted(row);
+      this.closed(row, isApplied ? "applied" : "retracted", transaction, place);
     }
     const next = this.statesOf(transaction);
     for (const row of states) {
@@ -210,7 +214,9 @@ class BlockFold {
       if (queries.length > 0) return queries;
     }
     for (const [token, after] of next) this.booted(token, after);
-    for (const { ref, output, request } of requestsIn(transaction, this.scripts)) this.requested(ref, output, request);
+    for (const { ref, output, request } of requestsIn(transaction, this.scripts)) {
+      this.requested(ref, output, request, positionOf(transaction, ref.index));
+    }
     return [];
   }
 
@@ -330,7 +336,7 @@ class BlockFold {
     this.tell(token, { type: "QUARANTINED", slot: this.block.slot, reason });
   }
 
-  private requested(ref: OutRef, output: Output, request: Request): void {
+  private requested(ref: OutRef, output: Output, request: Request, position: number): void {
     const { operation } = request;
     this.put(this.requests, "token_request", {
       ref: refKey(ref),
@@ -345,10 +351,21 @@ class BlockFold {
       new_value: operation.type === "delete" ? null : operation.value,
       lovelace: output.value.lovelace,
       output: output.raw,
+      position,
       to_slot: null,
     });
     if (!this.known.has(request.name)) return;
     this.tell(request.name, { type: "REQUESTED", slot: this.block.slot, request: refKey(ref) });
+  }
+
+  /** Keeps what became of a request. */
+  private closed(row: Row, status: string, transaction: ScannedTransaction, place: number): void {
+    const { ref, token, path } = row;
+    const position = positionOf(transaction, place);
+    this.inserts.push({
+      table: "token_request_end",
+      row: { ref, token, path, status, tx: transaction.hash, position, to_slot: null },
+    });
   }
 
   private retracted(row: Row): void {
