@@ -14,6 +14,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
 import { holdLease } from "#src/runtime/leases.ts";
+import { showPresence } from "#src/runtime/presence.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import { startVaultSweep } from "#src/vault/sweep.ts";
@@ -123,10 +124,12 @@ export async function walletService(
   rooms: Rooms,
   { ask, events, health }: { ask: Ask; events: EventLog; health: (app: OpenAPIHono) => void },
 ): Promise<OpenAPIHono> {
-  const { store, port, builders, bus, options, log } = rooms;
+  const { store, port, builders, bus, options, log, stops } = rooms;
   const { allowPrivate, tokenMetadata } = options.outside;
   const book = openPoolBook({ store, port });
   await startPoolKeeping(rooms, book);
+  const presence = showPresence(bus);
+  stops.push(() => Promise.resolve(presence.close()));
   return walletApp({
     store,
     networkId: NETWORK_ID as 0 | 1,
@@ -137,6 +140,7 @@ export async function walletService(
     vault: createVault({ store, builders }),
     builders,
     events,
+    presence,
     toleranceS: options.syncToleranceS,
     clocked: options.nodeSocket !== undefined || options.blockfrost !== undefined || options.blockMs > 0,
     ...(tokenMetadata === undefined ? {} : { tokenMetadata }),

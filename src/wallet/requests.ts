@@ -2,7 +2,8 @@
  * Requests that spend and that a client named by a key of its own: asked again, they do nothing again and get the answer of the first time.
  *
  * The signed transaction is kept before it is submitted. Whoever comes back with the key has that one submitted once more, which a
- * network takes once; until there is one, only the newest of those that work on the request may put one there.
+ * network takes once; until there is one, only the newest of those that work on the request may put one there. So it may be taken over from
+ * whoever is believed to be gone: where that is wrong, what they made counts no more and is not submitted.
  */
 import type { Queries } from "#src/store/store.ts";
 import type { Migration } from "#src/store/migrations.ts";
@@ -15,9 +16,14 @@ export const requestMigrations: readonly Migration[] = [{
       scope text not null, key text not null, fingerprint text not null, attempt text not null, begun_at timestamptz not null default now(),
       transaction bytea, primary key (scope, key));
     create index on wallet_request (begun_at);`,
+}, {
+  id: "wallet-request-2",
+  sql: `
+    -- the process that works on it
+    alter table wallet_request add column holder text;`,
 }];
 
-/** Milliseconds after which somebody else may take over a request of which nothing is known. */
+/** Milliseconds after which anybody may take over a request of which nothing is heard. */
 export const ABANDONED_MS = 60_000;
 /** How long an answer is kept. */
 const KEPT = "24 hours";
@@ -26,33 +32,50 @@ const KEPT = "24 hours";
 export type Claimed =
   /** It is the caller's to do. */
   | { readonly state: "begun"; readonly attempt: string }
-  /** Somebody else is doing it. */
-  | { readonly state: "busy" }
+  /** Somebody else is doing it, in a process that is called `holder`. */
+  | { readonly state: "busy"; readonly attempt: string; readonly holder: string | null }
   /** The key was used for another request. */
   | { readonly state: "other" }
   /** The transaction that was made; it may have been submitted. */
   | { readonly state: "made"; readonly transaction: Uint8Array };
 
-/** Begins a request, or says what became of it. `scope` is whose the key is: a wallet, or none. */
+/** Who asks for a request, and what they know. */
+export interface Claim {
+  /** Whose the key is: a wallet, or none. */
+  readonly scope: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  /** The process that will work on it. */
+  readonly holder: string;
+  /** The attempt of somebody who is gone: it is taken over. */
+  readonly gone?: string;
+}
+
+/** Begins a request, or says what became of it. */
 export async function claimRequest(
   sql: Queries,
-  { scope, key, fingerprint }: { readonly scope: string; readonly key: string; readonly fingerprint: string },
+  { scope, key, fingerprint, holder, gone = "" }: Claim,
 ): Promise<Claimed> {
   await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;
   const attempt = crypto.randomUUID();
-  const [row] = await sql<{ attempt: string; fingerprint: string; transaction: Uint8Array | null }[]>`
-    insert into wallet_request as r (scope, key, fingerprint, attempt) values (${scope}, ${key}, ${fingerprint}, ${attempt})
-    on conflict (scope, key) do update set attempt = case
-        when r.transaction is null and r.fingerprint = excluded.fingerprint
-          and r.begun_at < now() - ${ABANDONED_MS} * interval '1 millisecond' then excluded.attempt else r.attempt end,
-      begun_at = case
-        when r.transaction is null and r.fingerprint = excluded.fingerprint
-          and r.begun_at < now() - ${ABANDONED_MS} * interval '1 millisecond' then now() else r.begun_at end
-    returning attempt, fingerprint, transaction`;
+  const free = sql`r.transaction is null and r.fingerprint = excluded.fingerprint
+    and (r.attempt = ${gone} or r.begun_at < now() - ${ABANDONED_MS} * interval '1 millisecond')`;
+  const [row] = await sql<
+    { attempt: string; holder: string | null; fingerprint: string; transaction: Uint8Array | null }[]
+  >`
+    insert into wallet_request as r (scope, key, fingerprint, attempt, holder)
+    values (${scope}, ${key}, ${fingerprint}, ${attempt}, ${holder})
+    on conflict (scope, key) do update set
+      attempt = case when ${free} then excluded.attempt else r.attempt end,
+      holder = case when ${free} then excluded.holder else r.holder end,
+      begun_at = case when ${free} then now() else r.begun_at end
+    returning attempt, holder, fingerprint, transaction`;
   const { transaction } = row!;
   if (row!.fingerprint !== fingerprint) return { state: "other" };
   if (transaction !== null) return { state: "made", transaction: new Uint8Array(transaction) };
-  return row!.attempt === attempt ? { state: "begun", attempt } : { state: "busy" };
+  return row!.attempt === attempt
+    ? { state: "begun", attempt }
+    : { state: "busy", attempt: row!.attempt, holder: row!.holder };
 }
 
 /** Says that a request is still being done: nobody may take it over for a while. */

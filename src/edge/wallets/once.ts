@@ -27,7 +27,7 @@ const SECRET = new Set(["passphrase"]);
  * its passphrase is not looked at.
  */
 export async function madeOnce(
-  { store }: Pick<Desk, "store">,
+  { store, presence }: Pick<Desk, "store" | "presence">,
   context: Context,
   scope: string,
   body: object,
@@ -40,7 +40,12 @@ export async function madeOnce(
   }
   const open = Object.fromEntries(Object.entries(body).filter(([name]) => !SECRET.has(name)));
   const fingerprint = hash256(utf8(toJson([context.req.method, context.req.path, plain(open)])));
-  const claimed = await claimRequest(store.sql, { scope, key, fingerprint });
+  const claim = { scope, key, fingerprint, holder: presence.name };
+  let claimed = await claimRequest(store.sql, claim);
+  // nobody waits for a process that ended while it worked on it
+  if (claimed.state === "busy" && claimed.holder !== null && await presence.isGone(claimed.holder)) {
+    claimed = await claimRequest(store.sql, { ...claim, gone: claimed.attempt });
+  }
   switch (claimed.state) {
     case "made":
       return claimed.transaction;

@@ -5,6 +5,7 @@ import type { Builders } from "#src/builders/builders.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import type { Ask } from "#src/runtime/ask.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
+import type { Presence } from "#src/runtime/presence.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
 import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
@@ -25,6 +26,8 @@ export interface WalletEdgeOptions {
   readonly builders: Builders;
   /** Transitions as they happen, for streams. */
   readonly events: EventLog;
+  /** That this process is there, and whether others are. */
+  readonly presence: Presence;
   /** So far behind, in seconds, a wallet counts as ready. */
   readonly toleranceS: number;
   /** Whether the network makes blocks by the clock, so that a tip of long ago means that the node is behind. */

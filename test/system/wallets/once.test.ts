@@ -159,4 +159,30 @@ describe("a request with an Idempotency-Key", () => {
     const outgoing = (await client.transactions(id)).filter(({ direction }) => direction === "outgoing");
     expect(outgoing.map((one) => one.id)).toEqual([again.said]);
   });
+
+  it("that died with its server before anything was signed is done at once by the next one", async () => {
+    const id = await funded();
+    const body = { passphrase: PASSPHRASE, payments: [{ address: home, amount: lovelace(2 * ADA) }] };
+    const send = () => ask("POST", `/wallets/${id}/transactions`, "lost", body);
+    const held = () =>
+      store.sql`select 1 from wallet_request where scope = ${id} and key = 'lost' and transaction is null`;
+    let first: ReturnType<typeof send> | undefined;
+    await store.sql.begin(async (sql) => {
+      // builds wait for this
+      await sql`lock table reservation in access exclusive mode`;
+      first = send();
+      await until("it is begun", async () => (await held()).length > 0);
+      // its own server is at it
+      expect(await send()).toEqual({ status: 409, said: "request_in_progress" });
+      await front.end("SIGKILL");
+    });
+    expect((await first!).status).not.toBe(202);
+    await start();
+    const again = await send();
+    expect(again.status, JSON.stringify(again)).toBe(202);
+    expect(await send()).toEqual(again);
+    await landed(id, again.said);
+    const outgoing = (await client.transactions(id)).filter(({ direction }) => direction === "outgoing");
+    expect(outgoing.map((one) => one.id)).toEqual([again.said]);
+  });
 });

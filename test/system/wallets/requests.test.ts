@@ -16,7 +16,8 @@ describe("a named request", () => {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;
   let store: Store;
   const named = { scope: "a wallet", key: "once" };
-  const claim = (fingerprint = "payment") => claimRequest(store.sql, { ...named, fingerprint });
+  const claim = (fingerprint = "payment", more: { readonly gone?: string } = {}) =>
+    claimRequest(store.sql, { ...named, fingerprint, holder: "here", ...more });
   const begun = async () => {
     const claimed = await claim();
     if (claimed.state !== "begun") throw new Error(`it is ${claimed.state}`);
@@ -39,9 +40,11 @@ describe("a named request", () => {
 
   it("is done by one, and told to all that ask for the same", async () => {
     const mine = await begun();
-    expect(await claim()).toEqual({ state: "busy" });
+    expect(await claim()).toEqual({ state: "busy", attempt: mine.attempt, holder: "here" });
     expect(await claim("another payment")).toEqual({ state: "other" });
-    expect((await claimRequest(store.sql, { ...named, scope: "another wallet", fingerprint: "x" })).state).toBe(
+    expect(
+      (await claimRequest(store.sql, { ...named, scope: "another wallet", fingerprint: "x", holder: "there" })).state,
+    ).toBe(
       "begun",
     );
     expect(await keepMade(store.sql, mine, Uint8Array.of(1, 2))).toBe(true);
@@ -72,6 +75,18 @@ describe("a named request", () => {
     expect(await claim()).toEqual({ state: "made", transaction: Uint8Array.of(2) });
   });
 
+  it("is taken over at once from one that is known to be gone, and from nobody else", async () => {
+    const lost = await begun();
+    expect(await claim("another payment", { gone: lost.attempt })).toEqual({ state: "other" });
+    const mine = await claim("payment", { gone: lost.attempt });
+    if (mine.state !== "begun") throw new Error(`it is ${mine.state}`);
+    // who comes later and still thinks of the first takes nothing over
+    expect(await claim("payment", { gone: lost.attempt })).toMatchObject({ state: "busy", attempt: mine.attempt });
+    expect(await keepMade(store.sql, lost, Uint8Array.of(1))).toBe(false);
+    expect(await keepMade(store.sql, { ...named, attempt: mine.attempt }, Uint8Array.of(2))).toBe(true);
+    expect(await claim("payment", { gone: mine.attempt })).toEqual({ state: "made", transaction: Uint8Array.of(2) });
+  });
+
   it("is left to one that still works on it, however long that takes", async () => {
     const mine = await begun();
     for (let i = 0; i < 3; i++) {
@@ -79,7 +94,7 @@ describe("a named request", () => {
       await holdRequest(store.sql, mine);
     }
     await pass(ABANDONED_MS / 2);
-    expect(await claim()).toEqual({ state: "busy" });
+    expect(await claim()).toEqual({ state: "busy", attempt: mine.attempt, holder: "here" });
     await holdRequest(store.sql, { ...mine, attempt: "another" });
     await pass(ABANDONED_MS / 2);
     expect((await claim()).state).toBe("begun");
