@@ -11,12 +11,14 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactLeaves } from "#src/cage/index/leaves.ts";
-import { readRequest, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { readRequest, readRequests, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { textBytes } from "#src/cage/text.ts";
+import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
+import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, readAvailable } from "#src/chain/available.ts";
@@ -45,6 +47,8 @@ const text = z.string();
 
 /** Most requests that one update applies. */
 const MOST_REQUESTS = 200;
+/** Most open requests that are looked at for an update which names none. */
+const MOST_WALKED = 2_000;
 
 const requestInput = z.discriminatedUnion("type", [
   z.object({ type: z.literal("insert"), address, key: text, newValue: text }),
@@ -68,8 +72,12 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
         run: (view, input, context) => request(options, view, input, context),
       }),
       update: defineBuild({
-        input: z.object({ address, requests: z.array(ref).min(1).max(MOST_REQUESTS) }),
+        input: z.object({ address, requests: z.array(ref).min(1).max(MOST_REQUESTS).nullable(), dryRun: z.boolean() }),
         run: (view, input, context) => update(options, view, input, context),
+      }),
+      transfer: defineBuild({
+        input: z.object({ address, to: address }),
+        run: (view, input, context) => transfer(options, view, input, context),
       }),
       retract: defineBuild({
         input: z.object({ address, request: ref }),
@@ -93,7 +101,15 @@ export function tokenBoot(options: TokenBuildOptions) {
 }
 
 /** A transaction, and what is answered beside it. */
-type Offer = Result<{ readonly built: Built; readonly more: Record<string, Json> }, Failure>;
+type Offer = Result<
+  {
+    readonly built: Built;
+    readonly more: Record<string, Json>;
+    /** Whether only that is told, and nothing offered. */
+    readonly dry?: boolean;
+  },
+  Failure
+>;
 
 /** Reads what every build needs, and more with it at the same point; then builds, on outputs that nobody else was just offered. */
 async function building<T>(
@@ -132,11 +148,11 @@ async function building<T>(
       available: value.available,
     }, value.more);
     if (!offer.ok) return offer;
-    const { built, more } = offer.value;
+    const { built, more, dry } = offer.value;
     return ok({
       read: value.available,
-      spends: built.spends.map((utxo) => utxo.ref),
-      answer: { unsignedTransaction: toHex(built.transaction), ...more },
+      spends: dry ? [] : built.spends.map((utxo) => utxo.ref),
+      answer: dry ? more : { unsignedTransaction: toHex(built.transaction), ...more },
     });
   });
 }
@@ -200,10 +216,18 @@ async function request(
   });
 }
 
+interface UpdateAsked {
+  readonly address: string;
+  /** Null: of all that are open, as many as can be applied and as fit. */
+  readonly requests: string[] | null;
+  /** Whether to tell only what an update would do: nothing is offered, and no request is in the way of others. */
+  readonly dryRun: boolean;
+}
+
 async function update(
   options: TokenBuildOptions,
   view: View,
-  input: { address: string; requests: string[] },
+  { address, requests: named, dryRun }: UpdateAsked,
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
   const no = impossible(view, { type: "UPDATE" });
@@ -211,13 +235,13 @@ async function update(
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
     const state = await stateOf(sql, entity.id);
-    const requests = await readRequestsAt(sql, input.requests);
+    const requests = named ? await readRequestsAt(sql, named) : await readRequests(sql, entity.id, MOST_WALKED);
     const paths = requests.flatMap((one) => one ? [one.path] : []);
     return { state, requests, facts: state && await readFactLeaves(sql, state, paths) };
   };
-  return await building(options, input.address, deadline, script, read, async (common, { state, requests, facts }) => {
+  return await building(options, address, deadline, script, read, async (common, { state, requests, facts }) => {
     if (!state || !facts) return ended;
-    const unknown = input.requests.flatMap((one, i) =>
+    const unknown = (named ?? []).flatMap((one, i) =>
       requests[i]?.token === entity.id ? [] : [{
         request: one,
         code: "request_unknown",
@@ -225,30 +249,65 @@ async function update(
       }]
     );
     if (unknown.length > 0) return failing(unknown);
-    const utxos = requests.map((one) => one!.utxo);
+    if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
     const built = await options.builders.run(
-      "update",
-      { ...common, state: state.utxo, requests: utxos, facts },
+      named && !dryRun ? "update" : "batch",
+      { ...common, state: state.utxo, requests: requests.map((one) => one!.utxo), facts },
       { deadline, affinity: entity.id },
     );
-    if (built.ok) return ok({ built: built.value, more: { mpfRoot: built.value.root } });
+    if (built.ok) return ok({ built: built.value, more: updated(built.value, dryRun), dry: dryRun });
     if (built.error.code === "requests_fail") {
-      return failing(
-        (built.error.details as { requests: { request: string; code: string; message: string }[] }).requests,
-      );
+      return failing((built.error.details as { requests: readonly RefusedRequest[] }).requests);
     }
     if (built.error.code === "state_differs") return quarantined(view);
     return built;
   });
 }
 
+/** What is told of an update beside its transaction. */
+function updated(built: BuiltUpdate & Partial<BuiltBatch>, dryRun: boolean): Record<string, Json> {
+  const { root, applied, left = [], fee, size } = built;
+  return {
+    mpfRoot: root,
+    applied: applied.map(refText),
+    left: left.map(leftText),
+    ...(dryRun ? { dryRun, fee: String(fee), size } : {}),
+  };
+}
+
+async function transfer(
+  options: TokenBuildOptions,
+  view: View,
+  input: { address: string; to: string },
+  { entity, deadline }: BuildContext,
+): Promise<Answer> {
+  const no = impossible(view, { type: "UPDATE" });
+  if (no) return no;
+  const script = await versionOf(options, entity.id);
+  const read = (sql: Queries) => stateOf(sql, entity.id);
+  return await building(options, input.address, deadline, script, read, async (common, state) => {
+    if (!state) return ended;
+    const { to } = input;
+    const built = await options.builders.run("transfer", { ...common, state: state.utxo, to }, { deadline });
+    if (!built.ok) return built;
+    return ok({ built: built.value, more: { owner: built.value.owner, signers: [...built.value.signers] } });
+  });
+}
+
+/** An output as clients have it. */
+const refText = (key: string): string => key.replace("#", "-");
+
+const leftText = ({ request, code, message }: { request: string; code: string; message: string }) => ({
+  request: refText(request),
+  code,
+  message,
+});
+
 function failing(requests: readonly { request: string; code: string; message: string }[]): Result<never, Failure> {
   const message = requests.length === 1
     ? "A request cannot be applied."
     : `${requests.length} requests cannot be applied.`;
-  return fail("requests_fail", message, {
-    requests: requests.map(({ request, ...why }) => ({ request: request.replace("#", "-"), ...why })),
-  });
+  return fail("requests_fail", message, { requests: requests.map(leftText) });
 }
 
 async function retract(
@@ -268,7 +327,7 @@ async function retract(
 }
 
 function gone(request: string): Result<never, Failure> {
-  return fail("request_unknown", `There is no open request ${request.replace("#", "-")}.`);
+  return fail("request_unknown", `There is no open request ${refText(request)}.`);
 }
 
 async function end(

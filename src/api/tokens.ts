@@ -128,9 +128,25 @@ export const unsignedRequest = unsigned.extend({
     description: "What would fail once the open requests apply; empty when nothing is known against it.",
   }),
 }).meta({ id: "UnsignedRequest" });
-export const unsignedUpdate = unsigned.extend({
+const applying = z.object({
   mpfRoot: z.string().meta({ description: "Root after the requests apply." }),
-}).meta({ id: "UnsignedUpdate" });
+  applied: z.array(z.string()).meta({ description: "Requests that it applies, in the ledger's order." }),
+  left: z.array(z.object({ request: z.string(), code: z.string(), message: z.string() })).meta({
+    description:
+      "Requests that stay open, each with the reason: `fact_exists`, `fact_missing`, `fact_differs` after those before it; `not_applicable`; `no_room` in this transaction.",
+  }),
+});
+export const unsignedUpdate = unsigned.extend(applying.shape).meta({ id: "UnsignedUpdate" });
+export const updateDryRun = applying.extend({
+  dryRun: z.literal(true),
+  fee: z.string().meta({ description: "Lovelace." }),
+  size: z.int().meta({ description: "Bytes once signed." }),
+}).meta({ id: "UpdateDryRun", description: "What an update would do; nothing was offered to sign." });
+export const unsignedTransfer = unsigned.extend({
+  owner: z.string().meta({ description: "Key hash of the next owner." }),
+  signers: z.array(z.string()).meta({ description: "Key hashes of all who must sign: the owner and the next one." }),
+}).meta({ id: "UnsignedTransfer" });
+export const flag = z.enum(["true", "false"]).transform((text) => text === "true").meta({ type: "boolean" });
 
 export const submitted = z.object({ txHash: z.string() }).meta({ id: "Submitted" });
 

@@ -8,9 +8,12 @@ import type { BuiltBoot } from "#src/cage/transactions/boot.ts";
 import type { BuiltRequest, RequestInput } from "#src/cage/transactions/request.ts";
 import type { RetractInput } from "#src/cage/transactions/retract.ts";
 import type { BuiltUpdate, UpdateFailure, UpdateInput } from "#src/cage/transactions/update.ts";
+import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
+import type { BuiltTransfer, TransferFailure, TransferInput } from "#src/cage/transactions/transfer.ts";
 import type { EndInput } from "#src/cage/transactions/end.ts";
 import type { CutMismatch } from "#src/forestry/cut.ts";
 import type { FactsAtHand } from "#src/builders/facts.ts";
+import type { ProveInput, Proven } from "#src/builders/proofs.ts";
 import type {
   Derived,
   DeriveInput,
@@ -53,12 +56,17 @@ export interface Jobs {
   request(input: RequestInput): Result<BuiltRequest, BuildFailure>;
   retract(input: RetractInput): Result<Built, BuildFailure>;
   update(input: UpdateInput & { readonly facts: FactsAtHand }): Result<BuiltUpdate, UpdateFailure>;
+  /** As many of the requests as can be applied and as fit. */
+  batch(input: UpdateInput & { readonly facts: FactsAtHand }): Result<BuiltBatch, UpdateFailure>;
+  transfer(input: TransferInput): Result<BuiltTransfer, TransferFailure>;
   end(input: EndInput): Result<Built, BuildFailure>;
   evaluate(input: EvaluationInput): Result<Evaluation, never>;
   /** Root of facts, 32 bytes in hexadecimal. */
   root(input: FactsAtHand): Result<string, CutMismatch>;
   /** Cut of facts, and their root. */
   cut(input: FactsAtHand): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
+  /** A fact or its absence, proven. */
+  prove(input: ProveInput): Result<Proven, CutMismatch>;
   openRoot(input: OpenRootInput): Result<OpenedRoot, Failure<"bad_mnemonic">>;
   /** One signature a path on each message, in their order. */
   signMessages(input: SignInput): Result<readonly (readonly KeySignature[])[], WrongPassphrase>;

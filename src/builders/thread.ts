@@ -3,16 +3,21 @@ import { parentPort } from "node:worker_threads";
 import { toHex } from "#src/base/bytes.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
+import type { Measure } from "#src/balance/balance.ts";
+import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { measuring } from "#src/cage/transactions/common.ts";
 import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
-import { buildUpdate } from "#src/cage/transactions/update.ts";
+import { buildTransfer } from "#src/cage/transactions/transfer.ts";
+import { buildUpdate, type UpdateFailure, type UpdateInput } from "#src/cage/transactions/update.ts";
 import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { unpacked } from "#src/builders/crossing.ts";
-import { openFacts } from "#src/builders/facts.ts";
+import { type FactsAtHand, openFacts } from "#src/builders/facts.ts";
+import type { Forestry } from "#src/forestry/trie.ts";
+import { prove } from "#src/builders/proofs.ts";
 import { walletBuildJobs } from "#src/builders/walletBuilds.ts";
 import { walletKeyJobs } from "#src/builders/walletKeys.ts";
 import type { JobFailure, JobInput, JobName, JobValue, Order, Report } from "#src/builders/jobs.ts";
@@ -21,6 +26,16 @@ type Handlers = { [J in JobName]: (input: JobInput<J>) => Promise<Result<JobValu
 
 /** The script machine, loaded when first asked for: it takes a second and 200 MB. */
 const scripts = () => import("#src/plutus/evaluate.ts");
+
+/** A build of an update, with the facts opened. */
+function updating<T>(build: (input: UpdateInput, facts: Forestry, measure: Measure) => Result<T, UpdateFailure>) {
+  return async ({ facts, ...input }: UpdateInput & { readonly facts: FactsAtHand }) => {
+    const [{ evaluateScripts }] = await Promise.all([scripts(), initHash()]);
+    const opened = openFacts(facts);
+    if (!opened.ok) return fail("state_differs", opened.error.message, opened.error.details);
+    return build(input, opened.value, measuring(evaluateScripts, input));
+  };
+}
 
 const handlers: Handlers = {
   async warm() {
@@ -36,11 +51,10 @@ const handlers: Handlers = {
   async retract(input) {
     return buildRetract(input, measuring((await scripts()).evaluateScripts, input));
   },
-  async update({ facts, ...input }) {
-    const [{ evaluateScripts }] = await Promise.all([scripts(), initHash()]);
-    const opened = openFacts(facts);
-    if (!opened.ok) return fail("state_differs", opened.error.message, opened.error.details);
-    return buildUpdate(input, opened.value, measuring(evaluateScripts, input));
+  update: updating(buildUpdate),
+  batch: updating(buildBatch),
+  async transfer(input) {
+    return buildTransfer(input, measuring((await scripts()).evaluateScripts, input));
   },
   async end(input) {
     return buildEnd(input, measuring((await scripts()).evaluateScripts, input));
@@ -58,6 +72,7 @@ const handlers: Handlers = {
     const facts = openFacts(input);
     return facts.ok ? ok({ root: toHex(facts.value.root), cut: cutOf(facts.value) }) : facts;
   },
+  prove,
   ...walletKeyJobs,
   ...walletBuildJobs,
 };

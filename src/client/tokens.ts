@@ -13,7 +13,9 @@ import { sleep } from "#src/base/clock.ts";
 import type * as api from "#src/api/tokens.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { addWitness, transactionHash } from "#src/cardano/transaction.ts";
+import { factSegment } from "#src/client/factKey.ts";
 import { ApiError, call } from "#src/client/http.ts";
+import type { FactProof } from "#src/client/proofs.ts";
 
 export type Token = z.output<typeof api.token>;
 export type Tokens = z.output<typeof api.tokens>;
@@ -22,6 +24,8 @@ export type LedgerTransaction = z.output<typeof api.transaction>;
 export type Unsigned = z.output<typeof api.unsigned>;
 export type UnsignedBoot = z.output<typeof api.unsignedBoot>;
 export type UnsignedRequest = z.output<typeof api.unsignedRequest>;
+export type UpdateDryRun = z.output<typeof api.updateDryRun>;
+export type UnsignedTransfer = z.output<typeof api.unsignedTransfer>;
 export type UnsignedUpdate = z.output<typeof api.unsignedUpdate>;
 
 /** A transaction (hexadecimal CBOR) with the signatures of some keys added; every other byte stays as it is. */
@@ -33,6 +37,9 @@ export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]
     ...keys.map((key) => ({ key: publicKey(key), signature: sign(key, hash) })),
   ));
 }
+
+const updatePath = (address: string, tokenId: string, requests: readonly string[]) =>
+  `/transaction/${address}/update-token/${tokenId}?${requests.map((request) => `request=${request}`).join("&")}`;
 
 export class TokenClient {
   /** `base` is the address of the service, such as `http://127.0.0.1:3000`. Every method throws `ApiError`. */
@@ -48,6 +55,12 @@ export class TokenClient {
 
   facts(tokenId: string): Promise<Facts> {
     return this.get(`/token/${tokenId}/facts`);
+  }
+
+  /** A fact or its absence with its proof, which `verifyFact` checks; `key` is bytes, or a text as this API writes keys. */
+  fact(tokenId: string, key: string | Uint8Array): Promise<FactProof> {
+    const { segment, query } = factSegment(key);
+    return this.get(`/token/${tokenId}/facts/${segment}${query}`);
   }
 
   /** The transaction that creates a token; `value` is the token's id. */
@@ -71,10 +84,19 @@ export class TokenClient {
     return this.get(`/transaction/${address}/retract-change/${request}`);
   }
 
-  /** The transaction that applies requests (`<hash>-<index>`). */
-  apply(address: string, tokenId: string, requests: readonly string[]): Promise<UnsignedUpdate> {
-    const query = requests.map((request) => `request=${request}`).join("&");
-    return this.get(`/transaction/${address}/update-token/${tokenId}?${query}`);
+  /** The transaction that applies requests (`<hash>-<index>`); without any, as many of those that are open as can be applied and as fit. */
+  apply(address: string, tokenId: string, requests: readonly string[] = []): Promise<UnsignedUpdate> {
+    return this.get(updatePath(address, tokenId, requests));
+  }
+
+  /** What `apply` would do, and what it would leave open; these requests may be ones that it cannot apply. */
+  tryApply(address: string, tokenId: string, requests: readonly string[] = []): Promise<UpdateDryRun> {
+    return this.get(`${updatePath(address, tokenId, requests)}&dryRun=true`);
+  }
+
+  /** The transaction that gives a token to another owner, whose address is `to`: both sign it. */
+  transfer(address: string, tokenId: string, to: string): Promise<UnsignedTransfer> {
+    return this.get(`/transaction/${address}/transfer-token/${tokenId}?to=${to}`);
   }
 
   end(address: string, tokenId: string): Promise<Unsigned> {

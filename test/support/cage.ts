@@ -93,12 +93,12 @@ export class Outputs {
     };
   }
 
-  /** Applies a built transaction once signed: checks it against the ledger's arithmetic, and its units by evaluating it again. */
+  /** Applies a built transaction once all have signed: checks it against the ledger's arithmetic, and its units by evaluating it again. */
   apply(
     built: Built,
-    who: Person,
+    ...who: readonly Person[]
   ): { readonly created: readonly Utxo[]; readonly fee: bigint; readonly least: bigint } {
-    const transaction = signed(built.transaction, who);
+    const transaction = signed(built.transaction, ...who);
     const known = [...this.all(), published];
     const sound = expectSound(transaction, known, parameters);
     const scanned = scanTransaction(transaction);

@@ -103,11 +103,11 @@ export async function readTokens(sql: Queries): Promise<TokenLine[]> {
   return rows.map(({ token, owner, root, ref }) => ({ token, owner, root, ref: parseRefKey(ref) }));
 }
 
-/** Open requests of a token in the ledger's order of their outputs. */
-export async function readRequests(sql: Queries, token: string): Promise<OpenRequest[]> {
+/** Open requests of a token in the ledger's order of their outputs: all, or the first of them. */
+export async function readRequests(sql: Queries, token: string, most?: number): Promise<OpenRequest[]> {
   const rows = await sql<Row[]>`
     select * from token_request where token = ${token} and to_slot is null
-    order by left(ref, 64), substr(ref, 66)::int`;
+    order by left(ref, 64), substr(ref, 66)::int limit ${most ?? null}`;
   return rows.map(requestOf);
 }
 

@@ -1,8 +1,10 @@
 /** A token's state output, read for a transaction of its owner. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Utxo } from "#src/cardano/output.ts";
+import type { NewOutput } from "#src/cardano/transaction.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
-import { decodeDatum, type State } from "#src/cage/datum.ts";
+import { atLeast } from "#src/balance/output.ts";
+import { decodeDatum, encodeState, type State } from "#src/cage/datum.ts";
 import type { KeyAddress } from "#src/cage/plutus_address.ts";
 import { type BuildFailure, type BuildInput, requester } from "#src/cage/transactions/common.ts";
 
@@ -22,4 +24,17 @@ export function ownedState(input: BuildInput, utxo: Utxo): Result<OwnedState, Bu
   if (datum?.type !== "state" || asset === undefined) throw new TypeError("an output that is no token's state");
   if (datum.state.owner !== owner.value.payment) return fail("not_owner", "The token is not one of this address.");
   return ok({ owner: owner.value, token: nameOf(asset), state: datum.state });
+}
+
+/** The output of a token's next state. */
+export function nextState(
+  { parameters, script, state: { output } }: BuildInput & { readonly state: Utxo },
+  token: string,
+  state: State,
+): NewOutput {
+  return atLeast(parameters, {
+    address: output.address,
+    value: { ...output.value, assets: new Map([[script.hash + token, 1n]]) },
+    datum: encodeState(state),
+  });
 }

@@ -1,5 +1,5 @@
 /**
- * Updating a token: its owner applies requests, all of those named or none.
+ * Updating a token: its owner applies requests, all of those named or none; or as many as there are and as fit (`batch.ts`).
  *
  * The first output is the next state; output n refunds the n-th request in the ledger's order of inputs with what it locked
  * but for the fee it offers. Requests are applied in that order, each on what the one before it left.
@@ -9,15 +9,15 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import { compareRefs, refKey, type Utxo } from "#src/cardano/output.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import type { NewOutput } from "#src/cardano/transaction.ts";
+import { encodeOutput, type NewOutput } from "#src/cardano/transaction.ts";
 import type { Measure } from "#src/balance/balance.ts";
-import { atLeast, neededLovelace } from "#src/balance/output.ts";
-import { changeOf, decodeDatum, encodeState, type Request } from "#src/cage/datum.ts";
+import { neededLovelace } from "#src/balance/output.ts";
+import { changeOf, decodeDatum, type Request } from "#src/cage/datum.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
 import { type Action, spendData } from "#src/cage/redeemer.ts";
 import type { Forestry, Refusal } from "#src/forestry/trie.ts";
 import { type BuildFailure, type BuildInput, type Built, finish } from "#src/cage/transactions/common.ts";
-import { ownedState } from "#src/cage/transactions/state.ts";
+import { nextState, type OwnedState, ownedState } from "#src/cage/transactions/state.ts";
 
 export interface UpdateInput extends BuildInput {
   /** The token's state output. */
@@ -29,15 +29,18 @@ export interface UpdateInput extends BuildInput {
 /** An update, and the root of the facts after it. */
 export interface BuiltUpdate extends Built {
   readonly root: string;
+  /** `refKey` of the requests that it applies, in the order in which it does. */
+  readonly applied: readonly string[];
 }
 
 /**
  * Why one request cannot be applied. `fact_…`: after the requests before it the key is there already, is missing, or has another value;
- * `other_token`: it is no request of this token; `not_applicable`: it holds assets or a script, or less than its fee and refund take.
+ * `other_token`: it is no request of this token; `not_applicable`: it holds assets or a script, or less than its fee and refund take;
+ * `no_room`: what the transaction applies already leaves too little of it.
  */
-export type RequestReason = Refusal["code"] | "other_token" | "not_applicable";
+export type RequestReason = Refusal["code"] | "other_token" | "not_applicable" | "no_room";
 
-/** A request that stops an update. */
+/** A request that an update leaves where it is. */
 export interface RefusedRequest {
   /** `refKey` of its output. */
   readonly request: string;
@@ -50,75 +53,115 @@ export type UpdateFailure = BuildFailure | Failure<"requests_fail" | "state_diff
 
 /** Builds the transaction that applies requests to the facts, which `facts` (left as it is) holds as they are now. */
 export function buildUpdate(input: UpdateInput, facts: Forestry, measure: Measure): Result<BuiltUpdate, UpdateFailure> {
+  const token = updatable(input, facts);
+  if (!token.ok) return token;
+  const walked = walk(input, token.value, facts);
+  return walked.left.length > 0 ? requestsFail(walked.left) : buildWalked(input, token.value, walked, measure);
+}
+
+/** A token that its owner may update, with the facts at hand. */
+export function updatable(
+  input: UpdateInput,
+  facts: Forestry,
+): Result<OwnedState, BuildFailure | Failure<"state_differs">> {
   const owned = ownedState(input, input.state);
-  if (!owned.ok) return owned;
-  const { owner, token, state } = owned.value;
-  if (toHex(facts.root) !== state.root) {
-    return fail("state_differs", "The facts at hand are not those of the token's state.");
-  }
+  if (!owned.ok || toHex(facts.root) === owned.value.state.root) return owned;
+  return fail("state_differs", "The facts at hand are not those of the token's state.");
+}
+
+/** `requests_fail`, with a reason for each of them. */
+export function requestsFail(requests: readonly RefusedRequest[]): Result<never, Failure<"requests_fail">> {
+  const message = requests.length === 1
+    ? "A request cannot be applied."
+    : `${requests.length} requests cannot be applied.`;
+  return fail("requests_fail", message, { requests });
+}
+
+/** What came of requests, each at its turn. */
+export interface Walked {
+  readonly taken: readonly Taken[];
+  readonly left: readonly RefusedRequest[];
+  /** Of the facts after all that are taken. */
+  readonly root: string;
+  /** Bytes that those take in a transaction: about. */
+  readonly bytes: number;
+}
+
+interface Taken {
+  readonly utxo: Utxo;
+  readonly action: Action;
+  readonly refund: NewOutput;
+}
+
+/**
+ * Takes requests in the ledger's order, each on what those before it left, as long as there is room for what it adds; `room` is in bytes.
+ * What is left leaves no trace: a request after it is looked at as if it were not there.
+ */
+export function walk(
+  input: UpdateInput,
+  { token }: Pick<OwnedState, "token">,
+  facts: Forestry,
+  room = Infinity,
+): Walked {
   const named = new Map(input.requests.map((request) => [refKey(request.ref), request]));
-  const requests = [...named.values()].sort((a, b) => compareRefs(a.ref, b.ref));
-  const applied = apply(input, token, facts.copy(), requests);
-  if (!applied.ok) return applied;
-  const { actions, refunds, root } = applied.value;
-  const next = atLeast(input.parameters, {
-    address: input.state.output.address,
-    value: { ...input.state.output.value, assets: new Map([[input.script.hash + token, 1n]]) },
-    datum: encodeState({ owner: state.owner, root }),
-  });
+  const taken: Taken[] = [];
+  const left: RefusedRequest[] = [];
+  let [now, bytes] = [facts.copy(), 0];
+  for (const utxo of [...named.values()].sort((a, b) => compareRefs(a.ref, b.ref))) {
+    const next = now.copy();
+    const done = taking(input, token, next, utxo);
+    const added = done.ok ? bytesOf(done.value) : 0;
+    const refused = !done.ok ? done.error : bytes + added > room ? NO_ROOM.error : undefined;
+    if (refused) {
+      left.push({ request: refKey(utxo.ref), code: refused.code, message: refused.message });
+    } else if (done.ok) {
+      taken.push(done.value);
+      [now, bytes] = [next, bytes + added];
+    }
+  }
+  return { taken, left, root: toHex(now.root), bytes };
+}
+
+const NO_ROOM = fail("no_room", "The transaction has no room left for it: the next one may have.");
+
+/** A request's part in an update; the facts are changed by it. */
+function taking(input: UpdateInput, token: string, facts: Forestry, utxo: Utxo): Result<Taken, Failure<RequestReason>> {
+  const request = requestOf(input, token, utxo);
+  if (!request.ok) return request;
+  const refund = refundOf(input, utxo, request.value);
+  if (!refund.ok) return refund;
+  const proof = facts.apply(changeOf(request.value.key, request.value.operation));
+  if (!proof.ok) return proof;
+  return ok({ utxo, action: { type: "apply", proof: proof.value }, refund: refund.value });
+}
+
+/** Of a request's input and of its own redeemer with its units, about. */
+const INPUT_BYTES = 37 + 22;
+
+/** What taking a request adds to a transaction. */
+function bytesOf({ action, refund }: Taken): number {
+  return INPUT_BYTES + encodeData(spendData({ type: "modify", actions: [action] })).length +
+    encodeOutput(refund).length;
+}
+
+/** The transaction that applies what is taken. */
+export function buildWalked(
+  input: UpdateInput,
+  { owner, token, state }: OwnedState,
+  { taken, root }: Walked,
+  measure: Measure,
+): Result<BuiltUpdate, BuildFailure> {
   const contribute = encodeData(spendData({ type: "contribute" }));
+  const actions = taken.map(({ action }) => action);
   const built = finish(input, owner, {
-    inputs: [input.state, ...requests],
-    outputs: [next, ...refunds],
+    inputs: [input.state, ...taken.map(({ utxo }) => utxo)],
+    outputs: [nextState(input, token, { owner: state.owner, root }), ...taken.map(({ refund }) => refund)],
     redeemers: [
       { for: { purpose: "spend", ref: input.state.ref }, data: encodeData(spendData({ type: "modify", actions })) },
-      ...requests.map(({ ref }) => ({ for: { purpose: "spend" as const, ref }, data: contribute })),
+      ...taken.map(({ utxo: { ref } }) => ({ for: { purpose: "spend" as const, ref }, data: contribute })),
     ],
   }, measure);
-  return built.ok ? ok({ ...built.value, root }) : built;
-}
-
-interface Applied {
-  readonly actions: readonly Action[];
-  readonly refunds: readonly NewOutput[];
-  readonly root: string;
-}
-
-function apply(
-  input: UpdateInput,
-  token: string,
-  facts: Forestry,
-  requests: readonly Utxo[],
-): Result<Applied, Failure<"requests_fail">> {
-  const actions: Action[] = [];
-  const refunds: NewOutput[] = [];
-  const refused: RefusedRequest[] = [];
-  for (const utxo of requests) {
-    const refuse = ({ code, message }: Failure<RequestReason>) =>
-      refused.push({ request: refKey(utxo.ref), code, message });
-    const request = requestOf(input, token, utxo);
-    if (!request.ok) {
-      refuse(request.error);
-      continue;
-    }
-    const refund = refundOf(input, utxo, request.value);
-    if (!refund.ok) {
-      refuse(refund.error);
-      continue;
-    }
-    const proof = facts.apply(changeOf(request.value.key, request.value.operation));
-    if (!proof.ok) {
-      refuse(proof.error);
-      continue;
-    }
-    actions.push({ type: "apply", proof: proof.value });
-    refunds.push(refund.value);
-  }
-  if (refused.length === 0) return ok({ actions, refunds, root: toHex(facts.root) });
-  const message = refused.length === 1
-    ? "A request cannot be applied."
-    : `${refused.length} requests cannot be applied.`;
-  return fail("requests_fail", message, { requests: refused });
+  return built.ok ? ok({ ...built.value, root, applied: taken.map(({ utxo }) => refKey(utxo.ref)) }) : built;
 }
 
 function requestOf({ script }: UpdateInput, token: string, { output }: Utxo): Result<Request, Failure<RequestReason>> {

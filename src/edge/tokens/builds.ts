@@ -73,29 +73,49 @@ export function buildRoutes(app: OpenAPIHono, { store, requester, alive, built, 
     method: "get",
     path: "/transaction/:address/update-token/:tokenId",
     summary: "Build the transaction that applies requests",
+    description:
+      "Those that are named, all or none; or, where none is, of all that are open as many as can be applied at their turn and as fit. " +
+      "A dry run tells what an update would do with them, and what it would leave: it offers nothing to sign.",
     params: ofToken,
-    query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]) },
+    query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
     headers,
-    answer: api.unsignedUpdate,
+    answer: z.union([api.unsignedUpdate, api.updateDryRun]),
     refusals: {
       403: "`not_owner`",
       ...GONE,
       ...BUILDING,
-      400: "`bad_request`, `bad_address`, `request_missing`",
-      409: "`requests_fail`, with a reason for each; `token_quarantined`, `paused`",
+      409: "`requests_fail`, with a reason for each; `nothing_to_apply`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
     const from = requester(params.address);
-    const wanted = [...new Set(query.request)];
-    if (wanted.length === 0) {
-      throw new HttpFailure(
-        400,
-        "request_missing",
-        "Name the requests to apply: ?request=<transaction hash>-<output index>.",
-      );
-    }
+    const named = [...new Set(query.request)].map(refRow);
     await alive(params.tokenId);
-    return await built(context, params.tokenId, "update", { address: from, requests: wanted.map(refRow) });
+    return await built(context, params.tokenId, "update", {
+      address: from,
+      dryRun: query.dryRun ?? false,
+      requests: named.length > 0 ? named : null,
+    });
+  });
+
+  endpoint(app, {
+    method: "get",
+    path: "/transaction/:address/transfer-token/:tokenId",
+    summary: "Build the transaction that gives a token to another owner",
+    description: "Both owners sign it: the contract gives a token to nobody who did not agree.",
+    params: ofToken,
+    query: { to: api.addressText },
+    headers,
+    answer: api.unsignedTransfer,
+    refusals: {
+      403: "`not_owner`",
+      ...GONE,
+      ...BUILDING,
+      409: "`owner_unchanged`, `token_quarantined`, `paused`",
+    },
+  }, async ({ params, query, context }) => {
+    const [from, to] = [requester(params.address), requester(query.to)];
+    await alive(params.tokenId);
+    return await built(context, params.tokenId, "transfer", { address: from, to });
   });
 
   endpoint(app, {

@@ -209,7 +209,7 @@ describe("a token", () => {
     };
     const inputs = {
       REQUEST: ["request", { type: "delete", address: "ab", key: "", oldValue: "" }],
-      UPDATE: ["update", { address: "ab", requests: [`${"0".repeat(64)}#0`] }],
+      UPDATE: ["update", { address: "ab", requests: [`${"0".repeat(64)}#0`], dryRun: false }],
       END: ["end", { address: "ab" }],
     } as const;
     for (const [state, story] of Object.entries(stories) as [State, Input[]][]) {

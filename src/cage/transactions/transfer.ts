@@ -1,0 +1,48 @@
+/** Giving a token to another owner: its facts stay as they are, and the contract wants both to sign. */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { encodeData } from "#src/cardano/data.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import type { Measure } from "#src/balance/balance.ts";
+import { spendData } from "#src/cage/redeemer.ts";
+import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
+import { nextState, ownedState } from "#src/cage/transactions/state.ts";
+
+export interface TransferInput extends BuildInput {
+  /** The token's state output. */
+  readonly state: Utxo;
+  /** Address of the next owner, its bytes in hexadecimal: base or enterprise, of a key. */
+  readonly to: string;
+}
+
+/** A transaction that both owners sign. */
+export interface BuiltTransfer extends Built {
+  /** Key hash of the next owner. */
+  readonly owner: string;
+  /** Key hashes of who must sign: the owner, who pays, and the next one. */
+  readonly signers: readonly string[];
+}
+
+/** `owner_unchanged`: the token is that owner's already. */
+export type TransferFailure = BuildFailure | Failure<"owner_unchanged">;
+
+/** Builds the transaction that gives a token away; the owner pays. */
+export function buildTransfer(input: TransferInput, measure: Measure): Result<BuiltTransfer, TransferFailure> {
+  const owned = ownedState(input, input.state);
+  if (!owned.ok) return owned;
+  const next = requester({ address: input.to, network: input.network });
+  if (!next.ok) return next;
+  const { owner, token, state } = owned.value;
+  const { payment } = next.value;
+  if (payment === state.owner) return fail("owner_unchanged", "The token has this owner already.");
+  const signers = [owner.payment, payment];
+  const built = finish(input, owner, {
+    inputs: [input.state],
+    outputs: [nextState(input, token, { ...state, owner: payment })],
+    requiredSigners: signers,
+    redeemers: [{
+      for: { purpose: "spend", ref: input.state.ref },
+      data: encodeData(spendData({ type: "modify", actions: [] })),
+    }],
+  }, measure);
+  return built.ok ? ok({ ...built.value, owner: payment, signers }) : built;
+}

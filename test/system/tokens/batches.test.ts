@@ -1,0 +1,107 @@
+/** Updates that name no request, and tokens that are given away, over HTTP on a devnet. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ApiError } from "#src/client/http.ts";
+import { TokenClient } from "#src/client/tokens.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+
+describe("a token's requests, together", () => {
+  let infra: Awaited<ReturnType<typeof sharedInfra>>;
+  let arbor: Arbor;
+  let client: TokenClient;
+  let token: string;
+  const owner = new User("base");
+  const other = new User("enterprise");
+
+  const sealed = (user: User, { unsignedTransaction }: { readonly unsignedTransaction: string }) =>
+    land(arbor.tokens, user.sign(unsignedTransaction));
+  const refused = async (asked: Promise<unknown>) => {
+    const error = await asked.then(() => undefined, (error: unknown) => error);
+    expect(error).toBeInstanceOf(ApiError);
+    return error as ApiError;
+  };
+
+  beforeAll(async () => {
+    infra = await sharedInfra();
+    arbor = await Arbor.start({ infra });
+    client = new TokenClient(arbor.tokens);
+    await Promise.all([fund(arbor.devnet, arbor.tokens, owner), fund(arbor.devnet, arbor.tokens, other)]);
+    const { value, ...boot } = await client.boot(owner.address);
+    token = value;
+    await sealed(owner, boot);
+  });
+  afterAll(async () => {
+    await arbor?.end();
+    await infra?.stop();
+  });
+
+  it("are none at first", async () => {
+    expect(await refused(client.apply(owner.address, token))).toMatchObject({ status: 409, code: "nothing_to_apply" });
+    expect(await http(arbor.tokens, "GET", `/transaction/${owner.address}/update-token/${token}?dryRun=perhaps`))
+      .toMatchObject({ status: 400, body: { code: "bad_request" } });
+  });
+
+  it("are tried without a trace, then applied but for those that fail, which say why", async () => {
+    const made = new Map<string, string>();
+    for (const key of ["a", "b", "c"]) {
+      made.set(`${await sealed(other, await client.insert(other.address, token, key, `value of ${key}`))}-0`, key);
+    }
+    const wrong = `${await sealed(other, await client.delete(other.address, token, "nowhere", "nothing"))}-0`;
+    const tried = await client.tryApply(owner.address, token);
+    expect(tried).toEqual({
+      dryRun: true,
+      mpfRoot: expect.stringMatching(/^[0-9a-f]{64}$/),
+      applied: expect.arrayContaining([...made.keys()]),
+      left: [{ request: wrong, code: "fact_missing", message: expect.any(String) }],
+      fee: expect.stringMatching(/^\d+$/),
+      size: expect.any(Number),
+    });
+    expect(tried.applied).toEqual([...made.keys()].sort());
+    // of named ones as well: without a dry run they are applied all or none
+    const named = [[...made.keys()][0]!, wrong];
+    expect(await client.tryApply(owner.address, token, named)).toMatchObject({
+      applied: [named[0]],
+      left: [{ request: wrong, code: "fact_missing" }],
+    });
+    expect(await refused(client.apply(owner.address, token, named))).toMatchObject({
+      status: 409,
+      code: "requests_fail",
+      details: { requests: [{ request: wrong, code: "fact_missing" }] },
+    });
+    expect(await refused(client.tryApply(other.address, token))).toMatchObject({ status: 403, code: "not_owner" });
+    const { applied, left, mpfRoot, ...update } = await client.apply(owner.address, token);
+    expect({ applied, left, mpfRoot }).toEqual({ applied: tried.applied, left: tried.left, mpfRoot: tried.mpfRoot });
+    await sealed(owner, update);
+    expect(await client.facts(token)).toEqual({ a: "value of a", b: "value of b", c: "value of c" });
+    expect(await client.token(token)).toMatchObject({ root: mpfRoot, requests: [{ outputRefId: wrong }] });
+    expect(await refused(client.apply(owner.address, token))).toMatchObject({
+      status: 409,
+      code: "requests_fail",
+      details: { requests: [{ request: wrong, code: "fact_missing" }] },
+    });
+  });
+
+  it("are the next owner's to apply once both signed", async () => {
+    const { root, requests } = await client.token(token);
+    const given = await client.transfer(owner.address, token, other.address);
+    expect(given).toMatchObject({ owner: other.keyHash, signers: [owner.keyHash, other.keyHash] });
+    expect(await refused(client.submit(owner.sign(given.unsignedTransaction)))).toMatchObject({
+      status: 422,
+      code: "refused_by_ledger",
+    });
+    await land(arbor.tokens, other.sign(owner.sign(given.unsignedTransaction)));
+    expect(await client.token(token)).toMatchObject({ owner: other.keyHash, root, requests });
+    expect(await refused(client.transfer(owner.address, token, other.address)))
+      .toMatchObject({ status: 403, code: "not_owner" });
+    expect(await refused(client.transfer(other.address, token, other.address)))
+      .toMatchObject({ status: 409, code: "owner_unchanged" });
+    expect(await refused(client.transfer(other.address, token, "nonsense")))
+      .toMatchObject({ status: 400, code: "bad_address" });
+    await sealed(owner, await client.insert(owner.address, token, "d", "value of d"));
+    const { applied, left, ...update } = await client.apply(other.address, token);
+    expect([applied.length, left.length]).toEqual([1, 1]);
+    await sealed(other, update);
+    expect(await client.facts(token)).toHaveProperty("d", "value of d");
+  });
+});
