@@ -52,8 +52,8 @@ export function cursorText(cursor: Json): string {
   );
 }
 
-/** The cursor that was handed back, as `read` finds it; throws 400 for what never was one. */
-export function readCursorText<T>(text: string, read: (value: Json) => T | undefined): T {
+/** The cursor that was handed back, as `read` finds it; throws `refused()` for what never was one. */
+export function readCursorText<T>(text: string, read: (value: Json) => T | undefined, refused = noPlace): T {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
     const cursor = read(parseJson(fromUtf8(bytes) ?? ""));
@@ -61,7 +61,7 @@ export function readCursorText<T>(text: string, read: (value: Json) => T | undef
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof DOMException)) throw error;
   }
-  throw noPlace();
+  throw refused();
 }
 
 const noPlace = () => new HttpFailure(400, "bad_request", "after is no place that a page of this list has given.");

@@ -117,10 +117,10 @@ function idOf(position: Position, { slot, index, hash }: HistoryCursor): string 
 }
 
 async function placeIn(text: string, { events }: Desk): Promise<{ position: Position; place: HistoryCursor }> {
-  const read = readCursorText(text, (value) => cursorOf(value, ["slot", "index"], ["hash", "position"]));
+  const read = readCursorText(text, (value) => cursorOf(value, ["slot", "index"], ["hash", "position"]), notGiven);
   const position = parsePosition(read.position);
-  if (position === undefined || !(await events.reached(position).catch(() => true))) {
-    throw new HttpFailure(400, "bad_request", "Last-Event-ID is no place that this stream has given.");
-  }
+  if (position === undefined || !(await events.reached(position).catch(() => true))) throw notGiven();
   return { position, place: { slot: read.slot, index: read.index, hash: read.hash } };
 }
+
+const notGiven = () => new HttpFailure(400, "bad_request", "Last-Event-ID is no place that this stream has given.");

@@ -158,7 +158,11 @@ describe("events, pages and requests done once", () => {
   });
 
   it("begin at no place that was never told, and for no wallet that is not there", async () => {
-    expect(await scenario.refused(open(mine, { after: "nonsense" }))).toEqual([400, "bad_request"]);
+    for (const after of ["nonsense", btoa('{"slot":1}')]) {
+      const refused = await scenario.refusal(open(mine, { after }));
+      expect([refused.status, refused.code]).toEqual([400, "bad_request"]);
+      expect(refused.message).toContain("Last-Event-ID");
+    }
     expect(await scenario.refused(client.events("0".repeat(40)).next())).toEqual([404, "no_such_wallet"]);
   });
 
