@@ -2,6 +2,7 @@
 import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
 import { type Desk, isGone, LONGEST_MS } from "#src/edge/wallets/desk.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
@@ -31,4 +32,13 @@ export async function create(
     }
     await sleep(AGAIN_MS);
   }
+}
+
+/**
+ * Throws what a command is refused with that failed; not where it only takes longer than a call may, as great pools do, and what it is to bring
+ * about is there already and goes on.
+ */
+export async function refuseUnlessThere(failure: Failure, isThere: () => Promise<boolean>): Promise<void> {
+  const refused = refusal(failure);
+  if (!(refused instanceof HttpFailure && refused.status === 503 && await isThere())) throw refused;
 }

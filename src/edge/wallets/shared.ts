@@ -8,7 +8,7 @@ import { type Json, toJson } from "#src/base/json.ts";
 import { HARD, ROLES } from "#src/cardano/derivation.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { birthOf } from "#src/edge/wallets/birth.ts";
-import { create } from "#src/edge/wallets/creation.ts";
+import { create, refuseUnlessThere } from "#src/edge/wallets/creation.ts";
 import { type Desk, isGone, LONGEST_MS, noSuchWallet, until, walletAlreadyExists } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
@@ -92,7 +92,9 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
       delegation: delegation ? told(delegation) : null,
     }, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
     if (answer.ok) return await one(id);
-    throw isGone(answer.error) ? walletAlreadyExists(id) : refusal(answer.error);
+    if (isGone(answer.error)) throw walletAlreadyExists(id);
+    await refuseUnlessThere(answer.error, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
+    return await one(id);
   };
 
   route(app, {
@@ -160,12 +162,13 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: api.sharedWallet,
   }, ({ params }) => one(params.walletId));
 
-  /** Puts a command to a wallet that is there. */
-  const tell = async (id: string, event: { type: string; [name: string]: Json }) => {
+  /** Puts a command to a wallet that is there; `isDone` says whether what takes longer than a call may is under way. */
+  const tell = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
     await sharedWallet(desk, id);
     const answer = await desk.ask({ kind: SHARED, id }, event, { deadlineMs: LONGEST_MS });
     if (answer.ok) return;
-    throw isGone(answer.error) ? noSuchWallet(id) : refusal(answer.error);
+    if (isGone(answer.error)) throw noSuchWallet(id);
+    await refuseUnlessThere(answer.error, isDone);
   };
 
   route(app, {
@@ -213,7 +216,12 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
           "`shared_wallet_key_already_exists`, `shared_wallet_no_delegation_template`",
       },
     }, async ({ params, body }) => {
-      await tell(params.walletId, { type: "ADD_KEYS", credential, keys: body });
+      // the last key has the wallet derive its addresses
+      await tell(params.walletId, { type: "ADD_KEYS", credential, keys: body }, async () => {
+        const { sharing } = await sharedWallet(desk, params.walletId);
+        const known = sharing[credential]?.keys ?? {};
+        return sharing.complete && Object.entries(body).every(([name, key]) => known[name] === key);
+      });
       return await one(params.walletId);
     });
   }

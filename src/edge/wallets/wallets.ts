@@ -15,7 +15,7 @@ import {
   until,
   walletAlreadyExists,
 } from "#src/edge/wallets/desk.ts";
-import { create } from "#src/edge/wallets/creation.ts";
+import { create, refuseUnlessThere } from "#src/edge/wallets/creation.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { byronView, lastSlot, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
@@ -64,12 +64,8 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
     }, async () => await readWallet(store.sql, id) !== undefined);
     if (answer.ok) return await one(id, kind);
     if (isGone(answer.error)) throw walletAlreadyExists(id);
-    // it is there, and syncs, also while great pools take longer to derive than a call may
-    const failure = refusal(answer.error);
-    if (failure instanceof HttpFailure && failure.status === 503 && await readWallet(store.sql, id)) {
-      return await one(id, kind);
-    }
-    throw failure;
+    await refuseUnlessThere(answer.error, async () => await readWallet(store.sql, id) !== undefined);
+    return await one(id, kind);
   };
   const fromWords = async (
     kind: WalletRow["kind"],
