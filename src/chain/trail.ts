@@ -20,7 +20,14 @@ const MOST_ROWS = 500_000;
 /** A remembered block: its place, and marks of the values that it asks for. */
 interface Step {
   readonly at: Tip;
-  readonly marks: Float64Array;
+  readonly marks: readonly number[];
+}
+
+/** A column that blocks asked for, and what its values' marks begin with. */
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  readonly seed: number;
 }
 
 /** The values that blocks can find rows of some things by. */
@@ -33,7 +40,7 @@ export interface Concerns {
 /** The memory of what one projection read. */
 export class Trail {
   private readonly after = new Map<string, Step>();
-  private readonly columns = new Map<string, { readonly table: string; readonly column: string }>();
+  private readonly columns = new Map<string, Column>();
   private readonly bounds = new Map<string, { readonly table: string; readonly column: string }>();
   private size = 0;
 
@@ -64,12 +71,12 @@ export class Trail {
         where ${mine} ${live(table)} limit 1`;
       if (row) return undefined;
     }
-    for (const [place, { table, column }] of this.columns) {
+    for (const { table, column, seed } of this.columns.values()) {
       if (!own.has(table)) return undefined;
       const rows = await sql<{ value: string }[]>`select distinct t.${sql(column)}::text as value
         from chain_member m join ${sql(table)} t on t.${sql(members.column)} = m.member
         where ${mine} and t.${sql(column)} is not null ${live(table)} limit ${MOST_ROWS}`;
-      for (const { value } of rows) found.add(mark(place, value));
+      for (const { value } of rows) found.add(mark(seed, value));
       if (found.size >= MOST_ROWS) return undefined;
     }
     return { marks: found, columns: known };
@@ -110,29 +117,37 @@ export class Trail {
     this.size -= step.marks.length + BLOCK_COSTS;
   }
 
-  private marks(queries: readonly RowQuery[]): Float64Array {
-    const marks = new Set<number>();
+  private marks(queries: readonly RowQuery[]): readonly number[] {
+    // an array of its own kind would take 8 bytes a value as well, and the time of all the marks in it to be made
+    const marks: number[] = [];
     for (const query of queries) {
       const { table, column } = query;
       const place = `${table}.${column}`;
       if (!("in" in query)) {
-        this.bounds.set(place, { table, column });
+        if (!this.bounds.has(place)) this.bounds.set(place, { table, column });
         continue;
       }
-      this.columns.set(place, { table, column });
-      for (const value of query.in) marks.add(mark(place, String(value)));
+      let known = this.columns.get(place);
+      if (!known) this.columns.set(place, known = { table, column, seed: mark(0, place) });
+      for (const value of query.in) marks.push(mark(known.seed, String(value)));
     }
-    return Float64Array.from(marks);
+    // without the room that is left in it
+    return marks.slice();
   }
 }
 
+/** Of a longer text the first and the last characters make its mark: those of hashes tell them apart, and blocks ask for thousands. */
+const FIRST = 24;
+const LAST = 8;
+
 /** 53 bits of a value in a column: two that share one make a block be read in vain. */
-function mark(place: string, value: string): number {
-  const text = `${place}=${value}`;
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
+function mark(seed: number, value: string): number {
+  const { length } = value;
+  let high = 0xdeadbeef ^ (seed / 4_294_967_296) ^ length;
+  let low = 0x41c6ce57 ^ seed;
+  for (let i = 0; i < length; i++) {
+    if (i === FIRST && length > FIRST + LAST) i = length - LAST;
+    const code = value.charCodeAt(i);
     high = Math.imul(high ^ code, 2_654_435_761);
     low = Math.imul(low ^ code, 1_597_334_677);
   }
