@@ -26,7 +26,8 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
   rooms.health.checks.set("partitions", () => servedCheck(store));
   const boot = tokenBoot(buildOptions(rooms));
   const health = healthRoutes({ health: rooms.health });
-  const app = tokenApp({ store, networkId: NETWORK_ID, ask: ask.ask, build: ask.build, boot, health, log });
+  const { builders } = rooms;
+  const app = tokenApp({ store, networkId: NETWORK_ID, ask: ask.ask, build: ask.build, boot, builders, health, log });
   const tokens = await listen(rooms, app, {
     service: "the token service",
     port: options.tokenPort,

@@ -3,7 +3,7 @@
  * text it is; every other byte comes back as a lone surrogate U+DC80 to U+DCFF (as Python's PEP 383 does), which no text a
  * client may send contains, so that two different keys never look alike.
  */
-import { utf8 } from "#src/base/bytes.ts";
+import { isWellFormed, joined, utf8 } from "#src/base/bytes.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -17,6 +17,17 @@ export function bytesText(bytes: Uint8Array): string {
   } catch {
     return escaped(bytes);
   }
+}
+
+/** The bytes behind a text that `bytesText` gave; undefined for a text that it gives for none. */
+export function bytesOf(text: string): Uint8Array | undefined {
+  if (isWellFormed(text)) return utf8(text);
+  const parts = Array.from(text, (character) => {
+    const code = character.codePointAt(0)!;
+    return code >= 0xdc80 && code <= 0xdcff ? Uint8Array.of(code - 0xdc00) : utf8(character);
+  });
+  const bytes = joined(parts);
+  return bytesText(bytes) === text ? bytes : undefined;
 }
 
 function escaped(bytes: Uint8Array): string {

@@ -29,7 +29,7 @@ export function dice(seed: number): (sides: number) => number {
 }
 
 /** Keys whose paths begin alike, so that proofs have forks and skips. */
-function crowds(): string[][] {
+export function crowds(): string[][] {
   const groups = new Map<number, string[]>();
   for (let i = 0; i < 30_000; i++) {
     const path = leafOf(utf8(`k${i}`), utf8("")).path;
@@ -43,15 +43,17 @@ function crowds(): string[][] {
 
 const SKIPS = [1, -1, 2, -2, 5, -5, 62, 64];
 const SLOTS = [0, 1, 7, 15, 16, 17, 31, 255, -1, -16];
-type Roll = (sides: number) => number;
+export type Roll = (sides: number) => number;
 
-function flip(bytes: Uint8Array, roll: Roll): Uint8Array {
+/** Bytes with one bit turned over. */
+export function flip(bytes: Uint8Array, roll: Roll): Uint8Array {
   const out = bytes.slice();
   if (out.length > 0) out[roll(out.length)]! ^= 1 << roll(8);
   return out;
 }
 
-function resize(bytes: Uint8Array, roll: Roll): Uint8Array {
+/** Bytes cut or filled up to another length. */
+export function resize(bytes: Uint8Array, roll: Roll): Uint8Array {
   const length = [0, 1, 31, 32, 33, 64, 96, 127, 128, 160][roll(10)]!;
   return concat(bytes, new Uint8Array(160)).subarray(0, length);
 }
@@ -100,7 +102,8 @@ function bendStep(step: Step, roll: Roll): Step {
   }
 }
 
-function bend(proof: Proof, roll: Roll): Step[] {
+/** A proof with one thing about it changed. */
+export function bend(proof: Proof, roll: Roll): Step[] {
   const out = [...proof];
   const at = roll(out.length);
   const step = out[at]!;

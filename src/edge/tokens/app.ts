@@ -6,6 +6,7 @@ import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { openDesk } from "#src/edge/tokens/desk.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
+import { proofRoutes } from "#src/edge/tokens/proofs.ts";
 import { tokenRoutes } from "#src/edge/tokens/tokens.ts";
 import { transactionRoutes } from "#src/edge/tokens/transactions.ts";
 import { waitRoutes } from "#src/edge/tokens/wait.ts";
@@ -17,6 +18,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   transactionRoutes(app, desk);
   tokenRoutes(app, desk);
   factRoutes(app, desk);
+  proofRoutes(app, desk);
   buildRoutes(app, desk);
   waitRoutes(app, desk);
   options.health(app);

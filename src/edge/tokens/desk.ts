@@ -43,6 +43,13 @@ export function timeOf(context: Context): number {
   return given === undefined ? LONGEST_MS : Math.min(check(api.timeLimit, given, `header ${TIMEOUT}`), LONGEST_MS);
 }
 
+/** What is said of a token that is not alive. */
+export function tokenGone(token: string, status: "unknown" | "ended"): HttpFailure {
+  return status === "unknown"
+    ? new HttpFailure(404, "token_unknown", `There is no token ${token}.`)
+    : new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
+}
+
 export function openDesk(options: TokenEdgeOptions): Desk {
   return {
     ...options,
@@ -61,10 +68,7 @@ export function openDesk(options: TokenEdgeOptions): Desk {
     },
     async alive(token) {
       const found = await readToken(options.store.sql, token);
-      if (found.status === "unknown") {
-        throw new HttpFailure(404, "token_unknown", `There is no token ${token}.`);
-      }
-      if (found.status === "ended") throw new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
+      if (!("state" in found)) throw tokenGone(token, found.status);
       return found.state;
     },
     async built(context, token, name, input) {

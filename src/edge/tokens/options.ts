@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
+import type { Builders } from "#src/builders/builders.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Ask } from "#src/runtime/ask.ts";
 import type { Store } from "#src/store/store.ts";
@@ -22,3 +23,5 @@ export interface TokenEdgeOptions {
   /** How long a wait for blocks may take, in ms. */
   readonly longestWaitMs?: number;
 }
+  /** For proofs. */
+  readonly builders: Pick<Builders, "run">;

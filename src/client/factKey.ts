@@ -1,0 +1,28 @@
+/** How a key, which may be any bytes, stands in the path of a URL. */
+import { fromUtf8, toHex } from "#src/base/bytes.ts";
+import { bytesOf } from "#src/cage/text.ts";
+import { digest } from "#src/forestry/hash.ts";
+
+/** Most bytes of a key in a URL; servers and what stands before them take 8 kB of a request's first line. */
+const LONGEST = 1_024;
+
+/** Bytes of a key, given as they are or as a text of this API. Throws a `TypeError` where the text is none. */
+export function keyBytes(key: string | Uint8Array): Uint8Array {
+  const bytes = typeof key === "string" ? bytesOf(key) : key;
+  if (!bytes) throw new TypeError("a key is bytes, or a text whose lone surrogates stand for bytes that are no UTF-8");
+  return bytes;
+}
+
+/**
+ * A key as the last segment of a path, with the query that says how it is written: itself, percent-encoded, where every proxy on the
+ * way leaves it alone; else in hexadecimal; and its digest where it is empty, a name that URLs give a meaning, or long.
+ */
+export function factSegment(key: string | Uint8Array): { readonly segment: string; readonly query: string } {
+  const bytes = keyBytes(key);
+  const text = fromUtf8(bytes) ?? "";
+  if (bytes.length > LONGEST || bytes.length === 0 || text === "." || text === "..") {
+    return { segment: toHex(digest(bytes)), query: "?encoding=digest" };
+  }
+  if (/^[\w.~-]+$/.test(text)) return { segment: text, query: "" };
+  return { segment: toHex(bytes), query: "?encoding=hex" };
+}

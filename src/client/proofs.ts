@@ -1,0 +1,184 @@
+/**
+ * Facts checked without trust in whoever tells them: the proof must lead from key and value to the root that the token's state
+ * output holds, and what that output holds is compared with what the caller has from elsewhere. Runs in a browser.
+ *
+ * ```ts
+ * const answer = await new TokenClient(anybody).fact(tokenId, "key");
+ * // `datum` from a node or a provider of the caller's own: the inline datum of the output that holds the token's asset.
+ * const checked = verifyFact(answer, { tokenId, key: "key", trusted: { policyId, assetName: tokenId, datum } });
+ * if (checked.ok && checked.value.included) use(checked.value.text);
+ * ```
+ *
+ * The point at which the answer was read and the reference of the state output are in no datum: they stay the word of the service, unless
+ * the caller knows the reference.
+ */
+import type { z } from "zod";
+import type * as api from "#src/api/proofs.ts";
+import { equalBytes, fromHex, isHex, toHex } from "#src/base/bytes.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { decodeDatum, type State } from "#src/cage/datum.ts";
+import { bytesText } from "#src/cage/text.ts";
+import { parseAddress, readAddressHex } from "#src/cardano/address.ts";
+import { decodeAll } from "#src/cardano/cbor.ts";
+import { type Output, readOutput } from "#src/cardano/output.ts";
+import { keyBytes } from "#src/client/factKey.ts";
+import { digest } from "#src/forestry/hash.ts";
+import { readProofJson } from "#src/forestry/json.ts";
+import { encodeProof, type Proof } from "#src/forestry/proof.ts";
+import { excludes, includes } from "#src/forestry/verify.ts";
+
+/** A fact or its absence with its proof, as the token service answers. */
+export type FactProof = z.output<typeof api.factProof>;
+
+/** What the caller knows of the token's state from somebody else than the service whose answer is checked. All in hexadecimal. */
+export type TrustedState =
+  /** The root itself. */
+  | { readonly root: string }
+  /** The inline datum (CBOR) of the output that holds the asset, as a provider tells it; its `outputRefId` where it is to be compared too. */
+  | { readonly policyId: string; readonly assetName: string; readonly datum: string; readonly outputRefId?: string }
+  /** The whole output (CBOR): what it holds, and that it stands at the contract of the policy, is read from it. */
+  | { readonly policyId: string; readonly output: string; readonly outputRefId?: string };
+
+/** What was asked, and what is known. */
+export interface FactQuestion {
+  readonly tokenId: string;
+  /** Bytes, or a text as the service writes keys. */
+  readonly key: string | Uint8Array;
+  readonly trusted: TrustedState;
+}
+
+/** What is certain once an answer is checked. */
+export type VerifiedFact =
+  & { readonly root: string; readonly owner: string }
+  & (
+    | { readonly included: false }
+    | {
+      readonly included: true;
+      readonly value: Uint8Array;
+      /** The value as the service writes it: its text, with a lone surrogate for each byte that is no UTF-8. */
+      readonly text: string;
+    }
+  );
+
+/**
+ * Why an answer is not believed: `malformed` it is not of its form or contradicts itself; `other_question` it is about another token or
+ * key; `untrusted` what is trusted is malformed or of another token; `state_differs` it is of another state than the trusted one (one of
+ * the two may be older: ask both again); `proof_fails` the proof does not lead to the root.
+ */
+export type FactRefusal = Failure<"malformed" | "other_question" | "untrusted" | "state_differs" | "proof_fails">;
+
+/** Checks an answer, whatever it is. Throws a `TypeError` for a question whose key is none (see `keyBytes`), and nothing else. */
+export function verifyFact(answer: unknown, question: FactQuestion): Result<VerifiedFact, FactRefusal> {
+  const key = keyBytes(question.key);
+  try {
+    return check(answer as Partial<FactProof>, question, key);
+  } catch {
+    return fail("malformed", "The answer is not of its form.");
+  }
+}
+
+function check(
+  answer: Partial<FactProof>,
+  question: FactQuestion,
+  key: Uint8Array,
+): Result<VerifiedFact, FactRefusal> {
+  const token = question.tokenId.toLowerCase();
+  const path = digest(key);
+  const same = answer.path === toHex(path) && answer.tokenId === token &&
+    (answer.keyHex === undefined || answer.keyHex === toHex(key)) &&
+    (answer.key === undefined || answer.key === bytesText(key));
+  if (!same) return fail("other_question", "The answer is about another token or another key.");
+
+  const proof = proofIn(answer);
+  const state = stateIn(answer, token);
+  const value = valueIn(answer);
+  if (!proof || !state || value === "malformed") {
+    return fail("malformed", "The answer is not of its form, or its parts contradict each other.");
+  }
+
+  const trusted = trustedState(question.trusted, token);
+  if (!trusted) return fail("untrusted", "What is trusted is malformed, or is no state of this token.");
+  const { trusted: known } = question;
+  const compared: readonly (readonly [string, string | undefined, string | undefined])[] = [
+    ["root", trusted.root, state.root],
+    ["owner", trusted.owner, state.owner],
+    ["policyId", "policyId" in known ? known.policyId.toLowerCase() : undefined, answer.stateOutput?.policyId],
+    ["outputRefId", "outputRefId" in known ? known.outputRefId?.toLowerCase() : undefined, answer.outputRefId],
+  ];
+  const differing = compared.flatMap(([name, mine, theirs]) => mine !== undefined && mine !== theirs ? [name] : []);
+  if (differing.length > 0) {
+    return fail("state_differs", "The answer is of another state than the trusted one.", { differing });
+  }
+
+  const root = fromHex(state.root);
+  const holds = value === undefined ? excludes(root, path, proof) : includes(root, path, digest(value), proof);
+  if (!holds) return fail("proof_fails", "The proof does not lead to the root.");
+  return ok(
+    value === undefined ? { ...state, included: false } : { ...state, included: true, value, text: bytesText(value) },
+  );
+}
+
+const LOWER = /^([0-9a-f]{2})*$/;
+
+/** Bytes of lower-case hexadecimal, the one way in which the service writes them. */
+function bytesIn(text: unknown): Uint8Array | undefined {
+  return typeof text === "string" && LOWER.test(text) ? fromHex(text) : undefined;
+}
+
+/** The proof, where its two forms say the same. */
+function proofIn({ proof }: Partial<FactProof>): Proof | undefined {
+  const steps = readProofJson(proof?.steps);
+  const cbor = bytesIn(proof?.cbor);
+  return steps && cbor && equalBytes(encodeProof(steps), cbor) ? steps : undefined;
+}
+
+/** The value, where there is one; its two forms must say the same. */
+function valueIn({ included, value, valueHex }: Partial<FactProof>): Uint8Array | undefined | "malformed" {
+  if (included === false) return value === undefined && valueHex === undefined ? undefined : "malformed";
+  const bytes = bytesIn(valueHex);
+  return included === true && bytes && bytesText(bytes) === value ? bytes : "malformed";
+}
+
+/** The state in an answer, where everything that it says of the state output is in that output. */
+function stateIn(answer: Partial<FactProof>, token: string): State | undefined {
+  const { root, owner, stateOutput } = answer;
+  const cbor = bytesIn(stateOutput?.cbor);
+  if (!cbor || !stateOutput || stateOutput.assetName !== token) return undefined;
+  const output = outputOf(cbor);
+  const state = stateUnder(output, stateOutput.policyId, token);
+  if (!state || state.root !== root || state.owner !== owner) return undefined;
+  const address = parseAddress(stateOutput.address);
+  const said = address.ok && address.value.hex === output.address && toHex(output.datum!) === stateOutput.datum;
+  return said ? state : undefined;
+}
+
+function outputOf(cbor: Uint8Array): Output {
+  return readOutput(decodeAll(cbor));
+}
+
+/** The state that an output holds: one asset of the policy under the token's name, at the contract, with the datum of a state. */
+function stateUnder(output: Output, policyId: string, token: string): State | undefined {
+  const address = readAddressHex(output.address);
+  if (!address.ok || !("payment" in address.value)) return undefined;
+  const { kind, hash } = address.value.payment;
+  if (kind !== "script" || hash !== policyId || output.value.assets.get(policyId + token) !== 1n) return undefined;
+  return output.datum && stateOf(output.datum);
+}
+
+function stateOf(cbor: Uint8Array): State | undefined {
+  const datum = decodeDatum(cbor);
+  return datum?.type === "state" ? datum.state : undefined;
+}
+
+/** What the caller knows of the state; the owner is not known by a root alone. */
+function trustedState(trusted: TrustedState, token: string): Partial<State> | undefined {
+  try {
+    if ("root" in trusted) return isHex(trusted.root, 32) ? { root: trusted.root.toLowerCase() } : undefined;
+    const policyId = trusted.policyId.toLowerCase();
+    if (!isHex(policyId, 28)) return undefined;
+    if ("output" in trusted) return stateUnder(outputOf(fromHex(trusted.output)), policyId, token);
+    return trusted.assetName.toLowerCase() === token ? stateOf(fromHex(trusted.datum)) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+/** What clients see of a fact with its proof. */
+import { toHex } from "#src/base/bytes.ts";
+import type { Proven } from "#src/builders/proofs.ts";
+import type { StoredFact } from "#src/cage/index/evidence.ts";
+import type { TokenState } from "#src/cage/index/read.ts";
+import { bytesText } from "#src/cage/text.ts";
+import { addressText, readAddressHex } from "#src/cardano/address.ts";
+import type { Tip } from "#src/cardano/block.ts";
+import type { Output } from "#src/cardano/output.ts";
+import type { AskedKey } from "#src/edge/tokens/factKey.ts";
+import { refText } from "#src/edge/tokens/view.ts";
+import { proofJson } from "#src/forestry/json.ts";
+
+/** The state that a proof is of, and the fact, where there is one. */
+export interface Told {
+  readonly state: Pick<TokenState, "token" | "owner" | "root" | "utxo">;
+  readonly fact?: StoredFact;
+}
+
+/** A fact or its absence with its proof, read at a point. */
+export function proofView(
+  { state, fact }: Told,
+  { path, key = fact?.key }: AskedKey,
+  { proof, cbor }: Pick<Proven, "proof" | "cbor">,
+  point: Tip,
+) {
+  const { token, owner, root, utxo } = state;
+  return {
+    tokenId: token,
+    ...(key ? { key: bytesText(key), keyHex: toHex(key) } : {}),
+    path: toHex(path),
+    included: fact !== undefined,
+    ...(fact ? { value: bytesText(fact.value), valueHex: toHex(fact.value) } : {}),
+    proof: { steps: proofJson(proof), cbor: toHex(cbor) },
+    root,
+    owner,
+    outputRefId: refText(utxo.ref),
+    stateOutput: outputView(utxo.output, token),
+    point,
+  };
+}
+
+function outputView({ address, value, datum, raw }: Output, token: string) {
+  const read = readAddressHex(address);
+  // The contract is its own policy.
+  const policyId = address.slice(2, 58);
+  if (!read.ok || !value.assets.has(policyId + token) || !datum) throw new Error(`token ${token} has no state output`);
+  return {
+    address: addressText(read.value),
+    policyId,
+    assetName: token,
+    datum: toHex(datum),
+    cbor: toHex(raw),
+  };
+}

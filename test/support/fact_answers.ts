@@ -1,0 +1,64 @@
+/** Answers about facts as the token service gives them, for a token that was never on a ledger. */
+import { toHex } from "#src/base/bytes.ts";
+import { encodeState } from "#src/cage/datum.ts";
+import { cageScript } from "#src/cage/script.ts";
+import { scriptAddress } from "#src/cardano/address.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { madeOutput } from "#src/cardano/transaction.ts";
+import type { FactProof, TrustedState } from "#src/client/proofs.ts";
+import { keyBytes } from "#src/client/factKey.ts";
+import { proofView } from "#src/edge/tokens/proofView.ts";
+import { encodeProof, type Proof } from "#src/forestry/proof.ts";
+import { Forestry, leafOf } from "#src/forestry/trie.ts";
+
+export const TOKEN = "ab".repeat(32);
+const OWNER = "cd".repeat(28);
+
+/** A token with some facts, whoever answers for it, and what another provider says of it. */
+export class ToldToken {
+  readonly trie: Forestry;
+  private readonly state: Utxo;
+
+  constructor(readonly facts: ReadonlyMap<string, string>, readonly owner = OWNER) {
+    this.trie = Forestry.from([...facts].map(([key, value]) => leafOf(keyBytes(key), keyBytes(value))));
+    this.state = {
+      ref: { txHash: "ef".repeat(32), index: 0 },
+      output: madeOutput({
+        address: scriptAddress(0, cageScript.hash).hex,
+        value: { lovelace: 2_000_000n, assets: new Map([[cageScript.hash + TOKEN, 1n]]) },
+        datum: encodeState({ owner, root: toHex(this.trie.root) }),
+      }),
+    };
+  }
+
+  /** What the service answers; with a proof of somebody else's where one is given. */
+  answer(key: string, given?: Proof): FactProof {
+    const value = this.facts.get(key);
+    const bytes = keyBytes(key);
+    const { path } = leafOf(bytes, bytes);
+    const made = value === undefined ? this.trie.proveAbsent(path) : this.trie.prove(path);
+    if (!made.ok) throw new Error(made.error.message);
+    const proof = given ?? made.value;
+    const view = proofView(
+      {
+        state: { token: TOKEN, owner: this.owner, root: toHex(this.trie.root), utxo: this.state },
+        ...(value === undefined ? {} : { fact: { key: bytes, value: keyBytes(value) } }),
+      },
+      { path, key: bytes },
+      { proof, cbor: encodeProof(proof) },
+      { slot: 7, hash: "0f".repeat(32), height: 3 },
+    );
+    return JSON.parse(JSON.stringify(view)) as FactProof;
+  }
+
+  /** The state in each of the forms that may be trusted. */
+  get trusted(): { readonly root: TrustedState; readonly datum: TrustedState; readonly output: TrustedState } {
+    const { output } = this.state;
+    const policyId = cageScript.hash;
+    return {
+      root: { root: toHex(this.trie.root) },
+      datum: { policyId, assetName: TOKEN, datum: toHex(output.datum!) },
+      output: { policyId, output: toHex(output.raw) },
+    };
+  }
+}
