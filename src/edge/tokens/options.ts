@@ -17,11 +17,11 @@ export interface TokenEdgeOptions {
   readonly build: Ask["build"];
   /** Builds what has no entity yet. `address` is bytes in hexadecimal. */
   boot(address: string, deadline: number): Promise<Result<Json, Failure>>;
+  /** For proofs. */
+  readonly builders: Pick<Builders, "run">;
   /** Adds what says whether this process lives and is ready. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
   /** How long a wait for blocks may take, in ms. */
   readonly longestWaitMs?: number;
 }
-  /** For proofs. */
-  readonly builders: Pick<Builders, "run">;
