@@ -11,6 +11,7 @@ import {
   estimating,
   type WalletBuildOptions,
 } from "#actors/walletBuilds.ts";
+import { MigrationPlans } from "#actors/migrationPlans.ts";
 import { migrating, migrationAsked } from "#actors/walletMigration.ts";
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { walletCommands, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
@@ -37,6 +38,7 @@ const message = z.custom<Json>();
 export function walletActor(options: WalletActorOptions): ActorKind {
   const { builders } = options;
   const begin = beginner(options);
+  const plans = new MigrationPlans();
   const building = (
     run: (wallet: Building, context: BuildContext) => Promise<Answer>,
     { entity, ...more }: BuildContext,
@@ -87,7 +89,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
         run: (_view, asked, context) =>
           building(
             (wallet, { deadline }) =>
-              migrating(options, wallet, asked, (input) => builders.run("migrate", input, { deadline })),
+              migrating(options, wallet, asked, plans, (input) => builders.run("migrate", input, { deadline })),
             context,
           ),
       }),

@@ -1,14 +1,13 @@
 /** A wallet's migration: unsigned transactions that carry all that it has in the ledger to other addresses. */
 import { z } from "zod";
+import { type MigrationPlans, partOf } from "#actors/migrationPlans.ts";
 import { type Building, settingOf, type WalletBuildOptions } from "#actors/walletBuilds.ts";
-import { joined } from "#src/base/bytes.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
-import { hash256 } from "#src/cardano/hash.ts";
 import { atPoint } from "#src/chain/available.ts";
 import { listedPending } from "#src/chain/submissions.ts";
-import type { MigrateFailure, MigrateInput, MigrationPart } from "#src/wallet/build/types.ts";
+import type { MigrateFailure, MigrateInput } from "#src/wallet/build/types.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
 
@@ -19,18 +18,20 @@ export const migrationAsked = z.object({
   part: z.number().int().min(0),
   /** The slot that the first part told, so that all parts are of one plan; null for the first. */
   slot: z.number().int().min(0).nullable(),
+  /** The plan that the first part told; without it, or where nobody remembers it, it is made again. */
+  plan: z.string().nullable().default(null),
 });
-
-/** Transactions of a part: 16 kB each at the most, twice as much in hexadecimal. */
-const PART = 16;
 
 /** A part of what a migration would be, out of what the wallet holds now. */
 export async function migrating(
   options: WalletBuildOptions,
   { id, account }: Building,
-  { addresses, part, slot: asked }: z.output<typeof migrationAsked>,
+  { addresses, part, slot: asked, plan }: z.output<typeof migrationAsked>,
+  plans: MigrationPlans,
   migrate: (input: MigrateInput) => Promise<Result<readonly Uint8Array[], MigrateFailure | Failure>>,
 ): Promise<Result<Json, Failure>> {
+  const remembered = part === 0 || plan === null ? undefined : plans.next(id, plan, part);
+  if (remembered) return ok(messaged(remembered));
   const setting = await settingOf(options, { withdrawal: "self" });
   if (!setting.ok) return setting;
   const { at, value: { coins, stake } } = await atPoint(options.store, async (sql) => ({
@@ -47,11 +48,6 @@ export async function migrating(
     },
   });
   if (!built.ok) return built;
-  const answer: MigrationPart = {
-    transactions: built.value.slice(part * PART, (part + 1) * PART),
-    parts: Math.ceil(built.value.length / PART),
-    plan: hash256(joined(built.value)),
-    slot: known.slot,
-  };
-  return ok(messaged(answer));
+  const made = { wallet: id, slot: known.slot, transactions: built.value };
+  return ok(messaged(part === 0 ? plans.begin(made) : partOf(made, part)));
 }

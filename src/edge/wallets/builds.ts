@@ -24,7 +24,12 @@ export interface WalletBuilds {
   /** A part of the transactions that carry all that the wallet has to some addresses (their bytes in hexadecimal). */
   migrate(
     entity: EntityRef,
-    asked: { readonly addresses: readonly string[]; readonly part: number; readonly slot: number | null },
+    asked: {
+      readonly addresses: readonly string[];
+      readonly part: number;
+      readonly slot: number | null;
+      readonly plan?: string;
+    },
     deadlineMs?: number,
   ): Answer<MigrationPart>;
   /** A transaction, taken apart, with what of it is the wallet's. */

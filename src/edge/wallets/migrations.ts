@@ -106,12 +106,12 @@ async function planned(desk: Desk, id: string, addresses: readonly Address[]): P
 
 /** All transactions of one plan; nothing where the wallet changed while they were asked for. */
 async function parts({ builds }: Desk, id: string, addresses: readonly string[]) {
-  const ask = async (part: number, slot: number | null) =>
-    answered(await builds.migrate(entityOf(id), { addresses, part, slot }, LONGEST_MS));
-  const first = await ask(0, null);
+  const ask = async (part: number, known: { readonly slot: number | null; readonly plan?: string }) =>
+    answered(await builds.migrate(entityOf(id), { addresses, part, ...known }, LONGEST_MS));
+  const first = await ask(0, { slot: null });
   const transactions = [...first.transactions];
   for (let part = 1; part < first.parts; part++) {
-    const next = await ask(part, Number(first.slot));
+    const next = await ask(part, { slot: Number(first.slot), plan: first.plan });
     if (next.plan !== first.plan) return undefined;
     transactions.push(...next.transactions);
   }
