@@ -1,5 +1,6 @@
 /** Requests and answers of the token service; safe in a browser, shared by edge, client and command line. */
 import { z } from "zod";
+import { errorBody } from "#src/api/errors.ts";
 import { isWellFormed } from "#src/base/bytes.ts";
 
 const text = z.string().refine(isWellFormed, "a lone surrogate is no text that can be written on the ledger");
@@ -26,43 +27,51 @@ export const outputRef = z.string().regex(/^[0-9a-fA-F]{64}[-#](0|[1-9]\d{0,4})$
     description: "An output, `<transaction hash>-<output index>`.",
   });
 
-const one = (names: readonly string[]) => `exactly one of ${names.join(" and ")}`;
+const operation = z.enum(["insert", "update", "delete"]);
 
-/** Two names of one thing, of which a client gives either. */
-function either<A extends string, B extends string>(
-  body: { [key in A | B]?: string | undefined },
-  a: A,
-  b: B,
-): boolean {
-  return (body[a] === undefined) !== (body[b] === undefined);
+/** A value under one of its names; undefined where both are given and differ, or neither is. */
+function named(a: string | undefined, b: string | undefined): string | undefined {
+  return a === undefined || b === undefined || a === b ? a ?? b : undefined;
 }
 
-const operation = z.enum(["insert", "update", "delete"]).optional();
+/** The two names of one value in a body, and the sentence for who gives none or two values. */
+const names = (value: string) => `give the value as value or as ${value}`;
+
+/** What a body may say of its kind beside its path: nothing else than that. */
+const saying = (kind: z.infer<typeof operation>) => {
+  const said = z.literal(kind).optional();
+  return { type: said, operation: said };
+};
 
 export const insertBody = z.object({
   key: text,
   value: text.optional(),
   newValue: text.optional(),
-  type: operation,
-  operation,
+  ...saying("insert"),
 })
-  .refine((body) => either(body, "value", "newValue"), one(["value", "newValue"]))
-  .transform((body) => ({ key: body.key, newValue: (body.newValue ?? body.value)! }))
+  .refine(({ value, newValue }) => named(value, newValue) !== undefined, names("newValue"))
+  .transform(({ key, value, newValue }) => ({ key, newValue: (newValue ?? value)! }))
   .meta({ id: "InsertRequest", description: "A fact to add." });
 
-export const updateBody = z.object({ key: text, oldValue: text, newValue: text, type: operation, operation })
-  .transform(({ key, oldValue, newValue }) => ({ key, oldValue, newValue }))
+export const updateBody = z.object({
+  key: text,
+  oldValue: text,
+  value: text.optional(),
+  newValue: text.optional(),
+  ...saying("update"),
+})
+  .refine(({ value, newValue }) => named(value, newValue) !== undefined, names("newValue"))
+  .transform(({ key, oldValue, value, newValue }) => ({ key, oldValue, newValue: (newValue ?? value)! }))
   .meta({ id: "UpdateRequest", description: "A fact to change." });
 
 export const deleteBody = z.object({
   key: text,
   value: text.optional(),
   oldValue: text.optional(),
-  type: operation,
-  operation,
+  ...saying("delete"),
 })
-  .refine((body) => either(body, "value", "oldValue"), one(["value", "oldValue"]))
-  .transform((body) => ({ key: body.key, oldValue: (body.oldValue ?? body.value)! }))
+  .refine(({ value, oldValue }) => named(value, oldValue) !== undefined, names("oldValue"))
+  .transform(({ key, value, oldValue }) => ({ key, oldValue: (oldValue ?? value)! }))
   .meta({ id: "DeleteRequest", description: "A fact to remove; the value is its current one." });
 
 export const submitBody = z.object({
@@ -72,15 +81,17 @@ export const submitBody = z.object({
 export const waitBody = z.object({ n: z.int().min(0).max(1_000) }).meta({ id: "WaitRequest" });
 
 export const change = z.object({
-  type: z.enum(["insert", "update", "delete"]),
+  type: operation,
+  operation: operation.meta({ description: "The same as `type`." }),
   key: z.string(),
-  value: z.string().optional().meta({ description: "The new value of an insert, the current one of a delete." }),
+  value: z.string().optional().meta({ description: "The new value, or the current one of a delete." }),
   oldValue: z.string().optional(),
   newValue: z.string().optional(),
 }).meta({ id: "Change" });
 
 export const request = z.object({
   outputRefId: z.string(),
+  outputRef: z.string().meta({ description: "The same as `outputRefId`." }),
   owner: z.string().meta({ description: "Payment key hash of the refund address." }),
   change,
 }).meta({ id: "Request" });
@@ -161,6 +172,28 @@ export const transaction = z.object({
   valid: z.boolean(),
   invalidBefore: z.string().meta({ description: "Slot, or empty." }),
   invalidAfter: z.string().meta({ description: "Slot, or empty." }),
+  status: z.literal("in_ledger"),
+  depth: z.int().meta({ description: "Blocks on top of the one that holds it." }),
 }).meta({ id: "Transaction", description: "A transaction of the ledger." });
+
+/** Longest time that an answer may wait, in milliseconds. */
+export const LONGEST_WAIT_MS = 60_000;
+export const waitMs = z.string().regex(/^\d{1,6}$/).transform(Number)
+  .refine((ms) => ms <= LONGEST_WAIT_MS, `${LONGEST_WAIT_MS} ms at the most`).meta({
+    type: "integer",
+    description: `Milliseconds that the answer may wait, ${LONGEST_WAIT_MS} at the most.`,
+    example: 20_000,
+  });
+export const depth = z.string().regex(/^\d{1,4}$/).transform(Number).meta({
+  type: "integer",
+  description: "Blocks that are to be on top of the one that holds the transaction.",
+  example: 5,
+});
+export const notInLedger = errorBody.extend({
+  details: z.object({
+    status: z.enum(["mempool", "pending", "rolled_back", "expired", "unknown"]),
+    rolledBackFrom: z.int().optional().meta({ description: "Slot of the block that held it and is no more." }),
+  }),
+}).meta({ id: "NotInLedger" });
 
 export const height = z.object({ height: z.int() }).meta({ id: "Height" });

@@ -26,14 +26,27 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
   rooms.health.checks.set("partitions", () => servedCheck(store));
   const boot = tokenBoot(buildOptions(rooms));
   const health = healthRoutes({ health: rooms.health });
-  const { builders } = rooms;
-  const app = tokenApp({ store, networkId: NETWORK_ID, ask: ask.ask, build: ask.build, boot, builders, health, log });
+  const events = createEventLog({ store, bus, log });
+  const { builders, port } = rooms;
+  const app = tokenApp({
+    store,
+    networkId: NETWORK_ID,
+    networkMagic: options.networkMagic,
+    factSlots: options.factSlots,
+    ask: ask.ask,
+    build: ask.build,
+    boot,
+    builders,
+    health,
+    log,
+    port,
+    events,
+  });
   const tokens = await listen(rooms, app, {
     service: "the token service",
     port: options.tokenPort,
     option: "--token-port",
   });
-  const events = createEventLog({ store, bus, log });
   const operator = await listen(rooms, operatorService(rooms, ask, events), {
     service: "the operator service",
     host: options.operatorHost,

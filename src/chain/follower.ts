@@ -19,6 +19,7 @@ import type { At, ChainPort } from "#src/chain/port.ts";
 import { prunePassing } from "#src/chain/passing.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/progress.ts";
 import { prune } from "#src/chain/prune.ts";
+import { noteRolledBack } from "#src/chain/rolledBack.ts";
 import { Restoring } from "#src/chain/restoring.ts";
 import type { Supplies } from "#src/chain/supply.ts";
 import { Trail } from "#src/chain/trail.ts";
@@ -87,7 +88,8 @@ export class Follower {
       meter: new ProgressMeter((progress) => this.tell(progress)),
       points: () => readPoints(store.sql),
       stopsAt: (slot) => this.waiting.some(({ at }) => at.point.slot === slot),
-      onUndo: async (sql, slot) => {
+      onUndo: async (sql, slot, affected) => {
+        await noteRolledBack(sql, slot, affected);
         await undoWatches(sql, slot);
         await forkAt(sql, slot);
       },

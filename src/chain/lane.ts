@@ -11,7 +11,7 @@ import { sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
-import type { Projection, Touched } from "#src/cardano/projection.ts";
+import type { Projection, Rows, Touched } from "#src/cardano/projection.ts";
 import { Ahead, type Forward } from "#src/chain/ahead.ts";
 import { type Batch, type BatchOptions, foldBlocks } from "#src/chain/batch.ts";
 import { Budget, WRITE_MS } from "#src/chain/budget.ts";
@@ -59,8 +59,8 @@ export interface LaneOptions {
   readonly changed?: () => Promise<void>;
   /** Asked between steps: true ends the lane. */
   readonly ended?: (way: LaneWay) => Promise<boolean>;
-  /** Within a rollback's transaction. */
-  readonly onUndo?: (sql: Queries, slot: number) => Promise<void>;
+  /** Within a rollback's transaction; `affected` are the rows that began or ended above the slot, as they were. */
+  readonly onUndo?: (sql: Queries, slot: number, affected: Rows) => Promise<void>;
   /** What is remembered of blocks, of those projections of which something is. */
   readonly trails?: readonly Trail[];
   /** After each commit, before the next step; `blocks` is empty for a rollback. */
@@ -351,7 +351,7 @@ export class Lane {
       await this.claim(sql, place);
       const affected = await undoRows(sql, place.at.slot, to.slot, this.reach);
       undone = [...affected.values()].reduce((sum, rows) => sum + rows.length, 0);
-      await onUndo?.(sql, to.slot);
+      await onUndo?.(sql, to.slot, affected);
       for (const projection of projections) {
         const queries = projection.undoKeys?.(affected) ?? [];
         const rows = await fetchRows(sql, queries, this.reach);

@@ -89,4 +89,19 @@ export const chainMigrations: readonly Migration[] = [{
   sql: `
     -- names and messages of the failures for which the network will not have what it had taken, JSON
     alter table submission_status add column failures text;`,
+}, {
+  id: "chain-7",
+  sql: `
+    -- each of its two keys first in one index, so that neither is looked for through all of another
+    drop index submission_wallet_wallet_idx;
+    alter table submission_wallet drop constraint submission_wallet_pkey;
+    alter table submission_wallet add primary key (wallet, hash);
+    create index on submission_wallet (hash);
+    create index on chain_member (member);`,
+}, {
+  id: "chain-8",
+  sql: `
+    -- transactions of blocks that are no more, with the slot that each was in: they may be in another block since
+    create table chain_rolled_back (hash text primary key, slot bigint not null);
+    create index on chain_rolled_back (slot);`,
 }];

@@ -23,6 +23,8 @@ export async function prune(sql: Queries, keepBlocks: number): Promise<boolean> 
     where t.to_slot is null and t.from_slot < ${oldest.slot} limit ${AT_ONCE})`;
   await sql`update submission_status set lapsed_until = null where hash = any(array(
     select hash from submission_status where lapsed_until <= ${oldest.slot} limit ${AT_ONCE}))`;
+  await sql`delete from chain_rolled_back where hash = any(array(
+    select hash from chain_rolled_back where slot < ${oldest.slot} limit ${AT_ONCE}))`;
   const outputs = await sql`delete from chain_utxo where ref = any(array(
     select ref from chain_utxo where to_slot < ${oldest.slot} limit ${AT_ONCE})) returning 1`;
   return [blocks, transactions, outputs].some((deleted) => deleted.length === AT_ONCE);

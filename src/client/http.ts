@@ -66,3 +66,12 @@ export function refusal(status: number, json: Json, text: string): ApiError {
   const said = (json ?? {}) as { code?: string; error?: string; message?: string; details?: Json; info?: Json };
   return new ApiError(status, said.code ?? "unknown", said.error ?? said.message ?? text, said.details ?? said.info);
 }
+
+/** What stands in an address behind the question mark; what is undefined is left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** A query as the end of an address: with its question mark, or nothing. */
+export function queryText(query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]]);
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}

@@ -9,12 +9,13 @@
  */
 import type { z } from "zod";
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { sleep } from "#src/base/clock.ts";
+import { parseJson } from "#src/base/json.ts";
 import type * as api from "#src/api/tokens.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { addWitness, transactionHash } from "#src/cardano/transaction.ts";
 import { factSegment } from "#src/client/factKey.ts";
-import { ApiError, call } from "#src/client/http.ts";
+import { ApiError, call, queryText } from "#src/client/http.ts";
+import { follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
 
 export type Token = z.output<typeof api.token>;
@@ -37,6 +38,23 @@ export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]
     ...keys.map((key) => ({ key: publicKey(key), signature: sign(key, hash) })),
   ));
 }
+
+/** A token when something had happened to it. */
+export interface TokenNow {
+  readonly tokenId: string;
+  readonly status: "live" | "quarantined" | "ended" | "unknown";
+  readonly owner?: string;
+  readonly root?: string;
+  readonly outputRefId?: string;
+}
+
+/** What a stream tells: that it stands, or what happened (`updated`, `requested`, `rolled-back` …). */
+export type TokenEvent =
+  | { readonly type: "opened"; readonly id: string }
+  | { readonly type: string; readonly id: string; readonly token: TokenNow };
+
+/** Longest time that one answer may wait, in milliseconds. */
+const LONGEST_WAIT_MS = 60_000;
 
 const updatePath = (address: string, tokenId: string, requests: readonly string[]) =>
   `/transaction/${address}/update-token/${tokenId}?${requests.map((request) => `request=${request}`).join("&")}`;
@@ -109,12 +127,18 @@ export class TokenClient {
     return answer.txHash;
   }
 
-  /** A transaction of the ledger, or undefined while it is not there. */
-  async transaction(txHash: string): Promise<LedgerTransaction | undefined> {
+  /**
+   * A transaction of the ledger, or undefined while it is not there; with `waitMs` (60000 at the most) the answer comes once it is there, `depth`
+   * blocks under the tip.
+   */
+  async transaction(
+    txHash: string,
+    { waitMs, depth }: { readonly waitMs?: number; readonly depth?: number } = {},
+  ): Promise<LedgerTransaction | undefined> {
     try {
-      return await this.get(`/transaction?txHash=${txHash}`);
+      return await this.get(`/transaction${queryText({ txHash, wait: waitMs, depth })}`);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined;
+      if (error instanceof ApiError && error.code === "transaction_unknown") return undefined;
       throw error;
     }
   }
@@ -122,10 +146,22 @@ export class TokenClient {
   /** Submits and waits until the ledger has it. Throws `ApiError` with code `wait_too_long` after `timeoutMs`. */
   async submitAndWait(signedTransaction: string, timeoutMs = 120_000): Promise<string> {
     const hash = await this.submit(signedTransaction);
-    for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(100)) {
-      if (await this.transaction(hash)) return hash;
+    const end = Date.now() + timeoutMs;
+    for (let left = timeoutMs; left > 0; left = end - Date.now()) {
+      if (await this.transaction(hash, { waitMs: Math.min(left, LONGEST_WAIT_MS) })) return hash;
     }
     throw new ApiError(0, "wait_too_long", `Transaction ${hash} is not in the ledger after ${timeoutMs} ms.`);
+  }
+
+  /**
+   * What happens to a token, for ever, or until the signal aborts: a connection that is lost is made anew, and what was missed is told. Load what
+   * you show once it is `opened`; to go on where another stream ended give the `id` of what it told last as `after`.
+   */
+  async *events(tokenId: string, options: FollowOptions = {}): AsyncGenerator<TokenEvent, void> {
+    for await (const one of follow(`${this.base.replace(/\/$/, "")}/token/${tokenId}/events`, options)) {
+      if (one.type === "opened") yield one;
+      else yield { type: one.sent.event, id: one.sent.id!, token: parseJson(one.sent.data!) as unknown as TokenNow };
+    }
   }
 
   /** Waits until the index has read `n` more blocks; gives its height. */

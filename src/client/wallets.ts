@@ -20,7 +20,7 @@ import type * as selections from "#src/api/wallets/selections.ts";
 import type * as transactions from "#src/api/wallets/transactions.ts";
 import type * as wallets from "#src/api/wallets/wallets.ts";
 import { type Json, type Messaged, parseJson } from "#src/base/json.ts";
-import { answer, call } from "#src/client/http.ts";
+import { answer, call, type Query, queryText } from "#src/client/http.ts";
 import { follow, type FollowOptions } from "#src/client/sse.ts";
 
 /** What a schema describes, as it comes: integers are `number`, or `bigint` past 2^53. */
@@ -47,8 +47,6 @@ export interface Page<T> {
   readonly entries: T;
   readonly after?: string;
 }
-
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** What the stream of a wallet's transactions tells; `id` is where whoever has taken it goes on. */
 export type WalletEvent =
@@ -381,9 +379,4 @@ export class WalletClient {
     const next = /<[^>]*[?&]after=([^&>]+)[^>]*>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
     return { entries: json as T, ...(next === undefined ? {} : { after: decodeURIComponent(next) }) };
   }
-}
-
-function queryText(query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]]);
-  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }

@@ -5,12 +5,21 @@ import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Ask } from "#src/runtime/ask.ts";
+import type { ChainPort } from "#src/chain/port.ts";
+import type { EventLog } from "#src/runtime/eventLog.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface TokenEdgeOptions {
   readonly store: Store;
+  readonly port: Pick<ChainPort, "inMempool">;
+  /** Transitions as they happen, for streams. */
+  readonly events: EventLog;
   /** Network id of the addresses that are accepted. */
   readonly networkId: 0 | 1;
+  /** The network's magic. */
+  readonly networkMagic: number;
+  /** Whether facts come with slots unless asked otherwise. */
+  readonly factSlots?: boolean;
   /** Puts a command to an actor. */
   readonly ask: Ask["ask"];
   /** Asks an actor for a build. */

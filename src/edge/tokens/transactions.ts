@@ -2,30 +2,42 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/tokens.ts";
 import { fromHex } from "#src/base/bytes.ts";
-import { findTransaction } from "#src/chain/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { type Desk, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { submit } from "#src/edge/tokens/submit.ts";
 import { transactionView } from "#src/edge/tokens/view.ts";
+import { outsideLedger, transactionWatch } from "#src/edge/tokens/watching.ts";
 
 /** Adds `/transaction`. */
-export function transactionRoutes(app: OpenAPIHono, { store, ask }: Desk): void {
+export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: Desk): void {
+  const watch = transactionWatch(store.sql);
+
   endpoint(app, {
     method: "get",
     path: "/transaction",
     summary: "A transaction of the ledger",
-    query: { txHash: api.txHash },
+    description:
+      "With `wait` the answer comes once a block holds the transaction and `depth` blocks are on top, or when the time is up. Of one that no block holds " +
+      "the details of the 404 tell what is known: `mempool`, `pending` (submitted here, and offered to the network again and again), `rolled_back`, " +
+      "`expired` or `unknown`.",
+    query: { txHash: api.txHash, wait: api.waitMs.optional(), depth: api.depth.optional() },
     answer: api.transaction,
-    refusals: { 404: "`transaction_unknown`: not in the ledger (yet)" },
-  }, async ({ query }) => {
-    const found = await findTransaction(store.sql, query.txHash);
+    refusals: {
+      404: { description: "`transaction_unknown`: not in the ledger (yet)", schema: api.notInLedger },
+      503: "`too_many_waiting`",
+    },
+  }, async ({ query, context }) => {
+    const { txHash: hash, wait: longestMs = 0, depth = 0 } = query;
+    const found = await watch({ hash, depth, longestMs, signal: context.req.raw.signal });
     if (found) return transactionView(found);
+    const known = await outsideLedger(store.sql, port, hash);
     throw new HttpFailure(
       404,
       "transaction_unknown",
-      `404 Not Found: transaction ${query.txHash} is not in the ledger.`,
+      `404 Not Found: transaction ${hash} is not in the ledger.`,
+      known,
     );
   });
 

@@ -1,7 +1,8 @@
 /** What clients see of tokens, requests and transactions. */
 import type { LedgerTransaction } from "#src/chain/transactions.ts";
-import type { OpenRequest, TokenLine, TokenState } from "#src/cage/index/read.ts";
+import type { OpenRequest, TokenLine, TokenStanding, TokenState } from "#src/cage/index/read.ts";
 import type { Cursor } from "#src/chain/cursor.ts";
+import type { Operation } from "#src/cage/datum.ts";
 import { bytesText } from "#src/cage/text.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 
@@ -15,17 +16,30 @@ export function refRow(text: string): string {
   return text.replace("-", "#");
 }
 
-/** A request; values under the names of every version of this API. */
-export function requestView(request: OpenRequest) {
-  const { operation } = request;
-  const key = bytesText(request.key);
-  const value = bytesText(operation.value);
-  const change = operation.type === "update"
-    ? { type: operation.type, key, oldValue: bytesText(operation.old), newValue: value }
-    : operation.type === "insert"
-    ? { type: operation.type, key, value, newValue: value }
-    : { type: operation.type, key, value, oldValue: value };
-  return { outputRefId: refText(request.utxo.ref), owner: request.owner, change };
+/** Bytes of a key or a value as clients see them. */
+export type Writing = (bytes: Uint8Array) => string;
+
+/** What a request asks for; values under the names of every version of this API. */
+export function changeView(keyBytes: Uint8Array, operation: Operation, write: Writing = bytesText) {
+  const { type } = operation;
+  const key = write(keyBytes);
+  const value = write(operation.value);
+  const said = { type, operation: type, key, value };
+  return type === "update"
+    ? { ...said, oldValue: write(operation.old), newValue: value }
+    : type === "insert"
+    ? { ...said, newValue: value }
+    : { ...said, oldValue: value };
+}
+
+/** An output under the names of every version of this API. */
+export function refView(ref: OutRef) {
+  return { outputRefId: refText(ref), outputRef: refText(ref) };
+}
+
+/** A request. */
+export function requestView({ utxo, owner, key, operation }: OpenRequest) {
+  return { ...refView(utxo.ref), owner, change: changeView(key, operation) };
 }
 
 /** A token with its open requests. */
@@ -40,6 +54,13 @@ export function tokenView(state: TokenState, requests: readonly OpenRequest[]) {
     status: state.quarantine === undefined ? "live" : "quarantined",
     requests: requests.map(requestView),
   };
+}
+
+/** How a token stands, in short. */
+export function standingView(tokenId: string, standing: TokenStanding) {
+  if (!("state" in standing)) return { tokenId, status: standing.status };
+  const { owner, root, utxo } = standing.state;
+  return { tokenId, status: standing.status, owner, root, outputRefId: refText(utxo.ref) };
 }
 
 /** A token in a list. */
@@ -59,7 +80,7 @@ export function statusView(cursor: Cursor) {
 }
 
 /** A transaction of the ledger; numbers as strings where older clients expect strings. */
-export function transactionView(found: LedgerTransaction) {
+export function transactionView(found: LedgerTransaction & { readonly depth: number }) {
   return {
     hash: found.hash,
     txHash: found.hash,
@@ -71,5 +92,7 @@ export function transactionView(found: LedgerTransaction) {
     valid: found.valid,
     invalidBefore: found.validFrom === undefined ? "" : String(found.validFrom),
     invalidAfter: found.validTo === undefined ? "" : String(found.validTo),
+    status: "in_ledger",
+    depth: found.depth,
   };
 }

@@ -1,0 +1,65 @@
+/** `GET /token/{tokenId}/events`: what happens to a token as blocks bring it, as server-sent events. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import * as api from "#src/api/tokens.ts";
+import { toJson } from "#src/base/json.ts";
+import { readToken } from "#src/cage/index/read.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { eventStream } from "#src/edge/eventStream.ts";
+import { endpoint } from "#src/edge/route.ts";
+import { type Desk, tokenGone } from "#src/edge/tokens/desk.ts";
+import { standingView } from "#src/edge/tokens/view.ts";
+import type { EventBatch } from "#src/runtime/eventLog.ts";
+import { kebab } from "#src/runtime/events.ts";
+import { parsePosition, positionText } from "#src/runtime/position.ts";
+
+/** Longest silence, in milliseconds. */
+const KEEP_ALIVE_MS = 15_000;
+/** Most readers of events at a time. */
+const MOST_READERS = 1_000;
+
+/** Adds the stream. */
+export function streamRoutes(app: OpenAPIHono, { store, events }: Desk): void {
+  endpoint(app, {
+    method: "get",
+    path: "/token/:tokenId/events",
+    summary: "What happens to a token as blocks bring it, as server-sent events",
+    description:
+      "An event for each step: `booted`, `requested`, `retracted`, `updated`, `ended`, `rolled-back`, `quarantined`, `released`; its data is the token as it " +
+      "is when the event is sent, never older than the event. `reset` comes where events were missed that are kept no more. Send the last `id` as " +
+      "Last-Event-ID when coming back, and load what you show after the stream is open. An ended token's stream goes on: a rollback may bring it back.",
+    params: { tokenId: api.tokenId },
+    headers: { "last-event-id": z.string().optional() },
+    produces: "text/event-stream",
+    answer: z.string(),
+    refusals: { 404: "`token_unknown`", 503: "`too_many_readers`" },
+  }, async ({ params: { tokenId: id }, context }) => {
+    const { status } = await readToken(store.sql, id);
+    if (status === "unknown") throw tokenGone(id, status);
+    if (events.readers() >= MOST_READERS) {
+      throw new HttpFailure(503, "too_many_readers", `There are ${MOST_READERS} readers of events already.`);
+    }
+    const last = context.req.header("last-event-id") || undefined;
+    const from = last === undefined ? "now" as const : parsePosition(last);
+    if (from === undefined || (from !== "now" && !(await events.reached(from).catch(() => true)))) {
+      throw new HttpFailure(400, "bad_request", "Last-Event-ID is no place that this stream has given.");
+    }
+    const ended = new AbortController();
+    return eventStream<EventBatch>(context, events.follow(from, { kind: "token", id }, ended.signal), ended, {
+      keepAliveMs: KEEP_ALIVE_MS,
+      id: ({ position }) => positionText(position),
+      written: async ({ events: some, reset, position }) => {
+        if (some.length === 0 && !reset) return "";
+        const token = standingView(id, await readToken(store.sql, id));
+        const sent = (event: string, more: object) =>
+          `event: ${event}\nid: ${positionText(position)}\ndata: ${toJson({ ...token, ...more })}\n\n`;
+        return [
+          ...(reset ? [sent("reset", {})] : []),
+          ...some.map(({ transition: { type, version, at } }) =>
+            sent(kebab(type), { version, time: new Date(at).toISOString() })
+          ),
+        ].join("");
+      },
+    });
+  });
+}
