@@ -5,6 +5,7 @@ import type { Level } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { GenesisOptions } from "#src/devnet/genesis.ts";
 import { originProblem } from "#src/edge/devnet/origins.ts";
+import type { RateLimit } from "#src/edge/rateLimit.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { KEEP, type Keep } from "#src/runtime/retention.ts";
 import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
@@ -42,6 +43,10 @@ export interface Options {
   /** Where the operator service listens; beyond loopback it needs a token. */
   readonly operatorHost: string;
   readonly operatorToken?: string;
+  /** How much one client may ask of the token service. */
+  readonly rateLimit: RateLimit;
+  /** Whether facts come with slots unless asked otherwise. */
+  readonly factSlots: boolean;
   /** Whether webhooks may lead to this machine and to private networks, and over http. */
   readonly webhooksPrivate: boolean;
   /** Most commands that wait for one actor, and for all actors of a worker together. */
@@ -82,6 +87,9 @@ export const HELP = `arbor: authenticated facts on Cardano
   --roles LIST         edge, worker, follower, devnet (all)             ARBOR_ROLES
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
+  --rate-limit N       requests a second that the token service takes of one client; 0: no limit (0)  ARBOR_RATE_LIMIT
+  --proxies N          proxies in front of it that append to X-Forwarded-For (0)  ARBOR_PROXIES
+  --fact-slots B       true: facts come as {value, slot} unless asked with ?slots=false (false)  ARBOR_FACT_SLOTS
   --wallet-port N      wallet service (8090)                            ARBOR_WALLET_PORT
   --wallet-host HOST   where that listens (127.0.0.1, whatever --host says)  ARBOR_WALLET_HOST
   --sync-tolerance N   seconds behind within which a wallet is ready (300)  ARBOR_SYNC_TOLERANCE
@@ -116,6 +124,9 @@ const NAMES = [
   "roles",
   "host",
   "token-port",
+  "fact-slots",
+  "rate-limit",
+  "proxies",
   "wallet-port",
   "wallet-host",
   "sync-tolerance",
@@ -224,8 +235,11 @@ export function readOptions(
         `${TOKEN_LENGTH} characters, or --operator-host 127.0.0.1`,
     );
   }
-  const webhooksPrivate = text("webhooks-private") ?? "false";
-  if (!["true", "false"].includes(webhooksPrivate)) problems.push("--webhooks-private is true or false");
+  const flag = (name: Name): boolean => {
+    const given = text(name) ?? "false";
+    if (!["true", "false"].includes(given)) problems.push(`--${name} is true or false`);
+    return given === "true";
+  };
   const devnetOrigins = (text("devnet-origins") ?? "").split(",").map((origin) => origin.trim()).filter(Boolean);
   problems.push(...devnetOrigins.flatMap((origin) => originProblem(origin) ?? []));
   const mailbox = number("mailbox", MAILBOX, 1, 100_000);
@@ -243,7 +257,9 @@ export function readOptions(
     operatorPort: number("operator-port", 8091, 0, 65_535),
     operatorHost,
     ...(operatorToken === undefined ? {} : { operatorToken }),
-    webhooksPrivate: webhooksPrivate === "true",
+    rateLimit: { perSecond: number("rate-limit", 0, 0, 1_000_000), proxies: number("proxies", 0, 0, 16) },
+    factSlots: flag("fact-slots"),
+    webhooksPrivate: flag("webhooks-private"),
     mailbox: { entity: mailbox, all: mailbox * 16 },
     ...(text("health-port") === undefined ? {} : { healthPort: number("health-port", 0, 0, 65_535) }),
     roles: roles as Set<Role>,

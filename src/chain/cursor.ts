@@ -54,6 +54,12 @@ export async function stands(sql: Queries, { slot, hash }: Point): Promise<boole
   return (await sql`select 1 from chain_block where slot = ${slot} and hash = ${hash}`).length > 0;
 }
 
+/** Hash of the block at a slot, while it is one of those that a rollback may still take away; empty after that. */
+export async function blockAt(sql: Queries, slot: number): Promise<string> {
+  const [row] = await sql<{ hash: string }[]>`select hash from chain_block where slot = ${slot}`;
+  return row?.hash ?? "";
+}
+
 /** Points to go on from, newest first: dense near the tip, then ever wider, as a node expects them. */
 export async function readPoints(sql: Queries): Promise<Point[]> {
   const rows = await sql<{ slot: bigint; hash: string }[]>`

@@ -19,7 +19,7 @@ export function publicApp(service: string, log: Log): OpenAPIHono {
   app.use(cors({
     origin: "*",
     allowMethods: ["GET", "POST", "OPTIONS"],
-    exposeHeaders: ["Retry-After", "X-Request-Id"],
+    exposeHeaders: ["Retry-After", "X-Request-Id", "Link", "ETag"],
     maxAge: 86_400,
   }));
   return app;

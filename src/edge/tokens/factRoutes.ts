@@ -1,23 +1,127 @@
-/** A token's facts over HTTP. */
+/** A token's facts over HTTP: all, by pages, by the beginning of their keys, or what changed since a state that the client knows. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { z } from "zod";
+import { anyFacts, factsQuery } from "#src/api/tokenFacts.ts";
 import * as api from "#src/api/tokens.ts";
-import { readCursor } from "#src/chain/cursor.ts";
+import { toHex } from "#src/base/bytes.ts";
+import { toJson } from "#src/base/json.ts";
+import {
+  type FactPage,
+  type FactQuery,
+  readFactPage,
+  readStateAt,
+  readTokenPoint,
+  type StatePoint,
+} from "#src/cage/index/factPages.ts";
+import { bytesText } from "#src/cage/text.ts";
+import { atPoint } from "#src/chain/available.ts";
+import { blockAt } from "#src/chain/cursor.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { etagOf, holds } from "#src/edge/etag.ts";
+import { JSON_TYPE, respond } from "#src/edge/json.ts";
+import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, GONE } from "#src/edge/tokens/desk.ts";
-import { answerFacts } from "#src/edge/tokens/facts.ts";
+import { type Desk, GONE, tokenGone } from "#src/edge/tokens/desk.ts";
+import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/edge/tokens/facts.ts";
+import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
+import { refRow } from "#src/edge/tokens/view.ts";
+import type { Queries } from "#src/store/store.ts";
+
+type Asked = { readonly [K in keyof typeof factsQuery]: z.output<(typeof factsQuery)[K]> };
+
+/** What is said where the chain was rolled back behind what a client holds. */
+export const rolledBack = () =>
+  new HttpFailure(409, "rolled_back", "The chain was rolled back behind that place: read from the beginning.");
+
+/** Goes up when the same facts are told otherwise. */
+const TELLING = "1";
 
 /** Adds `/token/{tokenId}/facts`. */
-export function factRoutes(app: OpenAPIHono, { store, alive }: Desk): void {
+export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Desk): void {
   endpoint(app, {
     method: "get",
     path: "/token/:tokenId/facts",
     summary: "The facts of a token",
+    description:
+      "With an `ETag`, which changes with the token's state alone: who sends it as `If-None-Match` gets a 304 until then.",
     params: { tokenId: api.tokenId },
-    answer: api.facts,
-    refusals: GONE,
-  }, async ({ params, context }) => {
-    const { at } = await readCursor(store.sql);
-    await alive(params.tokenId);
-    return await answerFacts(context, store, params.tokenId, at);
+    query: factsQuery,
+    answer: anyFacts,
+    refusals: { ...GONE, 409: "`rolled_back`: the state of `since` or `after` is not in the chain any more" },
+  }, async ({ params: { tokenId: token }, query, context }) => {
+    const prefix = queryBytes(context.req.url, "prefix", query.encoding);
+    const { at, value: read } = await atPoint(store, (sql) => readFacts(sql, context, token, query, prefix));
+    context.header("etag", read.etag);
+    context.header("cache-control", "no-cache");
+    if (!read.page) return context.body(null, 304);
+    const { page, state, query: wanted } = read;
+    const form: FactForm = {
+      slots: query.slots ?? factSlots,
+      write: query.encoding === "hex" ? toHex : bytesText,
+      ...(query.since === undefined ? {} : { changed: toJson(stateView(state)) }),
+    };
+    if (query.limit === undefined && page.next !== undefined) {
+      return streamed(context, factPieces(store, wanted, page, form, at));
+    }
+    linkNext(context, page.next === undefined ? undefined : { state: state.ref, place: page.next });
+    if (!form.slots && form.changed === undefined && wanted.order === "digest") {
+      return respond(
+        context,
+        200,
+        Object.fromEntries(page.facts.map(({ key, value }) => [form.write(key), form.write(value)])),
+      );
+    }
+    return context.body(factText(page, form), 200, { "content-type": JSON_TYPE });
   });
+
+  async function readFacts(sql: Queries, c: Context, token: string, asked: Asked, prefix: Uint8Array | undefined) {
+    const now = await readTokenPoint(sql, token);
+    if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
+    const cursor = asked.after === undefined
+      ? undefined
+      : readCursorText(asked.after, (value) => cursorOf(value, [], ["state", "place"]));
+    const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
+    const since = asked.since === undefined ? undefined : await slotOf(sql, token, asked.since);
+    const slots = asked.slots ?? factSlots;
+    const etag = etagOf(
+      TELLING,
+      token,
+      state.root,
+      state.ref,
+      now.status,
+      `${slots} ${asked.encoding} ${asked.limit} ${asked.since} ${cursor?.place} ${prefix && toHex(prefix)}`,
+      // a rollback may put the same states into other blocks, which only slots tell
+      slots || since !== undefined ? `${state.slot} ${await blockAt(sql, state.slot)}` : "",
+    );
+    const query: FactQuery = {
+      token,
+      slot: state.slot,
+      prefix,
+      since,
+      order: prefix !== undefined || asked.limit !== undefined || cursor ? "key" : "digest",
+    };
+    if (holds(c, etag)) return { etag, state, query };
+    const page = await readFactPage(sql, query, cursor?.place, asked.limit ?? PAGE);
+    if (!page) throw rolledBack();
+    return { etag, state, query, page: page satisfies FactPage };
+  }
+}
+
+async function stateAt(sql: Queries, token: string, ref: string): Promise<StatePoint> {
+  const state = await readStateAt(sql, token, ref);
+  if (!state) throw rolledBack();
+  return state;
+}
+
+/** The slot after which a client wants the changes. */
+async function slotOf(sql: Queries, token: string, since: string): Promise<number> {
+  if (!since.includes("-", 1)) return Number(since);
+  const state = await stateAt(sql, token, refRow(since));
+  // of a block with several states no row tells which changes came after the first
+  return state.passed ? state.slot - 1 : state.slot;
+}
+
+function stateView({ slot, ref, root }: StatePoint) {
+  return { slot, outputRefId: ref.replace("#", "-"), root };
 }

@@ -1,32 +1,82 @@
-/** All facts of a token as one JSON object, written page by page: a large answer holds neither the loop nor a connection. */
+/**
+ * Facts of a token as JSON, as they stood under one of its states. All of them are written page by page: a large answer holds neither the
+ * loop nor a connection.
+ */
 import type { Context } from "hono";
 import { utf8 } from "#src/base/bytes.ts";
-import { readFacts } from "#src/cage/index/read.ts";
+import { toJson } from "#src/base/json.ts";
+import { type FactPage, type FactQuery, type FactRow, readFactPage } from "#src/cage/index/factPages.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { stands } from "#src/chain/cursor.ts";
-import { respond } from "#src/edge/json.ts";
+import { JSON_TYPE } from "#src/edge/json.ts";
+import type { Writing } from "#src/edge/tokens/view.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** The facts as they stood at a point. An answer that a rollback overtakes ends in the middle, with the connection closed. */
-export async function answerFacts(c: Context, store: Store, token: string, at: Tip): Promise<Response> {
-  const pages = readFacts(store.sql, token, at.slot);
-  const first = (await pages.next()).value!;
-  if (first.last) return respond(c, 200, Object.fromEntries(first.facts));
-  const members = (facts: readonly [string, string][]) =>
-    facts.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",");
-  let written = false;
+/** Most facts that are read at once: about 10 ms of work. */
+export const PAGE = 1_000;
+
+/** How facts are told. */
+export interface FactForm {
+  /** Each value with the slot of the block that set it. */
+  readonly slots: boolean;
+  /** How keys and values are written. */
+  readonly write: Writing;
+  /** What is told beside facts that changed: the state that they are told of, as JSON. Undefined where all facts are told. */
+  readonly changed?: string | undefined;
+}
+
+function members(facts: readonly FactRow[], { slots, write }: FactForm): string {
+  return facts.map(({ key, value, slot }) =>
+    `${toJson(write(key))}:${slots ? toJson({ value: write(value), slot }) : toJson(write(value))}`
+  ).join(",");
+}
+
+/** One page as a whole answer. */
+export function factText(page: FactPage, form: FactForm): string {
+  const facts = `{${members(page.facts, form)}}`;
+  if (form.changed === undefined) return facts;
+  return `{"facts":${facts},"deleted":${toJson(page.deleted.map(form.write))},"at":${form.changed}}`;
+}
+
+/** Facts of a first page that was read when the index stood at a point, and of all pages behind it; it breaks off where that is rolled back. */
+export async function* factPieces(
+  store: Store,
+  query: FactQuery,
+  first: FactPage,
+  form: FactForm,
+  at: Tip,
+): AsyncGenerator<string, void> {
+  const deleted: Uint8Array[] = [];
+  const overtaken = () => new Error("the chain was rolled back below the point of this answer");
+  yield form.changed === undefined ? "{" : `{"facts":{`;
+  let separator = "";
+  for (let page = first;;) {
+    if (!(await stands(store.sql, at))) throw overtaken();
+    deleted.push(...page.deleted);
+    const text = members(page.facts, form);
+    if (text !== "") {
+      yield separator + text;
+      separator = ",";
+    }
+    if (page.next === undefined) break;
+    const next = await readFactPage(store.sql, query, page.next, PAGE);
+    if (!next) throw overtaken();
+    page = next;
+  }
+  yield form.changed === undefined ? "}" : `},"deleted":${toJson(deleted.map(form.write))},"at":${form.changed}}`;
+}
+
+/** Answers with pieces of text as they come; one that fails breaks the answer off, with the connection closed. */
+export function streamed(c: Context, pieces: AsyncGenerator<string, void>): Response {
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const page = written ? (await pages.next()).value! : first;
-      if (!(await stands(store.sql, at))) throw new Error("the chain was rolled back below the point of this answer");
-      const text = (written ? page.facts.length > 0 ? "," : "" : "{") + members(page.facts) + (page.last ? "}" : "");
-      written = true;
-      controller.enqueue(utf8(text));
-      if (page.last) controller.close();
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(utf8(value));
     },
     async cancel() {
-      await pages.return();
+      await pieces.return();
     },
   });
-  return c.body(body, 200, { "content-type": "application/json; charset=utf-8" });
+  return c.body(body, 200, { "content-type": JSON_TYPE });
 }

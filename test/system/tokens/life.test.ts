@@ -117,8 +117,9 @@ describe("a token's life", () => {
     expect(new Set(open.map((one: { outputRefId: string }) => one.outputRefId))).toEqual(new Set(requests));
     expect(open.find((one: { outputRefId: string }) => one.outputRefId === requests[1])).toEqual({
       outputRefId: requests[1],
+      outputRef: requests[1],
       owner: other.keyHash,
-      change: { type: "insert", key: "abcd", value: "deadbeef", newValue: "deadbeef" },
+      change: { type: "insert", operation: "insert", key: "abcd", value: "deadbeef", newValue: "deadbeef" },
     });
     const built = await update(...requests);
     expect(built.status).toBe(200);

@@ -1,0 +1,96 @@
+/** What became of requests, and of a key by them: also of tokens that have ended. A page at a time, the newest first. */
+import type { Operation } from "#src/cage/datum.ts";
+import { operationOf } from "#src/cage/index/read.ts";
+import type { Row } from "#src/cardano/projection.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
+
+/** A request that was made once. */
+export interface PastRequest {
+  /** `<hash>#<index>`; the transaction of the hash made it. */
+  readonly ref: string;
+  /** Payment key hash of the refund address. */
+  readonly owner: string;
+  readonly key: Uint8Array;
+  readonly operation: Operation;
+  /** Lovelace in its output. */
+  readonly lovelace: bigint;
+  /** Lovelace of it that it offers. */
+  readonly fee: bigint;
+  /** Slot in which it was made. */
+  readonly slot: number;
+  readonly status: "open" | "applied" | "retracted";
+  /** When it ended, and by which transaction where that is known. */
+  readonly closed?: { readonly slot: number; readonly tx: string | undefined };
+}
+
+/** Which requests. */
+export interface HistoryQuery {
+  readonly token: string;
+  /** Digest of the key, in hexadecimal. */
+  readonly path?: string | undefined;
+  readonly owner?: string | undefined;
+  /** One of those that ended come by when they did, others by when they were made. */
+  readonly status?: PastRequest["status"] | undefined;
+}
+
+export interface HistoryPage {
+  readonly requests: readonly PastRequest[];
+  /** Where the next page begins; undefined at the end. */
+  readonly next?: string | undefined;
+}
+
+/** A page behind the place (the last request) of the page before; undefined where that place is none (any more). */
+export async function readHistory(
+  sql: Queries,
+  query: HistoryQuery,
+  after: string | undefined,
+  most: number,
+): Promise<HistoryPage | undefined> {
+  const { token, path, owner, status } = query;
+  const isClosed = status === "applied" || status === "retracted";
+  // the conditions stand at the table whose index gives the order
+  const by = isClosed ? "e" : "r";
+  const conditions: Fragment[] = [sql`${sql(by)}.token = ${token}`];
+  if (path !== undefined) conditions.push(sql`${sql(by)}.path = ${path}`);
+  if (owner !== undefined) conditions.push(sql`r.owner = ${owner}`);
+  // written out: only so is the index of those that were applied found
+  if (status === "applied") conditions.push(sql`e.status = 'applied'`);
+  if (status === "retracted") conditions.push(sql`e.status = 'retracted'`);
+  if (status === "open") conditions.push(sql`r.to_slot is null`);
+  if (after !== undefined) {
+    const [place] = isClosed
+      ? await sql<Row[]>`select from_slot, position from token_request_end where ref = ${after} and token = ${token}`
+      : await sql<Row[]>`select from_slot, position from token_request where ref = ${after} and token = ${token}`;
+    if (!place) return undefined;
+    const [slot, position] = [place.from_slot as bigint, place.position as bigint];
+    conditions.push(
+      isClosed
+        ? sql`(e.from_slot, e.position) < (${slot}, ${position})`
+        : sql`(r.from_slot, r.position, r.ref) < (${slot}, ${position}, ${after})`,
+    );
+  }
+  const all = conditions.reduce((before, one) => sql`${before} and ${one}`);
+  const rows = await sql<Row[]>`
+    select r.*, e.status, e.tx from token_request r
+    ${isClosed ? sql`join` : sql`left join`} token_request_end e on e.ref = r.ref where ${all}
+    order by ${isClosed ? sql`e.from_slot desc, e.position desc` : sql`r.from_slot desc, r.position desc, r.ref desc`}
+    limit ${most + 1}`;
+  const requests = rows.slice(0, most).map(pastRequest);
+  return { requests, ...(rows.length > most ? { next: requests.at(-1)!.ref } : {}) };
+}
+
+function pastRequest(row: Row): PastRequest {
+  return {
+    ref: row.ref as string,
+    owner: row.owner as string,
+    key: new Uint8Array(row.key as Uint8Array),
+    operation: operationOf(row),
+    lovelace: BigInt(row.lovelace as bigint),
+    fee: BigInt(row.fee as bigint),
+    slot: Number(row.from_slot),
+    status: row.to_slot === null ? "open" : row.status as PastRequest["status"],
+    ...(row.to_slot === null
+      ? {}
+      : { closed: { slot: Number(row.to_slot), tx: (row.tx as string | null) ?? undefined } }),
+  };
+}

@@ -1,0 +1,115 @@
+/** What became of requests and of a key, over HTTP: also of tokens that have ended. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { z } from "zod";
+import { factHistory, factHistoryQuery, historyQuery, tokenHistory } from "#src/api/tokenFacts.ts";
+import * as api from "#src/api/tokens.ts";
+import { toHex } from "#src/base/bytes.ts";
+import { parseRefKey } from "#src/cardano/output.ts";
+import { readTokenPoint } from "#src/cage/index/factPages.ts";
+import { type HistoryQuery, type PastRequest, readHistory } from "#src/cage/index/history.ts";
+import { bytesText } from "#src/cage/text.ts";
+import { atPoint } from "#src/chain/available.ts";
+import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
+import { endpoint } from "#src/edge/route.ts";
+import { type Desk, tokenGone } from "#src/edge/tokens/desk.ts";
+import { askedKey } from "#src/edge/tokens/factKey.ts";
+import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
+import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
+import { changeView, refView, type Writing } from "#src/edge/tokens/view.ts";
+import { digest } from "#src/forestry/hash.ts";
+
+const refusals = {
+  404: "`token_unknown`",
+  409: "`rolled_back`: the place of `after` is not in the chain any more",
+};
+
+/** Adds `/token/{tokenId}/history` and `/token/{tokenId}/facts/{key}/history`. */
+export function historyRoutes(app: OpenAPIHono, { store }: Desk): void {
+  /** A page of a token's requests, with how the token stands; says where the next one is. */
+  const pageOf = async (c: Context, query: HistoryQuery, { limit, after }: { limit: number; after?: string }) => {
+    const ref = after === undefined
+      ? undefined
+      : readCursorText(after, (value) => cursorOf(value, [], ["request"])).request;
+    const { value: { token, page } } = await atPoint(store, async (sql) => ({
+      token: await readTokenPoint(sql, query.token),
+      page: await readHistory(sql, query, ref, limit),
+    }));
+    if (token.status === "unknown") throw tokenGone(query.token, token.status);
+    if (!page) throw rolledBack();
+    linkNext(c, page.next === undefined ? undefined : { request: page.next });
+    return { status: token.status, requests: page.requests };
+  };
+
+  endpoint(app, {
+    method: "get",
+    path: "/token/:tokenId/history",
+    summary: "Requests of a token and what became of them",
+    params: { tokenId: api.tokenId },
+    query: historyQuery,
+    answer: tokenHistory,
+    refusals,
+  }, async ({ params: { tokenId }, query, context }) => {
+    const key = queryBytes(context.req.url, "key", query.encoding);
+    const { status, owner } = query;
+    const wanted = { token: tokenId, owner, status, path: key && toHex(digest(key)) };
+    const found = await pageOf(context, wanted, paging(query));
+    const write = query.encoding === "hex" ? toHex : bytesText;
+    return { tokenId, status: found.status, requests: found.requests.map((one) => requestView(one, write)) };
+  });
+
+  for (const path of ["/token/:tokenId/facts/:key/history", "/token/:tokenId/facts//history"]) {
+    endpoint(app, {
+      method: "get",
+      path,
+      summary: path.includes(":key") ? "What a key had" : "What the empty key had",
+      params: { tokenId: api.tokenId, ...(path.includes(":key") ? { key: z.string() } : {}) },
+      query: factHistoryQuery,
+      answer: factHistory,
+      refusals,
+    }, async ({ params: { tokenId }, query, context }) => {
+      const asked = askedKey(context.req.url, query.encoding);
+      const wanted = { token: tokenId, path: toHex(asked.path), status: "applied" } as const;
+      const { status, requests } = await pageOf(context, wanted, paging(query));
+      const write = query.encoding === "hex" ? toHex : bytesText;
+      const key = asked.key ?? requests[0]?.key;
+      return {
+        tokenId,
+        ...(key ? { key: write(key) } : {}),
+        status,
+        history: requests.map((one) => factChangeView(one, write)),
+      };
+    });
+  }
+}
+
+/** The members of a query that say which page. */
+function paging({ limit, after }: { readonly limit: number; readonly after?: string | undefined }) {
+  return { limit, ...(after === undefined ? {} : { after }) };
+}
+
+const closedView = ({ slot, tx }: NonNullable<PastRequest["closed"]>) => ({ slot, txHash: tx ?? null });
+
+function requestView({ ref, owner, key, operation, lovelace, fee, slot, status, closed }: PastRequest, write: Writing) {
+  return {
+    ...refView(parseRefKey(ref)),
+    owner,
+    change: changeView(key, operation, write),
+    lovelace,
+    fee,
+    status,
+    opened: { slot, txHash: parseRefKey(ref).txHash },
+    ...(closed ? { closed: closedView(closed) } : {}),
+  };
+}
+
+function factChangeView({ ref, owner, key, operation, closed }: PastRequest, write: Writing) {
+  const change = changeView(key, operation, write);
+  return {
+    ...change,
+    value: operation.type === "delete" ? null : change.value,
+    ...closedView(closed!),
+    ...refView(parseRefKey(ref)),
+    owner,
+  };
+}
