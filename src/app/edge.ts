@@ -33,6 +33,7 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
     networkId: NETWORK_ID,
     networkMagic: options.networkMagic,
     factSlots: options.factSlots,
+    rateLimit: options.rateLimit,
     ask: ask.ask,
     build: ask.build,
     boot,

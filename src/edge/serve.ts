@@ -1,8 +1,9 @@
 /** A listener for a Hono app: the runtime's own on Deno, Node's HTTP server elsewhere. */
-import { serve as serveNode } from "@hono/node-server";
+import { type Http2Bindings, type HttpBindings, serve as serveNode } from "@hono/node-server";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inTime } from "#src/base/clock.ts";
+import type { Peer } from "#src/edge/rateLimit.ts";
 
 export interface Listener {
   readonly host: string;
@@ -11,18 +12,27 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
+/** What is served: it is told of each request who asks. */
+interface Served {
+  fetch(request: Request, peer: Peer): Response | Promise<Response>;
+}
+
 /** How long requests under way may take when the service ends, in milliseconds. */
 const GRACE_MS = 3_000;
 
 /** Serves an app. Rejects with code `EADDRINUSE` when the port is taken; port 0 takes a free one. */
 export async function serve(
-  app: { fetch(request: Request): Response | Promise<Response> },
+  app: Served,
   options: { host: string; port: number },
 ): Promise<Listener> {
   if ("Deno" in globalThis) return serveDeno(app, options);
   return await new Promise((resolve, reject) => {
     const server = serveNode(
-      { fetch: (request) => app.fetch(request), hostname: options.host, port: options.port },
+      {
+        fetch: (request, env) => app.fetch(request, { address: addressOf(env) }),
+        hostname: options.host,
+        port: options.port,
+      },
       (info) =>
         resolve({
           host: options.host,
@@ -37,14 +47,18 @@ export async function serve(
   });
 }
 
+function addressOf(env: HttpBindings | Http2Bindings): string | undefined {
+  return env.incoming.socket?.remoteAddress;
+}
+
 function serveDeno(
-  app: { fetch(request: Request): Response | Promise<Response> },
+  app: Served,
   options: { host: string; port: number },
 ): Listener {
   try {
     const server = Deno.serve(
       { hostname: options.host, port: options.port, onListen: () => {} },
-      (request) => app.fetch(request),
+      (request, { remoteAddr }) => app.fetch(request, { address: remoteAddr.hostname }),
     );
     return {
       host: options.host,

@@ -1,9 +1,11 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { mountDocs } from "#src/edge/docs.ts";
+import { rateLimit } from "#src/edge/rateLimit.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { configRoutes } from "#src/edge/tokens/config.ts";
+import { clientRoutes } from "#src/edge/tokens/clientRoutes.ts";
 import { openDesk } from "#src/edge/tokens/desk.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { historyRoutes } from "#src/edge/tokens/history.ts";
@@ -17,6 +19,9 @@ import { waitRoutes } from "#src/edge/tokens/wait.ts";
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const app = publicApp("tokens", options.log);
+  // whoever asks whether this lives is not counted
+  options.health(app);
+  if (options.rateLimit) app.use(rateLimit(options.rateLimit));
   const desk = openDesk(options);
   transactionRoutes(app, desk);
   tokenRoutes(app, desk);
@@ -27,7 +32,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   buildRoutes(app, desk);
   streamRoutes(app, desk);
   waitRoutes(app, desk);
-  options.health(app);
+  clientRoutes(app, desk);
   mountDocs(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
@@ -35,7 +40,8 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       title: "Arbor token service",
       version: "1.0.0",
       description:
-        "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read.",
+        "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
+        "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more.",
     },
   });
   return app;
