@@ -45,9 +45,8 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
     }[]
   >`select w.wallet, s.cbor, case t.status when 'expired' then 'expired' else 'pending' end as status, t.failures, w.since_slot,
       w.since_height
-    from submission_wallet w join submission s using (hash) join submission_status t using (hash)
-    where ${listedBy(sql, wallets)}
-      ${hash === undefined ? sql`` : sql`and w.hash = ${hash}`}
+    from ${listedBy(sql, wallets)} w join submission s using (hash) join submission_status t using (hash)
+    ${hash === undefined ? sql`` : sql`where w.hash = ${hash}`}
     order by w.since_slot, w.hash`;
   return rows.map((row) => ({
     wallet: row.wallet,
@@ -66,15 +65,16 @@ export async function listedPending(sql: Queries, wallet: string): Promise<Scann
 
 /** Whether wallets list anything, to be read together with other things: a row where they do. */
 export function listedQuery(sql: Queries, wallets: readonly string[]): Fragment {
-  return sql`select 1 as listed from submission_wallet w where ${listedBy(sql, wallets)} limit 1`;
+  return sql`select 1 as listed from ${listedBy(sql, wallets)} w limit 1`;
 }
 
-/** What of `submission_wallet w` some wallets list. */
+/** Rows of `submission_wallet` that some wallets list, looked up wallet by wallet. */
 function listedBy(sql: Queries, wallets: readonly string[]): Fragment {
-  return sql`w.wallet = any(${sql.array([...wallets])})
-      and not exists (
-        select 1 from chain_transaction c where c.hash = w.hash and c.to_slot is null and c.from_slot <= (
-          select max(p.slot) from chain_member m join chain_cursor p on p.id = m.cursor where m.member = w.wallet and not m.gone))`;
+  return sql`(select l.* from unnest(${sql.array([...wallets])}::text[]) of(wallet)
+    cross join lateral (select * from submission_wallet s where s.wallet = of.wallet offset 0) l
+    where not exists (
+      select 1 from chain_transaction c where c.hash = l.hash and c.to_slot is null and c.from_slot <= (
+        select max(p.slot) from chain_member m join chain_cursor p on p.id = m.cursor where m.member = l.wallet and not m.gone)))`;
 }
 
 /** Forgets what a wallet that is gone has submitted: nobody lists it; it stays pending all the same. */

@@ -9,6 +9,7 @@ import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { eraKeeper } from "#src/edge/wallets/times.ts";
+import { readingStore } from "#src/store/reading.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { TokenServer } from "#src/wallet/tokenMetadata.ts";
 import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
@@ -31,12 +32,13 @@ export const LONGEST_MS = 30_000;
 /** When such a call ends, in ms since 1970. */
 export const until = () => ({ deadline: Date.now() + LONGEST_MS });
 
-export function openDesk(options: WalletEdgeOptions): Desk {
+export function openDesk(given: WalletEdgeOptions): Desk {
+  const options = { ...given, store: readingStore(given.store) };
   const { tokenMetadata: url, outside, log } = options;
   const erasNow = eraKeeper(options.port);
   return {
     ...options,
-    book: options.book ?? openPoolBook(options),
+    book: options.book ?? openPoolBook(given),
     tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
     builds: walletBuilds(options.build),
     keep: keepUnchanged(options.store.sql),

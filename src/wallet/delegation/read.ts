@@ -52,10 +52,12 @@ export function accountQueries(sql: Queries, wallets: readonly string[]): Record
   const ids = sql.array([...wallets]);
   return {
     accounts: sql`select i.wallet, i.stake, r.rewards, r.epoch as rewards_epoch, d.registered, d.deposit, d.pool, d.drep
-      from wallet_index i
-      left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
-      left join wallet_delegation d on d.wallet = i.wallet and d.to_slot is null
-      where i.wallet = any(${ids}) and i.stake is not null`,
+      from unnest(${ids}::text[]) w(id) join wallet_index i on i.wallet = w.id
+      left join lateral (
+        select rewards, epoch from wallet_reward where wallet = w.id and to_slot is null limit 1) r on true
+      left join lateral (
+        select registered, deposit, pool, drep from wallet_delegation where wallet = w.id and to_slot is null limit 1) d on true
+      where i.stake is not null`,
     certified: sql`select wallet, epoch::int as epoch, pool, drep from wallet_delegation where wallet = any(${ids})
       order by from_slot`,
   };

@@ -92,4 +92,10 @@ export const walletIndexMigrations: readonly Migration[] = [{
     -- whether an address of a random wallet was made with its root key, so that change may go there; of those that were kept before nobody
     -- can tell
     alter table wallet_address add column made boolean not null default false;`,
+}, {
+  id: "wallet-index-5",
+  sql: `
+    -- the whole order of a history: whoever plans for any number of rows would otherwise sort all of a wallet's for its first page
+    drop index wallet_transaction_wallet_from_slot_index_idx;
+    create index on wallet_transaction (wallet, from_slot, index, hash);`,
 }];

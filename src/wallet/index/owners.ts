@@ -69,12 +69,16 @@ async function readOwners(sql: Queries, credentials: readonly OwnedCredential[],
   const among = wallets === undefined ? sql`` : sql`and a.wallet = any(${sql.array([...wallets])})`;
   // of addresses that are in no pool those that are stored whole belong to whoever made or found them
   const rows = await sql<{ wallet: string; prefix: string; role: bigint; index: bigint; credential: string }[]>`
-    select a.wallet, i.prefix, a.role, a.index, a.credential from wallet_address a join wallet_index i using (wallet)
-      left join wallet_pool p on p.wallet = a.wallet and p.role = a.role and p.to_slot is null
-      where a.credential = any(${wanted}) and (a.address is not null or a.index < p.size) ${among}
+    select a.wallet, i.prefix, a.role, a.index, a.credential from unnest(${wanted}::text[]) c(wanted)
+      cross join lateral (select * from wallet_address where credential = c.wanted offset 0) a
+      join wallet_index i using (wallet)
+      left join lateral (
+        select size from wallet_pool where wallet = a.wallet and role = a.role and to_slot is null limit 1) p on true
+      where (a.address is not null or a.index < p.size) ${among}
     union
-    select a.wallet, i.prefix, a.role, a.index, a.credential from wallet_use a join wallet_index i using (wallet)
-      where a.credential = any(${wanted}) and a.address is not null ${among}
+    select a.wallet, i.prefix, a.role, a.index, a.credential from unnest(${wanted}::text[]) c(wanted)
+      cross join lateral (select * from wallet_use where credential = c.wanted and address is not null offset 0) a
+      join wallet_index i using (wallet) where true ${among}
     order by wallet`;
   for (const { wallet, prefix, role, index, credential } of rows) {
     const owner = { wallet, path: [...parsePath(prefix) ?? [], Number(role), Number(index)] };

@@ -53,7 +53,9 @@ export async function readIncluded(
   hashes: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
-  const rows = await sql<{ wallet: string; hash: string }[]>`select wallet, hash from wallet_transaction
-    where wallet = any(${sql.array([...wallets])}) and hash = any(${sql.array([...new Set(hashes)])})`;
+  const rows = await sql<{ wallet: string; hash: string }[]>`
+    select t.wallet, t.hash from unnest(${sql.array([...new Set(hashes)])}::text[]) h(hash)
+    cross join lateral (select wallet, hash from wallet_transaction where hash = h.hash offset 0) t
+    where t.wallet = any(${sql.array([...wallets])})`;
   return new Set(rows.map(({ wallet, hash }) => `${wallet} ${hash}`));
 }

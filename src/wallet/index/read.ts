@@ -40,16 +40,16 @@ export async function readHoldings(
 
 /** A row where some wallets are of the first era: not all that their rows say is so. To be read together with other things. */
 export function randomQuery(sql: Queries, wallets: readonly string[]): Fragment {
-  return sql`select 1 as random from wallet_index where wallet = any(${
-    sql.array([...wallets])
-  }) and kind = 'random' limit 1`;
+  return sql`select 1 as random from unnest(${sql.array([...wallets])}::text[]) w(id)
+    where (select kind from wallet_index where wallet = w.id) = 'random' limit 1`;
 }
 
 /** What wallets hold in the ledger, to be read together with other things; `holdingsOf` reads the rows. */
 export function holdingsQuery(sql: Queries, wallets: readonly string[]): Fragment {
-  return sql`select wallet, asset, quantity from wallet_index left join
-      (select wallet, asset, quantity from wallet_holding where to_slot is null and quantity > 0) h using (wallet)
-    where wallet = any(${sql.array([...wallets])})`;
+  return sql`select i.wallet, h.asset, h.quantity
+    from unnest(${sql.array([...wallets])}::text[]) w(id) join wallet_index i on i.wallet = w.id
+    left join lateral (
+      select asset, quantity from wallet_holding where wallet = w.id and to_slot is null and quantity > 0 offset 0) h on true`;
 }
 
 /** Holdings of wallets that list nothing and are not of the first era, of rows of `holdingsQuery`. */
@@ -86,8 +86,9 @@ export function coinsQuery(sql: Queries, wallet: string): Fragment {
 async function readLeaving(sql: Queries, open: ReadonlyMap<string, Pending>): Promise<ReadonlyMap<string, Value>> {
   const refs = [...new Set([...open.values()].flatMap(({ gone }) => [...gone]))];
   const rows = await sql<{ wallet: string; ref: string; output: Uint8Array }[]>`
-    select wallet, ref, output from wallet_utxo
-    where wallet = any(${sql.array([...open.keys()])}) and ref = any(${sql.array(refs)}) and to_slot is null`;
+    select u.wallet, u.ref, u.output from unnest(${sql.array(refs)}::text[]) r(ref)
+    cross join lateral (select wallet, ref, output from wallet_utxo where ref = r.ref and to_slot is null offset 0) u
+    where u.wallet = any(${sql.array([...open.keys()])})`;
   const leaving = new Map<string, Value>();
   for (const { wallet, ref, output } of rows) {
     if (!open.get(wallet)!.gone.has(ref)) continue;

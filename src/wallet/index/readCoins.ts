@@ -18,7 +18,8 @@ export async function readCoins(
   const own = facts.get(wallet);
   if (!own || refs.length === 0) return [];
   const rows = await sql<{ ref: string; role: bigint; index: bigint; output: Uint8Array }[]>`
-    select ref, role, index, output from wallet_utxo where wallet = ${wallet} and ref = any(${sql.array([...refs])})`;
+    select u.* from unnest(${sql.array([...new Set(refs)])}::text[]) r(ref) cross join lateral (
+      select ref, role, index, output from wallet_utxo where wallet = ${wallet} and ref = r.ref limit 1) u`;
   const found = new Map<string, OwnUtxo>(rows.map(({ ref, role, index, output }) => [ref, {
     utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
     path: pathOf(own, role, index),

@@ -178,8 +178,9 @@ async function readKnown(
   }
   const missing = [...refs].filter((ref) => !found.has(ref));
   if (missing.length === 0) return found;
-  const makers = await sql<TransactionRow[]>`select distinct on (hash) ${columns(sql)} from wallet_transaction
-    where hash = any(${sql.array([...new Set(missing.map((ref) => ref.slice(0, 64)))])}) order by hash`;
+  const makers = await sql<TransactionRow[]>`
+    select t.* from unnest(${sql.array([...new Set(missing.map((ref) => ref.slice(0, 64)))])}::text[]) h(made)
+    cross join lateral (select ${columns(sql)} from wallet_transaction where hash = h.made limit 1) t`;
   const wanted = new Set(missing);
   for (const { ref, output } of makers.map(storedTransaction).flatMap(created)) {
     if (wanted.has(refKey(ref))) found.set(refKey(ref), { output });
@@ -192,8 +193,9 @@ async function readOwn(sql: Queries, facts: WalletFacts, transactions: readonly 
   const own = new Map<string, Map<number, readonly number[]>>();
   const refs = transactions.flatMap(created).map(({ ref }) => refKey(ref));
   if (refs.length === 0) return own;
-  const rows = await sql<{ ref: string; role: bigint; index: bigint }[]>`select ref, role, index from wallet_utxo
-    where wallet = ${facts.wallet} and ref = any(${sql.array(refs)})`;
+  const rows = await sql<{ ref: string; role: bigint; index: bigint }[]>`
+    select u.* from unnest(${sql.array(refs)}::text[]) r(ref) cross join lateral (
+      select ref, role, index from wallet_utxo where wallet = ${facts.wallet} and ref = r.ref limit 1) u`;
   for (const { ref, role, index } of rows) {
     const hash = ref.slice(0, 64);
     let paths = own.get(hash);
