@@ -314,7 +314,8 @@ describe("a wallet's stake", () => {
     expect(await ledger(staker)).toMatchObject({ rewards: 0, drep: "no confidence" });
     expect(await rewards(staker)).toBe(0n);
     const listed = await scenario.client.transactions(staker, { minWithdrawal: Number(due) });
-    expect(listed.map(({ id }) => id)).toEqual([told.id]);
+    // those that came too late for their epoch are listed as expired
+    expect(listed.flatMap(({ id, status }) => status === "in_ledger" ? [id] : [])).toEqual([told.id]);
 
     // without its block it has withdrawn nothing; in the next epoch it is in the ledger again, or never will be
     await scenario.rollbackTo(told.inserted_at!.height.quantity, true);
