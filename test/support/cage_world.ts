@@ -1,11 +1,11 @@
 /** Plans of transactions around one token, and what the contract says to the whole of one: every script in it must agree. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { Constr, constr, type Data, encodeData } from "#src/cardano/data.ts";
+import { Constr, constr, type Data } from "#src/cardano/data.ts";
 import { validator } from "#src/cage/contract/validator.ts";
 import { changeOf, type Operation } from "#src/cage/datum.ts";
 import { type Action, spendData } from "#src/cage/redeemer.ts";
 import { Forestry } from "#src/forestry/trie.ts";
-import { compareBytes, concat, equalBytes, utf8 } from "#src/base/bytes.ts";
+import { compareBytes, concat, utf8 } from "#src/base/bytes.ts";
 import {
   fill,
   input,
@@ -20,6 +20,7 @@ import {
   spendingOf,
   value,
 } from "./script_context.ts";
+import { sameData } from "./uplc_javascript.ts";
 
 export const POLICY = fill(1);
 export const OWNER = fill(2);
@@ -48,15 +49,17 @@ export interface Plan {
   readonly others?: readonly Data[];
 }
 
-function order(a: Spend, b: Spend): number {
+/** The ledger's order of inputs. */
+export function order(a: Spend, b: Spend): number {
   const [x, y] = [a, b].map((spend) => (spend.input as Constr).fields[0] as Constr);
   const byHash = compareBytes(x!.fields[0] as Uint8Array, y!.fields[0] as Uint8Array);
   return byHash || Number((x!.fields[1] as bigint) - (y!.fields[1] as bigint));
 }
 
-function isOurs(spend: Spend): boolean {
+/** Whether an input is at the script, whatever the stake part of its address. */
+export function isOurs(spend: Spend): boolean {
   const address = ((spend.input as Constr).fields[1] as Constr).fields[0] as Constr;
-  return equalBytes(encodeData(address.fields[0]!), encodeData(constr(1, POLICY)));
+  return sameData(address.fields[0]!, constr(1, POLICY));
 }
 
 /** "accepted", or what the first script that refused said. Throws when a plan has an input of the script without a redeemer. */

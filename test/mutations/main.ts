@@ -1,0 +1,75 @@
+/**
+ * `deno task test:mutations [--count=1000000] [--whole=10000] [--threads=2] [--seed=…]`: so many mutants of honest transactions of the contract
+ * must be refused by its scripts.
+ *
+ * `count` are mutants of every kind of transaction as script contexts (`contract_mutants.ts`): all scripts of each are run, as a JavaScript
+ * form of the very term whose encoding is published; every five hundredth also by the product's own machine. What the scripts let
+ * through is judged by `contract_promises.ts`; it counts as no refusal. `whole` are complete, balanced, signed transactions,
+ * judged by every rule of the ledger and the published code (`whole_mutants.ts`).
+ */
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
+import type { Harvest } from "../support/contract_mutants.ts";
+import type { WholeHarvest } from "../support/whole_mutants.ts";
+import type { Work } from "./worker.ts";
+
+const { values } = parseArgs({
+  options: {
+    count: { type: "string", default: "1000000" },
+    whole: { type: "string", default: "10000" },
+    threads: { type: "string", default: "2" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+  },
+});
+const threads = Number(values.threads);
+const SAMPLE = 500;
+
+interface Done {
+  readonly contexts: Harvest;
+  readonly whole: WholeHarvest;
+}
+
+function run(work: Work): Promise<Done> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: work });
+    worker.on("message", (message: Done | { said: string }) => {
+      if ("said" in message) console.log(message.said);
+      else resolve(message);
+    });
+    worker.on("error", reject);
+  });
+}
+
+const began = performance.now();
+const share = (count: string) => Math.ceil(Number(count) / threads);
+const done = await Promise.all(
+  Array.from(
+    { length: threads },
+    (_, i) =>
+      run({ seed: Number(values.seed) + i, contexts: share(values.count), sample: SAMPLE, whole: share(values.whole) }),
+  ),
+);
+const sum = (pick: (one: Done) => number) => done.reduce((all, one) => all + pick(one), 0);
+const reasons = new Map<string, number>();
+for (const { contexts } of done) {
+  for (const [said, times] of contexts.reasons) reasons.set(said, (reasons.get(said) ?? 0) + times);
+}
+for (const [said, times] of [...reasons].sort(([, a], [, b]) => b - a)) console.log(`${times}`.padStart(9), said);
+const violations = done.flatMap(({ contexts, whole }) => [...contexts.violations, ...whole.violations]);
+console.log(
+  `seeds ${values.seed} to ${Number(values.seed) + threads - 1}, ${
+    Math.round((performance.now() - began) / 1000)
+  } s\n` +
+    `mutated contexts: ${sum((one) => one.contexts.refused)} refused, ${
+      sum((one) => one.contexts.equivalent)
+    } as good as honest, ${sum((one) => one.contexts.impossible)} that no ledger has; ${
+      sum((one) => one.contexts.judgedTwice)
+    } judged by both machines\n` +
+    `whole transactions: ${sum((one) => one.whole.refused)} refused, ${
+      sum((one) => one.whole.equivalent)
+    } as good as honest\n` +
+    `${violations.length} violations`,
+);
+for (const violation of violations) console.log(violation);
+process.exit(violations.length > 0 ? 1 : 0);

@@ -1,0 +1,198 @@
+/**
+ * What the contract promises of a transaction that all its scripts let through, told over the whole of it and without a look at how the scripts
+ * find out: the facts themselves are changed, a root is that of all facts, a token is counted.
+ *
+ * A plan need not balance, as the ledger sees to that: tokens of the policy that come out of nothing or go nowhere are found first.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concat, equalBytes, toHex } from "#src/base/bytes.ts";
+import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
+import { changeOf, type Datum, readDatum, type Request } from "#src/cage/datum.ts";
+import { keyAddressData } from "#src/cage/plutus_address.ts";
+import { Forestry } from "#src/forestry/trie.ts";
+import { CONTRIBUTE, EMPTY, isOurs, NAME, order, type Plan, POLICY, SCRIPT, type Spend } from "./cage_world.ts";
+import { sameData } from "./uplc_javascript.ts";
+
+/**
+ * What there is to say of an accepted transaction: it breaks a promise, or it cannot be, since it does not balance or spends a token from where
+ * a promise had to be broken before for it to get there.
+ */
+export type Judgement = { readonly kind: "kept" | "impossible" } | { readonly kind: "broken"; readonly what: string };
+
+const KEPT: Judgement = { kind: "kept" };
+const broken = (what: string): Judgement => ({ kind: "broken", what });
+
+interface Output {
+  readonly data: Data;
+  readonly address: Data;
+  readonly lovelace: bigint;
+  /** Tokens of the policy, by name in hexadecimal. */
+  readonly tokens: ReadonlyMap<string, bigint>;
+  /** Whether there is nothing but lovelace in it, and neither a datum nor a script. */
+  readonly plain: boolean;
+  /** How many assets there are beside lovelace. */
+  readonly assets: number;
+  readonly datum: Data | undefined;
+  readonly script: boolean;
+}
+
+function fields(data: Data | undefined): readonly Data[] {
+  return data instanceof Constr ? data.fields : [];
+}
+function tokensIn(value: Data | undefined): Map<string, bigint> {
+  const found = new Map<string, bigint>();
+  for (const [policy, names] of value instanceof DataMap ? value.entries : []) {
+    if (!sameData(policy, POLICY) || !(names instanceof DataMap)) continue;
+    for (const [name, quantity] of names.entries) {
+      found.set(toHex(name as Uint8Array), (found.get(toHex(name as Uint8Array)) ?? 0n) + (quantity as bigint));
+    }
+  }
+  return found;
+}
+function outputOf(data: Data): Output {
+  const [address, value, datum, script] = fields(data);
+  const entries = (value as DataMap).entries;
+  const [, ada] = entries[0]!;
+  const inline = datum instanceof Constr && datum.tag === 2 ? datum.fields[0] : undefined;
+  const assets = entries.slice(1).reduce((sum, [, names]) => sum + (names as DataMap).entries.length, 0);
+  const bare = (datum as Constr).tag === 0 && (script as Constr).tag === 1;
+  return {
+    data,
+    address: address!,
+    lovelace: (ada as DataMap).entries[0]![1] as bigint,
+    tokens: tokensIn(value),
+    plain: bare && assets === 0,
+    assets,
+    datum: inline,
+    script: (script as Constr).tag === 0,
+  };
+}
+/** The inline datum of an output, read as strictly as the index does. */
+function read(output: Output | undefined): Datum | undefined {
+  return output?.datum === undefined ? undefined : readDatum(output.datum);
+}
+const spentOf = (spend: Spend) => outputOf(fields(spend.input)[1]!);
+
+function balanced(plan: Plan, inputs: readonly Output[], outputs: readonly Output[]): boolean {
+  const sum = new Map<string, bigint>();
+  const add = (tokens: ReadonlyMap<string, bigint>, sign: bigint) => {
+    for (const [name, quantity] of tokens) sum.set(name, (sum.get(name) ?? 0n) + sign * quantity);
+  };
+  for (const { tokens } of inputs) add(tokens, 1n);
+  add(tokensIn(plan.mint), 1n);
+  for (const { tokens } of outputs) add(tokens, -1n);
+  return [...sum.values()].every((left) => left === 0n);
+}
+
+/** What is wrong with an output that holds a token. */
+function stateFault(output: Output): string | undefined {
+  if (output.tokens.size === 0) return undefined;
+  const [quantity] = output.tokens.values();
+  if (!sameData(output.address, SCRIPT)) return "a token left the contract";
+  if (output.assets !== 1 || quantity !== 1n || output.script) return "a state is more than its token";
+  return read(output)?.type === "state" ? undefined : "a token without a state";
+}
+
+/** Judges a plan whose scripts all agree; `facts` are those of the token `NAME`, other tokens have none. */
+export function judge(plan: Plan, facts: Forestry): Judgement {
+  const spends = [...plan.spends].sort(order);
+  const inputs = spends.map(spentOf);
+  const outputs = plan.outputs.map(outputOf);
+  if (!balanced(plan, inputs, outputs) || inputs.some((one) => stateFault(one) !== undefined)) {
+    return { kind: "impossible" };
+  }
+  const minted = tokensIn(plan.mint);
+  const signed = (key: string) => plan.signers.some((one) => toHex(one) === key);
+
+  for (const output of outputs) {
+    const fault = stateFault(output);
+    if (fault !== undefined) return broken(fault);
+  }
+  for (const [name, quantity] of minted) {
+    if (quantity <= 0n) continue;
+    const seed = spends.some(({ input }) => nameOf(fields(input)[0]!) === name);
+    const born = outputs.find(({ tokens }) => tokens.has(name));
+    const datum = read(born);
+    if (quantity !== 1n || !seed) return broken("a token that is born twice");
+    if (datum?.type !== "state" || datum.state.root !== toHex(EMPTY)) return broken("a token born with facts");
+    if (!signed(datum.state.owner)) return broken("a token in the name of somebody who did not sign");
+  }
+
+  const ours = spends.filter(isOurs);
+  const states = ours.filter((spend) => spentOf(spend).tokens.size > 0);
+  const updated = states.filter((spend) => ![...spentOf(spend).tokens.keys()].some((name) => minted.has(name)));
+  if (updated.length > 1) return broken("two updates in one");
+  if (updated.length === 1 && runsOf(plan) !== ours.length) return broken("another script runs beside an update");
+  for (const spend of states) {
+    const datum = read(spentOf(spend));
+    if (datum?.type !== "state" || !signed(datum.state.owner)) return broken("a state spent without its owner");
+  }
+  return requestsKept(plan, ours.filter((spend) => !states.includes(spend)), updated[0], outputs, facts);
+}
+
+function nameOf(reference: Data): string {
+  const [id, index] = fields(reference) as [Uint8Array, bigint];
+  return toHex(sha256(concat(id, Uint8Array.of(Number(index >> 8n & 255n), Number(index & 255n)))));
+}
+
+/** How many scripts run. */
+function runsOf({ spends, mintRedeemer, others = [] }: Plan): number {
+  return spends.filter(({ redeemer }) => redeemer !== undefined).length + others.length + (mintRedeemer ? 1 : 0);
+}
+
+function requestsKept(
+  plan: Plan,
+  requests: readonly Spend[],
+  update: Spend | undefined,
+  outputs: readonly Output[],
+  facts: Forestry,
+): Judgement {
+  const applied: { request: Request; spent: Output }[] = [];
+  for (const spend of requests) {
+    const spent = spentOf(spend);
+    if (sameData(spend.redeemer!, CONTRIBUTE)) {
+      const datum = read(spent);
+      if (datum?.type !== "request") return broken("applied what nobody reads");
+      if (spent.assets > 0) return broken("applied a request with assets");
+      applied.push({ request: datum.request, spent });
+      continue;
+    }
+    // the payment key of the refund address, wherever else the datum is odd
+    const [hash] = fields(fields(fields(fields(spent.datum)[0])[1])[0]);
+    if (!plan.signers.some((one) => hash instanceof Uint8Array && equalBytes(one, hash))) {
+      return broken("a request taken back by somebody else");
+    }
+  }
+  if (!update) return applied.length > 0 ? broken("a deposit without an update") : KEPT;
+  return updateKept(plan, update, applied, outputs, facts);
+}
+
+function updateKept(
+  plan: Plan,
+  update: Spend,
+  applied: readonly { readonly request: Request; readonly spent: Output }[],
+  outputs: readonly Output[],
+  facts: Forestry,
+): Judgement {
+  const before = spentOf(update);
+  const [name] = before.tokens.keys();
+  const old = read(before);
+  const next = outputs[0]?.tokens.has(name!) ? read(outputs[0]) : undefined;
+  if (old?.type !== "state" || next?.type !== "state") return broken("an update into another place");
+  if (next.state.owner !== old.state.owner && !plan.signers.some((one) => toHex(one) === next.state.owner)) {
+    return broken("an owner who did not sign");
+  }
+  const trie = name === toHex(NAME) ? facts.copy() : new Forestry();
+  if (applied.length > 0 && toHex(trie.root) !== old.state.root) return broken("facts under a root that is not theirs");
+  for (const [i, { request, spent }] of applied.entries()) {
+    if (request.name !== name || request.policy !== toHex(POLICY)) return broken("a request of another token");
+    if (!trie.apply(changeOf(request.key, request.operation)).ok) return broken("a change that cannot be made");
+    const back = outputs[i + 1];
+    if (!back?.plain || !sameData(back.address, keyAddressData(request.refund))) return broken("a refund elsewhere");
+    if (request.fee > spent.lovelace || back.lovelace < spent.lovelace - request.fee) {
+      return broken("a refund too small");
+    }
+  }
+  const root = applied.length > 0 ? toHex(trie.root) : old.state.root;
+  return next.state.root === root ? KEPT : broken("a root that is not that of the facts");
+}

@@ -1,0 +1,112 @@
+/** Complete signed updates with one thing about them changed for the worse, which the ledger's rules must refuse for the scripts alone. */
+import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
+import { baseAddress, scriptAddress } from "#src/cardano/address.ts";
+import type { NewOutput } from "#src/cardano/transaction.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import type { Action } from "#src/cage/redeemer.ts";
+import { Forestry, leafOf } from "#src/forestry/trie.ts";
+import { rootWith, rootWithout } from "#src/forestry/verify.ts";
+import { op } from "./cage.ts";
+import { judged } from "./judged_transaction.ts";
+import { bend, crowds, dice, flip, type Roll } from "./proof_fuzz.ts";
+import { alice, type Asked, asked, bob, owner, policy, stateOf, updating, type Whole } from "./whole_transaction.ts";
+
+const TOKEN = "5a".repeat(32);
+
+/** What came of a run. */
+export interface WholeHarvest {
+  refused: number;
+  /** Bent proofs that prove the same. */
+  equivalent: number;
+  readonly violations: string[];
+}
+
+type Honest = ReturnType<typeof updating> & { readonly requests: readonly Asked[]; readonly facts: Forestry };
+
+let groups: string[][] | undefined;
+
+function honest(roll: Roll): Honest {
+  groups ??= crowds();
+  const keys = [...groups[roll(groups.length)]!.slice(0, 4), ...groups[roll(groups.length)]!.slice(0, 1 + roll(5))];
+  const facts = Forestry.from([...new Set(keys)].map((key) => leafOf(utf8(key), utf8("v"))));
+  const [a, b] = keys as [string, string];
+  const requests = [
+    asked(TOKEN, a, roll(2) === 0 ? op.remove("v") : op.update("v", "w"), { refund: { payment: alice.key } }),
+    ...(roll(2) === 0 ? [] : [asked(TOKEN, b, op.remove("v"), { refund: { payment: bob.key } })]),
+    ...(roll(2) === 0 ? [] : [asked(TOKEN, `new ${roll(1_000_000)}`, op.insert("v"))]),
+  ].sort((x, y) => x.utxo.ref.txHash < y.utxo.ref.txHash ? -1 : 1);
+  return { ...updating(TOKEN, requests, facts), requests, facts };
+}
+
+/** A worse transaction; undefined where the change means nothing. */
+function worse(plan: Honest, roll: Roll): Whole | undefined {
+  const { whole, next, refunds, after } = plan;
+  const outputs = (...changed: NewOutput[]): Whole => ({
+    ...whole,
+    outputs: [...changed, ...whole.outputs.slice(changed.length)],
+  });
+  const staked = baseAddress(0, { kind: "script", hash: policy }, { kind: "key", hash: owner.key }).hex;
+  const [refund] = refunds as [NewOutput];
+  switch (roll(10)) {
+    case 0:
+      return outputs(stateOf(TOKEN, flip(after, roll)));
+    case 1:
+      return outputs(
+        stateOf(TOKEN, after, owner.key, [staked, owner.enterprise, scriptAddress(0, "08".repeat(28)).hex][roll(3)]),
+      );
+    case 2:
+      return outputs(stateOf(TOKEN, after, toHex(flip(fromHex(owner.key), roll))));
+    case 3:
+      return outputs(next, { ...refund, value: lovelace(refund.value.lovelace - 1n - BigInt(roll(400_000))) });
+    case 4:
+      return outputs(next, { ...refund, address: [owner.enterprise, alice.base, bob.base][roll(3)]! });
+    case 5:
+      return { ...whole, signers: [alice.key] };
+    default:
+      return bentProof(plan, roll);
+  }
+}
+
+function bentProof({ whole, actions, modified, requests, facts }: Honest, roll: Roll): Whole | undefined {
+  const at = roll(actions.length);
+  const action = actions[at]!;
+  if (action.type !== "apply" || action.proof.length === 0) return undefined;
+  const proof = bend(action.proof, roll);
+  const before = facts.copy();
+  for (const { key, operation } of requests.slice(0, at)) {
+    const { path, value } = leafOf(utf8(key), operation.value);
+    if (operation.type === "insert") before.insert(path, value);
+    else if (operation.type === "delete") before.delete(path, value);
+    else before.update(path, leafOf(utf8(key), operation.old).value, value);
+  }
+  const { key, operation } = requests[at]!;
+  const { path, value } = leafOf(utf8(key), operation.type === "update" ? operation.old : operation.value);
+  const found = operation.type === "insert" ? rootWithout(path, proof) : rootWith(path, value, proof);
+  if (found && toHex(found) === toHex(before.root)) return undefined;
+  const bent = actions.map((one, i): Action => i === at ? { type: "apply", proof } : one);
+  return { ...whole, spends: [modified(bent), ...whole.spends.slice(1)] };
+}
+
+/** Has the ledger judge worse transactions until `until` says that it is enough. */
+export async function worsen(seed: number, until: (harvest: WholeHarvest) => boolean): Promise<WholeHarvest> {
+  const roll = dice(seed);
+  const harvest: WholeHarvest = { refused: 0, equivalent: 0, violations: [] };
+  for (let made = 0, plan = honest(roll); !until(harvest); made++) {
+    if (made % 16 === 0) {
+      plan = honest(roll);
+      const said = await judged(plan.whole);
+      if (said.length > 0) harvest.violations.push(`an honest transaction is refused: ${JSON.stringify(said[0])}`);
+    }
+    const whole = worse(plan, roll);
+    if (!whole) {
+      harvest.equivalent++;
+      continue;
+    }
+    const [failure, ...others] = await judged(whole);
+    const byScripts = failure?.name === "ValidationTagMismatch" && others.length === 0;
+    if (byScripts) harvest.refused++;
+    else harvest.violations.push(`${failure?.name ?? "accepted"} (seed ${seed}, after ${harvest.refused})`);
+    if (harvest.violations.length > 20) break;
+  }
+  return harvest;
+}
