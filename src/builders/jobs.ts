@@ -12,6 +12,7 @@ import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuiltTransfer, TransferFailure, TransferInput } from "#src/cage/transactions/transfer.ts";
 import type { EndInput } from "#src/cage/transactions/end.ts";
 import type { CutMismatch } from "#src/forestry/cut.ts";
+import type { BundleFailure, BundleInput } from "#src/builders/bundle.ts";
 import type { FactsAtHand } from "#src/builders/facts.ts";
 import type { ProveInput, Proven } from "#src/builders/proofs.ts";
 import type {
@@ -67,6 +68,8 @@ export interface Jobs {
   cut(input: FactsAtHand): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
   /** A fact or its absence, proven. */
   prove(input: ProveInput): Result<Proven, CutMismatch>;
+  /** The text of a module for browsers. */
+  bundle(input: BundleInput): Result<string, BundleFailure>;
   openRoot(input: OpenRootInput): Result<OpenedRoot, Failure<"bad_mnemonic">>;
   /** One signature a path on each message, in their order. */
   signMessages(input: SignInput): Result<readonly (readonly KeySignature[])[], WrongPassphrase>;

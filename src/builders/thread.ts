@@ -14,6 +14,7 @@ import { buildTransfer } from "#src/cage/transactions/transfer.ts";
 import { buildUpdate, type UpdateFailure, type UpdateInput } from "#src/cage/transactions/update.ts";
 import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
+import { bundle } from "#src/builders/bundle.ts";
 import { unpacked } from "#src/builders/crossing.ts";
 import { type FactsAtHand, openFacts } from "#src/builders/facts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
@@ -73,6 +74,7 @@ const handlers: Handlers = {
     return facts.ok ? ok({ root: toHex(facts.value.root), cut: cutOf(facts.value) }) : facts;
   },
   prove,
+  bundle,
   ...walletKeyJobs,
   ...walletBuildJobs,
 };

@@ -65,6 +65,8 @@ const RETRY_AFTER_BY_CODE: Readonly<Record<string, number>> = {
   // Room comes with a block.
   mempool_full: 5,
   too_many_readers: 5,
+  // Somebody must install what is missing.
+  bundle_unavailable: 30,
   // Somebody must send something back first.
   faucet_empty: 60,
 };

@@ -34,7 +34,7 @@ export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefin
   /** Schema of the good answer. */
   readonly answer?: ZodType;
   /** What the good answer is: JSON unless said otherwise, which the handler then gives as a `Response`. */
-  readonly produces?: "application/octet-stream" | "text/event-stream";
+  readonly produces?: "application/octet-stream" | "text/event-stream" | "text/javascript";
   readonly description?: string;
   /** The name under which programs know the endpoint. */
   readonly operation?: string;

@@ -12,7 +12,9 @@ const LIGHT = [
   "src/forestry/verify.ts",
   "src/cardano/address.ts",
   "src/cardano/keys.ts",
+  "src/client/browser.ts",
   "src/client/wallets.ts",
+  "src/client/summary.ts",
   "src/api/wallets/wallets.ts",
   "src/api/wallets/transactions.ts",
 ];

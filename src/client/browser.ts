@@ -1,0 +1,24 @@
+/**
+ * What a browser loads as one module, which the token service serves as `/client.js`: the typed client, the verifiers, and what it takes to sign.
+ *
+ * ```html
+ * <script type="module">
+ *   import { TokenClient, verifyFact } from "/client.js";
+ * </script>
+ * ```
+ */
+export { fromHex, fromUtf8, toHex, utf8 } from "#src/base/bytes.ts";
+export { bytesText } from "#src/cage/text.ts";
+export { addressFromHex, addWitnessSet, transactionHash } from "#src/client/witnesses.ts";
+export { newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+export { factSegment, keyBytes } from "#src/client/factKey.ts";
+export { ApiError } from "#src/client/http.ts";
+export {
+  type FactProof,
+  type FactQuestion,
+  type FactRefusal,
+  type TrustedState,
+  type VerifiedFact,
+  verifyFact,
+} from "#src/client/proofs.ts";
+export { signTransaction, TokenClient } from "#src/client/tokens.ts";

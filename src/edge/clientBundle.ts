@@ -1,0 +1,37 @@
+/** The module that browsers load, bundled where it is first asked for and kept for as long as this process lives. */
+import type { Failure, Result } from "#src/base/result.ts";
+import type { Builders } from "#src/builders/builders.ts";
+import { etagOf } from "#src/edge/etag.ts";
+import type { Page } from "#src/edge/pages.ts";
+
+/** What the service hands out. */
+export const CLIENT = new URL("../client/browser.ts", import.meta.url).href;
+
+/** How long the threads may take, in milliseconds. */
+const LONGEST_MS = 90_000;
+
+export type Bundled = Result<Page, Failure>;
+
+/** Has a thread bundle a module (its URL) for browsers. */
+export async function bundleFor(builders: Pick<Builders, "run">, entry: string): Promise<Bundled> {
+  const bundled = await builders.run("bundle", { entry }, { deadline: Date.now() + LONGEST_MS });
+  if (!bundled.ok) return bundled;
+  const body = bundled.value;
+  return { ok: true, value: { type: "text/javascript; charset=utf-8", body, etag: etagOf(body) } };
+}
+
+/** A function that bundles once, whoever asks meanwhile; a failure is told for `againMs`, then it is tried again. */
+export function bundledOnce(bundle: () => Promise<Bundled>, againMs: number): () => Promise<Bundled> {
+  let kept: Promise<Bundled> | undefined;
+  let until = Infinity;
+  return () => {
+    if (kept === undefined || Date.now() > until) {
+      until = Infinity;
+      kept = bundle().then((result) => {
+        if (!result.ok) until = Date.now() + againMs;
+        return result;
+      });
+    }
+    return kept;
+  };
+}

@@ -1,0 +1,43 @@
+/** The client of this service as one ES module for browsers, `/client.js`. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import type { Log } from "#src/base/log.ts";
+import type { Builders } from "#src/builders/builders.ts";
+import { bundledOnce, bundleFor, CLIENT } from "#src/edge/clientBundle.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { sending } from "#src/edge/pages.ts";
+import { endpoint } from "#src/edge/route.ts";
+
+/** After a failure, how long none is tried again, in milliseconds. */
+const AGAIN_MS = 30_000;
+const NAME = "client.js";
+
+/** Adds `/client.js`, made of the module `entry`. */
+export function clientRoutes(
+  app: OpenAPIHono,
+  { builders, log }: { readonly builders: Pick<Builders, "run">; readonly log: Log },
+  entry: string = CLIENT,
+): void {
+  const made = bundledOnce(async () => {
+    const bundled = await bundleFor(builders, entry);
+    if (!bundled.ok) log.error("no module for browsers", { code: bundled.error.code, details: bundled.error.details });
+    return bundled;
+  }, AGAIN_MS);
+  endpoint(app, {
+    method: "get",
+    path: `/${NAME}`,
+    summary: "The client of this service, as an ES module for browsers",
+    description:
+      '`import { TokenClient, verifyFact } from "/client.js"`. Bundled when it is first asked for; with a strong `ETag`.',
+    produces: "text/javascript",
+    answer: z.string(),
+    refusals: { 503: "`bundle_unavailable`: this installation cannot bundle it; everything else is served" },
+  }, async ({ context }) => {
+    const bundled = await made();
+    if (!bundled.ok) {
+      const message = "The module for browsers cannot be bundled here; the log says why.";
+      throw new HttpFailure(503, "bundle_unavailable", message);
+    }
+    return await sending(new Map([[NAME, bundled.value]]))(context, NAME);
+  });
+}
