@@ -1,0 +1,8 @@
+/** Keys of addresses in their text form. */
+import { parseAddress, paymentKeyHash } from "#src/cardano/address.ts";
+
+/** Hash of the payment key of an address; undefined where it has none. */
+export function addressKey(text: string): string | undefined {
+  const read = parseAddress(text);
+  return read.ok ? paymentKeyHash(read.value.hex) : undefined;
+}

@@ -1,0 +1,259 @@
+/**
+ * A whole transaction of the Conway era, read so that nothing in it is passed over: what has no place in the members below is told in
+ * words (`strange`). Only the bytes count; what the outputs are that it spends is not asked here.
+ */
+import { toHex } from "#src/base/bytes.ts";
+import { as, asInt, asSet, CborError, decode, type Item, raw } from "#src/cardano/cbor.ts";
+import { walkCertificate } from "#src/cardano/certificates.ts";
+import { type Data, readData } from "#src/cardano/data.ts";
+import { hash224, hash256 } from "#src/cardano/hash.ts";
+import { type Output, type OutRef, readOutput, readRef } from "#src/cardano/output.ts";
+import { partsOf } from "#src/cardano/transaction.ts";
+import { type Assets, noAssets, readAssets } from "#src/cardano/value.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import type { Summary } from "#src/api/summary.ts";
+import { diagnostic } from "#src/cage/summary/diagnostic.ts";
+import { scriptOf } from "#src/cage/summary/scripts.ts";
+import { oddities } from "#src/cage/summary/strict.ts";
+
+/** Something that is not understood. */
+export type Strange = Summary["unknown"][number];
+
+/** An argument for a script. */
+export interface ReadRedeemer {
+  readonly purpose: Summary["scripts"][number]["purpose"];
+  readonly index: bigint;
+  /** Undefined where it is no Plutus data that is read here. */
+  readonly data: Data | undefined;
+  readonly cbor: Uint8Array;
+  readonly memory: bigint;
+  readonly steps: bigint;
+}
+
+export interface ReadTransaction {
+  readonly hash: string;
+  readonly size: number;
+  readonly valid: boolean;
+  /** In the order of the body. */
+  readonly inputs: readonly OutRef[];
+  readonly outputs: readonly Output[];
+  readonly fee: bigint;
+  readonly validFrom: bigint | undefined;
+  readonly validTo: bigint | undefined;
+  readonly mint: Assets;
+  readonly collateral: readonly OutRef[];
+  readonly collateralReturn: Output | undefined;
+  readonly totalCollateral: bigint | undefined;
+  readonly requiredSigners: readonly string[];
+  readonly references: readonly OutRef[];
+  readonly redeemers: readonly ReadRedeemer[];
+  readonly attached: Summary["attached"];
+  /** Hashes of the keys of attached signatures. */
+  readonly signatures: ReadonlySet<string>;
+  readonly metadata: Summary["metadata"];
+  /** Whether it moves lovelace in other ways than by inputs, outputs, minting and fee. */
+  readonly otherMoney: boolean;
+  readonly strange: readonly Strange[];
+}
+
+const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;
+
+/** Fields of a body that are told in words alone: their code, and what they are. */
+const SAID: ReadonlyMap<bigint, readonly [code: string, what: string]> = new Map([
+  [6n, ["field", "an update proposal of an older era"]],
+  [15n, ["network_id", "a statement of the network that it is for"]],
+  [19n, ["vote", "votes on governance actions"]],
+  [20n, ["proposal", "governance proposals"]],
+  [21n, ["treasury", "a statement of what the treasury holds"]],
+  [22n, ["donation", "a donation to the treasury"]],
+]);
+/** Fields of a body through which money comes or goes that `otherMoney` stands for. */
+const MONEY: ReadonlySet<bigint> = new Set([4n, 5n, 20n, 22n]);
+const READ: ReadonlySet<bigint> = new Set([0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 14, 16, 17, 18].map(BigInt));
+
+/** Fields of a map under integer keys; the last counts where one stands twice, which `oddities` tells. */
+function fieldsOf(map: Item): Map<bigint, Item> {
+  return new Map(as(map, "map").value.map(([key, value]) => [asInt(key), value]));
+}
+
+/** Reads a transaction. Throws `CborError` on bytes that are none. */
+export function readTransaction(bytes: Uint8Array): ReadTransaction {
+  const { body, witnesses, valid, auxiliary } = partsOf(bytes);
+  const strange: Strange[] = [];
+  const say = (code: string, message: string) => void strange.push({ code, message });
+  for (const message of oddities(body, "the body")) say("encoding", message);
+  const fields = fieldsOf(body);
+  const needed = (field: bigint, name: string): Item => {
+    const item = fields.get(field);
+    if (!item) throw new CborError(`a body without ${name}`);
+    return item;
+  };
+  const natural = (field: bigint, item = fields.get(field)) => {
+    const value = item && asInt(item);
+    if (value !== undefined && value < 0n) say("encoding", `the body has a negative number in its field ${field}`);
+    return value;
+  };
+  const list = <T>(item: Item | undefined, one: (item: Item) => T): T[] => item ? asSet(item).map(one) : [];
+  const output = (item: Item): Output => {
+    for (const message of oddOutput(item)) say("encoding", message);
+    return readOutput(item);
+  };
+  for (const [field, item] of fields) {
+    const [code, what] = SAID.get(field) ?? ["field", `a field ${field} of the body that is not known here`];
+    if (!READ.has(field)) say(code, `There is ${what}: ${diagnostic(item)}.`);
+  }
+  for (const item of list(fields.get(4n), (one) => one)) {
+    say("certificate", `There is a certificate: ${certified(item)}.`);
+  }
+  for (const [account, amount] of as(fields.get(5n) ?? EMPTY_MAP, "map").value) {
+    const from = toHex(as(account, "bytes").value);
+    say("withdrawal", `${asInt(amount)} lovelace of rewards are withdrawn from the account ${from}.`);
+  }
+  const read = {
+    inputs: list(needed(0n, "inputs"), readRef),
+    outputs: as(needed(1n, "outputs"), "array").value.map(output),
+    fee: natural(2n, needed(2n, "a fee"))!,
+    validFrom: natural(8n),
+    validTo: natural(3n),
+    mint: fields.has(9n) ? readAssets(fields.get(9n)!) : noAssets,
+    collateral: list(fields.get(13n), readRef),
+    collateralReturn: fields.has(16n) ? output(fields.get(16n)!) : undefined,
+    totalCollateral: natural(17n),
+    requiredSigners: list(fields.get(14n), (item) => toHex(as(item, "bytes").value)),
+    references: list(fields.get(18n), readRef),
+  };
+  const witnessed = readWitnesses(witnesses, say);
+  if ((witnessed.redeemers.length > 0) !== fields.has(11n)) {
+    say("script_data", "Arguments of scripts and the hash over them do not go together.");
+  }
+  return {
+    hash: hash256(raw(body)),
+    size: bytes.length,
+    valid: as(valid, "bool").value,
+    ...read,
+    ...witnessed,
+    metadata: readAuxiliary(auxiliary, fields.get(7n), say),
+    otherMoney: [...MONEY].some((field) => fields.has(field)),
+    strange,
+  };
+}
+
+const EMPTY_MAP = decode(Uint8Array.of(0xa0));
+
+/** Members of an output that are not known here. */
+function oddOutput(item: Item): string[] {
+  if (item.type !== "map") return [];
+  return item.value.flatMap(([key]) =>
+    key.type === "int" && key.value >= 0n && key.value <= 3n ? [] : [`an output has a member ${diagnostic(key)}`]
+  );
+}
+
+function certified(item: Item): string {
+  try {
+    return `${walkCertificate(new Walk(item.source, item.start)).kind}, ${diagnostic(item)}`;
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return diagnostic(item);
+  }
+}
+
+function readWitnesses(witnesses: readonly (readonly [Item, Item])[], say: (code: string, message: string) => void) {
+  const fields = new Map<bigint, Item>();
+  for (const [key, value] of witnesses) {
+    if (fields.has(asInt(key))) say("encoding", "the witnesses have one field twice");
+    fields.set(asInt(key), value);
+  }
+  const list = (field: bigint): readonly Item[] => {
+    const item = fields.get(field);
+    return item ? asSet(item) : [];
+  };
+  for (const field of fields.keys()) {
+    if (field < 0n || field > 7n) {
+      say("witness_field", `There is a field ${field} of the witnesses that is not known here.`);
+    }
+  }
+  if (list(2n).length > 0) say("bootstrap", "There are signatures of Byron keys.");
+  if (list(4n).length > 0) say("datum", "Datums travel along.");
+  const attached = [
+    ...list(1n).map((item) => scriptOf("native", raw(item))),
+    ...([[3n, "PlutusV1"], [6n, "PlutusV2"], [7n, "PlutusV3"]] as const).flatMap(([field, language]) =>
+      list(field).map((item) => scriptOf(language, as(item, "bytes").value))
+    ),
+  ];
+  for (const { hash, version } of attached) {
+    if (version === null) say("attached_script", `A script ${hash} travels along that is not the contract.`);
+  }
+  return {
+    attached,
+    redeemers: readRedeemers(fields.get(5n), say),
+    signatures: new Set(list(0n).map((item) => hash224(as(as(item, "array").value[0], "bytes").value))),
+  };
+}
+
+/** Redeemers stand as an array of quadruples, or since Conway as a map. */
+function readRedeemers(item: Item | undefined, say: (code: string, message: string) => void): ReadRedeemer[] {
+  if (!item) return [];
+  const four = (items: readonly (Item | undefined)[]): ReadRedeemer => {
+    const [tag, index, data, units] = items;
+    const [memory, steps] = as(units, "array").value;
+    const purpose = PURPOSES[Number(asInt(tag))];
+    if (!purpose || !data) throw new CborError("no redeemer");
+    return {
+      purpose,
+      index: asInt(index),
+      data: dataOf(data),
+      cbor: raw(data),
+      memory: asInt(memory),
+      steps: asInt(steps),
+    };
+  };
+  const all = item.type === "map"
+    ? item.value.map(([key, value]) => four([...as(key, "array").value, ...as(value, "array").value]))
+    : as(item, "array").value.map((one) => four(as(one, "array").value));
+  if (new Set(all.map(({ purpose, index }) => `${purpose} ${index}`)).size < all.length) {
+    say("encoding", "one run of a script has two arguments");
+  }
+  return all;
+}
+
+function dataOf(item: Item): Data | undefined {
+  try {
+    return readData(item);
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    return undefined;
+  }
+}
+
+/** Metadata; scripts beside it are told in words. */
+function readAuxiliary(
+  item: Item,
+  hash: Item | undefined,
+  say: (code: string, message: string) => void,
+): Summary["metadata"] {
+  const stated = hash && toHex(as(hash, "bytes").value);
+  if (item.type === "null") {
+    if (stated !== undefined) say("auxiliary_hash", "The auxiliary data that the body speaks of is missing.");
+    return [];
+  }
+  if (stated !== hash256(raw(item))) say("auxiliary_hash", "The auxiliary data is not that of the body.");
+  for (const message of oddities(item, "the auxiliary data")) say("encoding", message);
+  let metadata: Item | undefined = item;
+  if (item.type === "array") {
+    metadata = item.value[0];
+    if (item.value.length !== 2) say("auxiliary", "The auxiliary data has a form that is not known here.");
+    if (as(item.value[1], "array").value.length > 0) say("auxiliary_script", "Scripts travel along as auxiliary data.");
+  } else if (item.type === "tag") {
+    if (item.tag !== 259n) throw new CborError("no auxiliary data");
+    const fields = fieldsOf(item.value);
+    metadata = fields.get(0n);
+    if ([...fields.keys()].some((field) => field !== 0n)) {
+      say("auxiliary_script", "Scripts travel along as auxiliary data.");
+    }
+  }
+  return metadata === undefined ? [] : as(metadata, "map").value.map(([label, value]) => ({
+    label: asInt(label),
+    cbor: toHex(raw(value)),
+    text: diagnostic(value),
+  }));
+}

@@ -1,0 +1,58 @@
+/**
+ * What different readers of CBOR might read differently. A ledger refuses most of it; whoever is to sign must not depend on which of two
+ * entries under one key a reader takes.
+ */
+import { toHex } from "#src/base/bytes.ts";
+import { type Item, raw } from "#src/cardano/cbor.ts";
+
+/** What is odd in how an item is written: keys and elements of sets that stand twice, items too deep to look at. `name` says where it is. */
+export function oddities(item: Item, name: string): string[] {
+  switch (item.type) {
+    case "deep":
+      return [`${name} is nested too deeply to be looked at`];
+    case "array":
+      return item.value.flatMap((one) => oddities(one, name));
+    case "map":
+      return [
+        ...(twice(item.value.map(([key]) => key)) ? [`${name} has a map with one key twice`] : []),
+        ...item.value.flatMap(([key, value]) => [...oddities(key, name), ...oddities(value, name)]),
+      ];
+    case "tag":
+      return [
+        ...(item.tag === 258n && item.value.type === "array" && twice(item.value.value)
+          ? [`${name} has a set with one element twice`]
+          : []),
+        ...oddities(item.value, name),
+      ];
+    default:
+      return [];
+  }
+}
+
+function twice(items: readonly Item[]): boolean {
+  return new Set(items.map(meaning)).size < items.length;
+}
+
+/** A text that is the same for items of the same meaning, however they are written. */
+function meaning(item: Item): string {
+  switch (item.type) {
+    case "bytes":
+      return `h'${toHex(item.value)}'`;
+    case "array":
+      return `[${item.value.map(meaning).join()}]`;
+    case "map":
+      return `{${item.value.map(([key, value]) => `${meaning(key)}:${meaning(value)}`).join()}}`;
+    case "tag":
+      return `${item.tag}(${meaning(item.value)})`;
+    case "int":
+    case "text":
+    case "bool":
+    case "simple":
+    case "float":
+      return `${item.type} ${item.value}`;
+    case "deep":
+      return toHex(raw(item));
+    default:
+      return item.type;
+  }
+}

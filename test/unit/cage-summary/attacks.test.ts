@@ -1,0 +1,75 @@
+/** No transaction that does anything but what is meant is taken for it; those that are built are. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { toJson } from "#src/base/json.ts";
+import { initHash } from "#src/cardano/hash.ts";
+import type { Output } from "#src/cardano/output.ts";
+import { refKey } from "#src/cardano/output.ts";
+import { type Intent, type Limits, type NotIntended, requireIntent, type Summary } from "#src/client/summary.ts";
+import { attacks } from "../../support/attacks.ts";
+import { bound, taken } from "../../support/bent_transactions.ts";
+import { meantTransactions } from "../../support/summaries.ts";
+
+const all = meantTransactions();
+
+async function reasons(
+  transaction: Uint8Array,
+  intent: Intent,
+  known: ReadonlyMap<string, Output>,
+): Promise<readonly string[]> {
+  const checked = await requireIntent(transaction, intent, { resolve: () => known });
+  if (checked.ok) return [];
+  const { code, details } = checked.error;
+  if (code !== "not_as_intended") return [code];
+  return (details as NotIntended["details"]).reasons.map((one) => one.code);
+}
+
+beforeAll(initHash);
+
+describe.each(all)("$name", (meant) => {
+  test("is what is meant", async () => {
+    expect(await reasons(meant.transaction, meant.intent, meant.known)).toEqual([]);
+    expect(await reasons(bound(taken(meant.transaction)), meant.intent, meant.known)).toEqual([]);
+  });
+
+  test.each(attacks.filter(({ on }) => on?.(meant) ?? true))("is not when it $name", async (attack) => {
+    const bent = taken(meant.transaction);
+    const more = attack.run(bent, meant) ?? [];
+    const known = new Map([...meant.known, ...more.map(({ ref, output }) => [refKey(ref), output] as const)]);
+    expect(await reasons(bound(bent), meant.intent, known)).toContain(attack.why);
+  });
+
+  test("is what nothing else means", async () => {
+    for (const other of all) {
+      if (toJson(other.intent) === toJson(meant.intent)) continue;
+      expect([other.name, await reasons(meant.transaction, other.intent, meant.known)]).not.toEqual([other.name, []]);
+    }
+  });
+
+  test("is not within tighter limits", async () => {
+    const { fee, collateral } = meant.built.summary;
+    const tight: Partial<Limits>[] = [
+      { maxFee: fee - 1n },
+      { validUntil: meant.built.validTo - 1 },
+      { policy: "00".repeat(28) },
+      ...(collateral ? [{ maxCollateral: collateral.total! - 1n }] : []),
+    ];
+    for (const limits of tight) {
+      const found = await reasons(meant.transaction, { ...meant.intent, ...limits } as Intent, meant.known);
+      expect([limits, found]).not.toEqual([limits, []]);
+    }
+    const exact = { maxFee: fee, validUntil: meant.built.validTo };
+    expect(await reasons(meant.transaction, { ...meant.intent, ...exact }, meant.known)).toEqual([]);
+  });
+
+  test("is not without knowing what it spends", async () => {
+    for (const { outputRef } of inputsOf(meant.built.summary)) {
+      const known = new Map(meant.known);
+      known.delete(outputRef.replace("-", "#"));
+      expect(await reasons(meant.transaction, meant.intent, known)).not.toEqual([]);
+    }
+  });
+});
+
+function inputsOf({ spends, references, collateral }: Summary) {
+  return [...spends, ...references, ...collateral?.inputs ?? []];
+}
