@@ -85,7 +85,7 @@ export interface MemberPlace {
 /** What `readPlaces` asks, to be read together with other things. */
 export function placesQuery(sql: Queries, projection: string, members: readonly string[]): Fragment {
   return sql`select member, cursor, coalesce(c.slot, birth_slot) as slot, coalesce(c.hash, birth_hash) as hash,
-      coalesce(c.height, 0) as height
+      coalesce(c.height, (select b.height from chain_block b where b.slot = birth_slot and b.hash = birth_hash), 0) as height
     from chain_member left join chain_cursor c on c.id = cursor
     where projection = ${projection} and member = any(${sql.array([...members])}) and not gone`;
 }
