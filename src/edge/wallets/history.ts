@@ -14,7 +14,7 @@ import { blockView, expectedSlotView } from "#src/edge/wallets/times.ts";
 import { takeApart } from "#src/wallet/build/decode.ts";
 import type { DecodeInput } from "#src/wallet/build/types.ts";
 import { shownOutput } from "#src/wallet/build/shown.ts";
-import { type HistoryPage, readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
+import { type HistoryPage, readHistory, readTransactions } from "#src/wallet/index/readHistory.ts";
 import type { HistoryCursor, HistoryQuery, WalletTransaction } from "#src/wallet/index/types.ts";
 import type { MetadataForm } from "#src/wallet/metadata/json.ts";
 
@@ -69,14 +69,14 @@ export async function tellHistory(
   return value;
 }
 
-/** One transaction of a wallet; undefined where it has none of that hash. */
-export async function transactionOf(desk: Desk, id: string, hash: string) {
+/** Some transactions of a wallet by hash, without those that it has not, and where the chain stood when they were read. */
+export async function transactionsOf(desk: Desk, id: string, hashes: readonly string[]) {
   const keyDeposit = await keyDepositOf(desk);
   const { at, value } = await atPoint(
     desk.store,
-    async (sql) => await readTransaction(sql, id, hash, await readListed(sql, [id]), keyDeposit),
+    async (sql) => await readTransactions(sql, id, hashes, await readListed(sql, [id]), keyDeposit),
   );
-  return value && { transaction: value, height: at.height };
+  return { transactions: value, height: at.height };
 }
 
 /** What a registration takes that does not state it. */

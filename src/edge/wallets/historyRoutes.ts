@@ -8,7 +8,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
-import { tellHistory, transactionOf, transactionView } from "#src/edge/wallets/history.ts";
+import { tellHistory, transactionsOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
@@ -98,9 +98,9 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     },
   }, async ({ params: { walletId: id, transactionId: hash } }) => {
     await served.found(id);
-    const found = await transactionOf(desk, id, hash);
+    const found = (await transactionsOf(desk, id, [hash])).transactions.get(hash);
     if (found === undefined) throw noSuchTransaction(hash);
-    if (found.transaction.status === "in_ledger") throw alreadyInLedger(hash);
+    if (found.status === "in_ledger") throw alreadyInLedger(hash);
     const answer = await ask({ kind: "transaction", id: hash }, { type: "FORGET", wallet: id });
     if (answer.ok) return;
     throw answer.error.code === "not_possible" ? noSuchTransaction(hash) : refusal(answer.error);

@@ -17,7 +17,7 @@ import { route } from "#src/edge/wallets/frame.ts";
 import { unspent } from "#src/edge/wallets/holdings.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/once.ts";
-import { sentView } from "#src/edge/wallets/send.ts";
+import { sentViews } from "#src/edge/wallets/send.ts";
 import { signedWithout, signTransactions, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
@@ -76,7 +76,7 @@ export function migrationRoutes(app: OpenAPIHono, desk: Desk, served: Served): v
     });
     const hashes: string[] = [];
     for (const item of as(decode(made), "array").value) hashes.push(await submitFor(desk, as(item, "bytes").value, id));
-    return await Promise.all(hashes.map((hash) => sentView(desk, row, hash)));
+    return await sentViews(desk, row, hashes);
   });
 }
 

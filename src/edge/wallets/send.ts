@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { haveChangeAddress } from "#src/edge/wallets/changeAddress.ts";
 import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
-import { transactionOf, transactionView } from "#src/edge/wallets/history.ts";
+import { transactionsOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import { madeOnce } from "#src/edge/wallets/once.ts";
 import { signBuilt, signedWithout, STAKE_PATH } from "#src/edge/wallets/signing.ts";
@@ -42,25 +42,35 @@ export function sender(desk: Desk, kind: WalletRow["kind"]): Send {
 
 /** A transaction that a wallet just submitted, as its history has it. */
 export async function sentView(desk: Desk, row: WalletRow, hash: string) {
+  const [view] = await sentViews(desk, row, [hash]);
+  return view!;
+}
+
+/** Transactions that a wallet just submitted, in their order. */
+export async function sentViews(desk: Desk, row: WalletRow, hashes: readonly string[]) {
   const account = await readAccount(desk.store.sql, row.id);
-  return await shownTransaction(desk, row.id, hash, {
+  return await shownTransactions(desk, row.id, hashes, {
     form: "tagged",
     own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyHash(row) },
   });
 }
 
+type Telling = Pick<Parameters<typeof transactionView>[1], "form" | "own">;
+
 /** A transaction of a wallet; throws 404 `no_such_transaction`. */
-export async function shownTransaction(
-  desk: Desk,
-  id: string,
-  hash: string,
-  telling: Pick<Parameters<typeof transactionView>[1], "form" | "own">,
-) {
-  const found = await transactionOf(desk, id, hash);
-  if (found === undefined) throw noSuchTransaction(hash);
-  const { transaction, height } = found;
-  const eras = await desk.eras(transaction.slot);
-  return transactionView(transaction, { ...telling, eras, networkId: desk.networkId, height });
+export async function shownTransaction(desk: Desk, id: string, hash: string, telling: Telling) {
+  const [view] = await shownTransactions(desk, id, [hash], telling);
+  return view!;
+}
+
+async function shownTransactions(desk: Desk, id: string, hashes: readonly string[], telling: Telling) {
+  const { transactions, height } = await transactionsOf(desk, id, hashes);
+  return await Promise.all(hashes.map(async (hash) => {
+    const transaction = transactions.get(hash);
+    if (transaction === undefined) throw noSuchTransaction(hash);
+    const eras = await desk.eras(transaction.slot);
+    return transactionView(transaction, { ...telling, eras, networkId: desk.networkId, height });
+  }));
 }
 
 /** 404: the wallet has no such transaction. */

@@ -62,19 +62,31 @@ export async function readTransaction(
   wallet: string,
   hash: string,
   pending: readonly PendingTransaction[],
-  keyDeposit: bigint = KEY_DEPOSIT,
+  keyDeposit?: bigint,
 ): Promise<WalletTransaction | undefined> {
+  return (await readTransactions(sql, wallet, [hash], pending, keyDeposit)).get(hash);
+}
+
+/** Some transactions of a wallet, as far as it has them, by hash: what they have in common is looked up once. */
+export async function readTransactions(
+  sql: Queries,
+  wallet: string,
+  hashes: readonly string[],
+  pending: readonly PendingTransaction[],
+  keyDeposit: bigint = KEY_DEPOSIT,
+): Promise<ReadonlyMap<string, WalletTransaction>> {
   const facts = (await readFacts(sql, [wallet])).get(wallet);
-  if (!facts) return undefined;
-  const rows = await sql<
-    TransactionRow[]
-  >`select ${columns(sql)} from wallet_transaction where wallet = ${wallet} and hash = ${hash}`;
-  const found = (await resolveRows(sql, facts, rows)).get(hash);
-  if (found) return found;
-  const same = pending.filter(({ transaction }) => transaction.hash === hash);
-  // what it spends may be the output of another
-  const [open] = (await resolvePending(sql, facts, pending, keyDeposit)).filter((one) => one.hash === hash);
-  return same.length > 0 ? open?.transaction : undefined;
+  if (!facts) return new Map();
+  const rows = await sql<TransactionRow[]>`
+    select ${columns(sql)} from wallet_transaction where wallet = ${wallet} and hash = any(${sql.array([...hashes])})`;
+  const found = new Map(await resolveRows(sql, facts, rows));
+  if (hashes.every((hash) => found.has(hash))) return found;
+  const wanted = new Set(hashes);
+  // what one of them spends may be the output of another
+  for (const { hash, transaction } of await resolvePending(sql, facts, pending, keyDeposit)) {
+    if (wanted.has(hash) && !found.has(hash)) found.set(hash, transaction);
+  }
+  return found;
 }
 
 interface TransactionRow extends StoredTransaction {
