@@ -8,10 +8,6 @@ export default defineConfig({
   test: {
     pool: "forks",
     maxWorkers: 2,
-    // postgres.js writes the rollback of a transaction whose connection the server cut, one tick after the socket is gone, and throws where
-    // nobody can catch it; some tests cut connections
-    onUnhandledError: (error) =>
-      !(/reading 'write'/.test(error.message) && /postgres\/src\/connection\.js/.test(error.stack ?? "")),
     projects: [
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 300_000 } },
       {

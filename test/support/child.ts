@@ -1,16 +1,26 @@
 /** Processes that tests start and end. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+/** How Deno runs a script of this folder, its settings as JSON in a variable. */
+function commandOf(name: string, variable: string, settings: unknown) {
+  const script = fileURLToPath(new URL(name, import.meta.url));
+  return { args: ["run", "-A", script], env: { ...process.env, [variable]: JSON.stringify(settings) } };
+}
 
 /** Runs a script of this folder with Deno, its settings as JSON in a variable; its output is the test's. */
 export function runScript(name: string, variable: string, settings: unknown): ChildProcess {
-  const script = fileURLToPath(new URL(name, import.meta.url));
-  return spawn(process.execPath, ["run", "-A", script], {
-    stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, [variable]: JSON.stringify(settings) },
-  });
+  const { args, env } = commandOf(name, variable, settings);
+  return spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"], env });
+}
+
+/** Runs a script so until it ends and gives what it wrote to its standard output; rejects, with its errors, when it fails. */
+export async function outputOf(name: string, variable: string, settings: unknown): Promise<string> {
+  const { args, env } = commandOf(name, variable, settings);
+  return (await promisify(execFile)(process.execPath, args, { env })).stdout;
 }
 
 /** Sends a process a signal and waits until it is gone, which it may be already. */
