@@ -17,15 +17,15 @@ const OWNER = "cd".repeat(28);
 /** A token with some facts, whoever answers for it, and what another provider says of it. */
 export class ToldToken {
   readonly trie: Forestry;
-  private readonly state: Utxo;
+  readonly state: Utxo;
 
-  constructor(readonly facts: ReadonlyMap<string, string>, readonly owner = OWNER) {
+  constructor(readonly facts: ReadonlyMap<string, string>, readonly owner = OWNER, readonly token = TOKEN) {
     this.trie = Forestry.from([...facts].map(([key, value]) => leafOf(keyBytes(key), keyBytes(value))));
     this.state = {
       ref: { txHash: "ef".repeat(32), index: 0 },
       output: madeOutput({
         address: scriptAddress(0, cageScript.hash).hex,
-        value: { lovelace: 2_000_000n, assets: new Map([[cageScript.hash + TOKEN, 1n]]) },
+        value: { lovelace: 2_000_000n, assets: new Map([[cageScript.hash + token, 1n]]) },
         datum: encodeState({ owner, root: toHex(this.trie.root) }),
       }),
     };
@@ -41,7 +41,7 @@ export class ToldToken {
     const proof = given ?? made.value;
     const view = proofView(
       {
-        state: { token: TOKEN, owner: this.owner, root: toHex(this.trie.root), utxo: this.state },
+        state: { token: this.token, owner: this.owner, root: toHex(this.trie.root), utxo: this.state },
         ...(value === undefined ? {} : { fact: { key: bytes, value: keyBytes(value) } }),
       },
       { path, key: bytes },
@@ -57,7 +57,7 @@ export class ToldToken {
     const policyId = cageScript.hash;
     return {
       root: { root: toHex(this.trie.root) },
-      datum: { policyId, assetName: TOKEN, datum: toHex(output.datum!) },
+      datum: { policyId, assetName: this.token, datum: toHex(output.datum!) },
       output: { policyId, output: toHex(output.raw) },
     };
   }

@@ -18,7 +18,7 @@ import { refusal } from "#src/edge/tokens/status.ts";
 import { digest } from "#src/forestry/hash.ts";
 
 /** Adds `/token/{tokenId}/facts/{key}`. */
-export function proofRoutes(app: OpenAPIHono, { store, builders }: Desk): void {
+export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<Desk, "store" | "builders">): void {
   for (const path of ["/token/:tokenId/facts/:key", "/token/:tokenId/facts/"]) {
     endpoint(app, {
       method: "get",
