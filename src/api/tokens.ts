@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { errorBody } from "#src/api/errors.ts";
 import { isWellFormed } from "#src/base/bytes.ts";
+import { summary } from "#src/api/summary.ts";
 
 const text = z.string().refine(isWellFormed, "a lone surrogate is no text that can be written on the ledger");
 const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, "64 hexadecimal digits").transform((value) => value.toLowerCase());
@@ -130,6 +131,7 @@ export const tokens = z.object({
 
 export const unsigned = z.object({
   unsignedTransaction: z.string().meta({ description: "CBOR in hexadecimal, without key witnesses." }),
+  summary,
 }).meta({ id: "UnsignedTransaction" });
 export const unsignedBoot = unsigned.extend({
   value: z.string().meta({ description: "Id that the token will have." }),

@@ -13,6 +13,9 @@ import type { BuiltTransfer, TransferFailure, TransferInput } from "#src/cage/tr
 import type { EndInput } from "#src/cage/transactions/end.ts";
 import type { CutMismatch } from "#src/forestry/cut.ts";
 import type { BundleFailure, BundleInput } from "#src/builders/bundle.ts";
+import type { Summary } from "#src/api/summary.ts";
+import type { Undecodable } from "#src/cage/summary/explain.ts";
+import type { ExplainInput } from "#src/builders/explain.ts";
 import type { FactsAtHand } from "#src/builders/facts.ts";
 import type { ProveInput, Proven } from "#src/builders/proofs.ts";
 import type {
@@ -61,6 +64,8 @@ export interface Jobs {
   batch(input: UpdateInput & { readonly facts: FactsAtHand }): Result<BuiltBatch, UpdateFailure>;
   transfer(input: TransferInput): Result<BuiltTransfer, TransferFailure>;
   end(input: EndInput): Result<Built, BuildFailure>;
+  /** What a transaction does. */
+  explain(input: ExplainInput): Result<Summary, Undecodable>;
   evaluate(input: EvaluationInput): Result<Evaluation, never>;
   /** Root of facts, 32 bytes in hexadecimal. */
   root(input: FactsAtHand): Result<string, CutMismatch>;

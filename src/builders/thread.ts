@@ -16,6 +16,7 @@ import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { bundle } from "#src/builders/bundle.ts";
 import { unpacked } from "#src/builders/crossing.ts";
+import { explain } from "#src/builders/explain.ts";
 import { type FactsAtHand, openFacts } from "#src/builders/facts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
 import { prove } from "#src/builders/proofs.ts";
@@ -73,6 +74,7 @@ const handlers: Handlers = {
     const facts = openFacts(input);
     return facts.ok ? ok({ root: toHex(facts.value.root), cut: cutOf(facts.value) }) : facts;
   },
+  explain,
   prove,
   bundle,
   ...walletKeyJobs,

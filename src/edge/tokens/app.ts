@@ -7,6 +7,7 @@ import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { configRoutes } from "#src/edge/tokens/config.ts";
 import { clientRoutes } from "#src/edge/tokens/clientRoutes.ts";
 import { openDesk } from "#src/edge/tokens/desk.ts";
+import { explainRoutes } from "#src/edge/tokens/explain.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { historyRoutes } from "#src/edge/tokens/history.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
@@ -24,6 +25,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   if (options.rateLimit) app.use(rateLimit(options.rateLimit));
   const desk = openDesk(options);
   transactionRoutes(app, desk);
+  explainRoutes(app, desk);
   tokenRoutes(app, desk);
   factRoutes(app, desk);
   historyRoutes(app, desk);

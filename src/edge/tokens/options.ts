@@ -12,7 +12,7 @@ import type { Store } from "#src/store/store.ts";
 
 export interface TokenEdgeOptions {
   readonly store: Store;
-  readonly port: Pick<ChainPort, "inMempool">;
+  readonly port: Pick<ChainPort, "inMempool" | "network" | "utxosByRef">;
   /** Transitions as they happen, for streams. */
   readonly events: EventLog;
   /** Network id of the addresses that are accepted. */
@@ -27,7 +27,7 @@ export interface TokenEdgeOptions {
   readonly build: Ask["build"];
   /** Builds what has no entity yet. `address` is bytes in hexadecimal. */
   boot(address: string, deadline: number): Promise<Result<Json, Failure>>;
-  /** For proofs. */
+  /** For proofs and summaries. */
   readonly builders: Pick<Builders, "run">;
   /** Adds what says whether this process lives and is ready. */
   readonly health: (app: OpenAPIHono) => void;

@@ -1,0 +1,13 @@
+/** Outputs of the contract by their references: states and requests, spent ones as long as they are kept. */
+import { decode } from "#src/cardano/cbor.ts";
+import { type Output, type OutRef, readOutput, refKey } from "#src/cardano/output.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** Reads states and requests among some outputs. */
+export async function readCaged(sql: Queries, refs: readonly OutRef[]): Promise<Map<string, Output>> {
+  const keys = sql.array(refs.map(refKey));
+  const rows = await sql<{ ref: string; output: Uint8Array }[]>`
+    select ref, output from token_state where ref = any(${keys}::text[])
+    union all select ref, output from token_request where ref = any(${keys}::text[])`;
+  return new Map(rows.map(({ ref, output }) => [ref, readOutput(decode(new Uint8Array(output)))]));
+}
