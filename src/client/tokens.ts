@@ -17,6 +17,19 @@ import { factSegment } from "#src/client/factKey.ts";
 import { ApiError, call, queryText } from "#src/client/http.ts";
 import { follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
+import {
+  type Config,
+  type FactChange,
+  type FactsAsked,
+  factsQuery,
+  type FactsWithSlots,
+  type HeldFacts,
+  type HistoryAsked,
+  historyQuery,
+  pages,
+  type PastRequest,
+  refreshed,
+} from "#src/client/tokenFacts.ts";
 
 export type Token = z.output<typeof api.token>;
 export type Tokens = z.output<typeof api.tokens>;
@@ -72,7 +85,40 @@ export class TokenClient {
   }
 
   facts(tokenId: string): Promise<Facts> {
-    return this.get(`/token/${tokenId}/facts`);
+    return this.get(`/token/${tokenId}/facts?slots=false`);
+  }
+
+  /** Facts, each with the slot of the block that set its value. */
+  factsWithSlots(tokenId: string): Promise<FactsWithSlots> {
+    return this.get(`/token/${tokenId}/facts?slots=true`);
+  }
+
+  /** Facts by the beginning of their keys, some at a time; all pages are of one state. Throws `rolled_back` where the chain left it. */
+  factPages(tokenId: string, asked: FactsAsked = {}): AsyncGenerator<Facts, void> {
+    return pages(this.base, `/token/${tokenId}/facts${factsQuery(asked)}`);
+  }
+
+  /** Facts brought up to date: only what changed since those that are held is sent; all at first, and where the chain left their state. */
+  refresh(tokenId: string, held?: HeldFacts): Promise<HeldFacts> {
+    return refreshed(this.base, tokenId, held);
+  }
+
+  /** What a key had, the newest first; also after the token's end. */
+  async *factHistory(tokenId: string, key: string | Uint8Array): AsyncGenerator<FactChange, void> {
+    const { segment, query } = factSegment(key);
+    const path = `/token/${tokenId}/facts/${segment}/history${query}`;
+    for await (const page of pages<{ history: FactChange[] }>(this.base, path)) yield* page.history;
+  }
+
+  /** Requests and what became of them, the newest first; also after the token's end. */
+  async *history(tokenId: string, asked: HistoryAsked = {}): AsyncGenerator<PastRequest, void> {
+    const path = `/token/${tokenId}/history${historyQuery(asked)}`;
+    for await (const page of pages<{ requests: PastRequest[] }>(this.base, path)) yield* page.requests;
+  }
+
+  /** The contract and the network that the service stands on. */
+  config(): Promise<Config> {
+    return this.get("/config");
   }
 
   /** A fact or its absence with its proof, which `verifyFact` checks; `key` is bytes, or a text as this API writes keys. */

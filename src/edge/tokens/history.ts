@@ -71,13 +71,12 @@ export function historyRoutes(app: OpenAPIHono, { store }: Desk): void {
       const asked = askedKey(context.req.url, query.encoding);
       const wanted = { token: tokenId, path: toHex(asked.path), status: "applied" } as const;
       const { status, requests } = await pageOf(context, wanted, paging(query));
-      const write = query.encoding === "hex" ? toHex : bytesText;
       const key = asked.key ?? requests[0]?.key;
       return {
         tokenId,
-        ...(key ? { key: write(key) } : {}),
+        ...(key ? { key: bytesText(key) } : {}),
         status,
-        history: requests.map((one) => factChangeView(one, write)),
+        history: requests.map(factChangeView),
       };
     });
   }
@@ -103,8 +102,8 @@ function requestView({ ref, owner, key, operation, lovelace, fee, slot, status, 
   };
 }
 
-function factChangeView({ ref, owner, key, operation, closed }: PastRequest, write: Writing) {
-  const change = changeView(key, operation, write);
+function factChangeView({ ref, owner, key, operation, closed }: PastRequest) {
+  const change = changeView(key, operation);
   return {
     ...change,
     value: operation.type === "delete" ? null : change.value,

@@ -1,0 +1,88 @@
+/** Facts by pages, since a state that is known, and histories: what the client of tokens asks for them. */
+import type { z } from "zod";
+import type * as api from "#src/api/tokenFacts.ts";
+import { keyBytes } from "#src/client/factKey.ts";
+import { answer, ApiError, queryText } from "#src/client/http.ts";
+
+export type FactsWithSlots = Record<string, { readonly value: string; readonly slot: number }>;
+export type ChangedFacts = z.output<typeof api.changedFacts> & { readonly facts: Record<string, string> };
+export type StatePoint = z.output<typeof api.statePoint>;
+export type PastRequest = z.output<typeof api.pastRequest>;
+export type FactChange = z.output<typeof api.factChange>;
+export type Config = z.output<typeof api.config>;
+
+/** Which facts, and how many at a time. */
+export interface FactsAsked {
+  /** First bytes of the keys, or a text of this API. */
+  readonly prefix?: string | Uint8Array;
+  readonly limit?: number;
+}
+
+/** Which requests. */
+export interface HistoryAsked {
+  readonly key?: string | Uint8Array;
+  readonly status?: PastRequest["status"];
+  /** Payment key hash. */
+  readonly owner?: string;
+  /** Most of one answer. */
+  readonly limit?: number;
+}
+
+/** Facts that a client holds, and the state of the token that they are of. */
+export interface HeldFacts {
+  readonly facts: ReadonlyMap<string, string>;
+  readonly at: StatePoint;
+}
+
+/** Any bytes as they stand in a query. */
+const percent = (key: string | Uint8Array | undefined) =>
+  key === undefined ? undefined : [...keyBytes(key)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+
+/** The query of some facts, with its question mark. */
+export function factsQuery({ prefix, limit }: FactsAsked): string {
+  return queryOf({ slots: "false", limit: limit?.toString() }, { prefix: percent(prefix) });
+}
+
+/** The query of a history, with its question mark. */
+export function historyQuery({ key, status, owner, limit }: HistoryAsked): string {
+  return queryOf({ status, owner, limit: limit?.toString() }, { key: percent(key) });
+}
+
+function queryOf(
+  plain: Readonly<Record<string, string | undefined>>,
+  encoded: Readonly<Record<string, string | undefined>>,
+): string {
+  const written = Object.entries(encoded).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]);
+  const rest = queryText(plain).slice(1);
+  return "?" + [...(rest === "" ? [] : [rest]), ...written].join("&");
+}
+
+/** All pages from a path on, as each says where the next one is. Throws `ApiError`: `rolled_back` where the chain left the pages' state. */
+export async function* pages<T>(base: string, path: string): AsyncGenerator<T, void> {
+  for (let next: string | undefined = path; next !== undefined;) {
+    const { json, headers }: Awaited<ReturnType<typeof answer>> = await answer(base, "GET", next);
+    yield json as T;
+    next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+  }
+}
+
+/** Facts brought up to date: what changed since those that are held, or all where the chain left their state or none are held. */
+export async function refreshed(base: string, tokenId: string, held?: HeldFacts): Promise<HeldFacts> {
+  const ask = async (since: string) =>
+    (await answer(base, "GET", `/token/${tokenId}/facts?slots=false&since=${since}`)).json as ChangedFacts;
+  const anew = async () => {
+    const { facts, at } = await ask("-1");
+    return { facts: new Map(Object.entries(facts)), at };
+  };
+  if (!held) return await anew();
+  try {
+    const { facts, deleted, at } = await ask(held.at.outputRefId);
+    const now = new Map(held.facts);
+    for (const key of deleted) now.delete(key);
+    for (const [key, value] of Object.entries(facts)) now.set(key, value);
+    return { facts: now, at };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "rolled_back") return await anew();
+    throw error;
+  }
+}

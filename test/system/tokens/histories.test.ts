@@ -1,0 +1,285 @@
+/** What became of facts and requests, over HTTP: with a real ledger below that rolls back, through the client, and after the token's end. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import { blake2b256 } from "#src/cardano/hash.ts";
+import { ApiError } from "#src/client/http.ts";
+import type { FactChange, HeldFacts, PastRequest } from "#src/client/tokenFacts.ts";
+import { TokenClient } from "#src/client/tokens.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { until } from "../../support/until.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+
+async function all<T>(entries: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of entries) found.push(one);
+  return found;
+}
+
+/** Every number in some JSON, told with its place. */
+function* numbers(text: string): Generator<string> {
+  // strings first, so that what looks like a number in one is none
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)) if (!token.startsWith('"')) yield token;
+}
+
+describe("histories", () => {
+  let infra: Infra;
+  let arbor: Arbor;
+  let client: TokenClient;
+  let token: string;
+  const owner = new User("base");
+  const other = new User("enterprise");
+
+  beforeAll(async () => {
+    infra = await sharedInfra();
+    arbor = await Arbor.start({ infra, env: { ARBOR_FACT_SLOTS: "true" } });
+    client = new TokenClient(arbor.tokens);
+    await Promise.all([owner, other].map((user) => fund(arbor.devnet, arbor.tokens, user)));
+    const { unsignedTransaction, value } = await client.boot(owner.address);
+    await landed(owner, unsignedTransaction);
+    token = value;
+  });
+  afterAll(async () => {
+    await arbor?.end();
+    await infra?.stop();
+  });
+
+  const landed = (user: User, unsigned: string) => land(arbor.tokens, user.sign(unsigned));
+  const requested = async (type: "insert" | "update" | "delete", body: Record<string, string>, user = other) => {
+    const built = await http(arbor.tokens, "POST", `/transaction/${user.address}/request-${type}/${token}`, body);
+    expect([built.status, built.body.code]).toEqual([200, undefined]);
+    return `${await landed(user, built.body.unsignedTransaction)}-0`;
+  };
+  const applied = async (...requests: string[]) =>
+    await landed(owner, (await client.apply(owner.address, token, requests)).unsignedTransaction);
+  const slotOf = async (hash: string) => Number((await client.transaction(hash))!.slot);
+  /** The transaction that a request stands in. */
+  const made = (request: string) => request.slice(0, 64);
+
+  /** What a key had, oldest first, as `[value, transaction, request]`. */
+  const had = async (key: string) =>
+    (await all(client.factHistory(token, key))).map(({ value, txHash, outputRef }) => [value, txHash, outputRef])
+      .reverse();
+
+  it("of a key have every value with its slot, its transaction and its request", async () => {
+    const [first, second, third] = [[] as string[], [] as string[], [] as string[]];
+    first.push(await requested("insert", { key: "k", value: "1" }));
+    first.push(await applied(first[0]!));
+    second.push(await requested("update", { key: "k", oldValue: "1", value: "2" }));
+    second.push(await applied(second[0]!));
+    third.push(await requested("delete", { key: "k", value: "2", oldValue: "2" }));
+    third.push(await applied(third[0]!));
+    const changes: FactChange[] = await all(client.factHistory(token, "k"));
+    const common = { key: "k", owner: other.keyHash };
+    const at = async ([request, txHash]: string[]) => ({
+      ...common,
+      txHash,
+      slot: await slotOf(txHash!),
+      outputRefId: request,
+      outputRef: request,
+    });
+    expect(changes).toEqual([
+      { ...await at(third), type: "delete", operation: "delete", value: null, oldValue: "2" },
+      { ...await at(second), type: "update", operation: "update", value: "2", oldValue: "1", newValue: "2" },
+      { ...await at(first), type: "insert", operation: "insert", value: "1", newValue: "1" },
+    ]);
+    const page = await http(arbor.tokens, "GET", `/token/${token}/facts/k/history?limit=2`);
+    expect(page.body).toMatchObject({ tokenId: token, key: "k", status: "live", history: [{}, {}] });
+  });
+
+  it("know keys of every kind, in a path as they are, in hexadecimal and by their digests", async () => {
+    const keys = [
+      "",
+      "a/b",
+      "a%2Fb",
+      "%",
+      "a?b#c",
+      ".",
+      "..",
+      "2024",
+      "deadbeef",
+      "\u0000",
+      "history",
+      "ключ 🗝",
+      "a b+c",
+    ];
+    const requests: string[] = [];
+    for (const key of keys) requests.push(await requested("insert", { key, value: `of ${key}` }));
+    // several at once: as many as one transaction holds
+    for (let open = requests; open.length > 0;) {
+      const { unsignedTransaction, applied } = await client.apply(owner.address, token);
+      expect(applied.length).toBeGreaterThan(0);
+      await landed(owner, unsignedTransaction);
+      open = open.filter((one) => !applied.includes(one));
+    }
+    expect(await client.facts(token)).toEqual(Object.fromEntries(keys.map((key) => [key, `of ${key}`])));
+    for (const key of keys) {
+      const written = [
+        ...(key === "." || key === ".." ? [] : [`${encodeURIComponent(key)}/history`]),
+        `${toHex(utf8(key))}/history?encoding=hex`,
+        `${toHex(blake2b256(utf8(key)))}/history?encoding=digest`,
+      ];
+      for (const path of written) {
+        const { status, body } = await http(arbor.tokens, "GET", `/token/${token}/facts/${path}`);
+        expect([path, status, body.key, body.history?.map((one: FactChange) => one.value)]).toEqual([
+          path,
+          200,
+          key,
+          [`of ${key}`],
+        ]);
+      }
+      expect((await had(key)).map(([value]) => value)).toEqual([`of ${key}`]);
+      expect((await all(client.history(token, { key }))).map(({ change }) => change.key)).toEqual([key]);
+      const found: Record<string, string> = {};
+      for await (const page of client.factPages(token, { prefix: key, limit: 3 })) Object.assign(found, page);
+      expect(found).toEqual(
+        Object.fromEntries(keys.filter((one) => one.startsWith(key)).map((one) => [one, `of ${one}`])),
+      );
+    }
+    expect(await had("nobody's")).toEqual([]);
+  });
+
+  it("of requests say what became of each, by status, key and owner, in pages", async () => {
+    const open = await requested("insert", { key: "open", value: "1" });
+    const mine = await requested("insert", { key: "mine", value: "1" }, owner);
+    const taken = await requested("insert", { key: "taken", value: "1" });
+    const back = await landed(other, (await client.retract(other.address, taken)).unsignedTransaction);
+    const past: PastRequest[] = await all(client.history(token, { limit: 3 }));
+    const find = (ref: string) => past.find(({ outputRefId }) => outputRefId === ref)!;
+    expect(new Set(past.map(({ outputRef }) => outputRef)).size).toBe(past.length);
+    expect(past.slice(0, 3).map(({ outputRef }) => outputRef)).toEqual([taken, mine, open]);
+    expect(past.map(({ opened }) => opened.slot)).toEqual(past.map(({ opened }) => opened.slot).sort((a, b) => b - a));
+    expect(find(open)).toEqual({
+      outputRefId: open,
+      outputRef: open,
+      owner: other.keyHash,
+      change: { type: "insert", operation: "insert", key: "open", value: "1", newValue: "1" },
+      lovelace: expect.any(Number),
+      fee: expect.any(Number),
+      status: "open",
+      opened: { slot: await slotOf(made(open)), txHash: made(open) },
+    });
+    expect(find(taken)).toMatchObject({
+      status: "retracted",
+      opened: { txHash: made(taken) },
+      closed: { slot: await slotOf(back), txHash: back },
+    });
+    const those = async (asked: Parameters<TokenClient["history"]>[1]) =>
+      (await all(client.history(token, asked))).map(({ outputRef }) => outputRef);
+    expect(await those({ status: "open" })).toEqual([mine, open]);
+    expect(await those({ status: "retracted" })).toEqual([taken]);
+    expect(await those({ owner: owner.keyHash })).toEqual([mine]);
+    expect(await those({ owner: other.keyHash, status: "open" })).toEqual([open]);
+    expect(await those({ key: "taken", limit: 1 })).toEqual([taken]);
+    expect(await those({ key: "k", status: "applied", limit: 1 })).toHaveLength(3);
+    const done = await all(client.history(token, { status: "applied", limit: 4 }));
+    expect(done.map(({ closed }) => closed!.slot)).toEqual(
+      done.map(({ closed }) => closed!.slot).sort((a, b) => b - a),
+    );
+    expect(new Set(done.map(({ outputRef }) => outputRef))).toEqual(
+      new Set(past.filter(({ status }) => status === "applied").map(({ outputRef }) => outputRef)),
+    );
+    await applied(open, mine);
+  });
+
+  it("come with the facts that changed since a state, and a tag", async () => {
+    const before: HeldFacts = await client.refresh(token);
+    expect(Object.fromEntries(before.facts)).toEqual(await client.facts(token));
+    const path = `${arbor.tokens}/token/${token}/facts?since=${before.at.outputRefId}`;
+    const tag = (await fetch(path)).headers.get("etag")!;
+    const same = await fetch(path, { headers: { "if-none-match": tag } });
+    expect([same.status, await same.text()]).toEqual([304, ""]);
+    await applied(
+      await requested("insert", { key: "later", value: "1" }),
+      await requested("delete", { key: "mine", value: "1" }),
+    );
+    expect(await (await fetch(path, { headers: { "if-none-match": tag } })).json()).toMatchObject({
+      facts: { later: { value: "1", slot: expect.any(Number) } },
+      deleted: ["mine"],
+    });
+    const after = await client.refresh(token, before);
+    expect(Object.fromEntries(after.facts)).toEqual(await client.facts(token));
+    expect((await client.factsWithSlots(token)).later).toEqual({ value: "1", slot: after.at.slot });
+  });
+
+  it("go back with the chain, and come as they were with the same transactions", async () => {
+    const held = await client.refresh(token);
+    const request = await requested("insert", { key: "back", value: "1" });
+    const hash = await applied(request);
+    const ahead = await client.refresh(token, held);
+    expect(ahead.facts.get("back")).toBe("1");
+    const before = (await client.transaction(hash))!;
+    const parent = (await client.transaction(made(request)))!;
+    expect((await http(arbor.devnet, "POST", "/rollback", { slot: Number(parent.slot) - 1 })).status).toBe(200);
+    // what was taken back comes again out of the mempool, in other blocks
+    await until("the transaction again", async () => {
+      const again = await client.transaction(hash);
+      return again !== undefined && again.block !== before.block;
+    });
+    const slot = await slotOf(hash);
+    await until("the history again", async () => (await had("back")).length === 1);
+    expect(await had("back")).toEqual([["1", hash, request]]);
+    const [past] = await all(client.history(token, { key: "back" }));
+    expect(past).toMatchObject({ status: "applied", closed: { slot: await slotOf(hash), txHash: hash } });
+    expect(await client.factsWithSlots(token)).toMatchObject({ back: { value: "1", slot } });
+    // the state is the same, so nothing changed since
+    expect(Object.fromEntries((await client.refresh(token, ahead)).facts)).toEqual(Object.fromEntries(ahead.facts));
+    const strange = { ...held, at: { ...held.at, outputRefId: `${"00".repeat(32)}-0` } };
+    expect(Object.fromEntries((await client.refresh(token, strange)).facts)).toEqual(await client.facts(token));
+    await expect(all(client.factPages(token, { limit: 1 }))).resolves.toHaveLength(ahead.facts.size);
+  });
+
+  it("stand beside the contract and the network; no number in any answer has a fraction", async () => {
+    const { status, body } = await http(arbor.tokens, "GET", "/config");
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      address: expect.stringMatching(/^addr_test1w/),
+      policyId: expect.stringMatching(/^[0-9a-f]{56}$/),
+      network: { id: 0, magic: 42 },
+      factSlots: true,
+    });
+    const validators = body.plutus.validators as { hash: string }[];
+    expect(new Set(validators.map(({ hash }) => hash))).toEqual(new Set([body.policyId]));
+    expect(body.versions.at(-1)).toMatchObject({ policyId: body.policyId, address: body.address });
+    await requested("insert", { key: "1.5", value: "2.5" });
+    const { txHash } = (await all(client.factHistory(token, "k")))[0]!;
+    const paths = [
+      ...["/tokens", "/config", "/health", "/ready", `/token/${token}`, `/transaction?txHash=${txHash}`],
+      ...["", "?slots=true", "?since=0", "?limit=2", "/k", "/k/history"].map((rest) => `/token/${token}/facts${rest}`),
+      ...["", "?status=open", "?status=applied&limit=1", "?status=retracted"].map((rest) =>
+        `/token/${token}/history${rest}`
+      ),
+      ...["boot-token", `update-token/${token}`, `update-token/${token}?dryRun=true`].map((rest) =>
+        `/transaction/${owner.address}/${rest}`
+      ),
+      "/wait/0",
+      "/nowhere",
+    ];
+    for (const path of paths) {
+      const answer = await fetch(arbor.tokens + path);
+      const text = await answer.text();
+      expect([path, answer.status < 500]).toEqual([path, true]);
+      expect([path, [...numbers(text)].filter((number) => !/^-?\d+$/.test(number))]).toEqual([path, []]);
+    }
+  });
+
+  it("are there after the token's end", async () => {
+    const before = { k: await had("k"), all: await all(client.history(token)) };
+    await landed(owner, (await client.end(owner.address, token)).unsignedTransaction);
+    await expect(client.facts(token)).rejects.toThrow(ApiError);
+    expect({ k: await had("k"), all: await all(client.history(token)) }).toEqual(before);
+    const { body } = await http(arbor.tokens, "GET", `/token/${token}/history?status=open`);
+    expect(body.status).toBe("ended");
+    const [left] = body.requests as PastRequest[];
+    const back = await landed(other, (await client.retract(other.address, left!.outputRef)).unsignedTransaction);
+    expect(await all(client.history(token, { status: "retracted" }))).toMatchObject([
+      { outputRef: left!.outputRef, closed: { txHash: back } },
+      {},
+    ]);
+    expect((await http(arbor.tokens, "GET", `/token/${"00".repeat(32)}/history`)).status).toBe(404);
+    expect((await http(arbor.tokens, "GET", `/token/${"00".repeat(32)}/facts/k/history`)).status).toBe(404);
+    expect((await http(arbor.tokens, "GET", `/token/${token}/history?after=e30`)).status).toBe(400);
+    const nowhere = btoa(JSON.stringify({ request: `${"00".repeat(32)}#0` })).replace(/=+$/, "");
+    expect((await http(arbor.tokens, "GET", `/token/${token}/history?after=${nowhere}`)).body.code).toBe("rolled_back");
+  });
+});
