@@ -5,14 +5,12 @@ import { baseAddress } from "#src/cardano/address.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { constr, encodeData } from "#src/cardano/data.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import { askedKey, type Row, type RowQuery, type Rows } from "#src/cardano/projection.ts";
 import { encodeTransaction, type NewOutput, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { EMPTY_ROOT, encodeRequest, type Request } from "#src/cage/datum.ts";
-import { cageProjection } from "#src/cage/index/projection.ts";
 import { spendData } from "#src/cage/redeemer.ts";
-import { MemoryChain } from "../../support/chain.ts";
 import { op } from "../../support/cage.ts";
+import { CageIndex } from "../../support/cage_index.ts";
 import { newRef, person, utxo } from "../../support/wallet.ts";
 import { alice, asked, bob, cage, owner, partsOf, policy, stateOf, updating } from "../../support/whole_transaction.ts";
 
@@ -21,65 +19,6 @@ const FOREIGN = "09".repeat(28);
 const empty = fromHex(EMPTY_ROOT);
 const mallory = person("mallory");
 
-/** The index of a chain in memory. */
-class Index {
-  private readonly chain = new MemoryChain();
-  private readonly tables = new Map<string, Record<string, unknown>[]>();
-  private readonly projection = cageProjection({ scripts: [policy], network: 0 });
-
-  live(table: string): Row[] {
-    if (table === "token_history") return (this.tables.get("token_state") ?? []);
-    const rows = (this.tables.get(table) ?? []).filter((row) => row.to_slot === null);
-    if (table !== "token_leaves") return rows;
-    const facts = this.live("fact");
-    return [...new Set(facts.map((row) => row.token))].map((token) => ({
-      token,
-      leaves: concat(
-        ...facts.filter((row) => row.token === token).flatMap((
-          row,
-        ) => [fromHex(row.path as string), row.digest as Uint8Array]),
-      ),
-    }));
-  }
-
-  private answer(queries: readonly RowQuery[], rows: Map<string, readonly Row[]>): void {
-    for (const query of queries) {
-      const found = this.live(query.table).filter((row) =>
-        "in" in query && query.in.includes(row[query.column] as string)
-      );
-      rows.set(query.table, [...new Set([...(rows.get(query.table) ?? []), ...found])]);
-      rows.set(askedKey(query), found);
-    }
-  }
-
-  /** Follows a block of transactions; gives the events told. */
-  follow(...transactions: readonly Uint8Array[]): string[] {
-    const block = this.chain.add(...transactions);
-    const rows = new Map<string, readonly Row[]>();
-    this.answer(this.projection.keys(block), rows);
-    for (;;) {
-      const folded = this.projection.fold(block, rows as Rows, false);
-      if (folded.type === "more") {
-        this.answer(folded.queries, rows);
-        continue;
-      }
-      if (folded.type === "want") throw new Error("a token needs nothing made");
-      for (const { type, table, ...write } of folded.writes) {
-        const list = this.tables.get(table) ?? [];
-        this.tables.set(table, list);
-        if (type === "insert") list.push({ to_slot: null, ...(write as { row: Row }).row, from_slot: block.slot });
-        else {
-          const key = Object.entries((write as { key: Row }).key);
-          for (const row of list) {
-            if (row.to_slot === null && key.every(([column, value]) => row[column] === value)) row.to_slot = block.slot;
-          }
-        }
-      }
-      return folded.touched.map(({ event }) => event.type);
-    }
-  }
-}
-
 const make = (parts: Partial<TransactionParts>) =>
   encodeTransaction({ inputs: [newRef()], outputs: [], fee: 0n, ...parts });
 const at = (transaction: Uint8Array, index: number, output: NewOutput): Utxo =>
@@ -87,7 +26,7 @@ const at = (transaction: Uint8Array, index: number, output: NewOutput): Utxo =>
 
 /** A token without facts, and requests for it, on the ledger. */
 function begun(requests: readonly NewOutput[] = []) {
-  const index = new Index();
+  const index = new CageIndex();
   const state = stateOf(TOKEN, empty);
   const boot = make({ outputs: [state], mint: new Map([[policy + TOKEN, 1n]]) });
   const asking = make({ outputs: requests });
