@@ -63,7 +63,7 @@ export function encodeData(data: Data): Uint8Array {
   return encode(dataItem(data));
 }
 
-/** Plutus data out of an item. Throws `CborError` on anything else. */
+/** Plutus data out of an item. Throws `CborError` on anything else, and on constructors whose number is beyond 2^53. */
 export function readData(item: Item): Data {
   switch (item.type) {
     case "int":
@@ -79,6 +79,7 @@ export function readData(item: Item): Data {
       const found = constructorOf(item);
       if (!found) throw new CborError(`tag ${item.tag} is no constructor`);
       const [constructor, fields] = found;
+      if (!Number.isSafeInteger(constructor)) throw new CborError("a constructor's number is beyond 2^53");
       return new Constr(constructor, as(fields, "array").value.map(readData));
     }
     default:

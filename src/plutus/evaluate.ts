@@ -3,9 +3,11 @@
  * evaluate (and tests) import this module; everybody else is handed an `Evaluate`.
  */
 import scalus from "scalus";
-import { concat, fromHex } from "#src/base/bytes.ts";
+import { concat, equalBytes, fromHex } from "#src/base/bytes.ts";
 import { encode, head } from "#src/cardano/cbor.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { decodeData, encodeData } from "#src/cardano/data.ts";
+import { type Output, refKey, type Utxo } from "#src/cardano/output.ts";
+import { encodeOutput } from "#src/cardano/transaction.ts";
 import { type Evaluation, type EvaluationInput, PURPOSES, type RedeemerUnits } from "#src/plutus/types.ts";
 
 const { Scalus, SlotConfig } = scalus;
@@ -37,8 +39,25 @@ export function evaluateScripts(input: EvaluationInput): Evaluation {
 function utxoMap(utxos: readonly Utxo[]): Uint8Array {
   const entries = new Map(utxos.map((utxo) => [refKey(utxo.ref), utxo]));
   const parts = [head(5, entries.size)];
-  for (const { ref, output } of entries.values()) parts.push(encode([fromHex(ref.txHash), ref.index]), output.raw);
+  for (const { ref, output } of entries.values()) {
+    parts.push(encode([fromHex(ref.txHash), ref.index]), readable(output));
+  }
   return concat(...parts);
+}
+
+/**
+ * An output in the one form that scalus is sure to read: it refuses encodings that the ledger takes (a constructor by number in a list of unknown
+ * length), so that anybody's output could stop whoever spends it. Scripts see no encodings.
+ */
+function readable(output: Output): Uint8Array {
+  const { address, value, datum, script } = output;
+  if (!datum) return output.raw;
+  try {
+    const plain = encodeData(decodeData(datum));
+    return equalBytes(plain, datum) ? output.raw : encodeOutput({ address, value, datum: plain, script });
+  } catch {
+    return output.raw;
+  }
 }
 
 function units(redeemer: InstanceType<typeof Scalus.Redeemer>): RedeemerUnits {
