@@ -8,14 +8,18 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { utf8 } from "#src/base/bytes.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import type { Utxo } from "#src/cardano/output.ts";
+import { compareRefs, type Utxo } from "#src/cardano/output.ts";
 import { cageScript } from "#src/cage/script.ts";
+import type { BuildInput } from "#src/cage/transactions/common.ts";
 import { buildUpdate, type BuiltUpdate } from "#src/cage/transactions/update.ts";
+import { changeOf, decodeDatum } from "#src/cage/datum.ts";
 import { initHash } from "#src/forestry/hash.ts";
+import { encodeProof } from "#src/forestry/proof.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { measure, op, Outputs, published, requested, stated } from "../support/cage.ts";
 import { coin, person } from "../support/wallet.ts";
+import { sharedBytes } from "./shared-proofs.ts";
 
 const NAME = "5a".repeat(32);
 const SIZES = [10, 100, 1_000, 10_000];
@@ -35,6 +39,11 @@ export interface Capacity {
   readonly fee: bigint;
 }
 
+/** No update applies more requests than this; facts are changed and removed only where there are as many. */
+const MOST = 64;
+/** Requests that there are: some more, to tell what would fit if they were smaller. */
+export const OFFERED = 100;
+
 function factsOf(count: number): Forestry {
   return Forestry.from(Array.from({ length: count }, (_, i) => leafOf(utf8(`fact-${i}`), utf8(`value-${i}`))));
 }
@@ -42,7 +51,7 @@ function factsOf(count: number): Forestry {
 function requestsOn(count: number, most: number): Utxo[] {
   return Array.from({ length: most }, (_, i) => {
     const target = (i * 37 + 5) % count;
-    if (count < most || i % 3 === 0) {
+    if (count < MOST || i % 3 === 0) {
       return requested(NAME, `batch-${i}`, op.insert(`batch-value-of-20-by${i}`), { refund });
     }
     const change = i % 3 === 1 ? op.update(`value-${target}`, `changed-value-${target}`) : op.remove(`value-${target}`);
@@ -57,26 +66,74 @@ function unitsOf(built: BuiltUpdate, known: readonly Utxo[]): Units {
   return { memory: sum((units) => units.memory), steps: sum((units) => units.steps) };
 }
 
-/** The largest update of a token with so many facts, under a limit of memory units; the script is referred to, or travels along. */
-export function capacity(count: number, memoryLimit: bigint, travels = false): Capacity {
-  const facts = factsOf(count);
-  const state = stated(NAME, alice.key, facts);
-  const all = requestsOn(count, 64);
-  const parameters = { ...mainnetParameters, maxTxUnits: { ...mainnetParameters.maxTxUnits, memory: memoryLimit } };
-  const reference = travels ? undefined : published;
-  const outputs = new Outputs(payer, state, ...all);
-  const attempt = (requests: readonly Utxo[]) =>
-    buildUpdate({ ...outputs.input(alice.enterprise, { parameters, reference }), state, requests }, facts, measure);
-  let [fits, over] = [1, all.length + 1];
-  while (over - fits > 1) {
-    const middle = (fits + over) >> 1;
-    if (attempt(all.slice(0, middle)).ok) fits = middle;
-    else over = middle;
+/** Updates of a token with so many facts, under a limit of memory units; the script is referred to, or travels along. */
+export class Updates {
+  private readonly facts: Forestry;
+  private readonly state: Utxo;
+  private readonly all: readonly Utxo[];
+  private readonly outputs: Outputs;
+  private readonly input: BuildInput;
+
+  constructor(readonly count: number, readonly memoryLimit = 14_000_000n, travels = false) {
+    this.facts = factsOf(count);
+    this.state = stated(NAME, alice.key, this.facts);
+    this.all = requestsOn(count, OFFERED);
+    this.outputs = new Outputs(payer, this.state, ...this.all);
+    const parameters = { ...mainnetParameters, maxTxUnits: { ...mainnetParameters.maxTxUnits, memory: memoryLimit } };
+    const reference = travels ? undefined : published;
+    this.input = this.outputs.input(alice.enterprise, { parameters, reference });
   }
-  const built = attempt(all.slice(0, fits));
-  if (!built.ok) throw new Error(built.error.message);
-  const units = unitsOf(built.value, [...outputs.all().filter((one) => !all.slice(fits).includes(one)), published]);
-  return { facts: count, memoryLimit, requests: fits, bytes: built.value.size, units, fee: built.value.fee };
+
+  private build(requests: number) {
+    const { input, state, facts } = this;
+    return buildUpdate({ ...input, state, requests: this.all.slice(0, requests) }, facts, measure);
+  }
+
+  /** How many requests fit. */
+  most(): number {
+    let [fits, over] = [1, MOST + 1];
+    while (over - fits > 1) {
+      const middle = (fits + over) >> 1;
+      if (this.build(middle).ok) fits = middle;
+      else over = middle;
+    }
+    return fits;
+  }
+
+  /** Figures of an update by so many requests; undefined where they do not fit. */
+  of(requests: number): Capacity | undefined {
+    const built = this.build(requests);
+    if (!built.ok) return undefined;
+    const spared = new Set(this.all.slice(requests));
+    const units = unitsOf(built.value, [...this.outputs.all().filter((one) => !spared.has(one)), published]);
+    const { size: bytes, fee } = built.value;
+    return { facts: this.count, memoryLimit: this.memoryLimit, requests, bytes, units, fee };
+  }
+
+  /** Bytes of the proofs of an update by so many requests, and of what would do if they shared what they repeat; see `sharedBytes`. */
+  proofBytes(requests: number): { readonly apart: number; readonly shared: number } {
+    const changes = this.all.slice(0, requests).sort((a, b) => compareRefs(a.ref, b.ref)).map(({ output }) => {
+      const datum = decodeDatum(output.datum!);
+      if (datum?.type !== "request") throw new TypeError("no request");
+      return changeOf(datum.request.key, datum.request.operation);
+    });
+    const trie = this.facts.copy();
+    let apart = 0;
+    for (const change of changes) {
+      const proof = trie.apply(change);
+      if (!proof.ok) throw new Error(proof.error.message);
+      apart += encodeProof(proof.value).length;
+    }
+    return { apart, shared: sharedBytes(this.facts, changes.map(({ path }) => path)) };
+  }
+}
+
+/** The largest update of a token with so many facts. */
+export function capacity(count: number, memoryLimit: bigint, travels = false): Capacity {
+  const updates = new Updates(count, memoryLimit, travels);
+  const largest = updates.of(updates.most());
+  if (!largest) throw new Error("what fitted once does not fit again");
+  return largest;
 }
 
 const figures = new Intl.NumberFormat("en");

@@ -1,6 +1,7 @@
 /** `deno task bench [name…] [--quick]`: figures as tables, with the machine they were measured on. */
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { benchAbuse } from "./abuse.ts";
 import { benchBuild } from "./build.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchChain } from "./chain.ts";
@@ -9,6 +10,7 @@ import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
+import { benchUpdateCosts } from "./update-costs.ts";
 import { benchTrie } from "./trie.ts";
 import { benchWallet } from "./wallet.ts";
 import { benchWalletIndex } from "./wallet-index.ts";
@@ -16,7 +18,9 @@ import { benchWalletKeys } from "./wallet-keys.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   trie: benchTrie,
+  abuse: benchAbuse,
   capacity: benchCapacity,
+  "update-costs": benchUpdateCosts,
   build: benchBuild,
   chain: benchChain,
   service: benchService,

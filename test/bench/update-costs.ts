@@ -1,0 +1,108 @@
+/**
+ * What an update costs: size, units and fee for 1, 5, 10, 20 and the most requests on 0 to 100,000 facts, as the rows of the README's table, and
+ * beside them what is known of the published MPFS contract; then how many requests an update could take at the most if its proofs
+ * shared what they repeat.
+ */
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { initHash } from "#src/forestry/hash.ts";
+import { type Capacity, OFFERED, Updates } from "./capacity.ts";
+
+const FACTS = [0, 100, 1_000, 100_000];
+const REQUESTS = [1, 5, 10, 20];
+const MOST_BYTES = 16_384;
+
+interface Published {
+  readonly facts: number;
+  readonly requests: number;
+  readonly bytes: number;
+  /** Units, as far as they were told: millions of memory, billions of steps. */
+  readonly units: readonly [memory: number, steps: number];
+}
+
+/** Figures of the published contract, its script in the transaction, from its own measurements: the largest updates, and one alone. */
+const PUBLISHED: readonly Published[] = [
+  { facts: 0, requests: 32, bytes: 15_606, units: [11.3, 4.1] },
+  { facts: 100, requests: 24, bytes: 15_564, units: [8.2, 2.55] },
+  { facts: 1_000, requests: 1, bytes: 6_773, units: [0.554, 0.173] },
+  { facts: 1_000, requests: 18, bytes: 15_541, units: [8.3, 2.75] },
+];
+
+const figures = new Intl.NumberFormat("en");
+const millions = (units: bigint) => (Number(units) / 1e6).toFixed(2);
+const billions = (units: bigint) => (Number(units) / 1e9).toFixed(2);
+const ada = (lovelace: bigint) => (Number(lovelace) / 1e6).toFixed(3);
+
+function publishedCells(facts: number, requests: number): string[] {
+  const found = PUBLISHED.find((one) => one.facts === facts && one.requests === requests);
+  return found ? [figures.format(found.bytes), `${found.units[0]}`, `${found.units[1]}`] : ["", "", ""];
+}
+
+function cells({ facts, requests, bytes, units, fee }: Capacity, most: boolean): string[] {
+  return [
+    figures.format(facts),
+    most ? `${requests} (most)` : `${requests}`,
+    figures.format(bytes),
+    millions(units.memory),
+    billions(units.steps),
+    ada(fee),
+    ada(fee / BigInt(requests)),
+  ];
+}
+
+/** Prints both tables. */
+export async function benchUpdateCosts(print: (line: string) => void = console.log): Promise<void> {
+  await initHash();
+  const row = (...all: string[]) => print(`| ${all.join(" | ")} |`);
+  const bounds: string[][] = [];
+  row(
+    "facts",
+    "requests",
+    "bytes",
+    "memory, M",
+    "steps, G",
+    "fee, ada",
+    "a request",
+    "published: bytes",
+    "memory",
+    "steps",
+  );
+  row(...Array.from({ length: 10 }, () => "---:"));
+  for (const facts of FACTS) {
+    const updates = new Updates(facts);
+    const most = updates.most();
+    const others = PUBLISHED.filter((one) => one.facts === facts).map(({ requests }) => requests);
+    const counts = [...new Set([...REQUESTS, ...others, most])].filter((count) => count <= most).sort((a, b) => a - b);
+    for (const count of counts) {
+      const one = updates.of(count);
+      if (one) row(...cells(one, count === most), ...publishedCells(facts, count));
+    }
+    const inside = new Updates(facts, 14_000_000n, true);
+    const travelling = inside.of(inside.most());
+    if (travelling) row(...cells(travelling, true).with(1, `${travelling.requests}, script inside`), "", "", "");
+    bounds.push(boundOf(updates, most));
+  }
+  print("");
+  row("facts", "requests", "bytes of proofs", "of which repeated", "requests by size, if shared");
+  row(...Array.from({ length: 5 }, () => "---:"));
+  for (const bound of bounds) row(...bound);
+}
+
+/** How many requests would fit by their bytes if the proofs shared what they repeat and nothing else changed; units are another limit. */
+function boundOf(updates: Updates, most: number): string[] {
+  const { apart, shared } = updates.proofBytes(most);
+  // what is not proofs grows by the same for each request
+  const least = updates.of(1)!.bytes - updates.proofBytes(1).apart;
+  const each = (updates.of(most)!.bytes - apart - least) / (most - 1);
+  const shareable = Array.from({ length: OFFERED }, (_, i) => i + 1)
+    .filter((count) => least + (count - 1) * each + updates.proofBytes(count).shared <= MOST_BYTES);
+  return [
+    figures.format(updates.count),
+    `${most}`,
+    figures.format(apart),
+    figures.format(apart - shared),
+    shareable.length === OFFERED ? `${OFFERED} or more` : `${shareable.length}`,
+  ];
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await benchUpdateCosts();
