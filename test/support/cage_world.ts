@@ -62,8 +62,15 @@ export function isOurs(spend: Spend): boolean {
   return sameData(address.fields[0]!, constr(1, POLICY));
 }
 
-/** "accepted", or what the first script that refused said. Throws when a plan has an input of the script without a redeemer. */
-export function verdict(plan: Plan): string {
+/**
+ * "accepted", or what the first script that refused said to its context; `refusal` runs one, and those of inputs that are `urgent` come first.
+ * Throws when a plan has an input of the script without a redeemer.
+ */
+export function verdictBy(
+  plan: Plan,
+  refusal: (context: Data) => string | undefined,
+  urgent: (spend: Spend) => boolean = () => false,
+): string {
   const spends = [...plan.spends].sort(order);
   const tx = {
     inputs: spends.map((spend) => spend.input),
@@ -79,17 +86,22 @@ export function verdict(plan: Plan): string {
     ],
     ...(plan.mint === undefined ? {} : { mint: plan.mint }),
   };
-  for (const spend of spends) {
-    if (!isOurs(spend)) continue;
+  const ours = spends.filter(isOurs);
+  for (const spend of [...ours.filter(urgent), ...ours.filter((one) => !urgent(one))]) {
     if (spend.redeemer === undefined) throw new TypeError("an input of the script without a redeemer");
-    const result = run(validator, spending(tx, spend.input, spend.redeemer));
-    if (!result.ok) return result.message;
+    const said = refusal(spending(tx, spend.input, spend.redeemer));
+    if (said !== undefined) return said;
   }
-  if (plan.mintRedeemer !== undefined) {
-    const result = run(validator, minting(tx, POLICY, plan.mintRedeemer));
-    if (!result.ok) return result.message;
-  }
-  return "accepted";
+  const said = plan.mintRedeemer === undefined ? undefined : refusal(minting(tx, POLICY, plan.mintRedeemer));
+  return said ?? "accepted";
+}
+
+/** `verdictBy` the product's machine. */
+export function verdict(plan: Plan): string {
+  return verdictBy(plan, (context) => {
+    const result = run(validator, context);
+    return result.ok ? undefined : result.message;
+  });
 }
 
 export const SCRIPT = scriptAt(POLICY);

@@ -6,9 +6,7 @@
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { validator } from "#src/cage/contract/validator.ts";
-import type { Operation } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
-import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import {
   ALICE,
   BOB,
@@ -19,149 +17,25 @@ import {
   MALLORY,
   modifying,
   NAME,
-  order,
   OTHER_NAME,
   OWNER,
   type Plan,
   POLICY,
   requestInput,
-  type RequestSpec,
   RETRACT,
   SCRIPT,
   SEED,
   type Spend,
   stateOutput,
-  stateReference,
-  update,
   verdict,
+  verdictBy,
   WALLET,
 } from "./cage_world.ts";
 import { judge } from "./contract_promises.ts";
-import { bend, crowds, dice, flip, resize, type Roll } from "./proof_fuzz.ts";
-import {
-  fill,
-  input,
-  keyAt,
-  minted,
-  minting,
-  mintingOf,
-  output,
-  reference,
-  scriptAt,
-  spending,
-  spendingOf,
-  value,
-} from "./script_context.ts";
+import { pick, requesters, type Scenario, scenario } from "./contract_scenarios.ts";
+import { bend, dice, flip, resize, type Roll } from "./proof_fuzz.ts";
+import { fill, input, keyAt, minted, output, reference, scriptAt, value } from "./script_context.ts";
 import { Failed, machine, sameData } from "./uplc_javascript.ts";
-
-/** An honest transaction, what its token's facts are, and the actions of its update where it is one. */
-interface Scenario {
-  readonly plan: Plan;
-  readonly facts: Forestry;
-  readonly actions: readonly Action[];
-}
-
-const pick = <T>(roll: Roll, list: readonly T[]): T => list[roll(list.length)]!;
-
-let groups: string[][] | undefined;
-
-/** A token with up to so many facts, some with paths that begin alike. */
-function factsOf(roll: Roll): { readonly facts: Forestry; readonly keys: readonly string[] } {
-  groups ??= crowds();
-  const count = pick(roll, [0, 1, 2, 3, 5, 12, 40, 200]);
-  const keys = new Set<string>();
-  while (keys.size < count) for (const key of pick(roll, groups).slice(0, 1 + roll(4))) keys.add(key);
-  // also a key of no bytes, and one that stands in its datum in pieces
-  const all = [...keys, "", "k".repeat(100)].slice(-count - roll(3));
-  return { facts: Forestry.from(all.map((key) => leafOf(utf8(key), utf8("v")))), keys: all };
-}
-
-/** A change that can be made where these keys hold "v"; what it changes is not there for the next. */
-function operationOn(roll: Roll, there: string[]): { key: string; operation: Operation } {
-  const [at, kind] = [roll(Math.max(1, there.length)), roll(3)];
-  const key = there[at];
-  if (key === undefined || kind === 0) {
-    const long = roll(6) === 0 ? "y".repeat(roll(200)) : "new ";
-    return {
-      key: `${long}${roll(1_000_000_000)}`,
-      operation: { type: "insert", value: utf8(roll(6) === 0 ? "" : "v") },
-    };
-  }
-  there.splice(at, 1);
-  return {
-    key,
-    operation: kind === 1
-      ? { type: "update", old: utf8("v"), value: utf8("w".repeat(roll(100))) }
-      : { type: "delete", value: utf8("v") },
-  };
-}
-
-const requesters = [ALICE, BOB, OWNER];
-
-function anUpdate(roll: Roll): Scenario {
-  const { facts, keys } = factsOf(roll);
-  const there = [...keys];
-  const specs = Array.from({ length: pick(roll, [0, 1, 1, 1, 2, 2, 3, 4]) }, (_, i): RequestSpec => {
-    const requester = pick(roll, requesters);
-    const stake = roll(3) === 0 ? [fill(13)] : [];
-    return {
-      ...operationOn(roll, there),
-      id: 61 + i * 30,
-      requester,
-      refund: keyAt(requester, ...stake),
-      fee: BigInt(pick(roll, [0, 300_000, 500_000])),
-      ...(roll(5) === 0 ? { address: scriptAt(POLICY, fill(13)) } : {}),
-    };
-  });
-  const plan = update(specs, facts);
-  if (roll(4) > 0) return { plan, facts, actions: plan.actions };
-  const retracted: Spend = { input: requestInput({ id: 250, key: "z", requester: BOB }), redeemer: RETRACT };
-  const actions: Action[] = [...plan.actions, { type: "skip" }];
-  const state = { ...plan.state, redeemer: modifying(actions) };
-  const spends = [...plan.spends.map((spend) => spend === plan.state ? state : spend), retracted];
-  return { plan: { ...plan, spends, signers: [OWNER, BOB] }, facts, actions };
-}
-
-const coin = (id: number): Spend => ({ input: input(reference(id), output(WALLET, value(5_000_000n))) });
-
-function scenario(roll: Roll): Scenario {
-  const none = { facts: new Forestry(), actions: [] };
-  const state: Spend = { input: input(stateReference, stateOutput(EMPTY)), redeemer: END };
-  const request: Spend = { input: requestInput({ key: "a" }), redeemer: RETRACT };
-  switch (roll(10)) {
-    case 0:
-      return {
-        ...none,
-        plan: {
-          spends: [{ input: input(SEED, output(WALLET, value(5_000_000n))) }],
-          outputs: [stateOutput(EMPTY), output(WALLET, value(3_000_000n))],
-          mint: minted([POLICY, NAME, 1n]),
-          mintRedeemer: constr(0, constr(0, SEED)),
-          signers: [OWNER],
-        },
-      };
-    case 1: {
-      const with_ = roll(2) === 0 ? [request] : [];
-      return {
-        ...none,
-        plan: {
-          spends: [state, coin(220), ...with_],
-          outputs: [output(WALLET, value(2_000_000n))],
-          mint: minted([POLICY, NAME, -1n]),
-          mintRedeemer: constr(1),
-          signers: [OWNER, ALICE],
-        },
-      };
-    }
-    case 2:
-      return {
-        ...none,
-        plan: { spends: [request], outputs: [output(keyAt(ALICE), value(1_800_000n))], signers: [ALICE] },
-      };
-    default:
-      return anUpdate(roll);
-  }
-}
 
 const NUMBERS = [
   0n,
@@ -424,30 +298,18 @@ function isAsked({ spends }: Plan): boolean {
 
 const script = machine(validator);
 
-/** "accepted", or what the first script that refused said; as `verdict`, on the fast machine. */
+/** `verdictBy` the fast machine; updates come first, since they refuse most. */
 export function fastVerdict(plan: Plan): string {
-  const spends = [...plan.spends].sort(order);
-  const tx = {
-    inputs: spends.map((spend) => spend.input),
-    outputs: plan.outputs,
-    signers: plan.signers,
-    runs: [
-      ...spends.flatMap(({ input, redeemer }) =>
-        redeemer === undefined ? [] : [[spendingOf(input), redeemer] as const]
-      ),
-      ...(plan.mintRedeemer === undefined ? [] : [[mintingOf(POLICY), plan.mintRedeemer] as const]),
-      ...(plan.others ?? []).map((purpose) => [purpose, 0n] as const),
-    ],
-    ...(plan.mint === undefined ? {} : { mint: plan.mint }),
+  const refusal = (context: Data) => {
+    try {
+      script(context);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Failed) return error.message;
+      throw error;
+    }
   };
-  try {
-    for (const spend of spends) if (isOurs(spend)) script(spending(tx, spend.input, spend.redeemer!));
-    if (plan.mintRedeemer !== undefined) script(minting(tx, POLICY, plan.mintRedeemer));
-  } catch (error) {
-    if (error instanceof Failed) return error.message;
-    throw error;
-  }
-  return "accepted";
+  return verdictBy(plan, refusal, isUpdate);
 }
 
 /** What came of a run. */
