@@ -21,4 +21,17 @@ export {
   type VerifiedFact,
   verifyFact,
 } from "#src/client/proofs.ts";
+export {
+  checkSummary,
+  exactSummary,
+  firstOf,
+  fromSummary,
+  fromTransactions,
+  fromUtxos,
+  type Intent,
+  requireIntent,
+  type Resolve,
+  summarize,
+  type Summary,
+} from "#src/client/summary.ts";
 export { signTransaction, TokenClient } from "#src/client/tokens.ts";

@@ -9,7 +9,7 @@
  */
 import type { z } from "zod";
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { parseJson } from "#src/base/json.ts";
+import { isObject, type Json, parseJson } from "#src/base/json.ts";
 import type * as api from "#src/api/tokens.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { addWitness, transactionHash } from "#src/cardano/transaction.ts";
@@ -17,6 +17,7 @@ import { factSegment } from "#src/client/factKey.ts";
 import { ApiError, call, queryText } from "#src/client/http.ts";
 import { follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
+import { exactSummary, type Summary } from "#src/client/summary.ts";
 import {
   type Config,
   type FactChange,
@@ -167,6 +168,14 @@ export class TokenClient {
     return this.get(`/transaction/${address}/end-token/${tokenId}`);
   }
 
+  /**
+   * What a transaction does, signed or not and by whomever it was built, seen from an address where one is given. This is the service's word: what
+   * you sign, check by `checkSummary` or `requireIntent`, which ask nobody.
+   */
+  async explain(transaction: string, address?: string): Promise<Summary> {
+    return exactSummary(await this.post("/transaction/explain", { transaction, address }));
+  }
+
   /** Submits a signed transaction; gives its hash. */
   async submit(signedTransaction: string): Promise<string> {
     const answer = await this.post<{ txHash: string }>("/transaction", { signedTransaction });
@@ -216,10 +225,15 @@ export class TokenClient {
   }
 
   private async get<T>(path: string): Promise<T> {
-    return (await call(this.base, "GET", path)) as T;
+    return exact(await call(this.base, "GET", path));
   }
 
   private async post<T>(path: string, body: unknown): Promise<T> {
-    return (await call(this.base, "POST", path, body)) as T;
+    return exact(await call(this.base, "POST", path, body));
   }
+}
+
+/** An answer, with every amount of its summary (where there is one) as a `bigint`. */
+function exact<T>(answer: Json): T {
+  return (isObject(answer) && "summary" in answer ? { ...answer, summary: exactSummary(answer.summary) } : answer) as T;
 }

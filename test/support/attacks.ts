@@ -91,6 +91,7 @@ const makesState = ({ intent }: Meant) =>
 const applies = ({ intent }: Meant) => intent.type === "apply";
 const boots = ({ intent }: Meant) => intent.type === "boot";
 const ends = ({ intent }: Meant) => intent.type === "end";
+const transfers = ({ intent }: Meant) => intent.type === "transfer";
 const retracts = ({ intent }: Meant) => intent.type === "retract";
 const runs = ({ runs }: Meant) => runs;
 
@@ -841,6 +842,23 @@ export const attacks: readonly Attack[] = [
     run: (bent) => void elements(bent.body, 0n).splice(1, 1),
   },
 
+  {
+    name: "applies a request besides",
+    why: "input",
+    on: transfers,
+    run(bent, meant) {
+      const [ref] = [...meant.known].find(([, output]) =>
+        output.datum && decodeDatum(output.datum)?.type === "request"
+      )!;
+      elements(bent.body, 0n).push([fromHex(ref.slice(0, 64)), BigInt(ref.slice(65))]);
+    },
+  },
+  {
+    name: "keeps the owner",
+    why: "owner",
+    on: transfers,
+    run: (bent, meant) => state(() => ({ owner: alice.key }))(bent, meant),
+  },
   {
     name: "burns a unit more",
     why: "token",

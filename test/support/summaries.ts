@@ -7,6 +7,7 @@ import type { Built } from "#src/cage/transactions/common.ts";
 import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
+import { buildTransfer } from "#src/cage/transactions/transfer.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import type { Intent } from "#src/client/summary.ts";
 import { factsOf, measure, must, op, Outputs, published, requested, stated } from "./cage.ts";
@@ -104,6 +105,12 @@ export function meantTransactions(): Meant[] {
       type: "apply",
       token: TOKEN,
       requests: requests.map(named),
+      ...owners,
+    }],
+    ["transfer", must(buildTransfer({ ...outputs.input(alice.base), state, to: bob.base }, measure)), {
+      type: "transfer",
+      token: TOKEN,
+      to: text(bob.base),
       ...owners,
     }],
     ["end", must(buildEnd({ ...outputs.input(alice.base), state }, measure)), { type: "end", token: TOKEN, ...owners }],

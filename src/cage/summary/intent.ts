@@ -125,11 +125,17 @@ function* signers(summary: Summary, intent: Intent): Generator<Reason> {
     const mayAgree = key === next && why.every((one) => one === "required");
     yield* unless(requester || mayAgree, "signer", `It asks for a signature of the key ${key}.`);
   }
-  const agrees = summary.signers.some(({ requester, why }) => requester && why.includes("required"));
+  const agrees = (who: (signer: Summary["signers"][number]) => boolean) =>
+    summary.signers.some((signer) => who(signer) && signer.why.includes("required"));
   yield* unless(
-    agrees === summary.scripts.length > 0,
+    agrees(({ requester }) => requester) === summary.scripts.length > 0,
     "signer",
     "Scripts see the requester's signature without need, or need it and do not see it.",
+  );
+  yield* unless(
+    next === undefined || agrees(({ key }) => key === next),
+    "signer",
+    "The next owner does not have to agree.",
   );
 }
 

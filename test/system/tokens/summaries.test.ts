@@ -12,6 +12,7 @@ import {
   type Intent,
   type Summary,
 } from "#src/client/summary.ts";
+import { TokenClient } from "#src/client/tokens.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { bound, elements, taken } from "../../support/bent_transactions.ts";
 import { sharedInfra } from "../../support/infra.ts";
@@ -29,9 +30,7 @@ describe("summaries", () => {
   const get = (path: string) => http(arbor.tokens, "GET", path);
   const post = (path: string, body: unknown) => http(arbor.tokens, "POST", path, body);
   const explain = async (transaction: string, address?: string) => {
-    const answer = await post("/transaction/explain", { transaction, ...(address ? { address } : {}) });
-    expect([answer.status, answer.body.error]).toEqual([200, undefined]);
-    return exactSummary(answer.body);
+    return await new TokenClient(arbor.tokens).explain(transaction, address);
   };
 
   /** A transaction as it was built: what is told of it is what the client finds by itself; then it is signed and lands. */

@@ -1,0 +1,260 @@
+/** What is told of transactions, where the outputs come from that they spend, and that nobody is told another thing than what is so. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
+import { parseJson, toJson } from "#src/base/json.ts";
+import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
+import { initHash } from "#src/cardano/hash.ts";
+import { type Output, parseRefKey, refKey } from "#src/cardano/output.ts";
+import { encodeOutput, madeOutput } from "#src/cardano/transaction.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { buildRequest } from "#src/cage/transactions/request.ts";
+import { explained } from "#src/cage/summary/explain.ts";
+import { readTransaction } from "#src/cage/summary/read.ts";
+import {
+  checkSummary,
+  exactSummary,
+  firstOf,
+  fromSummary,
+  fromTransactions,
+  fromUtxos,
+  requireIntent,
+  summarize,
+  type Summary,
+} from "#src/client/summary.ts";
+import { bound, elements, taken } from "../../support/bent_transactions.ts";
+import { must, Outputs, slots } from "../../support/cage.ts";
+import { alice, bob, hexOf, mallory, type Meant, meantTransactions, text } from "../../support/summaries.ts";
+import { coin, signed } from "../../support/wallet.ts";
+
+beforeAll(initHash);
+
+const all = meantTransactions();
+const byName = (name: string): Meant => all.find((one) => one.name === name)!;
+const told = ({ transaction, known, intent }: Meant, address = intent.address) =>
+  summarize(transaction, { resolve: () => known, address }).then((summary) => must(summary));
+
+describe("what is told", () => {
+  test.each(all)("of $name goes up in sums: nothing is left out", async (meant) => {
+    const summary = await told(meant);
+    const sums = new Map<string, bigint>([["lovelace", summary.fee]]);
+    const add = (id: string, by: bigint) => sums.set(id, (sums.get(id) ?? 0n) + by);
+    for (const { lovelace, assets } of summary.effects) {
+      add("lovelace", lovelace);
+      for (const [asset, quantity] of Object.entries(assets)) add(asset, quantity);
+    }
+    for (const { policy, name, quantity } of summary.mints) add(policy + name, -quantity);
+    expect([...sums.values()].filter((sum) => sum !== 0n)).toEqual([]);
+    expect([summary.balanced, summary.unknown]).toEqual([true, []]);
+    expect(summary.signers.filter(({ requester }) => requester)).toHaveLength(1);
+    // the one that is built has times besides
+    expect({ ...summary, validity: meant.built.summary.validity }).toEqual(meant.built.summary);
+  });
+
+  test("of a request", async () => {
+    const meant = byName("update");
+    const summary = await told(meant);
+    const [request] = summary.requests;
+    expect(request).toEqual({
+      index: 0,
+      tokenId: "ab".repeat(32),
+      policy: expect.stringMatching(/^[0-9a-f]{56}$/),
+      change: { type: "update", key: "ключ", oldValue: "", newValue: "ü" },
+      owner: bob.key,
+      refundAddress: text(bob.base),
+      offered: expect.any(BigInt),
+      locked: { lovelace: expect.any(BigInt), assets: {} },
+    });
+    expect(summary.locks).toEqual([{ index: 0, for: "request", tokenId: "ab".repeat(32), amount: request!.locked }]);
+    expect(summary.net).toEqual({ lovelace: -request!.locked.lovelace - summary.fee, assets: {} });
+    expect(summary.signers).toEqual([{ key: bob.key, requester: true, why: ["input"], signed: false }]);
+    expect(summary.pays.map(({ purpose, whose }) => [purpose, whose])).toEqual([
+      ["request", "contract"],
+      ["change", "requester"],
+    ]);
+    expect([summary.scripts, summary.collateral, summary.mints, summary.tokens]).toEqual([[], null, [], []]);
+  });
+
+  test("of an update, in the ledger's order, to whoever looks", async () => {
+    const meant = byName("apply three");
+    const summary = await told(meant);
+    const [token] = summary.tokens;
+    expect(token!.applies.map(({ outputRef }) => outputRef)).toEqual(
+      token!.applies.map(({ outputRef }) => outputRef).sort(),
+    );
+    expect(Object.fromEntries(token!.applies.map(({ change: { key, ...rest } }) => [key, rest]))).toEqual({
+      new: { type: "insert", oldValue: null, newValue: "value" },
+      "key 3": { type: "update", oldValue: "value 3", newValue: "other" },
+      "key 7": { type: "delete", oldValue: "value 7", newValue: null },
+    });
+    expect(token).toMatchObject({ owner: { before: alice.key, after: alice.key }, proven: true, skips: [] });
+    expect(summary.refunds.map(({ address, lovelace }) => [address, lovelace]).sort()).toEqual([
+      [text(bob.base), 2_700_000n],
+      [text(bob.enterprise), 3_000_000n],
+      [text(alice.base), 2_700_000n],
+    ].sort());
+    expect(summary.scripts.map(({ redeemer }) => redeemer.type).sort()).toEqual([
+      "contribute",
+      "contribute",
+      "contribute",
+      "modify",
+    ]);
+    const theirs = await told(meant, text(bob.enterprise));
+    expect(theirs.net).toEqual({ lovelace: 3_000_000n, assets: {} });
+    expect(theirs.pays.find(({ address }) => address === text(bob.base))!.whose).toBe("requesterKey");
+    expect(theirs.signers.some(({ requester }) => requester)).toBe(false);
+    expect(theirs.collateral!.atRisk).toBe(0n);
+  });
+
+  test("of a signed transaction, of slots in time, and of one that fails", async () => {
+    const meant = byName("end");
+    const read = (transaction: Uint8Array) =>
+      explained(readTransaction(transaction), meant.known, { address: alice.base, slots });
+    const summary = read(signed(meant.transaction, alice));
+    expect(summary.signers).toMatchObject([{ key: alice.key, signed: true }]);
+    expect(summary.validity.until).toEqual({
+      slot: BigInt(meant.built.validTo),
+      time: new Date(slots.zeroTime + 1000 * meant.built.validTo).toISOString(),
+    });
+    const bent = taken(meant.transaction);
+    bent.valid = false;
+    const failed = read(bound(bent));
+    expect(failed).toMatchObject({ valid: false, tokens: [], mints: [], scripts: [], balanced: true });
+    expect(failed.fee).toBe(summary.collateral!.total);
+    expect(failed.net).toEqual({ lovelace: -summary.collateral!.total!, assets: {} });
+    expect(failed.pays).toEqual([expect.objectContaining({ index: 1, purpose: "change" })]);
+  });
+
+  test("of bytes that are no text", async () => {
+    const outputs = new Outputs(coin(bob.base, 30_000_000n));
+    const input = { ...outputs.input(bob.base), token: "ab".repeat(32) };
+    const ask = (key: Uint8Array) =>
+      must(buildRequest({ ...input, key, operation: { type: "insert", value: utf8("v") } })).summary.requests[0]!.change
+        .key;
+    expect(ask(Uint8Array.of(0x61, 0xff, 0xc3, 0xbc))).toBe("a\udcffü");
+    expect(ask(utf8("deadbeef"))).toBe("deadbeef");
+  });
+
+  test("keeps every digit on its way through JSON", async () => {
+    const summary = await told(byName("apply three"));
+    const huge = {
+      ...summary,
+      fee: 2n ** 63n - 1n,
+      net: { lovelace: -(2n ** 62n) - 1n, assets: { ab: 2n ** 60n + 1n } },
+    };
+    expect(exactSummary(parseJson(toJson(huge)))).toEqual(huge);
+  });
+});
+
+describe("where outputs come from", () => {
+  const meant = byName("insert");
+  const [ref] = meant.built.summary.spends;
+  const parent = (lovelaceHeld: bigint) => {
+    const bent = taken(meant.transaction);
+    bent.body.set(1n, [
+      new Encoded(encodeOutput({ address: bob.base, value: lovelace(lovelaceHeld) })),
+    ]);
+    return bound(bent);
+  };
+  const child = (of: Uint8Array) => {
+    const bent = taken(meant.transaction);
+    elements(bent.body, 0n).splice(0, 1, [fromHex(readTransaction(of).hash), 0n]);
+    return bound(bent);
+  };
+
+  test("transactions vouch for theirs by their hash", async () => {
+    const honest = parent(30_000_000n);
+    const spending = child(honest);
+    const seen = (transactions: Uint8Array[]) =>
+      requireIntent(spending, meant.intent, { resolve: fromTransactions(transactions.map(toHex)) });
+    expect(await seen([honest])).toMatchObject({ ok: true });
+    // another transaction has another hash
+    expect(await seen([parent(90_000_000n)])).toMatchObject({ ok: false });
+    expect(await seen([signed(honest, alice)])).toMatchObject({ ok: true });
+    expect(await seen([Uint8Array.of(1, 2)])).toMatchObject({ ok: false });
+  });
+
+  test("a wallet tells its own", async () => {
+    const utxos = [...meant.known].map(([key, { raw }]) => {
+      const { txHash, index } = parseRefKey(key);
+      return toHex(encode([[fromHex(txHash), index], new Encoded(raw)]));
+    });
+    const resolve = fromUtxos([...utxos, "00", "nonsense", ""]);
+    expect(await requireIntent(hexOf(meant), meant.intent, { resolve })).toMatchObject({ ok: true });
+  });
+
+  test("a summary claims them, whatever it is", async () => {
+    for (const junk of [null, {}, 5, { spends: 5 }, { spends: [null], references: [{ outputRef: 7 }] }]) {
+      expect([...await fromSummary(junk as unknown as Summary)([])]).toEqual([]);
+    }
+    const answer = { unsignedTransaction: hexOf(meant), summary: meant.built.summary };
+    expect(await checkSummary(answer, meant.intent)).toMatchObject({ ok: true });
+    expect(await checkSummary({ ...answer, summary: {} as Summary }, meant.intent)).toMatchObject({ ok: false });
+  });
+
+  test("who is asked first is believed", async () => {
+    const key = ref!.outputRef.replace("-", "#");
+    const other = madeOutput({ address: mallory.base, value: lovelace(1n) });
+    const first = firstOf(() => meant.known, () => new Map([[key, other]]), () => {
+      throw new Error("nothing was missing");
+    });
+    expect((await first([parseRefKey(key)])).get(key)).toBe(meant.known.get(key));
+  });
+});
+
+describe("what an instance tells", () => {
+  /** A value with one leaf changed, for every leaf. */
+  function* bent(value: unknown, name = ""): Generator<unknown> {
+    if (name === "time" || name === "cbor") return;
+    if (Array.isArray(value)) {
+      for (const [i, one] of value.entries()) for (const other of bent(one)) yield value.with(i, other);
+      yield [...value, null];
+      if (value.length > 0) yield value.slice(1);
+    } else if (typeof value === "bigint") yield value + 1n;
+    else if (typeof value === "number") yield value + 1;
+    else if (typeof value === "boolean") yield !value;
+    else if (typeof value === "string") yield `${value}0`;
+    else if (value === null) yield 0n;
+    else if (typeof value === "object") {
+      for (const [key, one] of Object.entries(value)) {
+        for (const other of bent(one, key)) yield { ...value, [key]: other };
+      }
+    }
+  }
+
+  test.each(all)("of $name is the truth to the last digit, or refused", async (meant) => {
+    const resolve = () => meant.known;
+    const unsignedTransaction = hexOf(meant);
+    const { summary } = meant.built;
+    expect(await checkSummary({ unsignedTransaction, summary }, meant.intent, { resolve })).toMatchObject({ ok: true });
+    let lies = 0;
+    for (const lie of bent(summary)) {
+      if (lies++ % 5 > 0) continue;
+      const checked = await checkSummary({ unsignedTransaction, summary: lie as Summary }, meant.intent, { resolve });
+      expect(checked).toMatchObject({ ok: false, error: { code: "summary_differs" } });
+    }
+    expect(lies).toBeGreaterThan(50);
+  });
+
+  test("of the outputs that are spent does not make a theft look like what is meant", async () => {
+    for (const meant of all) {
+      const stolen = coin(meant.intent.address === text(bob.base) ? bob.base : alice.base, 50_000_000n);
+      const bent = taken(meant.transaction);
+      elements(bent.body, 0n).push([fromHex(stolen.ref.txHash), BigInt(stolen.ref.index)]);
+      (bent.body.get(1n) as Encodable[]).push(
+        new Encoded(encodeOutput({ address: mallory.base, value: lovelace(50_000_000n) })),
+      );
+      const transaction = bound(bent);
+      const lies: Output[] = [
+        stolen.output,
+        madeOutput({ address: mallory.base, value: lovelace(50_000_000n) }),
+        madeOutput({ address: stolen.output.address, value: lovelace(0n) }),
+      ];
+      for (const lie of lies) {
+        const known = new Map([...meant.known, [refKey(stolen.ref), lie] as const]);
+        const summary = must(await summarize(transaction, { resolve: () => known, address: meant.intent.address }));
+        const checked = await checkSummary({ unsignedTransaction: toHex(transaction), summary }, meant.intent);
+        expect(checked).toMatchObject({ ok: false, error: { code: "not_as_intended" } });
+      }
+    }
+  });
+});
