@@ -11,6 +11,8 @@ import { HttpFailure } from "#src/edge/errors.ts";
 export interface RateLimit {
   /** Requests a second; 0: no limit. */
   readonly perSecond: number;
+  /** Builds at a time; 0: no limit. */
+  readonly builds: number;
   /** Proxies in front of the service that append to `X-Forwarded-For` whom they were asked by. */
   readonly proxies: number;
 }
@@ -50,6 +52,31 @@ export function rateLimit(
       }
     }
     await next();
+  };
+}
+
+/**
+ * The middleware of what is built: so many builds of one client at a time, so that whoever asks for hundreds does not stand before everybody
+ * else; 429 `too_many_builds` beyond.
+ */
+export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond">): MiddlewareHandler {
+  const underWay = new Map<string, number>();
+  return async (c, next) => {
+    if (most === 0) return await next();
+    const client = clientOf(c, proxies);
+    const count = underWay.get(client) ?? 0;
+    if (count >= most) {
+      c.header("Retry-After", "1");
+      throw new HttpFailure(429, "too_many_builds", `${most} builds of this client are under way already.`, { most });
+    }
+    underWay.set(client, count + 1);
+    try {
+      await next();
+    } finally {
+      const left = underWay.get(client)! - 1;
+      if (left === 0) underWay.delete(client);
+      else underWay.set(client, left);
+    }
   };
 }
 

@@ -1,7 +1,7 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { mountDocs } from "#src/edge/docs.ts";
-import { rateLimit } from "#src/edge/rateLimit.ts";
+import { buildLimit, rateLimit } from "#src/edge/rateLimit.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { configRoutes } from "#src/edge/tokens/config.ts";
@@ -22,7 +22,10 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const app = publicApp("tokens", options.log);
   // whoever asks whether this lives is not counted
   options.health(app);
-  if (options.rateLimit) app.use(rateLimit(options.rateLimit));
+  if (options.rateLimit) {
+    app.use(rateLimit(options.rateLimit));
+    app.use("/transaction/:address/*", buildLimit(options.rateLimit));
+  }
   const desk = openDesk(options);
   transactionRoutes(app, desk);
   explainRoutes(app, desk);
@@ -43,7 +46,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       version: "1.0.0",
       description:
         "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
-        "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more.",
+        "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`.",
     },
   });
   return app;

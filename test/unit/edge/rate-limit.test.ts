@@ -1,13 +1,13 @@
 /** How many requests of one client are taken, and who is one client. */
 import { describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { type RateLimit, rateLimit } from "#src/edge/rateLimit.ts";
+import { buildLimit, type RateLimit, rateLimit } from "#src/edge/rateLimit.ts";
 import { publicApp } from "#src/edge/service.ts";
 
-function service(limit: RateLimit) {
+function service(limit: Omit<RateLimit, "builds">) {
   let now = 0;
   const app = publicApp("tokens", silentLog);
-  app.use(rateLimit(limit, () => now));
+  app.use(rateLimit({ ...limit, builds: 0 }, () => now));
   app.get("/", (c) => c.text("taken"));
   const ask = async (address: string, forwarded?: string) => {
     const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded };
@@ -65,4 +65,33 @@ describe("a limit of two requests a second", () => {
 it("no limit takes all", async () => {
   const { statuses } = service({ perSecond: 0, proxies: 0 });
   expect(new Set(await statuses(50, "10.0.0.1"))).toEqual(new Set([200]));
+});
+
+it("two builds of one client at a time, however many it asks for; others are not held up", async () => {
+  const app = publicApp("tokens", silentLog);
+  app.use("/build/:address/*", buildLimit({ builds: 2, proxies: 0 }));
+  const ends: (() => void)[] = [];
+  app.get("/build/:address/boot", async (c) => {
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return c.text("built");
+  });
+  app.get("/read", (c) => c.text("read"));
+  const ask = async (address: string, path = "/build/a/boot") => await app.request(path, {}, { address });
+  const [first, second] = [ask("10.0.0.1"), ask("10.0.0.1")];
+  const refused = await ask("10.0.0.1");
+  expect([refused.status, refused.headers.get("retry-after"), (await refused.json()).code])
+    .toEqual([429, "1", "too_many_builds"]);
+  expect((await ask("10.0.0.1", "/read")).status).toBe(200);
+  const other = ask("10.0.0.2");
+  await expect.poll(() => ends.length).toBe(3);
+  ends[0]!();
+  expect((await first).status).toBe(200);
+  const third = ask("10.0.0.1");
+  await expect.poll(() => ends.length).toBe(4);
+  ends.forEach((end) => end());
+  expect(await Promise.all([second, other, third]).then((all) => all.map(({ status }) => status))).toEqual([
+    200,
+    200,
+    200,
+  ]);
 });
