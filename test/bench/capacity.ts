@@ -110,8 +110,8 @@ export class Updates {
     return { facts: this.count, memoryLimit: this.memoryLimit, requests, bytes, units, fee };
   }
 
-  /** Bytes of the proofs of an update by so many requests, and of what would do if they shared what they repeat; see `sharedBytes`. */
-  proofBytes(requests: number): { readonly apart: number; readonly shared: number } {
+  /** Bytes of the proofs of an update by so many requests, and of what would do if they shared so many levels of branches; see `sharedBytes`. */
+  proofBytes(requests: number, levels = Infinity): { readonly apart: number; readonly shared: number } {
     const changes = this.all.slice(0, requests).sort((a, b) => compareRefs(a.ref, b.ref)).map(({ output }) => {
       const datum = decodeDatum(output.datum!);
       if (datum?.type !== "request") throw new TypeError("no request");
@@ -124,7 +124,7 @@ export class Updates {
       if (!proof.ok) throw new Error(proof.error.message);
       apart += encodeProof(proof.value).length;
     }
-    return { apart, shared: sharedBytes(this.facts, changes.map(({ path }) => path)) };
+    return { apart, shared: sharedBytes(this.facts, changes.map(({ path }) => path), levels) };
   }
 }
 

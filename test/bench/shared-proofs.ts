@@ -23,9 +23,9 @@ function openedBytes(slots: ReadonlySet<number>, from = 0, width = 16): number {
 /**
  * Bytes of one proof for all paths against the trie before the batch: branches through which two or more of them go stand there once, opened in
  * all slots that they take; below, each has a proof of its own. What a verifier needs beyond that (which request goes where) is left
- * out, and so is that a batch changes the trie as it goes.
+ * out, and so is that a batch changes the trie as it goes. `most` levels of branches are shared.
  */
-export function sharedBytes(facts: Forestry, paths: readonly Uint8Array[]): number {
+export function sharedBytes(facts: Forestry, paths: readonly Uint8Array[], most = Infinity): number {
   const own = (group: readonly Uint8Array[], depth: number) =>
     group.reduce((sum, path) => {
       const proof = facts.prove(path);
@@ -33,7 +33,9 @@ export function sharedBytes(facts: Forestry, paths: readonly Uint8Array[]): numb
       return sum + encodeProof(steps.ok ? steps.value.slice(depth) : []).length;
     }, 0);
   const visit = (node: Node | undefined, group: readonly Uint8Array[], depth: number): number => {
-    if (group.length < 2 || !(node instanceof BranchNode) || node.at !== node.from) return own(group, depth);
+    if (depth >= most || group.length < 2 || !(node instanceof BranchNode) || node.at !== node.from) {
+      return own(group, depth);
+    }
     const slots = new Map<number, Uint8Array[]>();
     for (const path of group) {
       const slot = nibble(path, node.at);
