@@ -152,11 +152,7 @@ async function building<T>(
     return ok({
       read: value.available,
       spends: dry ? [] : built.spends.map((utxo) => utxo.ref),
-      answer: dry ? more : {
-        unsignedTransaction: toHex(built.transaction),
-        summary: built.summary,
-        ...more,
-      },
+      answer: dry ? more : { unsignedTransaction: toHex(built.transaction), ...more },
     });
   });
 }

@@ -61,7 +61,7 @@ const output = {
   whose,
   amount,
   holds,
-  datum: hex.nullable().describe("CBOR of the inline datum."),
+  datum: hex.nullable().describe("CBOR of the inline datum, where `holds` does not tell what it says."),
   datumHash: hex.nullable(),
   script: script.nullable().describe("The script that it carries."),
 };

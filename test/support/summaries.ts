@@ -1,6 +1,6 @@
 /** Every kind of transaction that the service builds, each with what it is meant to do, for tests of what is told of them. */
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { addressText, readAddressHex } from "#src/cardano/address.ts";
+import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
 import { type Output, refKey, type Utxo } from "#src/cardano/output.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import type { Built } from "#src/cage/transactions/common.ts";
@@ -9,7 +9,9 @@ import { buildRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildTransfer } from "#src/cage/transactions/transfer.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
-import type { Intent } from "#src/client/summary.ts";
+import { explained } from "#src/cage/summary/explain.ts";
+import { readTransaction } from "#src/cage/summary/read.ts";
+import type { Intent, Summary } from "#src/client/summary.ts";
 import { factsOf, measure, must, op, Outputs, published, requested, stated } from "./cage.ts";
 import { coin, person } from "./wallet.ts";
 
@@ -32,6 +34,8 @@ export interface Meant {
   readonly name: string;
   readonly transaction: Uint8Array;
   readonly built: Built;
+  /** What is told of it. */
+  readonly summary: Summary;
   readonly intent: Intent;
   readonly known: ReadonlyMap<string, Output>;
   /** Whether the contract runs. */
@@ -115,15 +119,20 @@ export function meantTransactions(): Meant[] {
     }],
     ["end", must(buildEnd({ ...outputs.input(alice.base), state }, measure)), { type: "end", token: TOKEN, ...owners }],
   ];
-  return all.map(([name, built, intent]) => ({
-    name,
-    transaction: built.transaction,
-    built,
-    // no more than it offers
-    intent: { ...intent, maxOffered: built.summary.requests[0]?.offered },
-    known,
-    runs: !["insert", "update", "delete"].includes(intent.type),
-  }));
+  return all.map(([name, built, intent]) => {
+    const address = parseAddress(intent.address);
+    const summary = explained(readTransaction(built.transaction), known, { address: must(address).hex });
+    return {
+      name,
+      transaction: built.transaction,
+      built,
+      summary,
+      // no more than it offers
+      intent: { ...intent, maxOffered: summary.requests[0]?.offered },
+      known,
+      runs: summary.scripts.length > 0,
+    };
+  });
 }
 
 /** Hexadecimal of a transaction. */

@@ -103,12 +103,13 @@ export function holdingOf(output: Output): SummaryHolding {
 
 /** An output, told. */
 export function outputTold(output: Output, viewer: string | undefined): SummaryOutput {
+  const holds = holdingOf(output);
   return {
     address: textOf(output.address),
     whose: partyOf(output.address, viewer),
     amount: amountTold(output.value),
-    holds: holdingOf(output),
-    datum: output.datum ? toHex(output.datum) : null,
+    holds,
+    datum: output.datum && !holds ? toHex(output.datum) : null,
     datumHash: output.datumHash ?? null,
     script: output.script ? carriedScript(output.script) ?? { hash: "", language: "native", version: null } : null,
   };

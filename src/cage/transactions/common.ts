@@ -2,17 +2,14 @@
  * What all transactions of a token have in common. Builds are pure: plain values in, plain values out (they cross threads as
  * they are), the evaluation of scripts handed in.
  */
-import type { Summary } from "#src/api/summary.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, readAddressHex } from "#src/cardano/address.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import { balance, type Balanced, type BalanceFailure, type Measure, type Skeleton } from "#src/balance/balance.ts";
 import type { Candidate } from "#src/balance/select.ts";
 import { type KeyAddress, keyAddress } from "#src/cage/plutus_address.ts";
 import type { CageScript } from "#src/cage/script.ts";
-import { explained } from "#src/cage/summary/explain.ts";
-import { readTransaction } from "#src/cage/summary/read.ts";
 import type { Evaluation, EvaluationInput } from "#src/plutus/types.ts";
 
 /** What may be set. */
@@ -55,8 +52,6 @@ export interface Built {
   readonly size: number;
   /** Outputs of the address that it spends or puts up as collateral: what a reservation covers. */
   readonly spends: readonly Utxo[];
-  /** What it does, told from its bytes. */
-  readonly summary: Summary;
 }
 
 /**
@@ -122,13 +117,11 @@ export function finish(
     ...doing,
   };
   const balanced = balance(skeleton, { address, available }, parameters, measure);
-  return balanced.ok ? ok(built(balanced.value, skeleton.references, input, until)) : balanced;
+  return balanced.ok ? ok(built(balanced.value, until, address)) : balanced;
 }
 
-function built(balanced: Balanced, references: readonly Utxo[], { address, slots }: BuildInput, until: number): Built {
+function built(balanced: Balanced, until: number, address: string): Built {
   const { transaction, hash, fee, size, inputs, collateral } = balanced;
   const own = new Set([...inputs, ...collateral].filter(({ output }) => output.address === address));
-  const known = new Map([...inputs, ...collateral, ...references].map(({ ref, output }) => [refKey(ref), output]));
-  const summary = explained(readTransaction(transaction), known, { address, slots });
-  return { transaction, txHash: hash, fee, size, validTo: until, spends: [...own], summary };
+  return { transaction, txHash: hash, fee, size, validTo: until, spends: [...own] };
 }

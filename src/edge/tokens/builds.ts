@@ -2,13 +2,13 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/api/tokens.ts";
-import type { Json } from "#src/base/json.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { readRequest } from "#src/cage/index/read.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { ACTING, BUILDING, type Desk, GONE, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
+import { told } from "#src/edge/tokens/telling.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 
 const MAX_REQUESTS = 200;
@@ -16,7 +16,8 @@ const address = { address: api.addressText };
 const ofToken = { ...address, tokenId: api.tokenId };
 
 /** Adds `/transaction/{address}/…`. */
-export function buildRoutes(app: OpenAPIHono, { store, requester, alive, built, boot }: Desk): void {
+export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
+  const { store, requester, alive, built, boot } = desk;
   endpoint(app, {
     method: "get",
     path: "/transaction/:address/boot-token",
@@ -27,9 +28,10 @@ export function buildRoutes(app: OpenAPIHono, { store, requester, alive, built, 
     refusals: BUILDING,
   }, async ({ params, context }) => {
     const deadline = Date.now() + timeOf(context);
-    const answer = await boot(requester(params.address), deadline);
+    const from = requester(params.address);
+    const answer = await boot(from, deadline);
     if (!answer.ok) throw refusal(answer.error);
-    return answer.value;
+    return await told(desk, answer.value, { deadline, address: from });
   });
 
   const requests = [
@@ -50,7 +52,7 @@ export function buildRoutes(app: OpenAPIHono, { store, requester, alive, built, 
     }, async ({ params, body, context }) => {
       const from = requester(params.address);
       await alive(params.tokenId);
-      return await built(context, params.tokenId, "request", { address: from, type, ...body } as Json);
+      return await built(context, params.tokenId, "request", { address: from, type, ...body });
     });
   }
 

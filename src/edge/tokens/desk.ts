@@ -8,14 +8,20 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
+import { told } from "#src/edge/tokens/telling.ts";
 
 export interface Desk extends TokenEdgeOptions {
   /** Bytes (hexadecimal) of an address that can pay and sign; throws 400 `bad_address`. */
   requester(text: string): string;
   /** A token that is alive; throws 404 `token_unknown`, `token_ended`. */
   alive(token: string): Promise<TokenState>;
-  /** What a token's actor builds for a request; throws what it refuses. */
-  built(context: Context, token: string, name: string, input: Json): Promise<Json>;
+  /** What a token's actor builds for a request, with what its transaction does; throws what it refuses. */
+  built(
+    context: Context,
+    token: string,
+    name: string,
+    input: { readonly address: string } & { [name: string]: Json },
+  ): Promise<Json>;
 }
 
 /** Longest time for a submission or a build, in milliseconds. */
@@ -73,9 +79,10 @@ export function openDesk(options: TokenEdgeOptions): Desk {
     },
     async built(context, token, name, input) {
       const deadlineMs = timeOf(context);
+      const deadline = Date.now() + deadlineMs;
       const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs });
       if (!answer.ok) throw refusal(answer.error);
-      return answer.value;
+      return await told(options, answer.value, { deadline, address: input.address });
     },
   };
 }

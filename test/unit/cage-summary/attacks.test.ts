@@ -46,7 +46,7 @@ describe.each(all)("$name", (meant) => {
   });
 
   test("is not within tighter limits", async () => {
-    const { fee, collateral } = meant.built.summary;
+    const { fee, collateral } = meant.summary;
     const tight: Partial<Limits>[] = [
       { maxFee: fee - 1n },
       { validUntil: meant.built.validTo - 1 },
@@ -62,7 +62,7 @@ describe.each(all)("$name", (meant) => {
   });
 
   test("is not without knowing what it spends", async () => {
-    for (const { outputRef } of inputsOf(meant.built.summary)) {
+    for (const { outputRef } of inputsOf(meant.summary)) {
       const known = new Map(meant.known);
       known.delete(outputRef.replace("-", "#"));
       expect(await reasons(meant.transaction, meant.intent, known)).not.toEqual([]);
