@@ -135,7 +135,9 @@ export class FactTable {
 
   /** Applies a transaction's changes in order, if they lead to the root given; else says why not, and changes nothing. */
   apply(before: FactsBefore, changes: readonly FactChange[], root: string): Result<void, Failure> {
-    const facts = (this.open.get(before.token) ?? this.load(before)).copy();
+    const loaded = this.load(before);
+    if (!loaded.ok) return loaded;
+    const facts = loaded.value.copy();
     for (const change of changes) {
       const done = facts.apply(change);
       if (!done.ok) return done;
@@ -145,13 +147,17 @@ export class FactTable {
     return ok(undefined);
   }
 
-  private load(before: FactsBefore): TokenFacts {
+  private load(before: FactsBefore): Result<TokenFacts, Failure> {
     const { token } = before;
+    const open = this.open.get(token);
+    if (open) return ok(open);
     const paths = this.paths(token);
-    const { trie, cut } = trieFrom(this.rows, before, paths.map(fromHex));
+    const made = trieFrom(this.rows, before, paths.map(fromHex));
+    if (!made.ok) return made;
+    const { trie, cut } = made.value;
     const mine = (this.rows.get("fact") ?? []).filter((row) => row.token === token);
     const stored = new Map(mine.map((row) => [row.path as string, factOf(row)]));
-    return new TokenFacts(token, stored, new Map(stored), trie, cut, before.facts, this.cutAbove);
+    return ok(new TokenFacts(token, stored, new Map(stored), trie, cut, before.facts, this.cutAbove));
   }
 
   /** How many facts a token has now, and whether the hashes of their sub-trees are kept. */

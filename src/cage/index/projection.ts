@@ -4,11 +4,14 @@
  * Hypotheses: a token of a published script's policy is always in an output of that script with a state as its datum (the
  * contract sees to it); a request is an output of the script with a request as its datum and nothing but lovelace, whoever made it,
  * and anything else at the script is no concern of ours; requests are applied in the ledger's order of inputs. Each new root is checked
- * against the facts; a token whose root the requests do not explain is quarantined by a row, and nothing else is touched.
+ * against the facts; a token whose root the requests do not explain is quarantined by a row, and nothing else is touched. A token is known
+ * by its name: where one transaction boots a name under several versions of the script, the token is that of the newest, and the others are
+ * no concern of ours.
  */
 import { toHex } from "#src/base/bytes.ts";
 import { created, type Point, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
-import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { compareRefs, type Output, type OutRef, readOutput, refKey } from "#src/cardano/output.ts";
 import {
   type Folded,
   type Projection,
@@ -142,6 +145,22 @@ function touchedPaths(block: ScannedBlock, rows: Rows, scripts: ReadonlySet<stri
   return paths;
 }
 
+/** A state output that a transaction makes. */
+interface StateOutput {
+  readonly ref: OutRef;
+  readonly output: Output;
+  readonly state: State;
+}
+
+/** The asset of a token whose state is in a row; where the row is damaged, that of the next state there seems to be. */
+function assetOf(row: Row, token: string, next: ReadonlyMap<string, StateOutput>): string | undefined {
+  try {
+    return scriptOf(readOutput(decode(new Uint8Array(row.output as Uint8Array))).address) + token;
+  } catch {
+    return [...next.keys()].find((asset) => nameOf(asset) === token);
+  }
+}
+
 interface LiveState {
   readonly row: Row;
   /** Made by this block, so that it has no row to close yet. */
@@ -208,12 +227,15 @@ class BlockFold {
     const next = this.statesOf(transaction);
     for (const row of states) {
       const token = row.token as string;
-      const after = next.get(token);
-      next.delete(token);
+      const asset = assetOf(row, token, next) ?? "";
+      const after = next.get(asset);
+      next.delete(asset);
       const queries = after ? this.changed(row, after, applied.get(token) ?? []) : this.ended(token);
       if (queries.length > 0) return queries;
     }
-    for (const [token, after] of next) this.booted(token, after);
+    const newborn = this.newborn(next);
+    if (newborn.queries.length > 0) return newborn.queries;
+    for (const [token, after] of newborn.tokens) this.booted(token, after);
     for (const { ref, output, request } of requestsIn(transaction, this.scripts)) {
       this.requested(ref, output, request, positionOf(transaction, ref.index));
     }
@@ -236,9 +258,9 @@ class BlockFold {
     this.inserts.push({ table, row });
   }
 
-  /** State outputs that a transaction makes, by token. */
-  private statesOf(transaction: ScannedTransaction): Map<string, { ref: OutRef; output: Output; state: State }> {
-    const found = new Map<string, { ref: OutRef; output: Output; state: State }>();
+  /** State outputs that a transaction makes, by asset. */
+  private statesOf(transaction: ScannedTransaction): Map<string, StateOutput> {
+    const found = new Map<string, StateOutput>();
     if (!transaction.valid) return found;
     for (const { ref, output } of created(transaction)) {
       for (const [asset, quantity] of output.value.assets) {
@@ -246,17 +268,33 @@ class BlockFold {
           continue;
         }
         const datum = output.datum && decodeDatum(output.datum);
-        if (datum?.type === "state") found.set(nameOf(asset), { ref, output, state: datum.state });
+        if (datum?.type === "state") found.set(asset, { ref, output, state: datum.state });
       }
     }
     return found;
+  }
+
+  /** Of states that follow none that is known, those of names that were never seen. */
+  private newborn(next: ReadonlyMap<string, StateOutput>) {
+    const tokens = new Map<string, StateOutput>();
+    if (next.size === 0) return { tokens, queries: [] };
+    const names = [...new Set([...next.keys()].map(nameOf))];
+    const queries = unanswered(this.rows, [{ table: "token_history", column: "token", in: names }]);
+    const past = new Set((this.rows.get("token_history") ?? []).map((row) => row.token as string));
+    for (const script of this.scripts) {
+      for (const [asset, state] of next) {
+        const name = nameOf(asset);
+        if (policyOf(asset) === script && !past.has(name) && !this.known.has(name)) tokens.set(name, state);
+      }
+    }
+    return { tokens, queries };
   }
 
   private tell(token: string, event: Touched["event"]): void {
     this.touched.push({ entity: { kind: "token", id: token }, event });
   }
 
-  private stateRow(token: string, next: { ref: OutRef; output: Output; state: State }, facts: number, cut: boolean) {
+  private stateRow(token: string, next: StateOutput, facts: number, cut: boolean) {
     const row = {
       ref: refKey(next.ref),
       token,
@@ -271,7 +309,7 @@ class BlockFold {
     return { slot: this.block.slot, owner: row.owner, root: row.root, ref: row.ref };
   }
 
-  private booted(token: string, next: { ref: OutRef; output: Output; state: State }): void {
+  private booted(token: string, next: StateOutput): void {
     const said = this.stateRow(token, next, 0, false);
     this.facts.begin(token);
     this.known.add(token);
@@ -286,7 +324,7 @@ class BlockFold {
 
   private changed(
     row: Row,
-    next: { ref: OutRef; output: Output; state: State },
+    next: StateOutput,
     applied: readonly Row[],
   ): readonly RowQuery[] {
     const token = row.token as string;

@@ -2,6 +2,7 @@
  * The trie of a token's facts out of rows: all its leaves while it is small; its cut and the leaves of the buckets that changes need
  * once it is large.
  */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Row, RowQuery, Rows } from "#src/cardano/projection.ts";
 import { bucketOf, CUT_BYTES, neededBuckets, openCut } from "#src/forestry/cut.ts";
 import { Forestry, type Leaf } from "#src/forestry/trie.ts";
@@ -64,17 +65,29 @@ export function trieQueries(rows: Rows, { token, facts, cut }: FactsBefore, path
   return [cutQuery(token), ...(rows.has("token_cut") ? [bucketsIn(rows, token, paths)] : [])];
 }
 
-/** A token's trie, and its cut where one is kept. Throws when the rows contradict each other, which one writer never lets them. */
+/**
+ * A token's trie, and its cut where one is kept; `rows_differ` when the rows contradict each other, which one writer never lets them, but a
+ * damaged database may: that is the trouble of this token alone.
+ */
 export function trieFrom(
   rows: Rows,
   { token, facts, cut }: FactsBefore,
   paths: readonly Uint8Array[],
-): { readonly trie: Forestry; readonly cut?: Uint8Array } {
-  if (facts === 0) return { trie: new Forestry(), ...(cut ? { cut: new Uint8Array(CUT_BYTES) } : {}) };
-  if (!cut) {
-    const row = rows.get("token_leaves")?.find((one) => one.token === token);
-    return { trie: Forestry.from(unpackLeaves(bytes(row?.leaves))) };
+): Result<{ readonly trie: Forestry; readonly cut?: Uint8Array }, Failure<"rows_differ">> {
+  if (facts === 0) return ok({ trie: new Forestry(), ...(cut ? { cut: new Uint8Array(CUT_BYTES) } : {}) });
+  try {
+    return cut ? cutTrie(rows, token, paths) : ok({ trie: Forestry.from(unpackLeaves(leavesIn(rows, token))) });
+  } catch (error) {
+    if (error instanceof RangeError) return rowsDiffer(error.message);
+    throw error;
   }
+}
+
+function leavesIn(rows: Rows, token: string): Uint8Array {
+  return bytes(rows.get("token_leaves")?.find((row) => row.token === token)?.leaves);
+}
+
+function cutTrie(rows: Rows, token: string, paths: readonly Uint8Array[]): ReturnType<typeof trieFrom> {
   const hashes = cutIn(rows, token);
   const wanted = neededBuckets(hashes, paths);
   const byKey = new Map((rows.get("bucket_leaves") ?? []).map((row) => [row.bucket as string, bytes(row.leaves)]));
@@ -82,8 +95,11 @@ export function trieFrom(
     hashes,
     new Map(wanted.map((bucket) => [bucket, unpackLeaves(byKey.get(bucketKey(token, bucket)) ?? new Uint8Array())])),
   );
-  if (!opened.ok) throw new Error(`the index contradicts itself for token ${token}: ${opened.error.message}`);
-  return { trie: opened.value, cut: hashes };
+  return opened.ok ? ok({ trie: opened.value, cut: hashes }) : rowsDiffer(opened.error.message);
+}
+
+function rowsDiffer(message: string): { readonly ok: false; readonly error: Failure<"rows_differ"> } {
+  return fail("rows_differ", `the rows of its facts contradict each other: ${message}`);
 }
 
 /** Paths (hexadecimal) as buckets' keys. */
