@@ -1,6 +1,7 @@
 /** Composes the rooms for the roles that this process plays, and takes them apart in the opposite order. */
 import { randomBytes } from "node:crypto";
 import path from "node:path";
+import { tokenReleases } from "#actors/tokenRelease.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import { createBuilders } from "#src/builders/builders.ts";
@@ -272,6 +273,7 @@ function followerRole(rooms: Rooms, progress: (line: string) => void): void {
           cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
           ...wallets.projections,
         ],
+        inquiries: [...wallets.inquiries, tokenReleases(store)],
         fence: async (sql) => {
           if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
         },
