@@ -14,7 +14,7 @@ export interface ExplainInput {
   readonly outputs: readonly (readonly [ref: string, cbor: Uint8Array])[];
   /** Whose view to take: the bytes of an address in hexadecimal. */
   readonly address?: string | undefined;
-  readonly slots: SlotConfig;
+  readonly slots?: SlotConfig | undefined;
 }
 
 /** Tells what a transaction does. */

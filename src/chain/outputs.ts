@@ -24,13 +24,13 @@ export async function readOutputs(sql: Queries, refs: readonly OutRef[]): Promis
   ]);
 }
 
-/** The unspent among some outputs, as the network has them; none where it does not answer in time (ms). */
+/** The unspent among some outputs, as the network has them; none where it does not answer, or not in time (ms). */
 export async function askOutputs(
   port: Pick<ChainPort, "utxosByRef">,
   refs: readonly OutRef[],
   ms: number,
 ): Promise<Map<string, Output>> {
   if (refs.length === 0) return new Map();
-  const answer = await inTime(port.utxosByRef(refs), ms);
+  const answer = await inTime(port.utxosByRef(refs), ms).catch(() => undefined);
   return new Map(answer?.ok ? answer.value.value.map(({ ref, output }) => [refKey(ref), output] as const) : []);
 }

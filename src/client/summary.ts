@@ -20,7 +20,7 @@ import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { referenceScript } from "#src/cage/publication.ts";
 import { cageScripts } from "#src/cage/script.ts";
-import { explained, readable, refsOf, type Undecodable } from "#src/cage/summary/explain.ts";
+import { explained, readable, resolvable, type Undecodable } from "#src/cage/summary/explain.ts";
 import { type Intent, judged, type NotIntended } from "#src/cage/summary/intent.ts";
 import { moved } from "#src/cage/summary/money.ts";
 
@@ -55,11 +55,13 @@ export async function summarize(
   transaction: Bytes,
   { resolve, slots, address }: Seeing & { readonly address?: string | undefined },
 ): Promise<Result<Summary, Undecodable | Failure<"bad_address">>> {
-  const read = readable(bytesOf(transaction));
+  const bytes = bytesOf(transaction);
+  const [read, refs] = [readable(bytes), resolvable(bytes)];
   if (!read.ok) return read;
+  if (!refs.ok) return refs;
   const viewer = address === undefined ? undefined : parseAddress(address);
   if (viewer?.ok === false) return fail("bad_address", viewer.error.message);
-  const known = await resolve(refsOf(read.value));
+  const known = await resolve(refs.value);
   return ok(explained(read.value, known, { address: viewer?.value.hex, slots }));
 }
 

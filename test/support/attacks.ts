@@ -367,7 +367,7 @@ export const attacks: readonly Attack[] = [
   { name: "states a network", why: "unknown_network_id", run: set(15n, 0n) },
   { name: "has an update proposal", why: "unknown_field", run: set(6n, [new Map(), 0n]) },
   { name: "has a field that nobody knows", why: "unknown_field", run: set(23n, 0n) },
-  { name: "has a field of a negative number", why: "unknown_field", run: set(-1n, 0n) },
+  { name: "has a field of a negative number", why: "undecodable", run: set(-1n, 0n) },
   {
     name: "mints an asset of another policy to the requester",
     why: "unknown_policy",

@@ -12,7 +12,7 @@ import { type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
 import type { Summary } from "#src/api/summary.ts";
 import { balancedTold, collateralTold, effectsTold, moved, paidTold, signersTold } from "#src/cage/summary/money.ts";
 import { amountTold, inputTold, type KnownOutputs, outputTold, refText, textOf } from "#src/cage/summary/outputs.ts";
-import { type ReadTransaction, readTransaction, type Strange } from "#src/cage/summary/read.ts";
+import { type ReadTransaction, readTransaction, refsIn, type Strange } from "#src/cage/summary/read.ts";
 import { paymentScript, versionOf } from "#src/cage/summary/scripts.ts";
 import { type TokensTold, tokensTold } from "#src/cage/summary/tokens.ts";
 
@@ -28,18 +28,21 @@ export type Undecodable = Failure<"undecodable">;
 
 /** Reads a transaction; `undecodable` for bytes that are none. */
 export function readable(transaction: Uint8Array): Result<ReadTransaction, Undecodable> {
+  return decodable(() => readTransaction(transaction));
+}
+
+/** Every output that a transaction spends or looks at; `undecodable` for bytes that are none. Takes less than a millisecond. */
+export function resolvable(transaction: Uint8Array): Result<readonly OutRef[], Undecodable> {
+  return decodable(() => refsIn(transaction));
+}
+
+function decodable<T>(read: () => T): Result<T, Undecodable> {
   try {
-    return ok(readTransaction(transaction));
+    return ok(read());
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
     return fail("undecodable", `These bytes are no transaction: ${error.message}.`);
   }
-}
-
-/** Every output that a transaction spends or looks at: what is to be resolved before it is told. */
-export function refsOf(read: ReadTransaction): readonly OutRef[] {
-  const all = [...read.inputs, ...read.collateral, ...read.references];
-  return [...new Map(all.map((ref) => [refKey(ref), ref])).values()];
 }
 
 /** Tells what a transaction does. */
@@ -79,8 +82,12 @@ export function explained(read: ReadTransaction, known: KnownOutputs, view: View
     ...effectsTold(read, known, address),
     metadata: read.metadata,
     balanced: balancedTold(read, known),
-    unknown: [...read.strange, ...tokens.strange, ...missing(read, known)],
+    unknown: distinct([...read.strange, ...tokens.strange, ...missing(read, known)]),
   };
+}
+
+function distinct(strange: readonly Strange[]): Strange[] {
+  return [...new Map(strange.map((one) => [`${one.code} ${one.message}`, one])).values()];
 }
 
 const NOTHING: TokensTold = {

@@ -7,7 +7,8 @@ import { as, asInt, asSet, CborError, decode, type Item, raw } from "#src/cardan
 import { walkCertificate } from "#src/cardano/certificates.ts";
 import { type Data, readData } from "#src/cardano/data.ts";
 import { hash224, hash256 } from "#src/cardano/hash.ts";
-import { type Output, type OutRef, readOutput, readRef } from "#src/cardano/output.ts";
+import { type Output, type OutRef, readOutput, readRef, refKey } from "#src/cardano/output.ts";
+import { BodyTransaction } from "#src/cardano/scanBody.ts";
 import { partsOf } from "#src/cardano/transaction.ts";
 import { type Assets, noAssets, readAssets } from "#src/cardano/value.ts";
 import { Walk } from "#src/cardano/walk.ts";
@@ -54,6 +55,20 @@ export interface ReadTransaction {
   /** Whether it moves lovelace in other ways than by inputs, outputs, minting and fee. */
   readonly otherMoney: boolean;
   readonly strange: readonly Strange[];
+}
+
+/**
+ * Every output that a transaction spends, puts up or looks at, found in a moment: what is to be resolved before it is told. Throws `CborError`
+ * where even that cannot be read.
+ */
+export function refsIn(transaction: Uint8Array): readonly OutRef[] {
+  const walk = new Walk(transaction);
+  walk.tuple("transaction", 4);
+  const body = walk.raw();
+  const none = new Uint8Array();
+  const source = { index: 0, valid: true, body, witnesses: none, auxiliaryData: undefined, lastSlotIncluded: false };
+  const { inputs, collateral, references } = new BodyTransaction(source);
+  return [...new Map([...inputs, ...collateral, ...references].map((ref) => [refKey(ref), ref])).values()];
 }
 
 const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;

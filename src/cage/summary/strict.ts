@@ -30,7 +30,7 @@ export function oddities(item: Item, name: string): string[] {
 }
 
 function twice(items: readonly Item[]): boolean {
-  return new Set(items.map(meaning)).size < items.length;
+  return items.length > 1 && new Set(items.map(meaning)).size < items.length;
 }
 
 /** A text that is the same for items of the same meaning, however they are written. */
