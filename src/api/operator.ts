@@ -205,6 +205,37 @@ export const retried = z.object({
 }).meta({ id: "Retried" });
 export const dropped = z.object({ dropped: z.boolean() }).meta({ id: "Dropped" });
 
+/** Quarantined tokens. */
+const quarantineReason = z.string().meta({ description: "What the index does not understand of the token." });
+export const quarantinedTokens = z.object({
+  tokens: z.array(z.object({
+    tokenId: z.string(),
+    reason: quarantineReason,
+    slot: z.int().meta({ description: "Slot of the block that the quarantine began with." }),
+  })),
+}).meta({ id: "QuarantinedTokens" });
+export const releasePath = {
+  tokenId: z.string().regex(/^[0-9a-fA-F]{64}$/, "64 hexadecimal digits").transform((value) => value.toLowerCase()),
+};
+export const releaseQuery = {
+  wait: z.string().regex(/^\d{1,5}$/, "milliseconds, a whole number").transform(Number).pipe(z.int().max(60_000))
+    .default(30_000).meta({
+      type: "integer",
+      maximum: 60_000,
+      default: 30_000,
+      description: "How long the answer may wait for the replay, in milliseconds.",
+    }),
+};
+export const releaseState = z.object({
+  tokenId: z.string(),
+  status: z.enum(["live", "quarantined"]).meta({
+    description: "`quarantined` where it came into quarantine anew since.",
+  }),
+  reason: quarantineReason.optional(),
+  root: z.string(),
+  facts: z.int().meta({ description: "How many." }),
+}).meta({ id: "ReleasedToken" });
+
 /** The devnet. */
 export const rollbackBody = z.object({ blocks: z.int().min(1).max(100_000) }).meta({ id: "ForcedRollback" });
 export const rolledBack = z.object({ height: z.int(), slot: z.int() }).meta({ id: "RolledBack" });

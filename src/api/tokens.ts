@@ -105,7 +105,10 @@ export const token = z.object({
   root: z.string().meta({ description: "Root of the facts; 64 zeros when there are none." }),
   state,
   outputRefId: z.string(),
-  status: z.enum(["live", "quarantined"]),
+  status: z.enum(["live", "quarantined"]).meta({
+    description: "Of a quarantined token the index knows the state, and not which facts its root stands for.",
+  }),
+  reason: z.string().optional().meta({ description: "Why it is quarantined." }),
   requests: z.array(request),
 }).meta({ id: "Token" });
 

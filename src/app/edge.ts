@@ -8,6 +8,7 @@ import { eventRoutes } from "#src/edge/operator/events.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import { mountPages } from "#src/edge/operator/pages.ts";
+import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
 import { PREFIX } from "#src/edge/wallets/frame.ts";
@@ -88,6 +89,7 @@ function operatorService(rooms: Rooms, { ask }: Ask, events: EventLog) {
     operatorApi({ store, bus, ask, kinds, aliveMs: options.leaseMs, log }),
     eventRoutes({ events }),
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
+    releaseEndpoints({ store }),
     webhookRoutes({ store, bus, allowPrivate: options.webhooksPrivate }),
     (app) => mountPages(app),
   ];

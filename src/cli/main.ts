@@ -26,13 +26,18 @@ Tokens: each builds, signs here, submits and waits until the ledger has it
   retract FILE REQUEST                       take a request back
   end FILE TOKEN                             end a token (the owner)
 
+Operators
+  release TOKEN                              replay a quarantined token, print its root once it is released
+
 Options
   --tokens URL    token service (http://127.0.0.1:3000, or ARBOR_TOKENS_URL)
+  --operator URL  operator service (http://127.0.0.1:8091, or ARBOR_OPERATOR_URL); its token in ARBOR_OPERATOR_TOKEN
   --devnet URL    devnet and faucet (http://127.0.0.1:10000, or ARBOR_DEVNET_URL)`;
 
 interface Services {
   readonly tokens: TokenClient;
   readonly devnet: string;
+  readonly operator: string;
 }
 
 type Command = (args: readonly string[], services: Services) => Promise<string>;
@@ -62,6 +67,19 @@ async function request(
   const { txHash, warnings } = await carryOut(file, services, build);
   for (const warning of warnings) process.stderr.write(`warning: ${warning.message}\n`);
   return `${txHash}-0`;
+}
+
+async function release(operator: string, token: string): Promise<string> {
+  const secret = process.env.ARBOR_OPERATOR_TOKEN;
+  const headers = { "arbor-operator": "1", ...(secret ? { authorization: `Bearer ${secret}` } : {}) };
+  const path = `/tokens/${encodeURIComponent(token)}/release`;
+  const { status, root, reason } = await call(operator, "POST", path, undefined, undefined, headers) as {
+    readonly status: string;
+    readonly root: string;
+    readonly reason?: string;
+  };
+  if (status !== "live") throw new CliError(`The token is quarantined: ${reason}.`);
+  return root;
 }
 
 const COMMANDS: Readonly<Record<string, { readonly args: number; readonly more?: boolean; readonly run: Command }>> = {
@@ -103,6 +121,7 @@ const COMMANDS: Readonly<Record<string, { readonly args: number; readonly more?:
     run: async ([file, token, ...requests], services) =>
       (await carryOut(file!, services, (at) => services.tokens.apply(at, token!, requests))).mpfRoot,
   },
+  release: { args: 1, run: ([token], { operator }) => release(operator, token!) },
   retract: {
     args: 2,
     run: async ([file, ref], services) =>
@@ -118,7 +137,12 @@ const COMMANDS: Readonly<Record<string, { readonly args: number; readonly more?:
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { tokens: { type: "string" }, devnet: { type: "string" }, help: { type: "boolean", short: "h" } },
+    options: {
+      tokens: { type: "string" },
+      devnet: { type: "string" },
+      operator: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    },
   });
   if (values.help || positionals.length === 0) {
     process.stdout.write(HELP + "\n");
@@ -133,7 +157,8 @@ async function main(): Promise<void> {
   }
   const tokens = new TokenClient(values.tokens ?? process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000");
   const devnet = values.devnet ?? process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
-  process.stdout.write((await command.run(args, { tokens, devnet })) + "\n");
+  const operator = values.operator ?? process.env.ARBOR_OPERATOR_URL ?? "http://127.0.0.1:8091";
+  process.stdout.write((await command.run(args, { tokens, devnet, operator })) + "\n");
 }
 
 try {

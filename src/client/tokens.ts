@@ -57,6 +57,8 @@ export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]
 export interface TokenNow {
   readonly tokenId: string;
   readonly status: "live" | "quarantined" | "ended" | "unknown";
+  /** Why it is quarantined. */
+  readonly reason?: string;
   readonly owner?: string;
   readonly root?: string;
   readonly outputRefId?: string;

@@ -23,7 +23,12 @@ export interface StatePoint {
 /** How a token stands, and its last state, unless nobody ever saw it. */
 export type TokenPoint =
   | { readonly status: "unknown" }
-  | { readonly status: "live" | "quarantined" | "ended"; readonly state: StatePoint };
+  | {
+    readonly status: "live" | "quarantined" | "ended";
+    readonly state: StatePoint;
+    /** Why the index does not vouch for its facts. */
+    readonly reason?: string;
+  };
 
 /** A fact as it stood. */
 export interface FactRow {
@@ -69,10 +74,14 @@ function pointOf(row: Row): StatePoint {
 export async function readTokenPoint(sql: Queries, token: string): Promise<TokenPoint> {
   const [row] = await sql<Row[]>`
     select s.ref, s.root, s.from_slot, s.to_slot,
-      exists (select 1 from token_quarantine q where q.token = s.token and q.to_slot is null) as quarantined
+      (select q.reason from token_quarantine q where q.token = s.token and q.to_slot is null limit 1) as reason
     from token_state s where s.token = ${token} order by s.from_slot desc, s.to_slot desc nulls first limit 1`;
   if (!row) return { status: "unknown" };
-  return { status: row.to_slot !== null ? "ended" : row.quarantined ? "quarantined" : "live", state: pointOf(row) };
+  const state = pointOf(row);
+  if (row.to_slot !== null) return { status: "ended", state };
+  return row.reason === null
+    ? { status: "live", state }
+    : { status: "quarantined", state, reason: row.reason as string };
 }
 
 /** A state of a token by its output; undefined where the chain has none such (any more). */

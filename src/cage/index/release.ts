@@ -61,6 +61,14 @@ const PAGE = 1_000;
 const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
 const slotOf = (value: unknown) => value === null ? null : Number(value);
 
+/** Tokens in quarantine that are alive, the oldest quarantine first: since which slot, and why. */
+export async function readQuarantined(sql: Queries): Promise<{ tokenId: string; reason: string; slot: number }[]> {
+  const rows = await sql<{ token: string; reason: string; from_slot: bigint }[]>`
+    select token, reason, from_slot from token_quarantine q where to_slot is null
+      and exists (select 1 from token_state s where s.token = q.token and s.to_slot is null) order by from_slot, token`;
+  return rows.map(({ token, reason, from_slot }) => ({ tokenId: token, reason, slot: Number(from_slot) }));
+}
+
 /** Wishes that a token be replayed; gives the wish's number, to ask what became of it. */
 export async function wishRelease(sql: Queries, token: string): Promise<bigint> {
   const [row] = await sql<{ asked: bigint }[]>`

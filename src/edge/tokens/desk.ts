@@ -56,6 +56,13 @@ export function tokenGone(token: string, status: "unknown" | "ended"): HttpFailu
     : new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
 }
 
+/** What is said where facts of a token are asked for that may not be those that its root stands for. */
+export function factsQuarantined(reason: string | undefined): HttpFailure {
+  return new HttpFailure(409, "token_quarantined", "The index no longer vouches for this token's facts.", {
+    reason: reason ?? null,
+  });
+}
+
 export function openDesk(options: TokenEdgeOptions): Desk {
   return {
     ...options,

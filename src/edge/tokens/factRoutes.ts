@@ -22,7 +22,7 @@ import { etagOf, holds } from "#src/edge/etag.ts";
 import { JSON_TYPE, respond } from "#src/edge/json.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, GONE, tokenGone } from "#src/edge/tokens/desk.ts";
+import { type Desk, factsQuarantined, GONE, tokenGone } from "#src/edge/tokens/desk.ts";
 import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/edge/tokens/facts.ts";
 import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
@@ -48,7 +48,10 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Desk)
     params: { tokenId: api.tokenId },
     query: factsQuery,
     answer: anyFacts,
-    refusals: { ...GONE, 409: "`rolled_back`: the state of `since` or `after` is not in the chain any more" },
+    refusals: {
+      ...GONE,
+      409: "`token_quarantined`; `rolled_back`: the state of `since` or `after` is not in the chain any more",
+    },
   }, async ({ params: { tokenId: token }, query, context }) => {
     const prefix = queryBytes(context.req.url, "prefix", query.encoding);
     const { at, value: read } = await atPoint(store, (sql) => readFacts(sql, context, token, query, prefix));
@@ -78,6 +81,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Desk)
   async function readFacts(sql: Queries, c: Context, token: string, asked: Asked, prefix: Uint8Array | undefined) {
     const now = await readTokenPoint(sql, token);
     if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
+    if (now.status === "quarantined") throw factsQuarantined(now.reason);
     const cursor = asked.after === undefined
       ? undefined
       : readCursorText(asked.after, (value) => cursorOf(value, [], ["state", "place"]));

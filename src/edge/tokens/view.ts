@@ -51,16 +51,21 @@ export function tokenView(state: TokenState, requests: readonly OpenRequest[]) {
     root,
     state: { owner, root },
     outputRefId: refText(state.utxo.ref),
-    status: state.quarantine === undefined ? "live" : "quarantined",
+    ...quarantineView(state),
     requests: requests.map(requestView),
   };
+}
+
+/** Whether the index vouches for a token's facts, and why not. */
+function quarantineView({ quarantine }: TokenState) {
+  return quarantine === undefined ? { status: "live" } : { status: "quarantined", reason: quarantine };
 }
 
 /** How a token stands, in short. */
 export function standingView(tokenId: string, standing: TokenStanding) {
   if (!("state" in standing)) return { tokenId, status: standing.status };
   const { owner, root, utxo } = standing.state;
-  return { tokenId, status: standing.status, owner, root, outputRefId: refText(utxo.ref) };
+  return { tokenId, ...quarantineView(standing.state), owner, root, outputRefId: refText(utxo.ref) };
 }
 
 /** A token in a list. */

@@ -342,10 +342,17 @@ describe("the tag of an answer", () => {
     expect(after[2]).not.toBe(before[2]);
   });
 
-  test("changes with a quarantine, which facts may come out of otherwise than they went in", async () => {
+  test("does not serve what a client holds of a token that was quarantined since", async () => {
     const before = await tagOf();
     await store.sql`insert into token_quarantine (token, reason, from_slot) values (${TOKEN}, 'why', 5)`;
-    expect(await tagOf()).not.toBe(before);
+    for (const form of ["", "?slots=true", "?since=0", "?limit=1"]) {
+      const answer = await get(form, { "if-none-match": before });
+      expect([form, answer.status, await answer.json()]).toEqual([form, 409, {
+        code: "token_quarantined",
+        error: expect.any(String),
+        details: { reason: "why" },
+      }]);
+    }
   });
 });
 
