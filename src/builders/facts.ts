@@ -1,6 +1,6 @@
 /** Facts as they are sent to a thread: digests of key and value, 64 bytes each in one array, which crosses threads far faster than objects. */
 import { ok, type Result } from "#src/base/result.ts";
-import { bucketOf, type CutMismatch, openCut } from "#src/forestry/cut.ts";
+import { bucketOf, type CutMismatch, fillBuckets, openCut } from "#src/forestry/cut.ts";
 import { Forestry, type Leaf } from "#src/forestry/trie.ts";
 
 /** All facts of a token; or, with its cut, those of the buckets that the changes need (see `neededBuckets`). */
@@ -29,9 +29,16 @@ function unpack(packed: Uint8Array): Leaf[] {
 
 /** The trie of packed facts, or that cut and facts are not of one moment. */
 export function openFacts({ leaves, cut }: FactsAtHand): Result<Forestry, CutMismatch> {
-  const unpacked = unpack(leaves);
-  if (!cut) return ok(Forestry.from(unpacked));
-  const byBucket = new Map<number, Leaf[]>(cut.buckets.map((bucket) => [bucket, []]));
-  for (const leaf of unpacked) byBucket.get(bucketOf(leaf.path))?.push(leaf);
-  return openCut(cut.hashes, byBucket);
+  return cut ? openCut(cut.hashes, byBucket(leaves, cut.buckets)) : ok(Forestry.from(unpack(leaves)));
+}
+
+/** As `openFacts`, for facts whose trie was opened before, without its cut where it has one: only the buckets at hand are put in. */
+export function reopenFacts(known: Forestry, { leaves, cut }: FactsAtHand): Result<Forestry, CutMismatch> {
+  return cut ? fillBuckets(known, byBucket(leaves, cut.buckets)) : ok(known);
+}
+
+function byBucket(leaves: Uint8Array, buckets: readonly number[]): Map<number, Leaf[]> {
+  const sorted = new Map<number, Leaf[]>(buckets.map((bucket) => [bucket, []]));
+  for (const leaf of unpack(leaves)) sorted.get(bucketOf(leaf.path))?.push(leaf);
+  return sorted;
 }

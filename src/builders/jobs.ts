@@ -17,7 +17,7 @@ import type { Summary } from "#src/api/summary.ts";
 import type { Undecodable } from "#src/cage/summary/explain.ts";
 import type { ExplainInput } from "#src/builders/explain.ts";
 import type { FactsAtHand } from "#src/builders/facts.ts";
-import type { ProveInput, Proven } from "#src/builders/proofs.ts";
+import type { ProveFailure, ProveInput, Proven } from "#src/builders/proofs.ts";
 import type {
   Derived,
   DeriveInput,
@@ -72,7 +72,7 @@ export interface Jobs {
   /** Cut of facts, and their root. */
   cut(input: FactsAtHand): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
   /** A fact or its absence, proven. */
-  prove(input: ProveInput): Result<Proven, CutMismatch>;
+  prove(input: ProveInput): Result<Proven, ProveFailure>;
   /** The text of a module for browsers. */
   bundle(input: BundleInput): Result<string, BundleFailure>;
   openRoot(input: OpenRootInput): Result<OpenedRoot, Failure<"bad_mnemonic">>;

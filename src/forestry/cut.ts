@@ -10,7 +10,7 @@
  */
 import { EMPTY } from "#src/forestry/hash.ts";
 import { BranchNode, build, LeafNode, type Node, StubNode } from "#src/forestry/node.ts";
-import { PATH_LENGTH } from "#src/forestry/nibbles.ts";
+import { nibble, PATH_LENGTH } from "#src/forestry/nibbles.ts";
 import { Forestry, type Leaf } from "#src/forestry/trie.ts";
 import { compareBytes, equalBytes } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -91,26 +91,58 @@ export function openCut(
   leavesByBucket: ReadonlyMap<number, readonly Leaf[]>,
 ): Result<Forestry, CutMismatch> {
   const buckets = occupied(cut);
-  for (const [bucket, leaves] of leavesByBucket) {
-    const belongs = leaves.every((leaf) => bucketOf(leaf.path) === bucket);
-    if (!belongs || (leaves.length > 0 && equalBytes(hashIn(cut, bucket), EMPTY))) return mismatch(bucket);
-  }
-  const nodes: Node[] = [];
-  for (const [i, bucket] of buckets.entries()) {
+  const stubs = buckets.map((bucket, i) => {
     const from = hangsFrom(bucket, buckets[i - 1], buckets[i + 1]);
-    const leaves = leavesByBucket.get(bucket);
-    const hash = hashIn(cut, bucket).slice();
-    const node = leaves ? bucketNode(leaves)?.movedTo(from) : new StubNode(from, DEPTH, prefixOf(bucket), hash);
-    if (!node || !equalBytes(node.hash, hash)) return mismatch(bucket);
-    nodes.push(node);
+    return new StubNode(from, DEPTH, prefixOf(bucket), hashIn(cut, bucket).slice());
+  });
+  return fillBuckets(new Forestry(build(stubs, 0, DEPTH)), leavesByBucket);
+}
+
+/**
+ * A trie that came out of `openCut`, with the elements of more buckets. What hashes are known of the trie stay known, so that this costs no
+ * more than those elements do.
+ */
+export function fillBuckets(
+  trie: Forestry,
+  leavesByBucket: ReadonlyMap<number, readonly Leaf[]>,
+): Result<Forestry, CutMismatch> {
+  let top = trie.top;
+  for (const [bucket, leaves] of leavesByBucket) {
+    const belongs = leaves.every((leaf) => bucketOf(leaf.path) === bucket) &&
+      (leaves.length > 0 || !holds(top, bucket));
+    if (!belongs) return mismatch(bucket);
+    if (leaves.length === 0) continue;
+    top = filledWith(top, bucketNode(leaves)!);
+    if (!top) return mismatch(bucket);
   }
-  return ok(new Forestry(build(nodes, 0, DEPTH)));
+  return ok(new Forestry(top));
+}
+
+/** The node with another in the place of the hash of its bucket; undefined where that is not its hash. */
+function filledWith(node: Node | undefined, bucket: Node): Node | undefined {
+  if (node instanceof BranchNode && node.at < DEPTH) {
+    const slot = nibble(bucket.path, node.at);
+    const filled = filledWith(node.kids[slot], bucket);
+    return filled && node.with(slot, filled);
+  }
+  if (node === undefined || bucketOf(node.path) !== bucketOf(bucket.path)) return undefined;
+  const moved = bucket.movedTo(node.from);
+  return equalBytes(moved.hash, node.hash) ? moved : undefined;
+}
+
+/** Whether there is anything in a bucket. */
+function holds(top: Node | undefined, bucket: number): boolean {
+  const path = prefixOf(bucket);
+  let node = top;
+  while (node instanceof BranchNode && node.at < DEPTH) node = node.kids[nibble(path, node.at)];
+  return node !== undefined && bucketOf(node.path) === bucket;
 }
 
 /** The nibble from which a bucket hangs, by the nearest occupied ones on both sides. */
 function hangsFrom(bucket: number, before: number | undefined, after: number | undefined): number {
-  const depths = [before, after].map((other) => other === undefined ? -1 : shared(bucket, other));
-  return Math.max(...depths) + 1;
+  const left = before === undefined ? -1 : shared(bucket, before);
+  const right = after === undefined ? -1 : shared(bucket, after);
+  return Math.max(left, right) + 1;
 }
 
 function bucketNode(leaves: readonly Leaf[]): Node | undefined {

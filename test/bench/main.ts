@@ -8,6 +8,7 @@ import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
+import { benchProofs } from "./proofs.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
 import { benchUpdateCosts } from "./update-costs.ts";
@@ -22,6 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   capacity: benchCapacity,
   "update-costs": benchUpdateCosts,
   build: benchBuild,
+  proofs: benchProofs,
   chain: benchChain,
   service: benchService,
   devnet: benchDevnet,

@@ -22,7 +22,7 @@ export class ToldToken {
   constructor(readonly facts: ReadonlyMap<string, string>, readonly owner = OWNER, readonly token = TOKEN) {
     this.trie = Forestry.from([...facts].map(([key, value]) => leafOf(keyBytes(key), keyBytes(value))));
     this.state = {
-      ref: { txHash: "ef".repeat(32), index: 0 },
+      ref: { txHash: token, index: 0 },
       output: madeOutput({
         address: scriptAddress(0, cageScript.hash).hex,
         value: { lovelace: 2_000_000n, assets: new Map([[cageScript.hash + token, 1n]]) },

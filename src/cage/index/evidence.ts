@@ -3,6 +3,8 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Row } from "#src/cardano/projection.ts";
 import { type PackedFacts, readFactLeaves } from "#src/cage/index/leaves.ts";
 import { readToken, type TokenState } from "#src/cage/index/read.ts";
+import { bucketKeyOf } from "#src/cage/index/trie.ts";
+import { bucketOf } from "#src/forestry/cut.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** A fact's row. */
@@ -17,20 +19,31 @@ export type Evidence =
   | { readonly status: "quarantined"; readonly state: TokenState }
   | { readonly status: "live"; readonly state: TokenState; readonly fact?: StoredFact; readonly facts: PackedFacts };
 
-/** Reads the evidence of a path (digest of the key); `sql` is to see one point of the index. */
-export async function readEvidence(sql: Queries, token: string, path: Uint8Array): Promise<Evidence> {
+/**
+ * Reads the evidence of a path (digest of a key); `sql` is to see one point of the index. Of the facts it reads all that the proof is made of,
+ * or, unless `whole`, only what differs from path to path under one root: of a token with a cut, those in the path's bucket.
+ */
+export async function readEvidence(sql: Queries, token: string, path: Uint8Array, whole: boolean): Promise<Evidence> {
   const found = await readToken(sql, token);
   if (!("state" in found)) return found;
   if (found.status === "quarantined") return { status: "quarantined", state: found.state };
   const [facts, [row]] = await Promise.all([
-    readFactLeaves(sql, found.state, [toHex(path)]),
+    whole ? readFactLeaves(sql, found.state, [toHex(path)]) : readOwnBucket(sql, found.state, path),
     sql<Row[]>`select key, value from fact where entry = ${`${token}:${toHex(path)}`} and to_slot is null`,
   ]);
-  const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
   return {
     status: "live",
     state: found.state,
     facts,
     ...(row ? { fact: { key: bytes(row.key), value: bytes(row.value) } } : {}),
   };
+}
+
+const bytes = (value: unknown) => new Uint8Array((value ?? []) as Uint8Array);
+
+async function readOwnBucket(sql: Queries, { token, cut }: TokenState, path: Uint8Array): Promise<PackedFacts> {
+  if (!cut) return { leaves: bytes(undefined) };
+  const bucket = bucketKeyOf(token, path);
+  const [row] = await sql<Row[]>`select leaves from bucket_leaves where bucket = ${bucket}`;
+  return { leaves: bytes(row?.leaves), cut: { hashes: bytes(undefined), buckets: [bucketOf(path)] } };
 }

@@ -8,11 +8,12 @@ import * as api from "#src/api/tokens.ts";
 import { factProof, keyEncoding } from "#src/api/proofs.ts";
 import { equalBytes } from "#src/base/bytes.ts";
 import { fail } from "#src/base/result.ts";
+import type { RunOptions } from "#src/builders/builders.ts";
 import { readEvidence } from "#src/cage/index/evidence.ts";
 import { atPoint } from "#src/chain/available.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { type Desk, GONE, timeHeader as headers, timeOf, tokenGone } from "#src/edge/tokens/desk.ts";
-import { askedKey } from "#src/edge/tokens/factKey.ts";
+import { type AskedKey, askedKey } from "#src/edge/tokens/factKey.ts";
 import { proofView } from "#src/edge/tokens/proofView.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { digest } from "#src/forestry/hash.ts";
@@ -32,19 +33,27 @@ export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<Desk, "s
       answer: factProof,
       refusals: { ...GONE, 409: "`token_quarantined`", 503: "`overloaded`, `deadline`, `crashed`" },
     }, async ({ params, query, context }) => {
-      const deadline = Date.now() + timeOf(context);
-      const { tokenId } = params;
+      const until = { deadline: Date.now() + timeOf(context), affinity: params.tokenId };
       const asked = askedKey(context.req.url, query.encoding);
-      const { at, value: evidence } = await atPoint(store, (sql) => readEvidence(sql, tokenId, asked.path));
-      if (evidence.status === "quarantined") throw quarantined(evidence.state.quarantine);
-      if (evidence.status !== "live") throw tokenGone(tokenId, evidence.status);
-      const { facts, state, fact } = evidence;
-      const proven = await builders.run("prove", { facts, path: asked.path }, { deadline, affinity: tokenId });
-      if (!proven.ok) throw proven.error.code === "cut_mismatch" ? quarantined() : refusal(proven.error);
-      const value = fact && digest(fact.value);
-      if (proven.value.root !== state.root || !sameDigest(proven.value.value, value)) throw quarantined();
-      return proofView(evidence, asked, proven.value, at);
+      // Mostly the thread knows the trie of the root already; only where it does not, all of its facts are read.
+      return await attempt(params.tokenId, asked, false, until) ?? await attempt(params.tokenId, asked, true, until);
     });
+  }
+
+  /** An answer, read at one point; undefined where the thread needs the whole facts for it. */
+  async function attempt(token: string, asked: AskedKey, whole: boolean, until: RunOptions) {
+    const { at, value: evidence } = await atPoint(store, (sql) => readEvidence(sql, token, asked.path, whole));
+    if (evidence.status === "quarantined") throw quarantined(evidence.state.quarantine);
+    if (evidence.status !== "live") throw tokenGone(token, evidence.status);
+    const { facts, state: { root }, fact } = evidence;
+    const proven = await builders.run("prove", { root, path: asked.path, facts, whole }, until);
+    if (!proven.ok) {
+      if (proven.error.code === "facts_needed") return undefined;
+      throw proven.error.code === "cut_mismatch" ? quarantined() : refusal(proven.error);
+    }
+    const value = fact && digest(fact.value);
+    if (proven.value.root !== root || !sameDigest(proven.value.value, value)) throw quarantined();
+    return proofView(evidence, asked, proven.value, at);
   }
 }
 
