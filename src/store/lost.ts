@@ -10,6 +10,8 @@
  * - A statement that was handed over but not yet sent when its connection closed stays in that connection's buffer for ever, so that the
  *   connection, once used again, hangs until the connect timeout. So a pool that lost a connection is left to end what it has under way, and a new
  *   one takes its place; the library's own end of a pool would leave connections open.
+ * - A transaction whose first statement is the one after which the socket has enough for now is not given its connection: the statement runs, and what
+ *   others execute there runs within a transaction that nobody ends. So it is given it all the same.
  * - A connection that closes while it asks for the types of arrays, as each one does first unless told otherwise, rejects a promise that nobody has.
  */
 import type postgres from "postgres";
@@ -108,6 +110,8 @@ type Handler = (query: Query) => unknown;
 interface Query {
   /** Executes it where it was made: each pool, transaction and savepoint has one of its own. */
   readonly handler: Handler;
+  /** `onexecute` of one that begins a transaction: gives it its connection, once. */
+  readonly options?: { readonly onexecute?: (connection: Connection) => void };
   reject(error: unknown): void;
 }
 
@@ -197,9 +201,13 @@ function refusing(pool: AnySql): (id: number) => void {
         const owner = query.handler === own
           ? undefined
           : owners.get(query.handler) ?? met.get(connection.id)?.transaction;
-        if (!owner?.lost) return execute(query);
-        refuse(owner, query);
-        return true;
+        if (owner?.lost) {
+          refuse(owner, query);
+          return true;
+        }
+        const more = execute(query);
+        if (more === false) query.options?.onexecute?.(connection);
+        return more;
       };
     }
     const next = connection.reserved;
@@ -234,7 +242,10 @@ function refusing(pool: AnySql): (id: number) => void {
       const transaction = starting;
       if (transaction === undefined) return unsafe(...args);
       const [text, values, options] = args as [string, [], { onexecute(connection: Connection): void }];
+      let given = false;
       const onexecute = (connection: Connection) => {
+        if (given) return;
+        given = true;
         options.onexecute(connection);
         meet(transaction, connection);
       };

@@ -38,6 +38,12 @@ export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknow
 /** A part of a query. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
+/**
+ * Statements on their way on one connection. The library forgets to give a transaction its connection where the statement that begins it is the
+ * last one that the connection takes: statements of others would then run within that transaction, and be lost with it.
+ */
+const PIPELINE = 2 ** 31;
+
 /** Opens a pool of at most `max` connections; nothing is connected before the first query. */
 export function openStore(
   url: string,
@@ -52,6 +58,8 @@ export function openStore(
       idle_timeout: undefined,
       max_lifetime: null,
       connect_timeout: 10,
+      // an option that the library's types leave out
+      ...{ max_pipeline: PIPELINE } as object,
       onnotice: () => {},
       onclose,
       types,
