@@ -21,7 +21,7 @@ import { parseAddress } from "#src/cardano/address.ts";
 import { referenceScript } from "#src/cage/publication.ts";
 import { cageScripts } from "#src/cage/script.ts";
 import { explained, readable, resolvable, type Undecodable } from "#src/cage/summary/explain.ts";
-import { type Intent, judged, type NotIntended } from "#src/cage/summary/intent.ts";
+import { type Intent, judged, type NotIntended, type Vouched } from "#src/cage/summary/intent.ts";
 import { moved } from "#src/cage/summary/money.ts";
 
 export type { Intent, Limits, NotIntended, Reason } from "#src/cage/summary/intent.ts";
@@ -65,29 +65,48 @@ export async function summarize(
   return ok(explained(read.value, known, { address: viewer?.value.hex, slots }));
 }
 
-/** Gives the summary of a transaction that does what is meant and nothing else, or every reason why it is not that. */
+/**
+ * Gives the summary of a transaction that does what is meant and nothing else, or every reason why it is not that. `resolve` is believed: where
+ * it may be mistaken about some outputs, see `checkSummary`.
+ */
 export async function requireIntent(
   transaction: Bytes,
   intent: Intent,
   seeing: Seeing,
 ): Promise<Result<Summary, Refused>> {
+  return await requireVouched(transaction, intent, seeing, () => true);
+}
+
+async function requireVouched(
+  transaction: Bytes,
+  intent: Intent,
+  seeing: Seeing,
+  vouched: Vouched,
+): Promise<Result<Summary, Refused>> {
   const summary = await summarize(transaction, { ...seeing, address: intent.address });
-  return summary.ok ? judged(summary.value, intent) : summary;
+  return summary.ok ? judged(summary.value, intent, vouched) : summary;
 }
 
 /**
- * `requireIntent` for what an instance answered, whose summary must be the true one as well. Without `resolve` the outputs that are spent
- * are those that the answer claims: that no more leaves the requester than is meant holds all the same, the ledger sees to it; which
- * request stands behind a reference is then the instance's word.
+ * `requireIntent` for what an instance answered, whose summary must be the true one as well. What `resolve` does not know of the outputs that are
+ * spent is what the answer claims. That suffices where nobody else is paid: no more leaves the requester than is meant, the ledger sees to it.
+ * For `apply` and `transfer` `resolve` must know all outputs of the requester (`fromUtxos` of his wallet) or all of the contract
+ * (`fromTransactions` of those that made them); with the first, which requests stand behind their references is the instance's word.
  */
 export async function checkSummary(
   answer: { readonly unsignedTransaction: string; readonly summary: Summary },
   intent: Intent,
-  { resolve, slots }: Partial<Seeing> = {},
+  { resolve, slots }: { readonly resolve?: Resolve | undefined; readonly slots?: SlotConfig | undefined } = {},
 ): Promise<Result<Summary, Refused>> {
   const claimed = fromSummary(answer.summary);
-  const seeing = { resolve: resolve ? firstOf(resolve, claimed) : claimed, slots };
-  const checked = await requireIntent(answer.unsignedTransaction, intent, seeing);
+  const vouched = new Set<string>();
+  const trusted: Resolve = async (refs) => {
+    const known = resolve ? await resolve(refs) : new Map<string, Output>();
+    for (const key of known.keys()) vouched.add(key.replace("#", "-"));
+    return known;
+  };
+  const seeing = { resolve: firstOf(trusted, claimed), slots };
+  const checked = await requireVouched(answer.unsignedTransaction, intent, seeing, (ref) => vouched.has(ref));
   if (!checked.ok || toJson(comparable(checked.value)) === toJson(comparable(answer.summary))) return checked;
   return fail("summary_differs", "The summary that was told is not that of the transaction.");
 }

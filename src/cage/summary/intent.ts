@@ -1,11 +1,12 @@
 /**
  * Whether a transaction does what somebody means to sign, and nothing else.
  *
- * Nothing is trusted but the transaction's bytes and what the ledger enforces. Where an instance lies about the outputs that are spent,
- * the lie is harmless or is refused: all that is spent must come out again (the ledger balances it by the true values), and every output
- * is looked at here; collateral is bounded by the total that the transaction itself states, which the ledger holds against the true one; a
- * script that is told of another state or request than there is refuses. What such an instance can still choose is which of the
- * owner's requests an update takes; whoever minds gives outputs from elsewhere, or checks them (`fromTransactions`).
+ * Nothing is trusted but the transaction's bytes and what the ledger enforces. That an instance lies about the outputs that are spent does
+ * not help it: all that is spent must come out again (the ledger balances it by the true values), and every output is looked at here;
+ * collateral is bounded by the total that the transaction itself states, which the ledger holds against the true one. Only where much may go to
+ * others (refunds, and the state of a token) could a lie about what the requester puts in and one about what the contract puts in make up for one
+ * another: there either must be vouched for, and then the other is right in sum. What an instance can still choose is which of the owner's
+ * requests an update takes; whoever minds checks those outputs by the transactions that made them.
  */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type Address, parseAddress } from "#src/cardano/address.ts";
@@ -72,9 +73,19 @@ const MOST_FEE = 3_000_000n;
 const MOST_LOCKED = 10_000_000n;
 const MOST_OFFERED = 1_000_000n;
 
-/** Judges a summary, which must be one that was told from `intent.address`. */
-export function judged(summary: Summary, intent: Intent): Result<Summary, NotIntended> {
-  const reasons = [...frame(summary, intent), ...STEPS[intent.type](summary, intent as never)];
+/** Whether somebody else than who built the transaction says what an output (`<hash>-<index>`) is. */
+export type Vouched = (outputRef: string) => boolean;
+
+/**
+ * Judges a summary, which must be one that was told from `intent.address`. Whoever vouches knows all outputs of the requester, or all of the
+ * contract, that the transaction spends.
+ */
+export function judged(summary: Summary, intent: Intent, vouched: Vouched = () => true): Result<Summary, NotIntended> {
+  const reasons = [
+    ...frame(summary, intent),
+    ...vouching(summary, intent, vouched),
+    ...STEPS[intent.type](summary, intent as never),
+  ];
   if (reasons.length === 0) return ok(summary);
   const message = `This is not the transaction that is meant: ${reasons.map((one) => one.message).join(" ")}`;
   return { ok: false, error: { ...fail("not_as_intended", message).error, details: { reasons } } };
@@ -174,6 +185,15 @@ function* money(summary: Summary, intent: Intent): Generator<Reason> {
     "net",
     "It takes more from the requester than is meant.",
   );
+}
+
+/** Where others are paid, what the requester puts in is known from elsewhere, or else what the contract does. */
+function vouching(summary: Summary, { type }: Intent, vouched: Vouched): Reason[] {
+  if (type !== "apply" && type !== "transfer") return [];
+  const known = (inputs: readonly SummaryInput[]) => inputs.every(({ outputRef }) => vouched(outputRef));
+  const own = summary.spends.filter(isWallet);
+  const others = summary.spends.filter((input) => !isWallet(input));
+  return unless(known(own) || known(others), "unvouched", "Nobody but who built it says what it spends.");
 }
 
 function returnsAssets({ inputs, return: back }: NonNullable<Summary["collateral"]>): boolean {

@@ -17,7 +17,9 @@ import {
   fromSummary,
   fromTransactions,
   fromUtxos,
+  type NotIntended,
   requireIntent,
+  type Resolve,
   summarize,
   type Summary,
 } from "#src/client/summary.ts";
@@ -255,6 +257,46 @@ describe("what an instance tells", () => {
         const checked = await checkSummary({ unsignedTransaction: toHex(transaction), summary }, meant.intent);
         expect(checked).toMatchObject({ ok: false, error: { code: "not_as_intended" } });
       }
+    }
+  });
+
+  test("of requests does not take the owner's money for refunds: lies about both sides that make up for one another", async () => {
+    const meant = byName("apply one");
+    const read = readTransaction(meant.transaction);
+    const request = meant.summary.refunds[0]!.request.replace("-", "#");
+    const [own] = meant.summary.spends.filter(({ output }) => output!.whose === "requester");
+    const wallet = own!.outputRef.replace("-", "#");
+    const [asked, mine] = [meant.known.get(request)!, meant.known.get(wallet)!];
+    const more = 20_000_000n;
+    const bent = taken(meant.transaction);
+    const [state, refund, change] = read.outputs as [Output, Output, Output];
+    const pay = ({ address, value }: Output, by: bigint) =>
+      new Encoded(encodeOutput({ address, value: { ...value, lovelace: value.lovelace + by } }));
+    bent.body.set(1n, [new Encoded(state.raw), pay(refund, more), pay(change, -more)]);
+    // about its collateral it does not lie: that would be seen
+    const [beside, held] = [...meant.known].find(([key, { address }]) => address === mine.address && key !== wallet)!;
+    elements(bent.body, 13n).splice(0, 1, [fromHex(beside.slice(0, 64)), BigInt(beside.slice(65))]);
+    bent.body.set(16n, pay(held, -read.totalCollateral!));
+    const transaction = bound(bent);
+    const claim = ({ address, value, datum }: Output, by: bigint) =>
+      madeOutput({ address, value: { ...value, lovelace: value.lovelace + by }, datum });
+    const lies = new Map([...meant.known, [request, claim(asked, more)], [wallet, claim(mine, -more)]]);
+    const summary = must(await summarize(transaction, { resolve: () => lies, address: meant.intent.address }));
+    const answer = { unsignedTransaction: toHex(transaction), summary };
+    const codes = async (resolve?: Resolve) => {
+      const checked = await checkSummary(answer, meant.intent, { resolve });
+      if (checked.ok || checked.error.code !== "not_as_intended") return checked;
+      return (checked.error.details as NotIntended["details"]).reasons.map(({ code }) => code);
+    };
+    // it balances for the ledger, and by what is claimed
+    expect(must(await summarize(transaction, { resolve: () => meant.known })).balanced).toBe(true);
+    expect(summary.balanced).toBe(true);
+    expect(await codes()).toEqual(["unvouched"]);
+    expect(await codes(() => new Map([[wallet, mine]]))).toContain("unbalanced");
+    expect(await codes(() => new Map([...meant.known].filter(([, { datum }]) => datum)))).toContain("refund");
+    const honest = { unsignedTransaction: hexOf(meant), summary: meant.summary };
+    for (const known of [new Map([[wallet, mine]]), new Map([...meant.known].filter(([, { datum }]) => datum))]) {
+      expect(await checkSummary(honest, meant.intent, { resolve: () => known })).toMatchObject({ ok: true });
     }
   });
 });
