@@ -88,7 +88,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
   --rate-limit N       requests a second that the token service takes of one client; 0: no limit (0)  ARBOR_RATE_LIMIT
-  --client-builds N    builds of one client that it has under way at a time; 0: no limit (64)  ARBOR_CLIENT_BUILDS
+  --client-builds N    builds of one client that it has under way at a time; 0: no limit (32)  ARBOR_CLIENT_BUILDS
   --proxies N          proxies in front of it that append to X-Forwarded-For (0)  ARBOR_PROXIES
   --fact-slots B       true: facts come as {value, slot} unless asked with ?slots=false (false)  ARBOR_FACT_SLOTS
   --wallet-port N      wallet service (8090)                            ARBOR_WALLET_PORT
@@ -261,7 +261,7 @@ export function readOptions(
     ...(operatorToken === undefined ? {} : { operatorToken }),
     rateLimit: {
       perSecond: number("rate-limit", 0, 0, 1_000_000),
-      builds: number("client-builds", 64, 0, 100_000),
+      builds: number("client-builds", 32, 0, 100_000),
       proxies: number("proxies", 0, 0, 16),
     },
     factSlots: flag("fact-slots"),
