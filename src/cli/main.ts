@@ -1,11 +1,13 @@
 /** The command line: keys and signatures that stay on this machine, and the token service's steps in one word each. */
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { toJson } from "#src/base/json.ts";
 import { addressText } from "#src/cardano/address.ts";
 import { ApiError, call } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addressOf, createKey, loadKey } from "#src/cli/keyFile.ts";
+import { type Known, verify } from "#src/cli/proofs.ts";
 
 const HELP = `arbor <command>
 
@@ -29,7 +31,15 @@ Tokens: each builds, signs here, submits and waits until the ledger has it
 Operators
   release TOKEN                              replay a quarantined token, print its root once it is released
 
+Proofs: a service is not believed, but what a node or provider of your own says of the token's state output
+  prove TOKEN KEY                            print a fact or its absence with its proof, as the service answers
+  verify ANSWER TOKEN KEY                    check such an answer (a file, or - for the standard input), print what is certain
+
 Options
+  --datum CBOR    for verify, with --policy: the inline datum of the output that holds the token
+  --output CBOR   for verify, with --policy: that output itself
+  --policy ID     for verify: the contract's hash, which is the token's policy id
+  --root ROOT     for verify: the root alone, where it is known
   --tokens URL    token service (http://127.0.0.1:3000, or ARBOR_TOKENS_URL)
   --operator URL  operator service (http://127.0.0.1:8091, or ARBOR_OPERATOR_URL); its token in ARBOR_OPERATOR_TOKEN
   --devnet URL    devnet and faucet (http://127.0.0.1:10000, or ARBOR_DEVNET_URL)`;
@@ -38,6 +48,8 @@ interface Services {
   readonly tokens: TokenClient;
   readonly devnet: string;
   readonly operator: string;
+  /** What is known of a token's state. */
+  readonly known: Known;
 }
 
 type Command = (args: readonly string[], services: Services) => Promise<string>;
@@ -122,6 +134,8 @@ const COMMANDS: Readonly<Record<string, { readonly args: number; readonly more?:
       (await carryOut(file!, services, (at) => services.tokens.apply(at, token!, requests))).mpfRoot,
   },
   release: { args: 1, run: ([token], { operator }) => release(operator, token!) },
+  prove: { args: 2, run: async ([token, key], { tokens }) => toJson(await tokens.fact(token!, key!)) },
+  verify: { args: 3, run: ([file, token, key], { known }) => verify(file!, token!, key!, known) },
   retract: {
     args: 2,
     run: async ([file, ref], services) =>
@@ -141,6 +155,10 @@ async function main(): Promise<void> {
       tokens: { type: "string" },
       devnet: { type: "string" },
       operator: { type: "string" },
+      root: { type: "string" },
+      policy: { type: "string" },
+      datum: { type: "string" },
+      output: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
   });
@@ -158,7 +176,7 @@ async function main(): Promise<void> {
   const tokens = new TokenClient(values.tokens ?? process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000");
   const devnet = values.devnet ?? process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
   const operator = values.operator ?? process.env.ARBOR_OPERATOR_URL ?? "http://127.0.0.1:8091";
-  process.stdout.write((await command.run(args, { tokens, devnet, operator })) + "\n");
+  process.stdout.write((await command.run(args, { tokens, devnet, operator, known: values })) + "\n");
 }
 
 try {

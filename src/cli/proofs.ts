@@ -1,0 +1,48 @@
+/** Facts with their proofs at the terminal: asked of a service, and checked without it. */
+import { readFile } from "node:fs/promises";
+import { stdin } from "node:process";
+import { isHex, joined } from "#src/base/bytes.ts";
+import { readJson, toJson } from "#src/base/json.ts";
+import { type TrustedState, verifyFact } from "#src/client/proofs.ts";
+import { CliError } from "#src/cli/error.ts";
+
+/** Options that say what is known of the token's state, from a node or provider of the caller's own. */
+export interface Known {
+  readonly root?: string | undefined;
+  readonly policy?: string | undefined;
+  readonly datum?: string | undefined;
+  readonly output?: string | undefined;
+}
+
+/** Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then, as JSON. */
+export async function verify(file: string, token: string, key: string, known: Known): Promise<string> {
+  if (!isHex(token, 32)) throw new CliError(`${token} is no token's id: it has 64 hexadecimal digits.`);
+  const trusted = trustedBy(known, token);
+  const answer = readJson(await read(file));
+  if (answer === undefined) throw new CliError(`${file} is not JSON.`);
+  const checked = verifyFact(answer, { tokenId: token, key, trusted });
+  if (!checked.ok) throw new CliError(`${checked.error.message} (${checked.error.code})`);
+  const { included, root, owner } = checked.value;
+  return toJson({ included, ...(checked.value.included ? { value: checked.value.text } : {}), root, owner });
+}
+
+function trustedBy({ root, policy, datum, output }: Known, token: string): TrustedState {
+  const given = [root, datum, output].filter((one) => one !== undefined);
+  if (given.length !== 1) throw new CliError("One of --root, --datum and --output says what is trusted; see --help.");
+  if (root !== undefined) return { root };
+  if (policy === undefined) throw new CliError("--policy says under which contract the token must be.");
+  return datum === undefined ? { policyId: policy, output: output! } : { policyId: policy, assetName: token, datum };
+}
+
+async function read(file: string): Promise<Uint8Array> {
+  if (file === "-") {
+    const parts: Uint8Array[] = [];
+    for await (const part of stdin) parts.push(part as Uint8Array);
+    return joined(parts);
+  }
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new CliError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,57 @@
+/** `arbor verify`: an answer out of a file, checked by what its options say. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { toHex } from "#src/base/bytes.ts";
+import { type Known, verify } from "#src/cli/proofs.ts";
+import { TOKEN, ToldToken } from "../../support/fact_answers.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const token = new ToldToken(new Map([["k", "v"], ["other", "x"]]));
+const { policyId: policy, datum, output } = { ...token.trusted.output, ...token.trusted.datum } as Record<
+  string,
+  string
+>;
+const root = toHex(token.trie.root);
+const certain = { root, owner: token.owner };
+
+function file(answer: unknown): string {
+  const name = path.join(folder, "answer.json");
+  writeFileSync(name, typeof answer === "string" ? answer : JSON.stringify(answer));
+  return name;
+}
+
+describe("verify", () => {
+  it.each<[string, Known]>([["root", { root }], ["datum", { policy, datum }], ["output", { policy, output }]])(
+    "says what is certain by the %s",
+    async (_by, known) => {
+      const there = await verify(file(token.answer("k")), TOKEN, "k", known);
+      expect(JSON.parse(there)).toEqual({ included: true, value: "v", ...certain });
+      const absent = await verify(file(token.answer("none")), TOKEN, "none", known);
+      expect(JSON.parse(absent)).toEqual({ included: false, ...certain });
+    },
+  );
+
+  it("refuses what is not true, not asked, or no answer", async () => {
+    const lie = { ...token.answer("k"), value: "w", valueHex: "77" };
+    await expect(verify(file(lie), TOKEN, "k", { root })).rejects.toThrow("proof_fails");
+    await expect(verify(file(token.answer("k")), TOKEN, "other", { root })).rejects.toThrow("other_question");
+    await expect(verify(file(token.answer("k")), TOKEN, "k", { root: "00".repeat(32) })).rejects.toThrow(
+      "state_differs",
+    );
+    await expect(verify(file("{"), TOKEN, "k", { root })).rejects.toThrow("not JSON");
+    await expect(verify(path.join(folder, "missing"), TOKEN, "k", { root })).rejects.toThrow("cannot be read");
+  });
+
+  it("asks for exactly one thing that is trusted", async () => {
+    const answer = file(token.answer("k"));
+    for (const known of [{}, { policy }, { root, policy, datum }, { policy, datum, output }]) {
+      await expect(verify(answer, TOKEN, "k", known)).rejects.toThrow("--root, --datum and --output");
+    }
+    await expect(verify(answer, TOKEN, "k", { datum })).rejects.toThrow("--policy");
+    await expect(verify(answer, "ab", "k", { root })).rejects.toThrow("token's id");
+  });
+});
