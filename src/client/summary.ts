@@ -21,7 +21,8 @@ import { parseAddress } from "#src/cardano/address.ts";
 import { referenceScript } from "#src/cage/publication.ts";
 import { cageScripts } from "#src/cage/script.ts";
 import { explained, readable, resolvable, type Undecodable } from "#src/cage/summary/explain.ts";
-import { type Intent, judged, type NotIntended, type Vouched } from "#src/cage/summary/intent.ts";
+import type { Intent, NotIntended, Vouched } from "#src/cage/summary/intent.ts";
+import { judged } from "#src/cage/summary/judge.ts";
 import { moved } from "#src/cage/summary/money.ts";
 
 export type { Intent, Limits, NotIntended, Reason } from "#src/cage/summary/intent.ts";

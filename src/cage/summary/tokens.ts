@@ -1,12 +1,10 @@
 /** What a transaction does to tokens and their requests. */
-import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
-import type { Data } from "#src/cardano/data.ts";
-import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
+import { type Output, refKey } from "#src/cardano/output.ts";
 import { type Assets, nameOf, policyOf } from "#src/cardano/value.ts";
-import type { Summary, SummaryHolding, SummaryRedeemer } from "#src/api/summary.ts";
-import { changeOf, EMPTY_ROOT, type Request, tokenName } from "#src/cage/datum.ts";
+import type { Summary } from "#src/api/summary.ts";
+import { tokenName } from "#src/cage/datum.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
-import { type Action, readMint, readSpend, type SpendRedeemer } from "#src/cage/redeemer.ts";
+import { readMint, type SpendRedeemer } from "#src/cage/redeemer.ts";
 import {
   amountTold,
   changeTold,
@@ -15,26 +13,16 @@ import {
   networkOf,
   partyOf,
   refText,
-  requestIn,
   requestTold,
   textOf,
 } from "#src/cage/summary/outputs.ts";
-import type { ReadRedeemer, ReadTransaction, Strange } from "#src/cage/summary/read.ts";
+import { provenBy } from "#src/cage/summary/proven.ts";
+import type { ReadTransaction, Strange } from "#src/cage/summary/read.ts";
+import { runTold } from "#src/cage/summary/runs.ts";
 import { paymentScript, versionOf } from "#src/cage/summary/scripts.ts";
-import { crownRoot, slotIn, withSlot } from "#src/forestry/crown.ts";
-import { rootWith, rootWithout } from "#src/forestry/verify.ts";
+import { argument, type Spent, spentBy, type State } from "#src/cage/summary/spent.ts";
 
-type State = Extract<NonNullable<SummaryHolding>, { type: "state" }>;
 type TokenTold = Summary["tokens"][number];
-
-/** An input with its output, where known, and what the contract is told of it. */
-interface Spent {
-  readonly ref: OutRef;
-  readonly output: Output | undefined;
-  readonly state: State | undefined;
-  readonly request: Request | undefined;
-  readonly redeemer: SpendRedeemer | undefined;
-}
 
 /** What a transaction does to tokens; `strange` has what does not fit together. */
 export interface TokensTold
@@ -46,20 +34,8 @@ export interface TokensTold
 export function tokensTold(read: ReadTransaction, known: KnownOutputs, viewer: string | undefined): TokensTold {
   const strange: Strange[] = [];
   const say = (code: string, message: string) => void strange.push({ code, message });
-  const inputs = [...read.inputs].sort(compareRefs);
   const policies = [...new Set([...read.mint.keys()].map(policyOf))].sort();
-  const spent = inputs.map((ref, index): Spent => {
-    const output = known.get(refKey(ref));
-    const holding = output && holdingOf(output);
-    const redeemer = argument(read.redeemers, "spend", index)?.data;
-    return {
-      ref,
-      output,
-      state: holding?.type === "state" ? holding : undefined,
-      request: output && requestIn(output),
-      redeemer: redeemer === undefined ? undefined : readSpend(redeemer),
-    };
-  });
+  const spent = spentBy(read, known);
   for (const one of spent) told(one, say);
   const made = read.outputs.map((output) => ({ output, holding: holdingOf(output) }));
   for (const [index, { output, holding }] of made.entries()) {
@@ -99,10 +75,6 @@ export function tokensTold(read: ReadTransaction, known: KnownOutputs, viewer: s
     scripts: read.redeemers.map((redeemer) => runTold(redeemer, spent, policies, say)),
     strange,
   };
-}
-
-function argument(redeemers: readonly ReadRedeemer[], purpose: string, index: number): ReadRedeemer | undefined {
-  return redeemers.find((one) => one.purpose === purpose && one.index === BigInt(index));
 }
 
 /** Says what is strange about an input. */
@@ -209,53 +181,6 @@ function changed(
   };
 }
 
-function provenBy(
-  booted: boolean,
-  ended: boolean,
-  before: Spent | undefined,
-  after: State | undefined,
-  requests: readonly Spent[],
-  complete: boolean,
-): boolean | null {
-  if (booted) return after?.root === EMPTY_ROOT;
-  if (ended) return before?.redeemer?.type === "end";
-  if (!before?.state || !after || !complete) return null;
-  if (before.redeemer?.type !== "modify") return false;
-  const { actions, crown } = before.redeemer;
-  if (actions.length !== requests.length) return false;
-  const start = crown ? crownRoot(crown) : fromHex(before.state.root);
-  if (!start || toHex(start) !== before.state.root) return false;
-  // the root, or the crown that leads to it
-  let root: Uint8Array | undefined = crown ?? fromHex(before.state.root);
-  requests.forEach(({ request, redeemer }, i) => {
-    const action = actions[i]!;
-    const fits = redeemer?.type === (action.type === "apply" ? "contribute" : "retract");
-    root = root && fits ? (crown ? crownAfter : next)(root, request!, action) : undefined;
-  });
-  const end = root && crown ? crownRoot(root) : root;
-  return end !== undefined && toHex(end) === after.root;
-}
-
-/** The crown after an action on a request. */
-function crownAfter(crown: Uint8Array, request: Request, action: Action): Uint8Array | undefined {
-  const { path } = changeOf(request.key, request.operation);
-  const held = next(slotIn(crown, path), request, action, 1);
-  return held && withSlot(crown, path, held);
-}
-
-/** The root after an action on a request; undefined where the proof does not start at the root before. Nibbles `above` make it a sub-trie's. */
-function next(root: Uint8Array, { key, operation }: Request, action: Action, above = 0): Uint8Array | undefined {
-  if (action.type === "skip") return root;
-  const change = changeOf(key, operation);
-  const { path, value } = change;
-  const without = () => rootWithout(path, action.proof, above);
-  const before = change.type === "insert"
-    ? without()
-    : rootWith(path, change.type === "update" ? change.old : value, action.proof, above);
-  if (!before || !equalBytes(before, root)) return undefined;
-  return change.type === "delete" ? without() : rootWith(path, value, action.proof, above);
-}
-
 /** From the second output on, output after output refunds request after request that is applied. */
 function refunds(
   read: ReadTransaction,
@@ -283,48 +208,4 @@ function refunds(
     }
     return [];
   });
-}
-
-/** A run of a script. */
-function runTold(
-  { purpose, index, data, cbor, memory, steps }: ReadRedeemer,
-  spent: readonly Spent[],
-  policies: readonly string[],
-  say: (code: string, message: string) => void,
-): Summary["scripts"][number] {
-  const input = purpose === "spend" ? spent[Number(index)] : undefined;
-  const policy = purpose === "mint" ? policies[Number(index)] : undefined;
-  const hash = policy ?? (input?.output && paymentScript(input.output.address)) ?? null;
-  const version = hash === null ? null : versionOf(hash) ?? null;
-  const redeemer = redeemerTold(purpose, data, cbor);
-  if (redeemer.type === "unknown" || version === null) {
-    say("redeemer", `What the argument ${index} for a script (${purpose}) means is not known here.`);
-  }
-  return {
-    purpose,
-    index: Number(index),
-    of: policy ?? (input ? refText(input.ref) : null),
-    hash,
-    version,
-    redeemer,
-    memory,
-    steps,
-  };
-}
-
-function redeemerTold(purpose: ReadRedeemer["purpose"], data: Data | undefined, cbor: Uint8Array): SummaryRedeemer {
-  const unknown: SummaryRedeemer = { type: "unknown", cbor: toHex(cbor) };
-  if (data === undefined) return unknown;
-  if (purpose === "mint") {
-    const read = readMint(data);
-    if (!read) return unknown;
-    return read.type === "burning"
-      ? { type: "burning" }
-      : { ...read, seed: refText(read.seed), tokenId: tokenName(read.seed) };
-  }
-  const read = purpose === "spend" ? readSpend(data) : undefined;
-  if (!read) return unknown;
-  return read.type === "modify"
-    ? { type: "modify", actions: read.actions.map(({ type }) => type) }
-    : { type: read.type };
 }
