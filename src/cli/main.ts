@@ -24,7 +24,9 @@ Tokens: each builds, signs here, submits and waits until the ledger has it
   insert FILE TOKEN KEY VALUE                request a new fact, print the request
   update FILE TOKEN KEY OLD NEW              request a new value of a fact, print the request
   delete FILE TOKEN KEY VALUE                request that a fact goes, print the request
-  apply FILE TOKEN REQUEST...                apply requests (the owner)
+  apply FILE TOKEN [REQUEST...]              apply these requests, or of all that are open as many as fit (the owner)
+  transfer FILE TOKEN ADDRESS                print a transaction that gives a token away, for the next owner to sign as well
+  submit TRANSACTION                         submit a signed transaction, wait until the ledger has it, print its hash
   retract FILE REQUEST                       take a request back
   end FILE TOKEN                             end a token (the owner)
 
@@ -128,11 +130,23 @@ const COMMANDS: Readonly<Record<string, { readonly args: number; readonly more?:
       request(file!, services, (at) => services.tokens.delete(at, token!, key!, value!)),
   },
   apply: {
-    args: 3,
+    args: 2,
     more: true,
-    run: async ([file, token, ...requests], services) =>
-      (await carryOut(file!, services, (at) => services.tokens.apply(at, token!, requests))).mpfRoot,
+    run: async ([file, token, ...requests], services) => {
+      const { mpfRoot, left } = await carryOut(file!, services, (at) => services.tokens.apply(at, token!, requests));
+      for (const { request, message } of left) process.stderr.write(`left: ${request}: ${message}\n`);
+      return mpfRoot;
+    },
   },
+  transfer: {
+    args: 3,
+    run: async ([file, token, to], { tokens }) => {
+      const key = await loadKey(file!);
+      const built = await tokens.transfer(addressText(addressOf(key)), token!, await textAddress(to!));
+      return signTransaction(built.unsignedTransaction, key);
+    },
+  },
+  submit: { args: 1, run: ([transaction], { tokens }) => tokens.submitAndWait(transaction!) },
   release: { args: 1, run: ([token], { operator }) => release(operator, token!) },
   prove: { args: 2, run: async ([token, key], { tokens }) => toJson(await tokens.fact(token!, key!)) },
   verify: { args: 3, run: ([file, token, key], { known }) => verify(file!, token!, key!, known) },
