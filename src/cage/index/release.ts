@@ -20,7 +20,7 @@ import {
   type ReplayChange,
   type Replayed,
   type ReplayState,
-  type StateCount,
+  type StateLine,
   type Unexplained,
   unexplained,
 } from "#src/cage/index/replay.ts";
@@ -42,7 +42,7 @@ export interface Finding {
     {
       readonly facts: Difference<FactLine>;
       readonly buckets: Difference<BucketLine>;
-      readonly states: readonly StateCount[];
+      readonly states: readonly StateLine[];
     },
     Unexplained
   >;
@@ -136,7 +136,7 @@ async function readStates(sql: Queries, token: string, pause: Pause): Promise<Re
       const ref = row.ref as string;
       const datum = datumIn(row.output);
       if (datum?.type !== "state") return unexplained(`The row of state ${ref} does not hold its output.`);
-      states.push({ ref, root: datum.state.root, slot: Number(row.from_slot) });
+      states.push({ ref, ...datum.state, slot: Number(row.from_slot) });
     }
     await pause();
     const last = rows.at(-1);
@@ -227,11 +227,12 @@ async function differences(sql: Queries, token: string, { facts, buckets, states
       to_slot: slotOf(row.to_slot),
     });
   }
-  const counts = await sql<Row[]>`select ref, facts, cut from token_state where token = ${token}`;
-  const counted = new Map(counts.map((row) => [row.ref as string, row]));
-  const wrong = states.filter(({ ref, facts, cut }) =>
-    counted.get(ref)?.facts !== facts || counted.get(ref)?.cut !== cut
-  );
+  const lines = await sql<Row[]>`select ref, owner, root, facts, cut from token_state where token = ${token}`;
+  const byRef = new Map(lines.map((row) => [row.ref as string, row]));
+  const wrong = states.filter((state) => {
+    const row = byRef.get(state.ref);
+    return (["owner", "root", "facts", "cut"] as const).some((column) => row?.[column] !== state[column]);
+  });
   return { facts: factRows.result(), buckets: bucketRows.result(), states: wrong };
 }
 
@@ -261,7 +262,7 @@ export async function writeReplay(
 ): Promise<Touched[]> {
   const answer = (reason: string | null) =>
     sql`update token_release set answered = greatest(answered, ${asked}), reason = ${reason} where token = ${token}`;
-  const rows = await sql<Row[]>`select ref, output, to_slot from token_state where token = ${token}
+  const rows = await sql<Row[]>`select ref, to_slot from token_state where token = ${token}
     order by from_slot desc, to_slot desc nulls first limit 1`;
   const [state] = rows;
   if (!state || state.to_slot !== null) {
@@ -276,13 +277,9 @@ export async function writeReplay(
   const { facts, buckets, states } = finding.outcome.value;
   await writeFacts(sql, facts);
   await writeBuckets(sql, token, buckets);
-  for (const { ref, facts, cut } of states) {
-    await sql`update token_state set facts = ${facts}, cut = ${cut} where ref = ${ref}`;
+  for (const { ref, owner, root, facts, cut } of states) {
+    await sql`update token_state set owner = ${owner}, root = ${root}, facts = ${facts}, cut = ${cut} where ref = ${ref}`;
   }
-  const datum = datumIn(state.output);
-  if (datum?.type !== "state") throw new TypeError("a state that was replayed has no datum");
-  const { owner, root } = datum.state;
-  await sql`update token_state set owner = ${owner}, root = ${root} where ref = ${state.ref as string}`;
   const gone = await sql`delete from token_quarantine where token = ${token} returning 1`;
   await answer(null);
   return gone.length === 0 ? [] : [{ entity: { kind: "token", id: token }, event: { type: "RELEASED", slot } }];

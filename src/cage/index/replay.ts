@@ -17,6 +17,7 @@ import { Forestry } from "#src/forestry/trie.ts";
 export interface ReplayState {
   /** `<hash>#<index>`; the transaction of the hash made it. */
   readonly ref: string;
+  readonly owner: string;
   readonly root: string;
   /** Of its block. */
   readonly slot: number;
@@ -56,9 +57,11 @@ export interface BucketLine {
   readonly to_slot: number | null;
 }
 
-/** What `token_state` says of the facts under a state. */
-export interface StateCount {
+/** What `token_state` says of a state. */
+export interface StateLine {
   readonly ref: string;
+  readonly owner: string;
+  readonly root: string;
   readonly facts: number;
   readonly cut: boolean;
 }
@@ -68,7 +71,7 @@ export interface Replayed {
   readonly root: string;
   readonly facts: readonly FactLine[];
   readonly buckets: readonly BucketLine[];
-  readonly states: readonly StateCount[];
+  readonly states: readonly StateLine[];
 }
 
 /** Why a replay does not lead to the states that the ledger has. */
@@ -184,7 +187,7 @@ export async function replay(
   { cutAbove, pause }: { readonly cutAbove: number; readonly pause: () => Promise<void> },
 ): Promise<Result<Replayed, Unexplained>> {
   const life = new Life(token, cutAbove);
-  const counts: StateCount[] = [];
+  const lines: StateLine[] = [];
   const changesBySlot = grouped(changes, ({ slot }) => slot);
   let root = EMPTY_ROOT;
   for (const [slot, made] of grouped(states, (state) => state.slot)) {
@@ -200,7 +203,7 @@ export async function replay(
       if (problem !== undefined) return unexplained(`State ${next.ref} at slot ${slot} is not explained: ${problem}.`);
       byTransaction.delete(hash);
       root = next.root;
-      counts.push({ ref: next.ref, facts: life.count, cut: life.cut });
+      lines.push({ ref: next.ref, owner: next.owner, root, facts: life.count, cut: life.cut });
     }
     const [stray] = [...byTransaction.values()].flat();
     if (stray) return unexplained(`Request ${stray.ref} was applied at slot ${slot} by no transaction that is known.`);
@@ -211,7 +214,7 @@ export async function replay(
   if (stray) {
     return unexplained(`Request ${stray.ref} was applied at slot ${stray.slot}, where the token has no state.`);
   }
-  return ok({ root: toHex(life.trie.root), facts: life.facts, buckets: life.buckets, states: counts });
+  return ok({ root: toHex(life.trie.root), facts: life.facts, buckets: life.buckets, states: lines });
 }
 
 /** Of the states of one block the next: one that leaves the root as it is, else that of the first transaction with requests. */
