@@ -180,17 +180,19 @@ async function changedRows(
   const begins = prefix === undefined || prefix.length === 0
     ? sql``
     : sql`and substr(coalesce(f.key, b.key), 1, ${prefix.length}::int) = ${prefix}`;
-  // looked up row by row: the planner, which knows little of these tables, was seen to join all with all
+  // in order first, and then looked up row by row: the planner, which knows little of these tables, was seen to join all with all
   return await sql<Row[]>`
-    select e.ref as place, coalesce(f.key, b.key) as key, f.value, f.from_slot from token_request_end e
+    select e.ref as place, coalesce(f.key, b.key) as key, f.value, f.from_slot
+    from (select ref, entry, from_slot, position from token_request_end e
+      where e.token = ${token} and e.status = 'applied' and ${from} and e.from_slot <= ${slot}
+      order by e.from_slot, e.position offset 0) e
     left join lateral (select key, value, from_slot from fact f
-      where f.entry = e.token || ':' || e.path and ${stood(sql, "f", slot)} offset 0) f on true
+      where f.entry = e.entry and ${stood(sql, "f", slot)} offset 0) f on true
     left join lateral (select key from fact b
-      where f.key is null and b.entry = e.token || ':' || e.path and ${stood(sql, "b", since)} offset 0) b on true
-    where e.token = ${token} and e.status = 'applied' and ${from} and e.from_slot <= ${slot}
-      and (f.from_slot > ${since} or b.key is not null) ${begins}
+      where f.key is null and b.entry = e.entry and ${stood(sql, "b", since)} offset 0) b on true
+    where (f.from_slot > ${since} or b.key is not null) ${begins}
       and e.ref = (select last.ref from token_request_end last
-        where last.token = e.token and last.path = e.path and last.status = 'applied' and last.from_slot <= ${slot}
+        where last.entry = e.entry and last.status = 'applied' and last.from_slot <= ${slot}
         order by last.from_slot desc, last.position desc limit 1)
     order by e.from_slot, e.position limit ${most}`;
 }

@@ -51,7 +51,7 @@ export async function readHistory(
   // the conditions stand at the table whose index gives the order
   const by = isClosed ? "e" : "r";
   const conditions: Fragment[] = [sql`${sql(by)}.token = ${token}`];
-  if (path !== undefined) conditions.push(sql`${sql(by)}.path = ${path}`);
+  if (path !== undefined) conditions.push(isClosed ? sql`e.entry = ${`${token}:${path}`}` : sql`r.path = ${path}`);
   if (owner !== undefined) conditions.push(sql`r.owner = ${owner}`);
   // written out: only so is the index of those that were applied found
   if (status === "applied") conditions.push(sql`e.status = 'applied'`);

@@ -61,21 +61,21 @@ export const cageMigrations: readonly Migration[] = [{
     update token_request set position = substr(ref, 66)::int;
     alter table token_request alter position set not null;
     drop index token_request_token_idx;
-    create index on token_request (token, from_slot, position, ref);
-    create index on token_request (token, path, from_slot, position, ref);
-    create index on token_request (token, owner, from_slot, position, ref);
-    create index on token_request (token, from_slot, position, ref) where to_slot is null;
+    create index on token_request (token, from_slot, position);
+    create index on token_request (token, owner, from_slot, position);
+    create index on token_request (path, from_slot);
+    create index on token_request (token, from_slot, position) where to_slot is null;
 
     -- what became of requests; position: 65536 times the transaction's index, and the place among the requests that it spends.
-    -- No row ever ends: a rollback deletes them
+    -- No row ever ends: a rollback deletes them. entry: token:path, as a fact has it
     create table token_request_end (
-      ref text primary key, token text not null, path text not null, status text not null, tx text, position bigint not null,
+      ref text primary key, token text not null, entry text not null, status text not null, tx text, position bigint not null,
       from_slot bigint not null, to_slot bigint);
 
     -- Of requests that ended before this table was kept: one was applied if its token has a new state in that block and its fact changed
     -- there (or cannot tell); the transaction is that of the state where there is one alone, and unknown of those that were retracted
-    insert into token_request_end (ref, token, path, status, tx, position, from_slot)
-      select ref, token, path, case when applied then 'applied' else 'retracted' end,
+    insert into token_request_end (ref, token, entry, status, tx, position, from_slot)
+      select ref, token, token || ':' || path, case when applied then 'applied' else 'retracted' end,
         case when applied and states = 1 then tx end,
         row_number() over (partition by to_slot order by left(ref, 64), substr(ref, 66)::int), to_slot
       from (
@@ -91,8 +91,9 @@ export const cageMigrations: readonly Migration[] = [{
           where token = r.token and from_slot = r.to_slot) s
         where r.to_slot is not null) ended;
     create index on token_request_end (from_slot);
-    create index on token_request_end (token, status, from_slot, position);
-    create index on token_request_end (token, path, from_slot, position) where status = 'applied';
+    create index on token_request_end (token, from_slot, position) where status = 'applied';
+    create index on token_request_end (token, from_slot, position) where status = 'retracted';
+    create index on token_request_end (entry, from_slot, position) where status = 'applied';
 
     -- facts by the bytes of their keys; an index takes no key of any length
     create index on fact (token, substr(key, 1, 512), path, from_slot, to_slot);`,

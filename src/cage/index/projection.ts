@@ -399,10 +399,10 @@ class BlockFold {
   /** Keeps what became of a request. */
   private closed(row: Row, status: string, transaction: ScannedTransaction, place: number): void {
     const { ref, token, path } = row;
-    const position = positionOf(transaction, place);
+    const [entry, position] = [`${token}:${path}`, positionOf(transaction, place)];
     this.inserts.push({
       table: "token_request_end",
-      row: { ref, token, path, status, tx: transaction.hash, position, to_slot: null },
+      row: { ref, token, entry, status, tx: transaction.hash, position, to_slot: null },
     });
   }
 

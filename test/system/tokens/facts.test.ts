@@ -77,8 +77,8 @@ async function change(slot: number, key: string, value: string | undefined) {
   changes += 1;
   await store.sql`update fact set to_slot = ${slot} where entry = ${`${TOKEN}:${path}`} and to_slot is null`;
   if (value !== undefined) await insert(TOKEN, slot, [[utf8(key), utf8(value)]]);
-  await store.sql`insert into token_request_end (ref, token, path, status, position, from_slot)
-    values (${`change ${changes}`}, ${TOKEN}, ${path}, 'applied', ${changes}, ${slot})`;
+  await store.sql`insert into token_request_end (ref, token, entry, status, position, from_slot)
+    values (${`change ${changes}`}, ${TOKEN}, ${`${TOKEN}:${path}`}, 'applied', ${changes}, ${slot})`;
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => [`key ${i}`, `"value" ${i}`] as const);
@@ -286,8 +286,8 @@ describe("facts that changed", () => {
     await insert(TOKEN, 5, asBytes(numbered(2_400)));
     await block(8);
     await state(8);
-    await store.sql`insert into token_request_end (ref, token, path, status, position, from_slot)
-      select 'end ' || path, token, path, 'applied', row_number() over (order by path), 8 from fact`;
+    await store.sql`insert into token_request_end (ref, token, entry, status, position, from_slot)
+      select 'end ' || path, token, entry, 'applied', row_number() over (order by path), 8 from fact`;
     await store.sql`update fact set to_slot = 8`;
     await store.sql`insert into fact (entry, token, bucket, path, key, value, digest, from_slot)
       select entry, token, bucket, path, key, '\\x32', digest, 8 from fact where path >= '8'`;

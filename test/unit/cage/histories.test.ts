@@ -116,7 +116,7 @@ function play(model: Model, slot: number, { kind, token: number, picks, mask }: 
   for (const one of ends) {
     const status = applied.includes(one) ? "applied" : "retracted";
     model.open.delete(one.ref);
-    model.log.push([one.ref, status, one.token, path(one.key), hash, slot].join(" "));
+    model.log.push([one.ref, status, one.token, `${one.token}:${path(one.key)}`, hash, slot].join(" "));
   }
   if (kind === "end") model.states.delete(token);
   else if (isState) model.states.set(token, { ref: refKey({ txHash: hash, index: 0 }), facts });
@@ -127,7 +127,7 @@ function expectSame(index: CageIndex, model: Model): void {
   const ends = index.live("token_request_end").toSorted((a, b) =>
     Number(a.from_slot) - Number(b.from_slot) || Number(a.position) - Number(b.position)
   );
-  expect(ends.map((row) => [row.ref, row.status, row.token, row.path, row.tx, row.from_slot].join(" "))).toEqual(
+  expect(ends.map((row) => [row.ref, row.status, row.token, row.entry, row.tx, row.from_slot].join(" "))).toEqual(
     model.log,
   );
   expect(new Set(index.live("token_request").map((row) => row.ref))).toEqual(new Set(model.open.keys()));
