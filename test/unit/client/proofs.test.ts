@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { bytesText } from "#src/cage/text.ts";
+import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { type FactProof, type FactQuestion, verifyFact } from "#src/client/proofs.ts";
 import { digest, initHash } from "#src/forestry/hash.ts";
@@ -257,6 +258,32 @@ describe("a false answer", () => {
         const { stateOutput, root } = token.answer(key);
         expect(code({ ...lie, root, stateOutput }, asking(token, key, by))).toBe("proof_fails");
       }
+    }
+  });
+
+  it("that is true but contradicts itself, or is written otherwise than the service writes, is refused", () => {
+    const token = new ToldToken(new Map([...numbered(40), ["key 7", "\xff value"]]));
+    const [there, absent] = [token.answer("key 7"), token.answer("missing")];
+    const { stateOutput, proof } = there;
+    const step = proof.steps[0]!;
+    if (step.type !== "branch") throw new Error("another proof than this test was written for");
+    const elsewhere = addressText(enterpriseAddress(0, { kind: "script", hash: "ab".repeat(28) }));
+    const upper = (text: string) => text.toUpperCase();
+    for (
+      const answer of [
+        { ...there, valueHex: upper(there.valueHex!) },
+        { ...there, stateOutput: { ...stateOutput, address: elsewhere } },
+        { ...there, stateOutput: { ...stateOutput, cbor: upper(stateOutput.cbor) } },
+        { ...there, proof: { ...proof, cbor: upper(proof.cbor) } },
+        {
+          ...there,
+          proof: { ...proof, steps: [{ ...step, neighbors: upper(step.neighbors) }, ...proof.steps.slice(1)] },
+        },
+        { ...there, proof: { ...proof, steps: [{ ...step, skip: 64 }, ...proof.steps.slice(1)] } },
+      ]
+    ) expect(code(answer, asking(token, "key 7"))).toBe("malformed");
+    for (const answer of [{ ...absent, value: "" }, { ...absent, valueHex: "" }, { ...absent, included: 0 }]) {
+      expect(code(answer, asking(token, "missing"))).toBe("malformed");
     }
   });
 
