@@ -43,7 +43,7 @@ const alive = z.looseObject({
   status: z.literal("alive"),
   name: z.string(),
   roles: z.array(z.string()),
-  uptimeSeconds: z.number(),
+  uptimeSeconds: z.int(),
   /** Where the network is (`provider`), and how each question about it is answered. */
   network: z.unknown().optional(),
 }).meta({ id: "Health" });
