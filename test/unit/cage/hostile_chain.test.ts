@@ -2,17 +2,27 @@
  * Random blocks of a chain that is not kind, with rollbacks: after every block and every rollback the index says what a plain model says, and
  * so does what tokens are told. Nothing that stands beside a token changes it, and nothing stops the index.
  */
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createActor } from "xstate";
 import { tokenInputs, tokenMachine } from "#machines/token.ts";
-import { toHex } from "#src/base/bytes.ts";
-import { refKey } from "#src/cardano/output.ts";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import { created, origin } from "#src/cardano/block.ts";
+import { encodeData } from "#src/cardano/data.ts";
+import { type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Touched } from "#src/cardano/projection.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
+import { encodeTransaction, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
+import { lovelace, policyOf } from "#src/cardano/value.ts";
+import { encodeRequest, encodeState } from "#src/cage/datum.ts";
 import { operationOf } from "#src/cage/index/read.ts";
+import { spendData } from "#src/cage/redeemer.ts";
 import { MemoryChain } from "../../support/chain.ts";
 import { blank, Hostile, type Model, operationText, trieOf, VERSIONS } from "../../support/hostile_blocks.ts";
 import { MemoryIndex } from "../../support/memory_index.ts";
 import { seeded } from "../../support/random.ts";
+import { vectors } from "../../support/vectors.ts";
+import { newRef } from "../../support/wallet.ts";
 
 const BLOCKS = 40;
 const bytes = (value: unknown) => toHex(new Uint8Array(value as Uint8Array));
@@ -98,7 +108,137 @@ describe("a hostile chain", () => {
       seen.crowds += scanned.transactions.filter(({ outputs }) => outputs.length >= 100).length;
     }
   });
-  it("had everything in it", () => {
+  it("had everything in those runs", () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
+  });
+});
+
+describe("a chain that was made anew", () => {
+  const SCRIPT = VERSIONS[1];
+  const TOKEN = "5a".repeat(32);
+  const holding = { lovelace: 2_000_000n, assets: new Map([[SCRIPT + TOKEN, 1n]]) };
+  const state = (facts: ReadonlyMap<string, string>) => ({
+    address: `70${SCRIPT}`,
+    value: holding,
+    datum: encodeState({ owner: "0c".repeat(28), root: toHex(trieOf(facts).root) }),
+  });
+  const make = (parts: Partial<TransactionParts>) =>
+    encodeTransaction({ inputs: [newRef()], outputs: [], fee: 0n, ...parts });
+  const outOf = (transaction: Uint8Array, index = 0) => ({ txHash: transactionHash(transaction), index });
+  const asking = (key: string, value: string) =>
+    make({
+      outputs: [{
+        address: `70${SCRIPT}`,
+        value: lovelace(2_000_000n),
+        datum: encodeRequest({
+          policy: SCRIPT,
+          name: TOKEN,
+          refund: { payment: "0d".repeat(28) },
+          fee: 0n,
+          key: utf8(key),
+          operation: { type: "insert", value: utf8(value) },
+        }),
+      }],
+    });
+  const updating = (from: OutRef, requests: readonly OutRef[], facts: ReadonlyMap<string, string>) =>
+    make({
+      inputs: [from, ...requests],
+      outputs: [state(facts)],
+      redeemers: [from, ...requests].map((ref, i) => ({
+        for: { purpose: "spend", ref },
+        data: encodeData(spendData(i === 0 ? { type: "modify", actions: [] } : { type: "contribute" })),
+        units: { memory: 1n, steps: 1n },
+      })),
+    });
+  const hex = (entries: Record<string, string>) =>
+    new Map(Object.entries(entries).map(([key, value]) => [toHex(utf8(key)), toHex(utf8(value))]));
+  /** Rows without what tells in which block they began and ended. */
+  const rowsOf = (index: MemoryIndex) =>
+    ["token_state", "token_quarantine", "token_request", "token_request_end", "fact"].map((table) =>
+      index.live(table).map(({ from_slot: _from, position: _position, ...row }) => row)
+        .toSorted((a, b) =>
+          JSON.stringify(Object.values(a).map(String)) < JSON.stringify(Object.values(b).map(String)) ? -1 : 1
+        )
+    );
+
+  it("with the same requests and the same updates in other blocks and orders is the same to the index", () => {
+    const boot = make({ outputs: [state(hex({}))], mint: new Map([[SCRIPT + TOKEN, 1n]]) });
+    const [a, b] = [asking("a", "1"), asking("b", "2")];
+    const first = updating(outOf(boot), [outOf(a)], hex({ a: "1" }));
+    const second = updating(outOf(first), [outOf(b)], hex({ a: "1", b: "2" }));
+    // the other way round
+    const otherFirst = updating(outOf(boot), [outOf(b)], hex({ b: "2" }));
+    const otherSecond = updating(outOf(otherFirst), [outOf(a)], hex({ a: "1", b: "2" }));
+    const follow = (...chains: readonly (readonly (readonly Uint8Array[])[])[]) => {
+      const chain = new MemoryChain();
+      const index = new MemoryIndex({ scripts: VERSIONS, network: 0 });
+      for (const [i, blocks] of chains.entries()) {
+        if (i > 0) {
+          chain.rollback(chain.blocks.length);
+          index.rollback(origin);
+        }
+        for (const block of blocks) index.follow(chain.add(...block));
+      }
+      expect(index.live("token_quarantine")).toEqual([]);
+      return rowsOf(index);
+    };
+    const straight = [[boot], [a], [b], [first], [second]];
+    const swapped = [[boot], [b], [a, first], [second]];
+    const together = [[boot, b, a, first, second]];
+    const other = [[boot, b], [otherFirst], [a], [otherSecond]];
+    for (const last of [straight, swapped, together]) {
+      for (const before of [straight, swapped, together, other]) expect(follow(before, last)).toEqual(follow(straight));
+    }
+    expect(follow(straight, other)).toEqual(follow(other));
+    expect(follow(other)).not.toEqual(follow(straight));
+  });
+
+  it("numbers the requests of one transaction by numbers, not by texts", () => {
+    const boot = make({ outputs: [state(hex({}))], mint: new Map([[SCRIPT + TOKEN, 1n]]) });
+    // each fits only behind the one before it
+    const count = 100;
+    const values = Array.from({ length: count + 1 }, (_, i) => utf8(`${i}`));
+    const request = (i: number) => ({
+      address: `70${SCRIPT}`,
+      value: lovelace(2_000_000n),
+      datum: encodeRequest({
+        policy: SCRIPT,
+        name: TOKEN,
+        refund: { payment: "0d".repeat(28) },
+        fee: 0n,
+        key: utf8("k"),
+        operation: i === 0
+          ? { type: "insert", value: values[0]! }
+          : { type: "update", old: values[i - 1]!, value: values[i]! },
+      }),
+    });
+    const many = make({ outputs: Array.from({ length: count }, (_, i) => request(i)) });
+    const refs = Array.from({ length: count }, (_, i) => outOf(many, i));
+    const update = updating(outOf(boot), refs, hex({ k: `${count - 1}` }));
+    const chain = new MemoryChain();
+    const index = new MemoryIndex({ scripts: VERSIONS, network: 0 });
+    const told = index.follow(chain.add(boot, many, update)).map(({ event }) => event.type);
+    expect(told.at(-1)).toBe("UPDATED");
+    expect(index.live("fact").map((row) => bytes(row.value))).toEqual([toHex(values[count - 1]!)]);
+  });
+});
+
+const folder = vectors("blocks/single");
+describe.skipIf(!folder)("blocks of every era", () => {
+  const files = folder ? readdirSync(folder).filter((file) => file.endsWith(".cbor") && !/dijkstra/.test(file)) : [];
+  it("hold no tokens and no requests, though every script in them were the cage's", () => {
+    const eras = new Set<number>();
+    for (const file of files) {
+      const bytes = new Uint8Array(readFileSync(`${folder}/${file}`));
+      const block = scanBlock(bytes);
+      const outputs = block.transactions.flatMap((transaction) => created(transaction).map(({ output }) => output));
+      const scripts = new Set(outputs.flatMap(({ address }) => [address.slice(2, 58)]));
+      for (const { value } of outputs) for (const asset of value.assets.keys()) scripts.add(policyOf(asset));
+      const index = new MemoryIndex({ scripts: [...scripts], network: 0 });
+      expect([file, index.follow(block)]).toEqual([file, []]);
+      expect([file, index.live("token_state"), index.live("token_request")]).toEqual([file, [], []]);
+      eras.add(bytes[1]!);
+    }
+    expect(eras).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7]));
   });
 });
