@@ -4,7 +4,7 @@ import { validator } from "#src/cage/contract/validator.ts";
 import { compiled, program, scriptHash } from "#src/cage/uplc/program.ts";
 
 /** Version of the contract; a change of its code is another version once one was published. */
-export const VERSION = "1.0.0";
+export const VERSION = "2.0.0";
 
 /** Builds the contract: code as in `CageScript`, and its hash. */
 export function buildScript(): { readonly version: string; readonly hash: string; readonly compiledCode: Uint8Array } {
@@ -92,6 +92,7 @@ const definitions: { readonly [name: string]: Schema } = {
       constructor("Contribute", 1),
       constructor("Modify", 2, ["actions", { dataType: "list", items: ref("Action") }]),
       constructor("Retract", 3),
+      constructor("ModifyCrowned", 4, ["crown", bytes], ["actions", { dataType: "list", items: ref("Action") }]),
     ],
   },
   MintRedeemer: {

@@ -1,7 +1,7 @@
 /**
  * Redeemers of the cage.
  *
- * - spend: end `C0[]`, contribute `C1[]`, modify `C2[[action]]`, retract `C3[]`
+ * - spend: end `C0[]`, contribute `C1[]`, modify `C2[[action]]`, or from version 2 on `C4[crown, [action]]`, retract `C3[]`
  * - action: apply `C0[proof]`, skip `C1[]`
  * - mint: minting `C0[C0[output reference]]`, burning `C1[]`
  */
@@ -21,7 +21,12 @@ export type SpendRedeemer =
   /** A request that an update of its token applies. */
   | { readonly type: "contribute" }
   /** The state of a token that is updated: one action for each of its requests among the inputs, in the ledger's order. */
-  | { readonly type: "modify"; readonly actions: readonly Action[] }
+  | {
+    readonly type: "modify";
+    readonly actions: readonly Action[];
+    /** The crown of the facts, where the proofs begin behind it. */
+    readonly crown?: Uint8Array;
+  }
   /** A request that goes back to who made it. */
   | { readonly type: "retract" };
 
@@ -42,8 +47,10 @@ export function spendData(redeemer: SpendRedeemer): Data {
       return constr(0);
     case "contribute":
       return constr(1);
-    case "modify":
-      return constr(2, redeemer.actions.map(actionData));
+    case "modify": {
+      const actions = redeemer.actions.map(actionData);
+      return redeemer.crown ? constr(4, redeemer.crown, actions) : constr(2, actions);
+    }
     case "retract":
       return constr(3);
   }
@@ -72,6 +79,14 @@ export function readSpend(data: Data): SpendRedeemer | undefined {
   if (fieldsOf(data, 1, 0)) return { type: "contribute" };
   if (fieldsOf(data, 3, 0)) return { type: "retract" };
   const [list] = fieldsOf(data, 2, 1) ?? [];
+  const actions = readActions(list);
+  if (actions) return { type: "modify", actions };
+  const [crown, crowned] = fieldsOf(data, 4, 2) ?? [];
+  const below = readActions(crowned);
+  return below && crown instanceof Uint8Array ? { type: "modify", actions: below, crown } : undefined;
+}
+
+function readActions(list: Data | undefined): Action[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const actions: Action[] = [];
   for (const element of list as readonly Data[]) {
@@ -79,7 +94,7 @@ export function readSpend(data: Data): SpendRedeemer | undefined {
     if (!action) return undefined;
     actions.push(action);
   }
-  return { type: "modify", actions };
+  return actions;
 }
 
 /** Reads a mint redeemer; undefined on anything not exactly right. */

@@ -20,3 +20,8 @@ export const cageScripts: readonly CageScript[] = PUBLISHED.map(({ version, hash
 
 /** The current version. */
 export const cageScript: CageScript = cageScripts.at(-1)!;
+
+/** Whether updates may share a crown (see `contract/crown.ts`): not in the first version. */
+export function takesCrowns({ version }: CageScript): boolean {
+  return version !== "1.0.0";
+}

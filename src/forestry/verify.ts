@@ -11,14 +11,17 @@ import { divergence, nibble, nibbles, PATH_LENGTH, suffix } from "#src/forestry/
 import { concat, equalBytes } from "#src/base/bytes.ts";
 import type { Proof, Step } from "#src/forestry/proof.ts";
 
-/** Root of the trie with an element, as a proof has it; undefined when the proof cannot be one of that path. */
-export function rootWith(path: Uint8Array, value: Uint8Array, proof: Proof): Uint8Array | undefined {
-  return path.length === 32 && value.length === 32 ? walk(path, value, proof, 0, 0) : undefined;
+/**
+ * Root of the trie with an element, as a proof has it; undefined when the proof cannot be one of that path. With nibbles of the path `above`, all this
+ * is about the sub-trie below them.
+ */
+export function rootWith(path: Uint8Array, value: Uint8Array, proof: Proof, above = 0): Uint8Array | undefined {
+  return path.length === 32 && value.length === 32 ? walk(path, value, proof, 0, above) : undefined;
 }
 
-/** Root of the trie without the element, as a proof has it; undefined when the proof cannot be one of that path. */
-export function rootWithout(path: Uint8Array, proof: Proof): Uint8Array | undefined {
-  return path.length === 32 ? walk(path, undefined, proof, 0, 0) : undefined;
+/** Root of the trie without the element, as a proof has it; see `rootWith`. */
+export function rootWithout(path: Uint8Array, proof: Proof, above = 0): Uint8Array | undefined {
+  return path.length === 32 ? walk(path, undefined, proof, 0, above) : undefined;
 }
 
 /** Whether the proof shows that the trie of that root holds the value (a digest) under the path. */

@@ -8,18 +8,15 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { utf8 } from "#src/base/bytes.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import { compareRefs, type Utxo } from "#src/cardano/output.ts";
+import type { Utxo } from "#src/cardano/output.ts";
 import { cageScript } from "#src/cage/script.ts";
 import type { BuildInput } from "#src/cage/transactions/common.ts";
 import { buildUpdate, type BuiltUpdate } from "#src/cage/transactions/update.ts";
-import { changeOf, decodeDatum } from "#src/cage/datum.ts";
 import { initHash } from "#src/forestry/hash.ts";
-import { encodeProof } from "#src/forestry/proof.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { measure, op, Outputs, published, requested, stated } from "../support/cage.ts";
 import { coin, person } from "../support/wallet.ts";
-import { sharedBytes } from "./shared-proofs.ts";
 
 const NAME = "5a".repeat(32);
 const SIZES = [10, 100, 1_000, 10_000];
@@ -41,8 +38,6 @@ export interface Capacity {
 
 /** No update applies more requests than this; facts are changed and removed only where there are as many. */
 const MOST = 64;
-/** Requests that there are: some more, to tell what would fit if they were smaller. */
-export const OFFERED = 100;
 
 function factsOf(count: number): Forestry {
   return Forestry.from(Array.from({ length: count }, (_, i) => leafOf(utf8(`fact-${i}`), utf8(`value-${i}`))));
@@ -77,7 +72,7 @@ export class Updates {
   constructor(readonly count: number, readonly memoryLimit = 14_000_000n, travels = false) {
     this.facts = factsOf(count);
     this.state = stated(NAME, alice.key, this.facts);
-    this.all = requestsOn(count, OFFERED);
+    this.all = requestsOn(count, MOST);
     this.outputs = new Outputs(payer, this.state, ...this.all);
     const parameters = { ...mainnetParameters, maxTxUnits: { ...mainnetParameters.maxTxUnits, memory: memoryLimit } };
     const reference = travels ? undefined : published;
@@ -108,23 +103,6 @@ export class Updates {
     const units = unitsOf(built.value, [...this.outputs.all().filter((one) => !spared.has(one)), published]);
     const { size: bytes, fee } = built.value;
     return { facts: this.count, memoryLimit: this.memoryLimit, requests, bytes, units, fee };
-  }
-
-  /** Bytes of the proofs of an update by so many requests, and of what would do if they shared so many levels of branches; see `sharedBytes`. */
-  proofBytes(requests: number, levels = Infinity): { readonly apart: number; readonly shared: number } {
-    const changes = this.all.slice(0, requests).sort((a, b) => compareRefs(a.ref, b.ref)).map(({ output }) => {
-      const datum = decodeDatum(output.datum!);
-      if (datum?.type !== "request") throw new TypeError("no request");
-      return changeOf(datum.request.key, datum.request.operation);
-    });
-    const trie = this.facts.copy();
-    let apart = 0;
-    for (const change of changes) {
-      const proof = trie.apply(change);
-      if (!proof.ok) throw new Error(proof.error.message);
-      apart += encodeProof(proof.value).length;
-    }
-    return { apart, shared: sharedBytes(this.facts, changes.map(({ path }) => path), levels) };
   }
 }
 

@@ -1,16 +1,14 @@
 /**
  * What an update costs: size, units and fee for 1, 5, 10, 20 and the most requests on 0 to 100,000 facts, as the rows of the README's table, and
- * beside them what is known of the published MPFS contract; then how many requests an update could take at the most if its proofs
- * shared what they repeat.
+ * beside them what is known of the published MPFS contract.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { initHash } from "#src/forestry/hash.ts";
-import { type Capacity, OFFERED, Updates } from "./capacity.ts";
+import { type Capacity, Updates } from "./capacity.ts";
 
 const FACTS = [0, 100, 1_000, 100_000];
 const REQUESTS = [1, 5, 10, 20];
-const MOST_BYTES = 16_384;
 
 interface Published {
   readonly facts: number;
@@ -50,11 +48,10 @@ function cells({ facts, requests, bytes, units, fee }: Capacity, most: boolean):
   ];
 }
 
-/** Prints both tables. */
+/** Prints the table. */
 export async function benchUpdateCosts(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
   const row = (...all: string[]) => print(`| ${all.join(" | ")} |`);
-  const bounds: string[][] = [];
   row(
     "facts",
     "requests",
@@ -80,36 +77,7 @@ export async function benchUpdateCosts(print: (line: string) => void = console.l
     const inside = new Updates(facts, 14_000_000n, true);
     const travelling = inside.of(inside.most());
     if (travelling) row(...cells(travelling, true).with(1, `${travelling.requests}, script inside`), "", "", "");
-    bounds.push(boundOf(updates, most));
   }
-  print("");
-  row("facts", "requests", "bytes of proofs", "of which repeated", "requests by size, if shared", "if the top alone");
-  row(...Array.from({ length: 6 }, () => "---:"));
-  for (const bound of bounds) row(...bound);
-}
-
-/**
- * How many requests would fit by their bytes if the proofs shared all that they repeat, or the branch at the top alone, and nothing else changed; units
- * are another limit.
- */
-function boundOf(updates: Updates, most: number): string[] {
-  const { apart, shared } = updates.proofBytes(most);
-  // what is not proofs grows by the same for each request
-  const least = updates.of(1)!.bytes - updates.proofBytes(1).apart;
-  const each = (updates.of(most)!.bytes - apart - least) / (most - 1);
-  const fitting = (levels: number) => {
-    const fits = Array.from({ length: OFFERED }, (_, i) => i + 1)
-      .filter((count) => least + (count - 1) * each + updates.proofBytes(count, levels).shared <= MOST_BYTES);
-    return fits.length === OFFERED ? `${OFFERED} or more` : `${fits.length}`;
-  };
-  return [
-    figures.format(updates.count),
-    `${most}`,
-    figures.format(apart),
-    figures.format(apart - shared),
-    fitting(Infinity),
-    fitting(1),
-  ];
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await benchUpdateCosts();

@@ -167,8 +167,8 @@ export const CONTRIBUTE = spendData({ type: "contribute" });
 export const RETRACT = spendData({ type: "retract" });
 export const END = spendData({ type: "end" });
 
-export function modifying(actions: readonly Action[]): Data {
-  return spendData({ type: "modify", actions });
+export function modifying(actions: readonly Action[], crown?: Uint8Array): Data {
+  return spendData(crown ? { type: "modify", actions, crown } : { type: "modify", actions });
 }
 
 /** What a request is owed. */

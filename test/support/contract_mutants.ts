@@ -163,7 +163,9 @@ function mutatedMint(roll: Roll): Data {
   const policy = () => pick(roll, [POLICY, POLICY, POLICY, fill(9)]);
   const asset = () =>
     [policy(), pick(roll, [NAME, OTHER_NAME]), pick(roll, [1n, -1n, 2n, -2n, 1000n, 1n << 62n])] as const;
-  return minted(...Array.from({ length: roll(3) }, asset));
+  // no name twice under a policy, which no ledger has and machines read differently
+  const assets = new Map(Array.from({ length: roll(3) }, asset).map((one) => [toHex(one[0]) + toHex(one[1]), one]));
+  return minted(...assets.values());
 }
 
 /** Inputs that somebody might put beside others. */
@@ -197,7 +199,7 @@ function another(roll: Roll): Spend {
 
 const changeAt = <T>(list: readonly T[], at: number, to: (one: T) => T) =>
   list.map((one, i) => i === at ? to(one) : one);
-const isUpdate = ({ redeemer }: Spend) => redeemer instanceof Constr && redeemer.tag === 2;
+const isUpdate = ({ redeemer }: Spend) => redeemer instanceof Constr && (redeemer.tag === 2 || redeemer.tag === 4);
 
 function mutatedSpend(spend: Spend, roll: Roll): Spend {
   const [ref, held] = (spend.input as Constr).fields as [Data, Data];
@@ -215,7 +217,7 @@ function mutatedSpend(spend: Spend, roll: Roll): Spend {
   }
 }
 
-function mutant({ plan, actions }: Scenario, roll: Roll): Plan {
+function mutant({ plan, actions, crown }: Scenario, roll: Roll): Plan {
   const { spends, outputs, signers } = plan;
   const proofs = actions.flatMap((action, i) => action.type === "apply" && action.proof.length > 0 ? [i] : []);
   const kind = roll(16);
@@ -226,7 +228,7 @@ function mutant({ plan, actions }: Scenario, roll: Roll): Plan {
     if (kind < 4 && action.type === "apply" && action.proof.length > 0) {
       let proof = bend(action.proof, roll);
       while (proof.length > 0 && roll(3) === 0) proof = bend(proof, roll);
-      const redeemer = modifying(changeAt(actions, at, (): Action => ({ type: "apply", proof })));
+      const redeemer = modifying(changeAt(actions, at, (): Action => ({ type: "apply", proof })), crown);
       return { ...plan, spends: spends.map((spend) => isUpdate(spend) ? { ...spend, redeemer } : spend) };
     }
     return {

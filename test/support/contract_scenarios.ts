@@ -3,6 +3,7 @@ import { utf8 } from "#src/base/bytes.ts";
 import { constr } from "#src/cardano/data.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
+import { behindCrown, crownOf } from "#src/forestry/crown.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import {
   ALICE,
@@ -21,6 +22,7 @@ import {
   type Spend,
   stateOutput,
   stateReference,
+  type Update,
   update,
   WALLET,
 } from "./cage_world.ts";
@@ -32,6 +34,8 @@ export interface Scenario {
   readonly plan: Plan;
   readonly facts: Forestry;
   readonly actions: readonly Action[];
+  /** The crown that the update shares, where it does. */
+  readonly crown?: Uint8Array;
 }
 
 /** One of a list. */
@@ -72,6 +76,16 @@ function operationOn(roll: Roll, there: string[]): { key: string; operation: Ope
 
 export const requesters = [ALICE, BOB, OWNER];
 
+/** The same update with a crown: so many facts have a branch at the top whatever an update does to them. */
+function crowned(plan: Update, facts: Forestry, crown: Uint8Array): Scenario {
+  const actions = plan.actions.map((action): Action =>
+    action.type === "apply" ? { type: "apply", proof: behindCrown(action.proof)! } : action
+  );
+  const state = { ...plan.state, redeemer: modifying(actions, crown) };
+  const spends = plan.spends.map((spend) => spend === plan.state ? state : spend);
+  return { plan: { ...plan, spends }, facts, actions, crown };
+}
+
 function anUpdate(roll: Roll): Scenario {
   const { facts, keys } = factsOf(roll);
   const there = [...keys];
@@ -88,6 +102,8 @@ function anUpdate(roll: Roll): Scenario {
     };
   });
   const plan = update(specs, facts);
+  const crown = keys.length >= 200 && roll(3) > 0 ? crownOf(facts) : undefined;
+  if (crown) return crowned(plan, facts, crown);
   if (roll(4) > 0) return { plan, facts, actions: plan.actions };
   const retracted: Spend = { input: requestInput({ id: 250, key: "z", requester: BOB }), redeemer: RETRACT };
   const actions: Action[] = [...plan.actions, { type: "skip" }];

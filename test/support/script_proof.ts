@@ -2,8 +2,8 @@
 import type { Data } from "#src/cardano/data.ts";
 import { rootAfter } from "#src/cage/contract/operation.ts";
 import { withFollow } from "#src/cage/contract/proof.ts";
-import { equalBytes, unBytes, unConstr, unList } from "#src/cage/uplc/builtin.ts";
-import { check, fn, unit } from "#src/cage/uplc/expression.ts";
+import { blake2b, equalBytes, unBytes, unConstr, unList } from "#src/cage/uplc/builtin.ts";
+import { check, fn, int, unit } from "#src/cage/uplc/expression.ts";
 import type { Data as DataType, Unit } from "#src/cage/uplc/term.ts";
 import { type Run, run } from "./script_context.ts";
 
@@ -12,7 +12,7 @@ const follows = withFollow((follow) =>
   fn<[DataType, DataType, DataType, DataType, DataType], Unit>((root, key, operation, proof, after) =>
     check(
       equalBytes(
-        rootAfter(follow, unBytes(root), unBytes(key), unConstr(operation), unList(proof)),
+        rootAfter(follow, unBytes(root), blake2b(unBytes(key)), int(0), unConstr(operation), unList(proof)),
         unBytes(after),
       ),
       "another root",

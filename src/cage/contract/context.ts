@@ -45,7 +45,8 @@ export const Token = record({ policy: asData, name: asData });
 /** Redeemers. */
 export const SeedToken = record({ seed: asData });
 export const Seed = record({ reference: asData });
-export const Modify = record({ actions: asList });
+/** Modify with a crown; without one its actions are the only field. */
+export const Crowned = record({ crown: asBytes, actions: asList });
 export const Apply = record({ proof: asList });
 
 /** A constructor without fields and with number 1: no stake part, no reference script, no datum. */

@@ -31,9 +31,9 @@ import type { Bool, Bytes, Data, Expr, Int, List, Pair, Unit } from "#src/cage/u
 import {
   Address,
   Apply,
+  Crowned,
   Datum,
   Input,
-  Modify,
   Output,
   Request,
   type RequestFields,
@@ -51,16 +51,17 @@ import {
   signed,
   withNextState,
 } from "#src/cage/contract/library.ts";
+import { type CrownRoot, placeOf, slotOf, withCrownRoot, withSlot } from "#src/cage/contract/crown.ts";
 import { rootAfter } from "#src/cage/contract/operation.ts";
 import { type Follow, withFollow } from "#src/cage/contract/proof.ts";
 import { signedByRequester } from "#src/cage/contract/retract.ts";
 import { type Own, withOwn } from "#src/cage/contract/state.ts";
 
-/** Whether the transaction may update the token: `fields` are those of the redeemer. */
+/** Whether the transaction may update the token: the redeemer is modify 2, or 4 with a crown. */
 export function modify(
   library: Library,
   tx: TransactionFields,
-  fields: Expr<List<Data>>,
+  redeemer: Expr<Pair<Int, List<Data>>>,
   reference: Expr<Data>,
   state: StateFields,
 ): Expr<Unit> {
@@ -71,7 +72,7 @@ export function modify(
     state,
     (own) =>
       bind(
-        [nextRoot(library, tx, fields, reference, state, own)],
+        [nextRoot(library, tx, redeemer, reference, state, own)],
         (root) =>
           withNextState(tx, own.address, own, u.bytesData(root), (owner) =>
             check(
@@ -96,13 +97,53 @@ function runsBy(runs: Expr<Runs>, redeemer: Expr<Data>): Expr<Bool> {
   return u.equalData(u.second(u.head(runs)), redeemer);
 }
 
-/** Goes through the inputs; redeemers, actions and refunds are used up one by one. Gives the root that comes out. */
+/** Gives the root that comes out, by way of the crown where there is one. */
 function nextRoot(
   library: Library,
   tx: TransactionFields,
-  fields: Expr<List<Data>>,
+  redeemer: Expr<Pair<Int, List<Data>>>,
   reference: Expr<Data>,
   state: StateFields,
+  own: Own,
+): Expr<Bytes> {
+  return bind(
+    [u.equalInts(u.first(redeemer), int(4)), u.second(redeemer)],
+    (crowned, fields) =>
+      withCrownRoot((crownRoot) =>
+        bind([choose(crowned, startOf(crownRoot, fields, state), State.get.root(state))], (start) => {
+          const actions = u.unList(u.head(choose(crowned, u.tail(fields), fields)));
+          return bind(
+            [afterAll(library, tx, { crowned, actions, start }, reference, own)],
+            (end) => choose(crowned, call(crownRoot, end), end),
+          );
+        })
+      ),
+  );
+}
+
+/** The crown of a redeemer, once it has led to the root that there is. */
+function startOf(crownRoot: CrownRoot, fields: Expr<List<Data>>, state: StateFields): Expr<Bytes> {
+  return bind([Crowned.get.crown(Crowned.of(fields))], (crown) =>
+    check(
+      u.equalBytes(call(crownRoot, crown), State.get.root(state)),
+      "modify: the crown does not lead to the root",
+      crown,
+    ));
+}
+
+/** What requests are applied to: the trie's root, or its crown. */
+interface Applying {
+  readonly crowned: Expr<Bool>;
+  readonly actions: Expr<List<Data>>;
+  readonly start: Expr<Bytes>;
+}
+
+/** Goes through the inputs; redeemers, actions and refunds are used up one by one. Gives the root or the crown that comes out. */
+function afterAll(
+  library: Library,
+  tx: TransactionFields,
+  { crowned, actions, start }: Applying,
+  reference: Expr<Data>,
   own: Own,
 ): Expr<Bytes> {
   return bind([construct(0, own.policy, own.name)], (token) =>
@@ -132,7 +173,13 @@ function nextRoot(
                             request,
                             output,
                             u.head(refunds),
-                            self(rest, others, more, u.tail(refunds), applied(follow, root, request, u.second(action))),
+                            self(
+                              rest,
+                              others,
+                              more,
+                              u.tail(refunds),
+                              applied(follow, crowned, root, request, u.second(action)),
+                            ),
                           ),
                         ),
                         checkAll([
@@ -172,9 +219,9 @@ function nextRoot(
         go,
         Transaction.get.inputs(tx),
         Transaction.get.redeemers(tx),
-        Modify.get.actions(Modify.of(fields)),
+        actions,
         u.tail(Transaction.get.outputs(tx)),
-        State.get.root(state),
+        start,
       );
     }));
 }
@@ -191,14 +238,24 @@ function isKey(credential: Expr<Data>): Expr<Bool> {
   return u.equalInts(u.first(u.unConstr(credential)), int(0));
 }
 
+/** The root, or the crown, after a request. */
 function applied(
   follow: Follow,
-  root: Expr<Bytes>,
+  crowned: Expr<Bool>,
+  before: Expr<Bytes>,
   request: RequestFields,
   action: Expr<List<Data>>,
 ): Expr<Bytes> {
   const proof = Apply.get.proof(Apply.of(action));
-  return rootAfter(follow, root, Request.get.key(request), Request.get.operation(request), proof);
+  return bind([u.blake2b(Request.get.key(request))], (path) =>
+    bind([placeOf(path)], (at) => {
+      const root = choose(crowned, slotOf(before, at), before);
+      const above = choose(crowned, int(1), int(0));
+      return bind(
+        [rootAfter(follow, root, path, above, Request.get.operation(request), proof)],
+        (after) => choose(crowned, withSlot(before, at, after), after),
+      );
+    }));
 }
 
 /**

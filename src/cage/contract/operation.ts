@@ -6,12 +6,14 @@ import { type Follow, none } from "#src/cage/contract/proof.ts";
 
 /**
  * The root after an operation: insert (constructor 0, value), delete (1, value) or update (2, old and new value), on the fact
- * of a key. Fails when the proof does not lead to the root before, or the operation has another form.
+ * of a path. Fails when the proof does not lead to the root before, or the operation has another form. Roots may be those of a sub-trie with
+ * so many nibbles `above` it.
  */
 export function rootAfter(
   follow: Follow,
   root: Expr<Bytes>,
-  key: Expr<Bytes>,
+  path: Expr<Bytes>,
+  above: Expr<Int>,
   operation: Expr<Pair<Int, List<Data>>>,
   proof: Expr<List<Data>>,
 ): Expr<Bytes> {
@@ -26,7 +28,7 @@ export function rootAfter(
               u.isEmpty(u.tail(more)),
               "update: not two values",
               untuple(
-                call(follow, key, value, replacing, proof),
+                call(follow, path, above, value, replacing, proof),
                 (before, after) =>
                   check(u.equalBytes(before, root), "update: the proof does not lead to the root", after),
               ),
@@ -34,7 +36,7 @@ export function rootAfter(
           check(
             u.isEmpty(more),
             "not one value",
-            untuple(call(follow, key, none, value, proof), (before, after) =>
+            untuple(call(follow, path, above, none, value, proof), (before, after) =>
               choose(
                 u.equalInts(kind, int(0)),
                 check(u.equalBytes(before, root), "insert: the proof does not lead to the root", after),

@@ -43,8 +43,11 @@ import type { Bool, Bytes, Data, Expr, Fn, Int, List, Tuple } from "#src/cage/up
 
 /** Root before, root after. */
 export type Roots = Tuple<[Bytes, Bytes]>;
-/** (key, digest of the old value or no bytes, digest of the new value, proof) to both roots. */
-export type Follow = Expr<Fn<[Bytes, Bytes, Bytes, List<Data>], Roots>>;
+/**
+ * (path, nibbles of it above the sub-trie, digest of the old value or no bytes, digest of the new value, proof) to both roots of the sub-trie; with
+ * no nibbles above it, it is the trie.
+ */
+export type Follow = Expr<Fn<[Bytes, Int, Bytes, Bytes, List<Data>], Roots>>;
 
 const Branch = record({ skip: asInt, neighbors: asBytes });
 const Fork = record({ skip: asInt, neighbor: asData });
@@ -163,20 +166,18 @@ export function withFollow<R>(body: (follow: Follow) => Expr<R>): Expr<R> {
   return withPaths((paths) =>
     bind([sparse, allNibbles], (sparse, allNibbles) =>
       bind([
-        fn<[Bytes, Bytes, Bytes, List<Data>], Roots>((key, old, value, proof) =>
-          bind([u.blake2b(key)], (path) => {
-            const walk = recursive<[Int, List<Data>], Roots>((self) =>
-              fn((cursor, steps) =>
-                ifEmpty(
-                  steps,
-                  leafRoots(paths, path, cursor, old, value),
-                  step({ ...paths, sparse, allNibbles }, path, old, cursor, steps, self),
-                )
+        fn<[Bytes, Int, Bytes, Bytes, List<Data>], Roots>((path, above, old, value, proof) => {
+          const walk = recursive<[Int, List<Data>], Roots>((self) =>
+            fn((cursor, steps) =>
+              ifEmpty(
+                steps,
+                leafRoots(paths, path, cursor, old, value),
+                step({ ...paths, sparse, allNibbles }, path, old, cursor, steps, self),
               )
-            );
-            return call(walk, int(0), proof);
-          })
-        ),
+            )
+          );
+          return call(walk, above, proof);
+        }),
       ], (follow) => body(follow)))
   );
 }

@@ -3,7 +3,7 @@
  * for and the redeemer decide which handler answers.
  */
 import * as u from "#src/cage/uplc/builtin.ts";
-import { bind, check, choose, fn, int } from "#src/cage/uplc/expression.ts";
+import { bind, check, choose, fn, int, or } from "#src/cage/uplc/expression.ts";
 import type { Data, Expr, Fn, Int, List, Pair, Unit } from "#src/cage/uplc/term.ts";
 import {
   Context,
@@ -46,7 +46,7 @@ export const validator: Expr<Fn<[Data], Unit>> = fn((context) =>
     ))
 );
 
-/** Spending an output at the script: end 0 or modify 2 a state, contribute 1 or retract 3 a request. */
+/** Spending an output at the script: end 0 or modify 2 (4 with a crown) a state, contribute 1 or retract 3 a request. */
 function spend(
   spent: Spent,
   tx: TransactionFields,
@@ -90,9 +90,9 @@ function ofState(
     u.equalInts(action, int(0)),
     end(library, tx, reference, state),
     check(
-      u.equalInts(action, int(2)),
+      or(u.equalInts(action, int(2)), u.equalInts(action, int(4))),
       "no such redeemer",
-      modify(library, tx, u.second(redeemer), reference, state),
+      modify(library, tx, redeemer, reference, state),
     ),
   );
 }

@@ -11,7 +11,8 @@ import type { SpendRedeemer } from "#src/cage/redeemer.ts";
 const SPEND = 0n;
 const REDEEMERS = 5;
 
-const KINDS: readonly SpendRedeemer["type"][] = ["end", "contribute", "modify", "retract"];
+/** By constructor; 4 is an update with a crown. */
+const KINDS: readonly SpendRedeemer["type"][] = ["end", "contribute", "modify", "retract", "modify"];
 
 /** Kinds of the spend redeemers, by `refKey` of their input. */
 export function spendRedeemers(transaction: ScannedTransaction): Map<string, SpendRedeemer["type"]> {

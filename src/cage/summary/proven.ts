@@ -2,6 +2,7 @@
 import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { changeOf, EMPTY_ROOT, type Request } from "#src/cage/datum.ts";
 import type { Action } from "#src/cage/redeemer.ts";
+import { crownRoot, slotIn, withSlot } from "#src/forestry/crown.ts";
 import type { Spent, State } from "#src/cage/summary/spent.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 
@@ -18,26 +19,37 @@ export function provenBy(
   if (ended) return before?.redeemer?.type === "end";
   if (!before?.state || !after || !complete) return null;
   if (before.redeemer?.type !== "modify") return false;
-  const { actions } = before.redeemer;
+  const { actions, crown } = before.redeemer;
   if (actions.length !== requests.length) return false;
-  let root: Uint8Array | undefined = fromHex(before.state.root);
+  const start = crown ? crownRoot(crown) : fromHex(before.state.root);
+  if (!start || toHex(start) !== before.state.root) return false;
+  // the root, or the crown that leads to it
+  let root: Uint8Array | undefined = crown ?? fromHex(before.state.root);
   requests.forEach(({ request, redeemer }, i) => {
     const action = actions[i]!;
     const fits = redeemer?.type === (action.type === "apply" ? "contribute" : "retract");
-    root = root && fits ? next(root, request!, action) : undefined;
+    root = root && fits ? (crown ? crownAfter : next)(root, request!, action) : undefined;
   });
-  return root !== undefined && toHex(root) === after.root;
+  const end = root && crown ? crownRoot(root) : root;
+  return end !== undefined && toHex(end) === after.root;
 }
 
-/** The root after an action on a request; undefined where the proof does not start at the root before. */
-function next(root: Uint8Array, { key, operation }: Request, action: Action): Uint8Array | undefined {
+/** The crown after an action on a request. */
+function crownAfter(crown: Uint8Array, request: Request, action: Action): Uint8Array | undefined {
+  const { path } = changeOf(request.key, request.operation);
+  const held = next(slotIn(crown, path), request, action, 1);
+  return held && withSlot(crown, path, held);
+}
+
+/** The root after an action on a request; undefined where the proof does not start at the root before. Nibbles `above` make it a sub-trie's. */
+function next(root: Uint8Array, { key, operation }: Request, action: Action, above = 0): Uint8Array | undefined {
   if (action.type === "skip") return root;
   const change = changeOf(key, operation);
   const { path, value } = change;
-  const without = () => rootWithout(path, action.proof);
+  const without = () => rootWithout(path, action.proof, above);
   const before = change.type === "insert"
     ? without()
-    : rootWith(path, change.type === "update" ? change.old : value, action.proof);
+    : rootWith(path, change.type === "update" ? change.old : value, action.proof, above);
   if (!before || !equalBytes(before, root)) return undefined;
-  return change.type === "delete" ? without() : rootWith(path, value, action.proof);
+  return change.type === "delete" ? without() : rootWith(path, value, action.proof, above);
 }

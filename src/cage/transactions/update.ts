@@ -14,7 +14,10 @@ import type { Measure } from "#src/balance/balance.ts";
 import { neededLovelace } from "#src/balance/output.ts";
 import { changeOf, decodeDatum, type Request } from "#src/cage/datum.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";
-import { type Action, spendData } from "#src/cage/redeemer.ts";
+import { type Action, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
+import { takesCrowns } from "#src/cage/script.ts";
+import { behindCrown, CROWN_BYTES, crownOf } from "#src/forestry/crown.ts";
+import type { Proof } from "#src/forestry/proof.ts";
 import type { Forestry, Refusal } from "#src/forestry/trie.ts";
 import { type BuildFailure, type BuildInput, type Built, finish } from "#src/cage/transactions/common.ts";
 import { nextState, type OwnedState, ownedState } from "#src/cage/transactions/state.ts";
@@ -85,11 +88,13 @@ export interface Walked {
   readonly root: string;
   /** Bytes that those take in a transaction: about. */
   readonly bytes: number;
+  /** The crown of the facts, where it makes the transaction smaller: proofs then begin behind it. */
+  readonly crown?: Uint8Array;
 }
 
 interface Taken {
   readonly utxo: Utxo;
-  readonly action: Action;
+  readonly proof: Proof;
   readonly refund: NewOutput;
 }
 
@@ -106,20 +111,23 @@ export function walk(
   const named = new Map(input.requests.map((request) => [refKey(request.ref), request]));
   const taken: Taken[] = [];
   const left: RefusedRequest[] = [];
-  let [now, bytes] = [facts.copy(), 0];
+  const crown = takesCrowns(input.script) ? crownOf(facts) : undefined;
+  let [now, plain, crowned] = [facts.copy(), 0, crown ? CROWN_ITEM_BYTES : Infinity];
   for (const utxo of [...named.values()].sort((a, b) => compareRefs(a.ref, b.ref))) {
     const next = now.copy();
     const done = taking(input, token, next, utxo);
-    const added = done.ok ? bytesOf(done.value) : 0;
-    const refused = !done.ok ? done.error : bytes + added > room ? NO_ROOM.error : undefined;
+    const more = done.ok ? plain + bytesOf(done.value) : plain;
+    const moreCrowned = done.ok ? crowned + crownedBytesOf(done.value, next) : crowned;
+    const refused = !done.ok ? done.error : Math.min(more, moreCrowned) > room ? NO_ROOM.error : undefined;
     if (refused) {
       left.push({ request: refKey(utxo.ref), code: refused.code, message: refused.message });
     } else if (done.ok) {
       taken.push(done.value);
-      [now, bytes] = [next, bytes + added];
+      [now, plain, crowned] = [next, more, moreCrowned];
     }
   }
-  return { taken, left, root: toHex(now.root), bytes };
+  const walked = { taken, left, root: toHex(now.root) };
+  return crown && crowned < plain ? { ...walked, bytes: crowned, crown } : { ...walked, bytes: plain };
 }
 
 const NO_ROOM = fail("no_room", "The transaction has no room left for it: the next one may have.");
@@ -132,32 +140,45 @@ function taking(input: UpdateInput, token: string, facts: Forestry, utxo: Utxo):
   if (!refund.ok) return refund;
   const proof = facts.apply(changeOf(request.value.key, request.value.operation));
   if (!proof.ok) return proof;
-  return ok({ utxo, action: { type: "apply", proof: proof.value }, refund: refund.value });
+  return ok({ utxo, proof: proof.value, refund: refund.value });
 }
 
 /** Of a request's input and of its own redeemer with its units, about. */
 const INPUT_BYTES = 37 + 22;
 
+/** Of a crown in a redeemer: it stands in pieces of 64 bytes. */
+const CROWN_ITEM_BYTES = CROWN_BYTES + 18;
+
 /** What taking a request adds to a transaction. */
-function bytesOf({ action, refund }: Taken): number {
-  return INPUT_BYTES + encodeData(spendData({ type: "modify", actions: [action] })).length +
+function bytesOf({ proof, refund }: Pick<Taken, "proof" | "refund">): number {
+  return INPUT_BYTES + encodeData(spendData({ type: "modify", actions: [{ type: "apply", proof }] })).length +
     encodeOutput(refund).length;
+}
+
+/** The same in an update with a crown: as long as the facts, which are given as they are after it, have one. */
+function crownedBytesOf({ proof, refund }: Taken, after: Forestry): number {
+  const behind = crownOf(after) && behindCrown(proof);
+  return behind ? bytesOf({ proof: behind, refund }) : Infinity;
 }
 
 /** The transaction that applies what is taken. */
 export function buildWalked(
   input: UpdateInput,
   { owner, token, state }: OwnedState,
-  { taken, root }: Walked,
+  { taken, root, crown }: Walked,
   measure: Measure,
 ): Result<BuiltUpdate, BuildFailure> {
   const contribute = encodeData(spendData({ type: "contribute" }));
-  const actions = taken.map(({ action }) => action);
+  const actions = taken.map(({ proof }): Action => ({
+    type: "apply",
+    proof: crown ? behindCrown(proof)! : proof,
+  }));
+  const modify: SpendRedeemer = crown ? { type: "modify", actions, crown } : { type: "modify", actions };
   const built = finish(input, owner, {
     inputs: [input.state, ...taken.map(({ utxo }) => utxo)],
     outputs: [nextState(input, token, { owner: state.owner, root }), ...taken.map(({ refund }) => refund)],
     redeemers: [
-      { for: { purpose: "spend", ref: input.state.ref }, data: encodeData(spendData({ type: "modify", actions })) },
+      { for: { purpose: "spend", ref: input.state.ref }, data: encodeData(spendData(modify)) },
       ...taken.map(({ utxo: { ref } }) => ({ for: { purpose: "spend" as const, ref }, data: contribute })),
     ],
   }, measure);

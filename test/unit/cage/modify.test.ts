@@ -436,7 +436,9 @@ it("takes no state for a request and no request for a state", () => {
   expect(verdict(as(constr(0), request!))).toMatch(/not a state/);
   expect(verdict(as(RETRACT, plan.state))).toMatch(/not a request/);
   expect(verdict(as(CONTRIBUTE, plan.state))).toMatch(/not a request/);
-  expect(verdict(as(constr(4), plan.state))).toMatch(/no such redeemer/);
+  expect(verdict(as(constr(5), plan.state))).toMatch(/no such redeemer/);
+  expect(verdict(as(constr(4), plan.state))).not.toBe("accepted");
   expect(verdict(as(constr(4), request!))).toMatch(/not a state/);
+  expect(verdict(as(constr(5), request!))).toMatch(/not a state/);
   expect((request!.input as Constr).tag).toBe(0);
 });
