@@ -9,6 +9,8 @@ function unasked<T>(name: string): T {
   return new Proxy(target, {
     get: (_, key) => typeof key === "symbol" || key === "then" ? undefined : unasked(`${name}.${key}`),
     apply: () => {
+      // a pool beside another connects to nothing before it is asked
+      if (name === "store.beside") return unasked("store");
       throw new Error(`${name} was asked`);
     },
   }) as unknown as T;
