@@ -11,6 +11,7 @@ import { explainRoutes } from "#src/edge/tokens/explain.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { historyRoutes } from "#src/edge/tokens/history.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
+import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
 import { proofRoutes } from "#src/edge/tokens/proofs.ts";
 import { streamRoutes } from "#src/edge/tokens/stream.ts";
 import { tokenRoutes } from "#src/edge/tokens/tokens.ts";
@@ -38,6 +39,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   streamRoutes(app, desk);
   waitRoutes(app, desk);
   clientRoutes(app, desk);
+  pageRoutes(app);
   mountDocs(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",

@@ -1,0 +1,55 @@
+/** A wallet as browsers have them (CIP-30), whose key stays in the test: it signs with a library that the product does not use. */
+import CSL from "@emurgo/cardano-serialization-lib-nodejs";
+import type { BrowserContext } from "playwright-core";
+import type { User } from "./user.ts";
+
+export interface BrowserWallet {
+  /** Transactions that it was asked to sign, in hexadecimal, and whether others sign as well. */
+  readonly asked: (readonly [transaction: string, partial: boolean])[];
+  /** What it throws instead of signing, once for each. */
+  readonly refusals: { readonly code: number; readonly info: string }[];
+}
+
+/** The witness set with nothing but a user's signature. */
+export function witnessSet(user: User, transaction: string): string {
+  const hash = CSL.FixedTransaction.from_hex(transaction).transaction_hash();
+  const signatures = CSL.Vkeywitnesses.new();
+  signatures.add(CSL.make_vkey_witness(hash, user.key));
+  const set = CSL.TransactionWitnessSet.new();
+  set.set_vkeys(signatures);
+  return set.to_hex();
+}
+
+/** Puts a user's wallet into every page of a context, under `window.cardano.<id>`. */
+export async function installWallet(
+  context: BrowserContext,
+  user: User,
+  { id = "testwallet", networkId = 0 } = {},
+): Promise<BrowserWallet> {
+  const wallet: BrowserWallet = { asked: [], refusals: [] };
+  await context.exposeFunction("signForTest", (transaction: string, partial: boolean) => {
+    wallet.asked.push([transaction, partial]);
+    const refusal = wallet.refusals.shift();
+    return refusal ? { refusal } : { set: witnessSet(user, transaction) };
+  });
+  const address = CSL.Address.from_bech32(user.address).to_hex();
+  await context.addInitScript(({ id, networkId, address }) => {
+    const { signForTest } = globalThis as unknown as {
+      signForTest(transaction: string, partial: boolean): Promise<{ refusal?: object; set?: string }>;
+    };
+    const enabled = {
+      getNetworkId: () => Promise.resolve(networkId),
+      getChangeAddress: () => Promise.resolve(address),
+      getUsedAddresses: () => Promise.resolve([address]),
+      getUtxos: () => Promise.resolve(null),
+      signTx: async (transaction: string, partial: boolean) => {
+        const { refusal, set } = await signForTest(transaction, partial);
+        if (refusal) throw refusal;
+        return set;
+      },
+    };
+    const offered = { name: "Test wallet", apiVersion: "1.0.0", icon: "", enable: () => Promise.resolve(enabled) };
+    Object.assign(globalThis, { cardano: { [id]: offered } });
+  }, { id, networkId, address });
+  return wallet;
+}

@@ -1,0 +1,158 @@
+/** The token service's page: its files and how they are sent, how texts of strangers are shown, and what is made of a wallet's answers. */
+import fc from "fast-check";
+import { Hono } from "hono";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
+import { ada, piecesOf, plain } from "#src/edge/tokens/page/visible.js";
+import { offeredWallets, paymentKey, walletError } from "#src/edge/tokens/page/wallet.js";
+
+const app = new Hono();
+pageRoutes(app);
+
+/** Every file that the page loads, by its path, as its documents and modules name them. */
+async function loaded(): Promise<Map<string, Response & { readonly said: string }>> {
+  const found = new Map<string, Response & { readonly said: string }>();
+  const open = async (path: string) => {
+    if (found.has(path)) return;
+    const answer = await app.request(path);
+    const said = await answer.text();
+    found.set(path, Object.assign(answer, { said }));
+    const names = path === "/"
+      ? [...said.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)]
+      : [...said.matchAll(/from "(\.[^"]+)"/g)];
+    for (const [, name] of names) await open(new URL(name!, `http://page${path}`).pathname);
+  };
+  await open("/");
+  return found;
+}
+
+describe("the page's files", () => {
+  it("are there, of their types, under a policy that lets nothing else in", async () => {
+    const files = await loaded();
+    expect(files.size).toBeGreaterThan(12);
+    const types: Record<string, string> = { css: "text/css", js: "text/javascript" };
+    for (const [path, { status, headers }] of files) {
+      const type = types[path.slice(path.lastIndexOf(".") + 1)] ?? "text/html";
+      expect([path, status, headers.get("content-type")]).toEqual([path, 200, `${type}; charset=utf-8`]);
+      const policy = headers.get("content-security-policy")!;
+      expect(policy.split("; ")).toEqual(
+        expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"]),
+      );
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
+  it("name nothing that is elsewhere, and hold no script or style within the document", async () => {
+    const files = await loaded();
+    for (const [path, { said }] of files) {
+      const urls = (said.match(/\b(?:https?|wss?):\/\/[^\s"'`)]+/g) ?? []).filter((url) =>
+        url !== "http://www.w3.org/2000/svg"
+      );
+      expect([path, urls]).toEqual([path, []]);
+      expect(said, path).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/);
+    }
+    const { said } = files.get("/")!;
+    expect(said).not.toMatch(/\bstyle=|<style|\son[a-z]+=|<script(?![^>]*\ssrc=)/);
+    const weight = [...files.values()].reduce((sum, one) => sum + gzipSync(one.said).length, 0);
+    expect(weight).toBeLessThan(50_000);
+  });
+
+  it("come again only where they changed, and nothing else of their folders comes", async () => {
+    for (const path of ["/", "/page/tokens/page/app.js", "/page/operator/pages/dom.js"]) {
+      const etag = (await app.request(path)).headers.get("etag")!;
+      const again = await app.request(path, { headers: { "if-none-match": etag } });
+      expect([again.status, await again.text()]).toEqual([304, ""]);
+    }
+    for (
+      const path of ["/page/operator/pages/app.js", "/page/tokens/page/types.ts", "/page/tokens/page/..%2fdesk.ts"]
+    ) {
+      expect([path, (await app.request(path)).status]).toEqual([path, 404]);
+    }
+  });
+});
+
+describe("a text of a stranger", () => {
+  it("shows what cannot be seen, and bytes that are no text", () => {
+    const shown = (text: string) => piecesOf(text).map(({ text, odd }) => odd ? `[${text}]` : text).join("");
+    expect(shown("a b")).toBe("a b");
+    expect(shown(" a  b ")).toBe("[\\x20]a [\\x20]b[\\x20]");
+    expect(shown("a\0\n\u202eb\u200d")).toBe("a[\\x00][\\x0a][\\u{202e}]b[\\u{200d}]");
+    expect(shown("\udc80\udcffü\u{e0041}\u3164\u00a0.")).toBe("[\\x80][\\xff]ü[\\u{e0041}][\\u{3164}][\\u{a0}].");
+    expect(shown("ключ 鍵 🗝")).toBe("ключ 鍵 🗝");
+    expect([plain(""), plain("a\u202e")]).toEqual(["(empty)", "a\\u{202e}"]);
+  });
+
+  it("looks like no other text", () => {
+    const odd = fc.constantFrom(
+      " ",
+      "\0",
+      "\u202e",
+      "\\",
+      "x",
+      "0",
+      "\udc80",
+      "\ud83d",
+      "\udd11",
+      "\u0080",
+      "{",
+      "u",
+      "é",
+    );
+    const texts = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.array(odd, { maxLength: 6 }).map((parts) => parts.join("")),
+    );
+    fc.assert(fc.property(texts, texts, (a, b) => {
+      expect(JSON.stringify(piecesOf(a)) === JSON.stringify(piecesOf(b))).toBe(a === b);
+      expect(piecesOf(a).filter(({ text, odd }) => !odd && /[\p{C}\p{Zl}\p{Zp}]/u.test(text))).toEqual([]);
+    }));
+  });
+});
+
+it("lovelace are shown as ada with every digit", () => {
+  expect([0n, 1n, -1_500_000n, 45_000_000_000_000_001n].map(ada)).toEqual([
+    "0 ada",
+    "0.000001 ada",
+    "−1.5 ada",
+    "45,000,000,000.000001 ada",
+  ]);
+});
+
+describe("a browser's wallet", () => {
+  const world = globalThis as { cardano?: unknown };
+  afterEach(() => {
+    delete world.cardano;
+  });
+
+  it("is found among whatever stands beside it", () => {
+    expect([...offeredWallets()]).toEqual([]);
+    const wallet = { name: "One", enable: () => Promise.reject(new Error("not here")) };
+    world.cardano = { one: wallet, same: wallet, nameless: { enable: wallet.enable }, other: 5, none: null, half: {} };
+    expect([...offeredWallets()].map(([id, { name }]) => [id, name])).toEqual([["one", "One"], [
+      "nameless",
+      "nameless",
+    ]]);
+  });
+
+  it("is quoted in sentences, whatever it throws", () => {
+    const said = (error: unknown, asked: "any" | "sign" = "sign") => walletError(error, asked).message;
+    expect(said({ code: 2, info: "user declined sign tx" })).toBe(
+      "You declined to sign. Nothing was submitted. It says: user declined sign tx",
+    );
+    expect(said({ code: 1, info: "" })).toBe("The wallet cannot sign this: it does not have the key.");
+    expect(said({ code: -3, info: "no" }, "any")).toBe("The wallet refused. It says: no");
+    expect(said(new Error("broken"))).toBe("The wallet did not do it. It says: broken");
+    expect(said("broken")).toBe("The wallet did not do it. It says: broken");
+    for (const odd of [undefined, null, 5, {}, { code: "__proto__" }]) {
+      expect(said(odd)).toBe("The wallet did not do it.");
+    }
+  });
+
+  it("has keys in its addresses, or has scripts", () => {
+    const [key, stake] = ["11".repeat(28), "22".repeat(28)];
+    expect(["00", "20", "61"].map((head) => paymentKey(head + key + stake))).toEqual([key, key, key]);
+    expect(["10", "30", "71", "e0"].map((head) => paymentKey(head + key))).toEqual(Array(4).fill(undefined));
+  });
+});
