@@ -227,6 +227,20 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    name: "makes an output of nothing",
+    why: "amount",
+    run: (bent, meant) =>
+      void outputs(bent).push(new Encoded(encodeOutput({ address: own(meant).base, value: lovelace(0n) }))),
+  },
+  {
+    name: "makes an output of less than nothing",
+    why: "amount",
+    run(bent, meant) {
+      take(bent, meant, -ADA);
+      outputs(bent).push(new Encoded(encodeOutput({ address: own(meant).base, value: lovelace(-ADA) })));
+    },
+  },
+  {
     name: "raises the fee beyond what is meant",
     why: "fee",
     run(bent, meant) {

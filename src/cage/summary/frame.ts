@@ -56,7 +56,9 @@ function* money(summary: Summary, intent: Intent): Generator<Reason> {
     const meant = input.output?.whose === "contract" && input.output.holds !== null;
     yield* unless(isWallet(input) || meant, "input", `It spends ${input.outputRef}, which is none of the requester's.`);
   }
-  for (const { index, purpose, address } of summary.pays) {
+  for (const { index, purpose, address, amount } of summary.pays) {
+    const isPaid = amount.lovelace > 0n && Object.values(amount.assets).every((quantity) => quantity > 0n);
+    yield* unless(isPaid, "amount", `Its output ${index} holds less than something.`);
     yield* unless(purpose !== "payment", "payment", `Its output ${index} pays ${address}.`);
   }
   const { collateral, net } = summary;

@@ -1,0 +1,17 @@
+/** Transactions with something in them changed at random: what is still taken for what was meant does the same. */
+import { beforeAll, expect, test } from "vitest";
+import { initHash } from "#src/cardano/hash.ts";
+import { meantTransactions } from "../support/summaries.ts";
+import { judgeMutants } from "../support/summary_mutants.ts";
+
+const ROUNDS = 4_000;
+
+beforeAll(initHash);
+
+test.each(meantTransactions())(`${ROUNDS} mutants of $name`, async (meant) => {
+  const { decodable, taken } = await judgeMutants(meant, ROUNDS, meant.transaction.length);
+  console.log(`${meant.name}: ${decodable} of ${ROUNDS} are transactions, ${taken} do what was meant`);
+  // enough of them are transactions, and nearly all of those do something else
+  expect(decodable).toBeGreaterThan(ROUNDS / 10);
+  expect(taken).toBeLessThan(decodable / 2);
+});
