@@ -41,7 +41,9 @@ export function h(tag, props = {}, ...children) {
   for (const [name, value] of Object.entries(props)) {
     if (typeof value !== "function" && !HARMLESS.test(name)) throw new Error(`the attribute ${name} is not for pages`);
   }
-  if (typeof props.href === "string" && !/^(#|\/(?!\/))/.test(props.href)) throw new Error("a link that leads elsewhere");
+  if (typeof props.href === "string" && !/^(#|\/(?!\/))/.test(props.href)) {
+    throw new Error("a link that leads elsewhere");
+  }
   const element = document.createElement(tag);
   fill(element, props, children);
   return element;

@@ -156,6 +156,8 @@ export function factsPart(tokenId, { signal, current, showHistory }) {
   };
   /** Reads what is shown anew. @param {string} [now] the root that the token has */
   const load = async (now = root) => {
+    // what was found of a key was found in another state
+    if (root !== now) answer.replaceChildren();
     root = now;
     const begins = prefix.value === "" ? "" : `&prefix=${percent(new TextEncoder().encode(prefix.value))}`;
     const limit = Math.min(MOST, Math.max(PAGE, shown.length));
