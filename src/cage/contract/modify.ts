@@ -10,6 +10,9 @@
  *
  * A request that is applied contributes, and one that is passed over is retracted: readers of the ledger see by a request's own redeemer
  * what became of it.
+ *
+ * Many requests may share a crown (`crown.ts`): then proofs begin behind the branch at the top, and what is handed from request to request
+ * is not the root but what that branch holds.
  */
 import { constr } from "#src/cardano/data.ts";
 import * as u from "#src/cage/uplc/builtin.ts";

@@ -14,6 +14,7 @@ import { readSpend, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts"
 import { cageScripts, takesCrowns } from "#src/cage/script.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { behindCrown, CROWN_BYTES, crownOf, crownRoot, slotIn, withSlot } from "#src/forestry/crown.ts";
+import { bucketOf, cutOf, neededBuckets, openCut } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 import type { Proof } from "#src/forestry/proof.ts";
@@ -69,6 +70,21 @@ describe("a crown", () => {
     const alike = leaves.filter(({ path }) => path[0] === leaves[0]!.path[0]);
     expect(alike.length).toBeGreaterThan(1);
     expect(crownOf(Forestry.from(alike))).toBeUndefined();
+  });
+  it("is that of a large trie also where only its cut and some buckets are at hand", () => {
+    const whole = factsOf(3_000);
+    const changed = Array.from({ length: 5 }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`)));
+    const cut = cutOf(whole);
+    const needed = neededBuckets(cut, changed.map(({ path }) => path));
+    const all = Array.from({ length: 3_000 }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`)));
+    const buckets = new Map(needed.map((bucket) => [bucket, all.filter(({ path }) => bucketOf(path) === bucket)]));
+    const opened = openCut(cut, buckets);
+    if (!opened.ok) throw new Error(opened.error.message);
+    expect(crownOf(opened.value)).toEqual(crownOf(whole));
+    for (const { path, value } of changed) {
+      expect(opened.value.apply({ type: "delete", path, value })).toEqual(whole.apply({ type: "delete", path, value }));
+      expect(crownOf(opened.value)).toEqual(crownOf(whole));
+    }
   });
   it("goes on with each proof behind it as the trie does", () => {
     const trie = facts.copy();
