@@ -311,7 +311,8 @@ export class Hostile {
       };
       this.withTwin(draft, token, inputs, made);
       inputs.push(token.ref);
-      redeemers.push(this.spend(token.ref, { type: "modify", actions: [] }));
+      const crown = token.script === NEW && this.serial % 2 === 0 ? { crown: new Uint8Array(512) } : {};
+      redeemers.push(this.spend(token.ref, { type: "modify", actions: [], ...crown }));
       made.push({ output: this.stateOutput(next), then: (ref) => draft.tokens.set(token.name, { ...next, ref }) });
     }
     const names = new Set(tokens.map(({ name }) => name));
