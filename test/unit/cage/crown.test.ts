@@ -2,26 +2,14 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { concat, toHex, utf8 } from "#src/base/bytes.ts";
 import { Constr, constr, type Data } from "#src/cardano/data.ts";
-import { scanTransaction } from "#src/cardano/scan.ts";
-import { compareRefs, refKey, type Utxo } from "#src/cardano/output.ts";
-import { encode } from "#src/cardano/cbor.ts";
-import { scriptAddress } from "#src/cardano/address.ts";
-import { decodeDatum, encodeState } from "#src/cage/datum.ts";
-import { provenBy } from "#src/cage/summary/proven.ts";
-import type { Spent } from "#src/cage/summary/spent.ts";
-import { spendRedeemers } from "#src/cage/index/redeemers.ts";
 import { readSpend, spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
-import { cageScripts, takesCrowns } from "#src/cage/script.ts";
-import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { behindCrown, CROWN_BYTES, crownOf, crownRoot, slotIn, withSlot } from "#src/forestry/crown.ts";
 import { bucketOf, cutOf, neededBuckets, openCut } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 import type { Proof } from "#src/forestry/proof.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import { as, asInt, decode, entry } from "#src/cardano/cbor.ts";
-import { readData } from "#src/cardano/data.ts";
-import { factsOf, measure, must, op, Outputs, published, requested, stated } from "../../support/cage.ts";
+import { factsOf, op } from "../../support/cage.ts";
 import {
   modifying,
   type Plan,
@@ -31,8 +19,7 @@ import {
   update,
   verdict,
 } from "../../support/cage_world.ts";
-import { coin, person, utxo } from "../../support/wallet.ts";
-import { accepted, asked, cage, paying, updating, type Whole } from "../../support/whole_transaction.ts";
+import { accepted, asked, paying, updating, type Whole } from "../../support/whole_transaction.ts";
 
 beforeAll(initHash);
 
@@ -227,107 +214,6 @@ function after300(): Forestry {
   trie.delete(path, value);
   return trie;
 }
-
-describe("a built update", () => {
-  const alice = person("alice");
-  const payer = coin(alice.enterprise, 100_000_000n);
-  const world = (count: number, most: number) => {
-    const trie = factsOf(count);
-    const state = stated(TOKEN, alice.key, trie);
-    const all = Array.from({ length: most }, (_, i) => requested(TOKEN, `new ${i}`, op.insert("v")));
-    return { trie, state, all, outputs: new Outputs(payer, state, ...all) };
-  };
-  const redeemerOf = (transaction: Uint8Array, state: Utxo): SpendRedeemer | undefined => {
-    const scanned = scanTransaction(transaction);
-    const index = scanned.inputs.findIndex((ref) => refKey(ref) === refKey(state.ref));
-    const redeemers = as(entry(as(decode(transaction), "array").value[1]!, 5), "map").value;
-    const found = redeemers.find(([key]) => {
-      const [tag, at] = as(key, "array").value;
-      return asInt(tag) === 0n && Number(asInt(at)) === index;
-    });
-    return found && readSpend(readData(as(found[1], "array").value[0]!));
-  };
-
-  it("shares a crown where that is smaller", () => {
-    const { trie, state, all, outputs } = world(1_000, 12);
-    const built = must(buildUpdate({ ...outputs.input(alice.enterprise), state, requests: all }, trie, measure));
-    const redeemer = redeemerOf(built.transaction, state);
-    expect(redeemer).toMatchObject({ type: "modify", crown: crownOf(trie) });
-    expect(spendRedeemers(scanTransaction(built.transaction)).get(refKey(state.ref))).toBe("modify");
-    // whoever looks at the transaction alone finds the new root explained
-    const told = (root: string, top = crownOf(trie)!) => {
-      const read = redeemerOf(built.transaction, state)!;
-      const before: Spent = {
-        ref: state.ref,
-        output: state.output,
-        state: {
-          ...decodeDatum(state.output.datum!) as object,
-          type: "state",
-          root: toHex(trie.root),
-        } as Spent["state"],
-        request: undefined,
-        redeemer: read.type === "modify" ? { ...read, crown: top } : read,
-      };
-      const spent = [...all].sort((a, b) => compareRefs(a.ref, b.ref)).map(({ ref, output }): Spent => {
-        const datum = decodeDatum(output.datum!);
-        const request = datum?.type === "request" ? datum.request : undefined;
-        return { ref, output, state: undefined, request, redeemer: { type: "contribute" } };
-      });
-      return provenBy(false, false, before, { ...before.state!, root }, spent, true);
-    };
-    expect(told(built.root)).toBe(true);
-    expect(told(toHex(trie.root))).toBe(false);
-    expect(told(built.root, withSlot(crownOf(trie)!, new Uint8Array(32), trie.root))).toBe(false);
-    const { created } = outputs.apply(built, alice);
-    expect(created.length).toBeGreaterThan(12);
-    const one = world(1_000, 1);
-    const single = must(
-      buildUpdate({ ...one.outputs.input(alice.enterprise), state: one.state, requests: one.all }, one.trie, measure),
-    );
-    expect(redeemerOf(single.transaction, one.state)).not.toHaveProperty("crown");
-  });
-  it("shares none where the facts have none on the way", () => {
-    // two slots at the top, of which one is emptied and filled again
-    const keys = Array.from({ length: 400 }, (_, i) => `k${i}`);
-    const slotOf = (key: string) => leafOf(utf8(key), utf8("v")).path[0]! >> 4;
-    const [lone, ...many] = [keys.find((key) => slotOf(key) === 3)!, ...keys.filter((key) => slotOf(key) === 9)];
-    const trie = Forestry.from([lone, ...many].map((key) => leafOf(utf8(key), utf8("v"))));
-    expect(crownOf(trie)).toBeDefined();
-    const state = stated(TOKEN, alice.key, trie);
-    const ref = (i: number) => ({ txHash: i.toString(16).padStart(64, "0"), index: 0 });
-    const all = [
-      requested(TOKEN, lone, op.remove("v"), { ref: ref(1) }),
-      ...many.slice(0, 12).map((key, i) => requested(TOKEN, key, op.update("v", "w"), { ref: ref(2 + i) })),
-      requested(TOKEN, lone, op.insert("v"), { ref: ref(99) }),
-    ];
-    const outputs = new Outputs(payer, state, ...all);
-    const built = must(buildUpdate({ ...outputs.input(alice.enterprise), state, requests: all }, trie, measure));
-    expect(redeemerOf(built.transaction, state)).not.toHaveProperty("crown");
-    outputs.apply(built, alice);
-  });
-  it("of a token of the first version has none, and is taken by its script", () => {
-    const [first] = cageScripts;
-    expect(takesCrowns(first!)).toBe(false);
-    expect(takesCrowns(cageScripts.at(-1)!)).toBe(true);
-    const trie = factsOf(1_000);
-    const address = scriptAddress(0, first!.hash).hex;
-    const state = utxo({
-      address,
-      value: { lovelace: 2_000_000n, assets: new Map([[first!.hash + TOKEN, 1n]]) },
-      datum: encodeState({ owner: alice.key, root: toHex(trie.root) }),
-    });
-    const all = Array.from(
-      { length: 8 },
-      (_, i) => asked(TOKEN, `new ${i}`, op.insert("v"), { policy: first!.hash, address }).utxo,
-    );
-    const outputs = new Outputs(payer, state, ...all);
-    const script = utxo({ ...published.output, script: encode([3, first!.compiledCode]) });
-    const input = outputs.input(alice.enterprise, { script: first!, reference: script });
-    const built = must(buildUpdate({ ...input, state, requests: all }, trie, measure));
-    expect(redeemerOf(built.transaction, state)).not.toHaveProperty("crown");
-    expect(address).not.toBe(cage);
-  });
-});
 
 it("redeemers with a crown are read as they are written", () => {
   const redeemer: SpendRedeemer = { type: "modify", actions: [{ type: "apply", proof: [] }, { type: "skip" }], crown };
