@@ -146,10 +146,11 @@ export function factsPart(tokenId, { signal, current, showHistory }) {
     } catch (error) {
       if (signal.aborted || mine !== turn) return;
       const { code } = /** @type {{ code?: string }} */ (error);
-      if (code === "token_ended") {
+      // the view says itself that there is no such token
+      if (code === "token_ended" || code === "token_unknown") {
         shown = [];
         keyed(list, shown, ({ key }) => key, row);
-        setText(note, "The token has ended.");
+        setText(note, code === "token_ended" ? "The token has ended." : "None.");
       } else alert.show(error);
       more.hidden = true;
     }

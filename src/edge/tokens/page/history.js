@@ -79,7 +79,9 @@ export function historyPart(tokenId, { signal }) {
     } catch (error) {
       if (signal.aborted || mine !== turn) return;
       more.hidden = true;
-      alert.show(readable(error));
+      // the view says itself that there is no such token
+      if (/** @type {{ code?: string }} */ (error).code === "token_unknown") setText(note, "None.");
+      else alert.show(readable(error));
     }
   };
   const load = async () => {
