@@ -263,7 +263,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     expect(wallet.asked).toEqual([]);
     // the truth is signed
     liar.lie = undefined;
-    await request(page, "insert", "new", { new: "value" });
+    await request(page, "insert", "new", { new: "long ".repeat(1_500) });
     await sign(page);
     expect(wallet.asked.length).toBe(1);
   });
@@ -280,6 +280,9 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     const fact = facts.locator("li", { hasText: "k = forged" });
     await fact.getByRole("button", { name: "Check" }).click();
     await fact.locator(".verdict.bad", { hasText: "NOT verified The proof does not lead to the root." }).waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    await page.setViewportSize({ width: 1280, height: 720 });
     // a proof that is right does not make a list right
     const { lie } = liar;
     liar.lie = async (asked, answer, honest) =>

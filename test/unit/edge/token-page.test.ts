@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
+import { mostLocked } from "#src/edge/tokens/page/actions.js";
 import { ada, piecesOf, plain } from "#src/edge/tokens/page/visible.js";
 import { offeredWallets, paymentKey, walletError } from "#src/edge/tokens/page/wallet.js";
 
@@ -118,6 +119,15 @@ it("lovelace are shown as ada with every digit", () => {
     "−1.5 ada",
     "45,000,000,000.000001 ada",
   ]);
+});
+
+it("a request may lock as much as the ledger wants for what it holds, and not much more", () => {
+  // 4310 lovelace for each byte on the networks that there are
+  for (const size of [0, 1, 100, 5_000, 14_000]) {
+    const most = mostLocked("k", "", "ü".repeat(size / 2));
+    expect(most).toBeGreaterThan(4_310n * BigInt(size + 700));
+    expect(most).toBeLessThan(11_000_000n + 5_001n * BigInt(size));
+  }
 });
 
 describe("a browser's wallet", () => {

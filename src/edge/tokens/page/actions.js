@@ -23,6 +23,10 @@ export const actionsOf = (tokenId, doing) =>
     ending(tokenId, doing),
   );
 
+/** Lovelace that a request may lock: what any may, and more than the ledger wants for each byte that is asked for. @param {string[]} texts */
+export const mostLocked = (...texts) =>
+  texts.reduce((sum, text) => sum + 5_000n * BigInt(new TextEncoder().encode(text).length), 10_000_000n);
+
 /** @param {string} id */
 const textField = (id) => h("input", { id, autocomplete: "off", spellcheck: "false", autocapitalize: "off" });
 
@@ -62,12 +66,14 @@ function requesting(tokenId, { wallet }) {
           : kind === "update"
           ? service.update(address, tokenId, name, oldValue, newValue)
           : service.delete(address, tokenId, name, oldValue),
-      intent: (_built, { address }) =>
-        kind === "insert"
-          ? { type: kind, token: tokenId, key: name, newValue, address }
+      intent: (_built, { address }) => {
+        const common = { token: tokenId, key: name, address, maxLocked: mostLocked(name, oldValue, newValue) };
+        return kind === "insert"
+          ? { type: kind, ...common, newValue }
           : kind === "update"
-          ? { type: kind, token: tokenId, key: name, oldValue, newValue, address }
-          : { type: kind, token: tokenId, key: name, oldValue, address },
+          ? { type: kind, ...common, oldValue, newValue }
+          : { type: kind, ...common, oldValue };
+      },
     });
   };
   return panel(
