@@ -8,6 +8,8 @@ export interface BrowserWallet {
   readonly asked: (readonly [transaction: string, partial: boolean])[];
   /** What it throws instead of signing, once for each. */
   readonly refusals: { readonly code: number; readonly info: string }[];
+  /** What it answers instead of its signature, once for each. */
+  readonly odd: ((transaction: string) => string)[];
 }
 
 /** The witness set with nothing but a user's signature. */
@@ -26,11 +28,11 @@ export async function installWallet(
   user: User,
   { id = "testwallet", networkId = 0 } = {},
 ): Promise<BrowserWallet> {
-  const wallet: BrowserWallet = { asked: [], refusals: [] };
+  const wallet: BrowserWallet = { asked: [], refusals: [], odd: [] };
   await context.exposeFunction("signForTest", (transaction: string, partial: boolean) => {
     wallet.asked.push([transaction, partial]);
     const refusal = wallet.refusals.shift();
-    return refusal ? { refusal } : { set: witnessSet(user, transaction) };
+    return refusal ? { refusal } : { set: wallet.odd.shift()?.(transaction) ?? witnessSet(user, transaction) };
   });
   const address = CSL.Address.from_bech32(user.address).to_hex();
   await context.addInitScript(({ id, networkId, address }) => {

@@ -8,7 +8,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { bound, type Fields, taken } from "../../support/bent_transactions.ts";
 import { startBrowser } from "../../support/browser.ts";
-import { type BrowserWallet, installWallet } from "../../support/browser_wallet.ts";
+import { type BrowserWallet, installWallet, witnessSet } from "../../support/browser_wallet.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
 import { type LyingInstance, startLying } from "../../support/lying_instance.ts";
 import { fund, http, land, User } from "../../support/user.ts";
@@ -264,8 +264,16 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     // the truth is signed
     liar.lie = undefined;
     await request(page, "insert", "new", { new: "long ".repeat(1_500) });
-    await sign(page);
-    expect(wallet.asked.length).toBe(1);
+    await says(page, "it does what you asked for and nothing else");
+    // nor is anything submitted that the wallet did not sign with the address's key
+    wallet.odd.push(() => "a0", () => "not hexadecimal", (transaction) => witnessSet(other, transaction));
+    const no = "What the wallet answered is no set of signatures. Nothing was submitted.";
+    for (const text of [no, no, "The wallet has not signed with the key of the address. Nothing was submitted."]) {
+      await press(page, "Sign with Test wallet");
+      await page.locator("dialog .alert:visible", { hasText: text }).waitFor();
+    }
+    await landed(page);
+    expect(wallet.asked.length).toBe(4);
   });
 
   it("says so where a fact is not what the state output has", async () => {
