@@ -24,7 +24,9 @@ const LIMIT = 20;
 /** Prints what both sides get, without and with a limit. */
 export async function benchAbuse(print: (line: string) => void = console.log): Promise<void> {
   const rows = [];
-  for (const [limit, builds] of [[0, 0], [0, 32], [LIMIT, 32], [LIMIT, 8]] as const) rows.push(await under(limit, builds));
+  for (const [limit, builds] of [[0, 0], [0, 32], [LIMIT, 32], [LIMIT, 8]] as const) {
+    rows.push(await under(limit, builds));
+  }
   table(
     [
       "requests of a client",
