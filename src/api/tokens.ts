@@ -125,6 +125,7 @@ export const tokens = z.object({
     tokenId: z.string(),
     owner: z.string(),
     root: z.string(),
+    status: z.enum(["live", "quarantined"]),
     state,
     outputRefId: z.string(),
     current: z.object({ state, outputRefId: z.string() }),
@@ -183,13 +184,15 @@ export const transaction = z.object({
 
 /** Longest time that an answer may wait, in milliseconds. */
 export const LONGEST_WAIT_MS = 60_000;
-export const waitMs = z.string().regex(/^\d{1,6}$/).transform(Number)
+export const waitMs = z.string().regex(/^\d{1,6}$/, `milliseconds, a whole number up to ${LONGEST_WAIT_MS}`).transform(
+  Number,
+)
   .refine((ms) => ms <= LONGEST_WAIT_MS, `${LONGEST_WAIT_MS} ms at the most`).meta({
     type: "integer",
     description: `Milliseconds that the answer may wait, ${LONGEST_WAIT_MS} at the most.`,
     example: 20_000,
   });
-export const depth = z.string().regex(/^\d{1,4}$/).transform(Number).meta({
+export const depth = z.string().regex(/^\d{1,4}$/, "blocks, a whole number up to 9999").transform(Number).meta({
   type: "integer",
   description: "Blocks that are to be on top of the one that holds the transaction.",
   example: 5,

@@ -7,9 +7,10 @@ import { HttpFailure } from "#src/edge/errors.ts";
 /** Says where the next page is, where there is one. */
 export function linkNext(c: Context, next: Json | undefined): void {
   if (next === undefined) return;
-  const url = new URL(c.req.url);
-  url.searchParams.set("after", cursorText(next));
-  c.header("Link", `<${url.pathname}${url.search}>; rel="next"`);
+  const { pathname, search } = new URL(c.req.url);
+  // as it was asked: what is no UTF-8 would not survive being read and written
+  const asked = search.slice(1).split("&").filter((part) => part !== "" && !new URLSearchParams(part).has("after"));
+  c.header("Link", `<${pathname}?${[...asked, `after=${cursorText(next)}`].join("&")}>; rel="next"`);
 }
 
 /** What a client asks of a list by pages. */

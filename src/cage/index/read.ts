@@ -23,6 +23,8 @@ export interface TokenState {
 export interface TokenLine extends Pick<TokenState, "token" | "owner" | "root"> {
   /** Of the state output. */
   readonly ref: OutRef;
+  /** Whether the index no longer vouches for its facts. */
+  readonly quarantined: boolean;
 }
 
 /** What became of a token id: never seen, alive, or ended. */
@@ -98,9 +100,11 @@ export async function readToken(sql: Queries, token: string): Promise<TokenStand
 
 /** Tokens that are alive, oldest state first; without their outputs, whose decoding would hold up the loop that serves. */
 export async function readTokens(sql: Queries): Promise<TokenLine[]> {
-  const rows = await sql<{ token: string; owner: string; root: string; ref: string }[]>`
-    select token, owner, root, ref from token_state where to_slot is null order by from_slot, token`;
-  return rows.map(({ token, owner, root, ref }) => ({ token, owner, root, ref: parseRefKey(ref) }));
+  const rows = await sql<{ token: string; owner: string; root: string; ref: string; quarantined: boolean }[]>`
+    select s.token, s.owner, s.root, s.ref, q.token is not null as quarantined
+    from token_state s left join token_quarantine q on q.token = s.token and q.to_slot is null
+    where s.to_slot is null order by s.from_slot, s.token`;
+  return rows.map(({ ref, ...row }) => ({ ...row, ref: parseRefKey(ref) }));
 }
 
 /** Open requests of a token in the ledger's order of their outputs: all, or the first of them. */

@@ -69,10 +69,11 @@ export function standingView(tokenId: string, standing: TokenStanding) {
 }
 
 /** A token in a list. */
-export function tokenLine({ token, owner, root, ref }: TokenLine) {
+export function tokenLine({ token, owner, root, ref, quarantined }: TokenLine) {
   const outputRefId = refText(ref);
   const said = { owner, root };
-  return { tokenId: token, owner, root, state: said, outputRefId, current: { state: said, outputRefId } };
+  const status = quarantined ? "quarantined" : "live";
+  return { tokenId: token, owner, root, status, state: said, outputRefId, current: { state: said, outputRefId } };
 }
 
 /** How far the index has read; `ready` when it stands at the network's tip. */

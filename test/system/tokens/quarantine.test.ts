@@ -79,6 +79,9 @@ it("is quarantined, told as such, and released by a replay: its facts are right,
     body: { code: "not_explained", error: expect.stringMatching(/is not explained/) },
   });
   expect((await get(`/token/${token}`)).body).toMatchObject({ status: "quarantined", reason: seen.reason });
+  expect((await get("/tokens")).body.tokens).toContainEqual(
+    expect.objectContaining({ tokenId: token, status: "quarantined" }),
+  );
   await store.sql`update token_request_end set status = 'applied' where token = ${token}`;
 
   expect(await release(token)).toMatchObject({

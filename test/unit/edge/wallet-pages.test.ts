@@ -97,3 +97,8 @@ interface Operation {
     readonly content?: Record<string, { readonly schema?: { readonly type?: string } }>;
   }>;
 }
+
+test("what else was asked stays as it was, byte by byte, whatever its place", async () => {
+  const { next } = await asked(["a", "b", "c"], "/list?prefix=%ff%2B+x&limit=1&after=ImEi&x=1");
+  expect(next).toBe("/list?prefix=%ff%2B+x&limit=1&x=1&after=ImIi");
+});
