@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     name: "long",
     include: ["test/long/**/*.test.ts"],
+    globalSetup: ["test/support/global.ts"],
     pool: "forks",
     maxWorkers: 1,
     fileParallelism: false,
