@@ -19,6 +19,7 @@ import { textBytes } from "#src/cage/text.ts";
 import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
 import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.ts";
+import type { Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, readAvailable } from "#src/chain/available.ts";
@@ -275,20 +276,37 @@ function updated(built: BuiltUpdate & Partial<BuiltBatch>, dryRun: boolean): Rec
   };
 }
 
-async function transfer(
+/** Builds what needs nothing but the token's state. */
+async function onState(
   options: TokenBuildOptions,
   view: View,
-  input: { address: string; to: string },
+  intent: TokenIntent,
+  address: string,
   { entity, deadline }: BuildContext,
+  build: (input: BuildInput & { readonly state: Utxo }) => Promise<Offer>,
 ): Promise<Answer> {
-  const no = impossible(view, { type: "UPDATE" });
+  const no = impossible(view, intent);
   if (no) return no;
   const script = await versionOf(options, entity.id);
   const read = (sql: Queries) => stateOf(sql, entity.id);
-  return await building(options, input.address, deadline, script, read, async (common, state) => {
-    if (!state) return ended;
-    const { to } = input;
-    const built = await options.builders.run("transfer", { ...common, state: state.utxo, to }, { deadline });
+  return await building(
+    options,
+    address,
+    deadline,
+    script,
+    read,
+    async (common, state) => state ? await build({ ...common, state: state.utxo }) : ended,
+  );
+}
+
+function transfer(
+  options: TokenBuildOptions,
+  view: View,
+  { address, to }: { address: string; to: string },
+  context: BuildContext,
+): Promise<Answer> {
+  return onState(options, view, { type: "UPDATE" }, address, context, async (input) => {
+    const built = await options.builders.run("transfer", { ...input, to }, { deadline: context.deadline });
     if (!built.ok) return built;
     return ok({ built: built.value, more: { owner: built.value.owner, signers: [...built.value.signers] } });
   });
@@ -330,19 +348,14 @@ function gone(request: string): Result<never, Failure> {
   return fail("request_unknown", `There is no open request ${refText(request)}.`);
 }
 
-async function end(
+function end(
   options: TokenBuildOptions,
   view: View,
-  input: { address: string },
-  { entity, deadline }: BuildContext,
+  { address }: { address: string },
+  context: BuildContext,
 ): Promise<Answer> {
-  const no = impossible(view, { type: "END" });
-  if (no) return no;
-  const script = await versionOf(options, entity.id);
-  const read = (sql: Queries) => stateOf(sql, entity.id);
-  return await building(options, input.address, deadline, script, read, async (common, state) => {
-    if (!state) return ended;
-    const built = await options.builders.run("end", { ...common, state: state.utxo }, { deadline });
+  return onState(options, view, { type: "END" }, address, context, async (input) => {
+    const built = await options.builders.run("end", input, { deadline: context.deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;
   });
 }

@@ -2,6 +2,19 @@
 import type { Context } from "hono";
 import { utf8 } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import type { EventLog } from "#src/runtime/eventLog.ts";
+
+/** Longest silence of a stream, in milliseconds, unless it says otherwise. */
+export const KEEP_ALIVE_MS = 15_000;
+/** Most readers of events at a time, unless a service says otherwise. */
+export const MOST_READERS = 1_000;
+
+/** Throws 503 `too_many_readers` where no more may read. */
+export function admitReader(events: Pick<EventLog, "readers">, most = MOST_READERS): void {
+  if (events.readers() < most) return;
+  throw new HttpFailure(503, "too_many_readers", `There are ${most} readers of events already.`);
+}
 
 export interface EventStreamOptions<B> {
   /** Longest silence, in milliseconds; a comment is sent then. */

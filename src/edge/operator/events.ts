@@ -13,7 +13,7 @@ import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
 import { toJson } from "#src/base/json.ts";
 import { check, RETRY_LATER } from "#src/edge/route.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { eventStream } from "#src/edge/eventStream.ts";
+import { admitReader, eventStream, KEEP_ALIVE_MS, MOST_READERS } from "#src/edge/eventStream.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import type { EventBatch, EventLog } from "#src/runtime/eventLog.ts";
 import { cloudEvent } from "#src/runtime/events.ts";
@@ -28,14 +28,14 @@ export interface EventRouteOptions {
 }
 
 /** The part of the operator service that streams transitions. The streams end when the event log is closed. */
-export function eventRoutes({ events, keepAliveMs = 15_000, most = 1_000 }: EventRouteOptions): OperatorPart {
+export function eventRoutes(
+  { events, keepAliveMs = KEEP_ALIVE_MS, most = MOST_READERS }: EventRouteOptions,
+): OperatorPart {
   return (app: OpenAPIHono) => {
     describe(app);
     app.get("/events", async (c) => {
       const query = check(z.object(eventsQuery), c.req.query(), "query");
-      if (events.readers() >= most) {
-        throw new HttpFailure(503, "too_many_readers", `There are ${most} readers of events already.`);
-      }
+      admitReader(events, most);
       const { from: asked, ...filter } = query;
       const from = await beginning(c, asked, events);
       const ended = new AbortController();

@@ -5,18 +5,13 @@ import * as api from "#src/api/tokens.ts";
 import { toJson } from "#src/base/json.ts";
 import { readToken } from "#src/cage/index/read.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { eventStream } from "#src/edge/eventStream.ts";
+import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { type Desk, tokenGone } from "#src/edge/tokens/desk.ts";
 import { standingView } from "#src/edge/tokens/view.ts";
 import type { EventBatch } from "#src/runtime/eventLog.ts";
 import { kebab } from "#src/runtime/events.ts";
 import { parsePosition, positionText } from "#src/runtime/position.ts";
-
-/** Longest silence, in milliseconds. */
-const KEEP_ALIVE_MS = 15_000;
-/** Most readers of events at a time. */
-const MOST_READERS = 1_000;
 
 /** Adds the stream. */
 export function streamRoutes(app: OpenAPIHono, { store, events }: Desk): void {
@@ -36,9 +31,7 @@ export function streamRoutes(app: OpenAPIHono, { store, events }: Desk): void {
   }, async ({ params: { tokenId: id }, context }) => {
     const { status } = await readToken(store.sql, id);
     if (status === "unknown") throw tokenGone(id, status);
-    if (events.readers() >= MOST_READERS) {
-      throw new HttpFailure(503, "too_many_readers", `There are ${MOST_READERS} readers of events already.`);
-    }
+    admitReader(events);
     const last = context.req.header("last-event-id") || undefined;
     const from = last === undefined ? "now" as const : parsePosition(last);
     if (from === undefined || (from !== "now" && !(await events.reached(from).catch(() => true)))) {

@@ -10,7 +10,7 @@ import { walletId } from "#src/api/wallets/params.ts";
 import { transactionQuery } from "#src/api/wallets/transactions.ts";
 import { toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { eventStream } from "#src/edge/eventStream.ts";
+import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.ts";
 import type { Desk } from "#src/edge/wallets/desk.ts";
 import { route } from "#src/edge/wallets/frame.ts";
 import { historyOf, type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
@@ -22,10 +22,6 @@ import type { EventBatch } from "#src/runtime/eventLog.ts";
 import { parsePosition, type Position, positionText } from "#src/runtime/position.ts";
 import type { HistoryCursor, WalletTransaction } from "#src/wallet/index/types.ts";
 
-/** Longest silence, in milliseconds. */
-const KEEP_ALIVE_MS = 15_000;
-/** Most readers of events at a time. */
-const MOST_READERS = 1_000;
 /** Transactions that are read at once. */
 const AT_ONCE = 100;
 /** Before all transactions. */
@@ -57,9 +53,7 @@ export function streamRoutes(
     refusals: { 503: "`too_many_readers`" },
   }, async ({ params: { walletId: id }, query, context }) => {
     await served.found(id);
-    if (events.readers() >= MOST_READERS) {
-      throw new HttpFailure(503, "too_many_readers", `There are ${MOST_READERS} readers of events already.`);
-    }
+    admitReader(events);
     const form = query["simple-metadata"] ? "plain" as const : "tagged" as const;
     const last = context.req.header("last-event-id");
     const told = last === undefined || last === "" ? undefined : await placeIn(last, desk);
