@@ -1,4 +1,4 @@
-/** Real blocks out of the shared vectors. */
+/** Real blocks out of the vectors. */
 import { readdirSync, readFileSync } from "node:fs";
 import { as, decode } from "#src/cardano/cbor.ts";
 import { fromHex } from "#src/base/bytes.ts";
@@ -6,9 +6,6 @@ import { Walk } from "#src/cardano/walk.ts";
 import { vectors } from "./vectors.ts";
 
 const folder = vectors("blocks");
-
-/** Whether there are any: without the vectors all the lists here are empty. */
-export const haveBlocks: boolean = folder !== undefined;
 
 /** What `index.json` says of one block. */
 export interface Single {
@@ -34,7 +31,7 @@ export interface Chunk {
 }
 
 function index<T>(path: string): T[] {
-  return folder ? JSON.parse(readFileSync(`${folder}/${path}`, "utf8")) as T[] : [];
+  return JSON.parse(readFileSync(`${folder}/${path}`, "utf8")) as T[];
 }
 
 /** Bytes of a file of the folder. */
@@ -58,7 +55,6 @@ export function blocksOf(chunk: Chunk): Uint8Array[] {
 
 /** Blocks as a node sends them, captured: by name, `[era, block]` taken out of its tag 24 and its message. */
 export function capturedBlocks(): { readonly name: string; readonly bytes: Uint8Array }[] {
-  if (!folder) return [];
   const captures = `${folder}/captures`;
   const messages = readdirSync(captures).filter((name) => name.startsWith("rollforward_ntc"));
   const rolled = messages.map((name) => {

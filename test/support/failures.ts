@@ -3,12 +3,10 @@ import { readFileSync } from "node:fs";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { vectors } from "./vectors.ts";
 
-const captures = vectors("blocks/captures");
-
-/** Reasons as a Conway node told them, CBOR in hexadecimal; none where the vectors are missing. */
-export const captured: readonly { readonly name: string; readonly cbor: string }[] = captures
-  ? JSON.parse(readFileSync(`${captures}/reject-reasons-pallas.json`, "utf8"))
-  : [];
+/** Reasons as a Conway node sends them, CBOR in hexadecimal. */
+export const captured: readonly { readonly name: string; readonly cbor: string }[] = JSON.parse(
+  readFileSync(vectors("blocks/captures/reject-reasons-pallas.json"), "utf8"),
+);
 
 export const hash = "0b".repeat(28);
 export const hash32 = "0c".repeat(32);

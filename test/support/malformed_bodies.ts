@@ -1,4 +1,4 @@
-/** Bodies that wallet servers of the field refuse, out of the shared vectors, put to a service. */
+/** Bodies that wallet servers of the field refuse, put to a service. */
 import { readFileSync } from "node:fs";
 import { vectors } from "./vectors.ts";
 
@@ -10,16 +10,12 @@ interface Case {
   readonly endpoints: readonly string[];
 }
 
-const file = vectors("wallet-malformed-bodies.json");
-const content = file === undefined ? undefined : JSON.parse(readFileSync(file, "utf8"));
-const cases: readonly Case[] = content?.cases ?? [];
+const content = JSON.parse(readFileSync(vectors("wallet-malformed-bodies.json"), "utf8"));
+const cases: readonly Case[] = content.cases;
 
-/** Parameters of paths with values that are none, and what is said of each; nothing where the vectors are missing. */
+/** Parameters of paths with values that are none, and what is said of each. */
 export const malformedParams: Readonly<Record<string, { readonly bad: readonly string[]; readonly message: string }>> =
-  content?.pathParams ?? {};
-
-/** Whether there are vectors. */
-export const hasMalformed = cases.length > 0;
+  content.pathParams;
 
 /** Values that path parameters may have. */
 export const PATH_VALUES: Readonly<Record<string, string>> = {

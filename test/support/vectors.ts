@@ -1,12 +1,40 @@
-/** The folder of shared test vectors beside the project, where there is one. */
-import { existsSync } from "node:fs";
+/** Test vectors of other projects: test/vectors/NOTICE names the origin and licence of each. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { extract } from "tar";
 
-const folder = fileURLToPath(new URL("../../../shared/vectors/", import.meta.url));
+const folder = fileURLToPath(new URL("../vectors/", import.meta.url));
+const cache = fileURLToPath(new URL("../../node_modules/.cache/arbor-vectors/", import.meta.url));
 
-/** Path of a file or folder under the vectors, or undefined where the folder is missing; the skip is said aloud. */
-export function vectors(path: string): string | undefined {
-  if (existsSync(folder + path)) return folder + path;
-  console.warn(`SKIPPED: no shared vectors (${path}) beside the project`);
-  return undefined;
+const unpacked = new Map<string, string>();
+
+/** Unpacks `<name>.tar.gz` once per content; several test processes may do so at the same time. */
+function unpack(name: string): string {
+  const archive = `${folder}${name}.tar.gz`;
+  const target = `${cache}${createHash("sha256").update(readFileSync(archive)).digest("hex")}`;
+  if (existsSync(target)) return target;
+  mkdirSync(cache, { recursive: true });
+  const partial = mkdtempSync(`${cache}partial-`);
+  extract({ file: archive, cwd: partial, sync: true });
+  try {
+    renameSync(partial, target);
+  } catch (error) {
+    rmSync(partial, { recursive: true });
+    if (!existsSync(target)) throw error;
+  }
+  return target;
+}
+
+/**
+ * Path of a vector file, or of a file or folder inside an archive (`blocks/single` is `single` in `blocks.tar.gz`).
+ *
+ * @throws Error where the vectors have nothing of that name.
+ */
+export function vectors(path: string): string {
+  const [name] = path.split("/") as [string];
+  if (!unpacked.has(name)) unpacked.set(name, existsSync(folder + name) ? folder : `${unpack(name)}/`);
+  const found = unpacked.get(name)! + path;
+  if (!existsSync(found)) throw new Error(`no test vectors at ${path}`);
+  return found;
 }

@@ -1,8 +1,6 @@
-/** Golden values of keys and addresses, read from the shared vectors. */
+/** Golden values of keys, addresses, scripts and fees of the field's wallets. */
 import { readFileSync } from "node:fs";
 import { vectors } from "./vectors.ts";
-
-const path = vectors("wallet-vectors.json");
 
 interface Vector {
   readonly id: string;
@@ -13,9 +11,11 @@ interface Vector {
   readonly expected: any;
 }
 
-const all: readonly Vector[] = path ? JSON.parse(readFileSync(path, "utf8")).vectors : [];
+const all: readonly Vector[] = JSON.parse(readFileSync(vectors("wallet-vectors.json"), "utf8")).vectors;
 
-/** Vectors of some categories; none when the file is missing. */
+/** Vectors of some categories. Throws where a category has none. */
 export function walletVectors(...categories: readonly string[]): readonly Vector[] {
-  return all.filter((vector) => categories.includes(vector.category));
+  const found = all.filter((vector) => categories.includes(vector.category));
+  if (found.length === 0) throw new Error(`no vectors of ${categories.join(", ")}`);
+  return found;
 }

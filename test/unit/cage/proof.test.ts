@@ -156,7 +156,7 @@ describe("one element too many or too few", () => {
   });
 });
 
-describe.skipIf(!folder)("tries of the reference library", () => {
+describe("tries of the reference library", () => {
   beforeAll(initHash);
   type Given = {
     op: string;

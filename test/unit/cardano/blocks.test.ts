@@ -10,7 +10,7 @@ import { blake2b256, hash256, initHash } from "#src/cardano/hash.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type Value } from "#src/cardano/value.ts";
-import { blockFile, blocksOf, capturedBlocks, chunks, haveBlocks, singles } from "../../support/blocks.ts";
+import { blockFile, blocksOf, capturedBlocks, chunks, singles } from "../../support/blocks.ts";
 
 beforeAll(initHash);
 
@@ -20,7 +20,7 @@ const array = (item: Item | undefined) => as(item, "array").value;
 /** Header and parts of a block, read by the other decoder. */
 const partsOf = (bytes: Uint8Array) => array(array(decodeAll(bytes))[1]);
 
-describe.skipIf(!haveBlocks)("captured blocks", () => {
+describe("captured blocks", () => {
   test("are there", () => expect(captured.length).toBe(3 + 8 * 8));
 
   test("are the same as those in files, where there is such a file", () => {
@@ -34,7 +34,7 @@ describe.skipIf(!haveBlocks)("captured blocks", () => {
   });
 });
 
-describe.skipIf(!haveBlocks)("hashes that blocks state", () => {
+describe("hashes that blocks state", () => {
   const shelley = files.filter(({ era, file }) => era >= 2 && !file.includes("golden"));
 
   test.each(shelley)("$file: of its body", ({ bytes, era }) => {
@@ -215,7 +215,7 @@ function compare(bytes: Uint8Array): number | undefined {
   return bodies.len();
 }
 
-describe.skipIf(!haveBlocks)("another library reads the same", () => {
+describe("another library reads the same", () => {
   const readable = files.filter(({ era, file }) => era >= 2 && !file.includes("golden"));
   // a pool hash of 56 bytes, and a proposal that it does not know
   const strange = ["single/conway8.cbor", "single/conway4.cbor"];
@@ -254,7 +254,7 @@ function deposits(transaction: ScannedTransaction): bigint {
   }, 0n);
 }
 
-describe.skipIf(!haveBlocks)("values", () => {
+describe("values", () => {
   test.each(chunks)("$file: nothing comes from nowhere", (chunk) => {
     const values = new Map<string, Value>();
     let balanced = 0;

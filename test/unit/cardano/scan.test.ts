@@ -6,11 +6,11 @@ import { hash256, initHash } from "#src/cardano/hash.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { scanBlock, scanTransaction, UnknownEraError } from "#src/cardano/scan.ts";
 import { noAssets } from "#src/cardano/value.ts";
-import { blockFile, blocksOf, chunks, haveBlocks, singles } from "../../support/blocks.ts";
+import { blockFile, blocksOf, chunks, singles } from "../../support/blocks.ts";
 
 beforeAll(initHash);
 
-describe.skipIf(!haveBlocks)("real blocks, Byron to Conway", () => {
+describe("real blocks, Byron to Conway", () => {
   test.each(singles)("$file", (expected) => {
     const block = scanBlock(blockFile(expected.file));
     expect({

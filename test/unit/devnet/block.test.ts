@@ -59,12 +59,12 @@ test("the header has the fields and lengths of the CDDL", () => {
   expect([length(hot), length(sigma)]).toEqual([32, 64]);
 });
 
-describe.skipIf(!vectors("blocks"))("real Conway blocks", () => {
+describe("real Conway blocks", () => {
   // The body hash is the one number in a header that is reckoned from the rest: take it from blocks that nodes accepted.
   test.each(["conway1", "conway4", "conway-gouroboros-mainnet", "conway-preprod-2667660"])(
     "body hash of %s",
     (name) => {
-      const bytes = new Uint8Array(readFileSync(vectors(`blocks/single/${name}.cbor`)!));
+      const bytes = new Uint8Array(readFileSync(vectors(`blocks/single/${name}.cbor`)));
       const [header, ...parts] = as(as(decode(bytes), "array").value[1], "array").value;
       const stated = as(as(as(header, "array").value[0], "array").value[7], "bytes").value;
       const reckoned = blake2b256(concat(...parts.map((part) => blake2b256(raw(part)))));

@@ -10,7 +10,7 @@ const json = { "content-type": "application/json" };
 
 describe("looking into an address", () => {
   const samples = walletVectors("inspect-address");
-  test.skipIf(samples.length === 0)("gives what tools of the field give", async () => {
+  test("gives what tools of the field give", async () => {
     for (const { id, input, expected } of samples) {
       const [method, path] = String(input["request"]).split(" ");
       const response = await app.request(path!, { method: method! });
@@ -38,7 +38,7 @@ describe("making an address", () => {
     app.request("/v2/addresses", { method: "POST", headers: json, body: JSON.stringify(body) });
   const samples = walletVectors("post-addresses");
 
-  test.skipIf(samples.length === 0)("gives what wallet servers of the field give", async () => {
+  test("gives what wallet servers of the field give", async () => {
     for (const { id, input, expected } of samples) {
       const response = await make(input["body"]);
       const { status, body } = expected as { status: number; body: unknown };

@@ -105,8 +105,8 @@ describe("headers", () => {
   });
 
   const file = vectors("wallet-malformed-bodies.json");
-  test.skipIf(file === undefined)("say it in the words that clients know", async () => {
-    const { headers } = JSON.parse(readFileSync(file!, "utf8"));
+  test("say it in the words that clients know", async () => {
+    const { headers } = JSON.parse(readFileSync(file, "utf8"));
     const type = headers["Content-Type"];
     const refused = await post("{}", { "content-type": type.bad });
     expect([refused.status, await refused.json()]).toEqual([type.status, { code: type.code, message: type.message }]);
@@ -160,8 +160,8 @@ describe("bodies", () => {
 
 describe("path parameters", () => {
   const file = vectors("wallet-malformed-bodies.json");
-  test.skipIf(file === undefined)("are refused in the words that clients know", async () => {
-    const { pathParams } = JSON.parse(readFileSync(file!, "utf8")) as {
+  test("are refused in the words that clients know", async () => {
+    const { pathParams } = JSON.parse(readFileSync(file, "utf8")) as {
       pathParams: Record<string, { good?: string[]; bad: string[]; message: string }>;
     };
     const schemas: Record<string, z.ZodType> = {

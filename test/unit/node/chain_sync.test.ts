@@ -10,7 +10,6 @@ import { readHeader } from "#src/node/header.ts";
 import { type NodeServer, serveNode, type ServeOptions } from "#src/node/server.ts";
 import type { NodeHandlers } from "#src/node/serving.ts";
 import type { SyncStep } from "#src/node/syncClient.ts";
-import { haveBlocks } from "../../support/blocks.ts";
 import { type ChainBlock, readChunk, recut, ServedChain, socketPath } from "../../support/node_chain.ts";
 import { seeded } from "../../support/random.ts";
 
@@ -73,7 +72,7 @@ const _ofTheConnection: (connection: NodeConnection) => RawChainPort["follow"] =
 const _ofANode: RawChainPort["follow"] = (points, signal) => followNode({ path: "" }, { magic: 1 }, points, signal);
 const _toServe: (port: RawChainPort) => NodeHandlers = (port) => ({ magic: 1, follow: port.follow });
 
-describe.skipIf(!haveBlocks)("chain-sync over a socket", () => {
+describe("chain-sync over a socket", () => {
   const small = readChunk("preview-babbage-00299");
   const tips = (blocks: readonly ChainBlock[]) => blocks.map(({ tip }) => tip);
 

@@ -62,7 +62,7 @@ describe("messages as the specification has them", () => {
   });
 });
 
-describe.skipIf(!folder)("captures", () => {
+describe("captures", () => {
   it("messages of gouroboros", () => {
     const captures = JSON.parse(readFileSync(folder + "captures/messages-gouroboros-tests.json", "utf8")) as {
       file: string;

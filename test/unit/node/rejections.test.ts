@@ -11,7 +11,7 @@ import { account, captured, examples, hash, hash32, key, output, ref } from "../
 import { vectors } from "../../support/vectors.ts";
 
 const captures = vectors("blocks/captures");
-describe.skipIf(!captures)("218 reject reasons as a Conway node tells them", () => {
+describe("218 reject reasons as a Conway node tells them", () => {
   it("are read to names, and written again to the same bytes", () => {
     const names = new Map<string, number>();
     const different: string[] = [];
@@ -34,7 +34,7 @@ describe.skipIf(!captures)("218 reject reasons as a Conway node tells them", () 
   });
 });
 
-describe.skipIf(!captures)("a node's own encodings of refusals (versions 16 to 23)", () => {
+describe("a node's own encodings of refusals (versions 16 to 23)", () => {
   it("are read to names in every era", () => {
     const expected: Readonly<Record<string, LedgerFailure["name"]>> = {
       Conway: "DelegateeStakePoolNotRegisteredDELEG",

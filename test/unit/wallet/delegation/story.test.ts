@@ -255,11 +255,12 @@ describe("a stake credential", () => {
 
           const now = blocks.at(-1)!;
           const epoch = epochOf(now.slot);
-          for (const  of of[0, 1]) {
-            const truth = now.truths[of]!;
+          for (const index of [0, 1]) {
+            const truth = now.truths[index]!;
             // what held at the end of an epoch counts from the second one after it
             const counting = (in_: number) => {
-              const { pool, drep } = blocks.findLast(({ slot }) => slot < 0 || epochOf(slot) <= in_ - 2)!.truths[of]!;
+              const { pool, drep } = blocks.findLast(({ slot }) => slot < 0 || epochOf(slot) <= in_ - 2)!
+                .truths[index]!;
               return { pool, drep };
             };
             const active = counting(epoch);
@@ -268,7 +269,7 @@ describe("a stake credential", () => {
               const before = i === 0 ? active : next[i - 1]!;
               return one.pool !== before.pool || one.drep !== before.drep;
             });
-            for (const { wallet } of WALLETS.filter((one) => one.of === of)) {
+            for (const { wallet } of WALLETS.filter((one) => one.of === index)) {
               const mine = (table: string) => tables.of(table).filter((row) => row.wallet === wallet);
               const [live] = mine("wallet_delegation");
               const { slot: _, ...told } = truth;
@@ -281,10 +282,10 @@ describe("a stake credential", () => {
               }));
               expect(shownIn(history, epoch)).toEqual({ active, next: changes });
               expect(mine("wallet_reward").map(({ rewards }) => rewards)).toEqual(
-                now.rewards[of] === null ? [] : [now.rewards[of]],
+                now.rewards[index] === null ? [] : [now.rewards[index]],
               );
             }
-            const { view } = actors[of]!;
+            const { view } = actors[index]!;
             if (!view) {
               expect(truth.slot).toBe(-1);
               continue;
@@ -297,7 +298,7 @@ describe("a stake credential", () => {
               deposit: truth.deposit === null ? null : String(truth.deposit),
               active,
               next: changes,
-              rewards: String(now.rewards[of] ?? 0),
+              rewards: String(now.rewards[index] ?? 0),
             });
             for (
               const intent of [

@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { vectors } from "../../support/vectors.ts";
+
+const folder = new URL("../../vectors/", import.meta.url);
+
+test("NOTICE states the SHA-256 of every archive and file of vectors", () => {
+  const stated = new Map(
+    [...readFileSync(new URL("NOTICE", folder), "utf8").matchAll(/^([0-9a-f]{64}) {2}(\S+)$/gm)]
+      .map(([, hash, name]) => [name!, hash!]),
+  );
+  const files = readdirSync(folder).filter((name) => name !== "NOTICE");
+  const actual = files.map((name) =>
+    [
+      name,
+      createHash("sha256").update(readFileSync(new URL(name, folder))).digest("hex"),
+    ] as const
+  );
+  expect(new Map(actual)).toEqual(stated);
+});
+
+test("a vector that is missing is an error, never a skipped test", () => {
+  expect(() => vectors("blocks/none")).toThrow("no test vectors at blocks/none");
+  expect(() => vectors("nothing/at/all")).toThrow();
+});
