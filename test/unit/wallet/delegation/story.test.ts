@@ -309,7 +309,7 @@ describe("a stake credential", () => {
                 { type: "QUIT", withdrawing: true },
               ] as const
             ) {
-              const standing = { ...truth, rewards: now.rewards[of] ?? 0n };
+              const standing = { ...truth, rewards: now.rewards[index] ?? 0n };
               expect(view.can(intent)).toBe(objection(standing, intent) === undefined);
             }
           }
