@@ -104,4 +104,9 @@ export const chainMigrations: readonly Migration[] = [{
     -- transactions of blocks that are no more, with the slot that each was in: they may be in another block since
     create table chain_rolled_back (hash text primary key, slot bigint not null);
     create index on chain_rolled_back (slot);`,
+}, {
+  id: "chain-9",
+  sql: `
+    -- things whose birth a cursor has not passed: few, looked for with each batch of blocks
+    create index on chain_member (birth_slot);`,
 }];
