@@ -1,6 +1,7 @@
 /** The operator service over HTTP: what every actor is doing, and what an operator may do about it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Log } from "#src/base/log.ts";
+import { mountDocs } from "#src/edge/docs.ts";
 import { careful, guard, type GuardOptions } from "#src/edge/operator/guard.ts";
 import { serviceApp } from "#src/edge/service.ts";
 
@@ -14,11 +15,20 @@ export interface OperatorOptions {
   readonly log: Log;
 }
 
-/** The app; `/openapi.json` describes it. */
+/** What the API page adds to its requests: what the guard wants of changes, and the token that the operator pages keep in this tab. */
+const DOCS_HEADERS = `{
+      "Arbor-Operator": "1",
+      ...(sessionStorage.getItem("arbor-operator-token") === null
+        ? {}
+        : { Authorization: "Bearer " + sessionStorage.getItem("arbor-operator-token") }),
+    }`;
+
+/** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function operatorApp({ guard: guarding, parts, log }: OperatorOptions): OpenAPIHono {
   const app = serviceApp("operator", log);
   app.use(careful, guard(guarding));
   for (const part of parts) part(app);
+  mountDocs(app, { headers: DOCS_HEADERS });
   const document = describe(app, guarding.token !== undefined);
   app.get("/openapi.json", (c) => c.json(document()));
   return app;

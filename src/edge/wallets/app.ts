@@ -49,7 +49,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, desk);
   options.health(app);
-  mountDocs(app, PREFIX);
+  mountDocs(app, { prefix: PREFIX });
   app.get(`${PREFIX}/openapi.json`, (c) => c.json(documentOf(app) as object));
   return app;
 }
