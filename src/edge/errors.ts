@@ -6,6 +6,7 @@ import type { Failure } from "#src/base/result.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { requestId } from "#src/base/request.ts";
 import { respond } from "#src/edge/json.ts";
+import { isRetryable } from "#src/store/store.ts";
 
 /** A refusal that is thrown on the way to an answer. */
 export class HttpFailure extends Error {
@@ -49,9 +50,15 @@ export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "detai
   return details === undefined ? { code, error: message } : { code, error: message, details };
 }
 
-/** What any error is to a client: itself when it is meant for one, else a 500 that says nothing of the inside. */
+/**
+ * What any error is to a client: itself when it is meant for one, 503 `unavailable` where the database is away or busy, else a 500 that says
+ * nothing of the inside.
+ */
 export function toHttpFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
+  if (isRetryable(error)) {
+    return new HttpFailure(503, "unavailable", "The database cannot be reached at the moment; try again.");
+  }
   if (error instanceof HTTPException) {
     return new HttpFailure(error.status as ContentfulStatusCode, "bad_request", error.message);
   }
@@ -100,7 +107,13 @@ export function handleErrors(
     const failure = toHttpFailure(error);
     if (failure.status >= 500 && !(error instanceof HttpFailure)) {
       const { method, path } = c.req;
-      log.error("a request failed", { request: requestId(), method, path, reason: reason(error) });
+      // Each request fails while the database is away, which the leases report: one line a request would flood the log.
+      log[failure.status === 503 ? "debug" : "error"]("a request failed", {
+        request: requestId(),
+        method,
+        path,
+        reason: reason(error),
+      });
     }
     if (failure.status === 503) c.header("retry-after", retryAfter(failure.code));
     return respond(c, failure.status, body(failure));

@@ -73,7 +73,7 @@ export interface Manner {
 export const PLAIN: Manner = {
   prefix: "",
   error: errorBody,
-  refusals: { 400: "`bad_request`, `malformed_json`" },
+  refusals: { 400: "`bad_request`, `malformed_json`", 503: "`unavailable`" },
   limits: {},
   headers: () => {},
   json: readJson,

@@ -8,6 +8,7 @@ import * as measure from "#src/runtime/metrics.ts";
 import { begin, viewOf } from "#src/runtime/machine.ts";
 import { entityKey } from "#src/runtime/partition.ts";
 import type { Answer } from "#src/runtime/waiting.ts";
+import { isRetryable } from "#src/store/store.ts";
 
 export interface BuildsOptions {
   readonly load: (wanted: Wanted) => Promise<Loaded | Error>;
@@ -75,6 +76,8 @@ export function createBuilds(
       return Promise.resolve(counted(fail("overloaded", "Too many builds run at the moment; try again later.")));
     }
     const answer = run(wanted, name, input, deadline).catch((error): Answer => {
+      // A build changes nothing, so the caller may ask again.
+      if (isRetryable(error)) return fail("unavailable", "The database cannot be reached at the moment; try again.");
       options.log.error("a build failed", { entity: entityKey(wanted.entity), build: name, reason: reason(error) });
       return fail("failed", `The build "${name}" failed: ${reason(error)}`);
     }).then(counted).finally(() => running.delete(id));
