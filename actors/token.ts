@@ -6,6 +6,7 @@ import { z } from "zod";
 import { offering } from "#actors/offering.ts";
 import { tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
+import type { Clock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
@@ -35,6 +36,8 @@ export interface TokenBuildOptions {
   readonly port: ChainPort;
   readonly builders: Builders;
   readonly networkId: 0 | 1;
+  /** By which it is known what slot it is. */
+  readonly clock: Clock;
   /** The follower's doorbell: an address wants to be watched. */
   readonly wake: () => void;
 }
@@ -140,7 +143,7 @@ async function building<T>(
     const offer = await build({
       parameters: parameters.value.value,
       slots,
-      slot: Math.max(at.slot, slotAt(slots, Date.now())),
+      slot: Math.max(at.slot, slotAt(slots, options.clock.now())),
       horizon,
       network: networkId,
       script: cageScripts.find((one) => one.hash === script)!,

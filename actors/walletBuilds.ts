@@ -1,6 +1,7 @@
 /** Transactions of wallets, built and read: what kinds of wallets have in common. Reads rows at one point, computes in a builder's thread. */
 import { type Offering, offering } from "#actors/offering.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
@@ -27,6 +28,8 @@ export interface WalletBuildOptions {
   readonly port: ChainPort;
   readonly builders: Pick<Builders, "run">;
   readonly networkId: NetworkId;
+  /** By which it is known what slot it is. */
+  readonly clock: Clock;
 }
 
 /** A wallet, as far as builds go by it. */
@@ -44,7 +47,7 @@ type Answer = Result<Json, Failure>;
 
 /** What is the same for all tries of a build; it is made in the slot `fixed` where one is given, else now. */
 export async function settingOf(
-  { port, networkId }: WalletBuildOptions,
+  { port, networkId, clock }: WalletBuildOptions,
   wish: Wish,
 ): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "wish" | "means">, Failure>> {
   const [{ slots }, parameters] = await Promise.all([port.network(), port.parameters()]);
@@ -58,7 +61,7 @@ export async function settingOf(
   );
   if (!references.ok) return references;
   return ok((at, fixed?: number) => {
-    const slot = fixed ?? Math.max(at, slotAt(slots, Date.now()));
+    const slot = fixed ?? Math.max(at, slotAt(slots, clock.now()));
     return {
       parameters: parameters.value.value,
       network: networkId,

@@ -29,6 +29,7 @@ import { fence, holdLease } from "#src/runtime/leases.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { startHousekeeper } from "#src/runtime/retention.ts";
 import { startWorker } from "#src/runtime/worker.ts";
+import { followDatabaseClock } from "#src/store/clock.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { claimNetwork, networkMigrations } from "#src/store/network.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -115,6 +116,8 @@ async function open(
     ...devnetMigrations,
     ...walletTables,
   ]);
+  const clock = await followDatabaseClock(store);
+  stops.push(async () => clock.stop());
   const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), 2_000);
   const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log })
     .finally(() => clearTimeout(patience));
@@ -134,6 +137,7 @@ async function open(
     hooks,
     databaseUrl,
     store,
+    clock,
     bus,
     builders,
     port,
@@ -203,13 +207,14 @@ function metadataUrl({ host, devnetPort: port }: Options): { url?: string } {
 }
 
 async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promise<Place[]> {
-  const { store, bus, builders, options, log, stops } = rooms;
+  const { store, clock, bus, builders, options, log, stops } = rooms;
   checkSocket(options);
   progress("Starting the devnet");
   const started = await startDevnet({
     store,
     bus,
     evaluate: builders.evaluate,
+    clock,
     log,
     options: {
       magic: options.networkMagic,
@@ -302,6 +307,7 @@ async function workerRole(rooms: Rooms): Promise<void> {
   const worker = await startWorker({
     id: options.worker,
     store,
+    clock: rooms.clock,
     leaseStore,
     bus,
     kinds: [...actorKinds(rooms), ...walletKinds(rooms)],

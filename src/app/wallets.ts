@@ -49,11 +49,12 @@ export const walletTables: readonly Migration[] = [
 const AGAIN_MS = 1_000;
 
 /** The kinds of actors that wallets need. */
-export function walletKinds({ store, port, builders, bus }: Rooms): ActorKind[] {
+export function walletKinds({ store, port, builders, bus, clock }: Rooms): ActorKind[] {
   const options = {
     store,
     port,
     builders,
+    clock,
     networkId: NETWORK_ID as 0 | 1,
     derive: deriveStock(builders),
     vault: createVault({ store, builders }),

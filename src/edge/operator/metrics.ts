@@ -22,6 +22,7 @@ const rows = {
   unreadAge: gauge("arbor_inputs_oldest_seconds", "Age of the oldest unread row of the chain log, in seconds."),
   open: gauge("arbor_effects_open", "Effects without an outcome."),
   failing: gauge("arbor_effects_failing", "Effects that failed and are tried again."),
+  openAge: gauge("arbor_effects_oldest_seconds", "For how long the effect due for the longest is due, in seconds."),
   pending: gauge("arbor_reminders_pending", "Reminders that have not fired."),
   overdue: gauge("arbor_reminders_overdue", "Reminders whose time has come."),
   deadLetters: gauge("arbor_dead_letters", "Events set aside that nobody has retried or dropped."),
@@ -50,6 +51,7 @@ function setRows([backlog, troubles, cursor]: Rows): void {
   rows.unreadAge.set((inputs.oldestMs ?? 0) / 1_000);
   rows.open.set(effects.open);
   rows.failing.set(effects.failing);
+  rows.openAge.set((effects.oldestMs ?? 0) / 1_000);
   rows.pending.set(reminders.pending);
   rows.overdue.set(reminders.overdue);
   rows.deadLetters.set(troubles.deadLetters);
