@@ -74,6 +74,7 @@ const RETRY_AFTER_BY_CODE: Readonly<Record<string, number>> = {
   too_many_readers: 5,
   // Somebody must install what is missing.
   bundle_unavailable: 30,
+  newer_version: 30,
   // Somebody must send something back first.
   faucet_empty: 60,
 };

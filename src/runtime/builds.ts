@@ -5,7 +5,7 @@ import { fail } from "#src/base/result.ts";
 import type { Held } from "#src/runtime/fold.ts";
 import type { Loaded, Wanted } from "#src/runtime/loader.ts";
 import * as measure from "#src/runtime/metrics.ts";
-import { begin, viewOf } from "#src/runtime/machine.ts";
+import { begin, unreadable, viewOf } from "#src/runtime/machine.ts";
 import { entityKey } from "#src/runtime/partition.ts";
 import type { Answer } from "#src/runtime/waiting.ts";
 import { isRetryable } from "#src/store/store.ts";
@@ -36,7 +36,7 @@ export function createBuilds(
     let held = options.resident(wanted);
     if (held === undefined) {
       const loaded = await options.load(wanted);
-      if (loaded instanceof Error) return fail("failed", `This ${kind.kind} cannot be read: ${loaded.message}`);
+      if (loaded instanceof Error) return unreadable(kind, loaded);
       if (loaded.paused) return fail("paused", `This ${kind.kind} is paused.`);
       held = loaded.held;
     }

@@ -120,6 +120,8 @@ export type RuntimeCode =
   | "unavailable"
   /** The entity is paused. */
   | "paused"
+  /** A later version of the program wrote the entity's snapshot. Nothing is lost: that version can go on with it. */
+  | "newer_version"
   /** The question or the answer is larger than a message may be. */
   | "too_large"
   /** The machine threw, or asked for something that does not exist or could not be written. */

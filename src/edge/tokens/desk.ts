@@ -38,7 +38,7 @@ export const GONE = { 404: "`token_unknown`, `token_ended`" };
 export const BUILDING = {
   400: "`bad_request`, `malformed_json`, `bad_address`",
   422: "`not_enough_money`, `too_large`",
-  503: "`overloaded`, `unavailable`, `index_behind`, `network_unreachable`, `deadline`, `crashed`",
+  503: "`overloaded`, `unavailable`, `newer_version`, `index_behind`, `network_unreachable`, `deadline`, `crashed`",
 };
 /** Refusals of builds that need the token's actor. */
 export const ACTING = { ...BUILDING, 409: "`paused`" };

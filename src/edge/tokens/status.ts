@@ -23,6 +23,7 @@ export const refusal = refusalOf({
   wait_too_long: 503,
   index_behind: 503,
   network_unreachable: 503,
+  newer_version: 503,
   overloaded: 503,
   deadline: 503,
   crashed: 503,

@@ -22,7 +22,7 @@ const MANNER: Manner = {
     400: "`bad_request`",
     406: "`not_acceptable`",
     500: "`unexpected_error`",
-    503: "`unavailable`, `overloaded`, `deadline`, `network_unreachable`",
+    503: "`unavailable`, `overloaded`, `newer_version`, `deadline`, `network_unreachable`",
   },
   // addresses by the thousand are imported in one body
   limits: { bytes: 4_194_304, depth: 128 },

@@ -87,6 +87,7 @@ export const refusal = refusalOf({
   network_unreachable: 503,
   past_horizon: 503,
   index_behind: 503,
+  newer_version: 503,
   overloaded: 503,
   deadline: 503,
   crashed: 503,

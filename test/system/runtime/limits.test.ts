@@ -350,6 +350,10 @@ test("what an entity that cannot be read does not take comes again later each ti
   const attempts = async () => (await store.sql`select attempts from effect where id = 'odd'`)[0]?.attempts as number;
   await until("it is put off", async () => await attempts() >= 3, 60_000);
   expect(runs).toBeLessThanOrEqual(await attempts() + 1);
+  expect(await ask.ask(account("odd"), { type: "ADD", amount: 5 })).toMatchObject({
+    ok: false,
+    error: { code: "newer_version", message: expect.stringContaining("later version of Arbor") },
+  });
   await store.sql`
     insert into reminder (kind, id, name, n, partition, at, event)
     select 'account', 'odd', 'r' || n, n, ${
