@@ -15,7 +15,15 @@ import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
-import { changedAlike, commonCommands, creation, walletInputs, walletOutcomes, walletRow } from "#machines/wallet.ts";
+import {
+  changedAlike,
+  commonCommands,
+  creation,
+  isNewPassphrase,
+  walletInputs,
+  walletOutcomes,
+  walletRow,
+} from "#machines/wallet.ts";
 
 const accountKey = z.string().regex(/^[0-9a-f]{128}$/);
 const cosigner = z.string().regex(/^cosigner#(0|[1-9]\d{0,2})$/);
@@ -161,7 +169,7 @@ export const sharedWalletMachine = setup({
   },
   guards: {
     ofThisLife: ({ context, event }) => "life" in event && event.life === context.life,
-    hasKey: ({ context }) => context.record?.passphrase !== null,
+    newPassphrase: ({ context, event }) => isNewPassphrase(context.record, event),
     createsComplete: ({ event }) => event.type === "CREATE" && isComplete(event),
     completes: ({ context, event }) => {
       if (event.type !== "ADD_KEYS") return false;
@@ -251,7 +259,7 @@ export const sharedWalletMachine = setup({
         ],
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },
@@ -263,7 +271,7 @@ export const sharedWalletMachine = setup({
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },
@@ -275,7 +283,7 @@ export const sharedWalletMachine = setup({
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },
@@ -286,7 +294,7 @@ export const sharedWalletMachine = setup({
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },

@@ -47,15 +47,23 @@ export const creation = {
   selection: z.enum(SELECTIONS),
 };
 
+/** Another passphrase opens the root key that the attempt put into the vault. */
+const passphraseChanged = z.object({
+  type: z.literal("PASSPHRASE_CHANGED"),
+  attempt: creation.attempt.unwrap(),
+  passphrase,
+}).strict();
+
 /** What wallets of all kinds are told. */
 export const commonCommands = [
   z.object({ type: z.literal("RENAME"), name }).strict(),
   z.object({
     type: z.literal("SETTINGS"),
+    name: name.optional(),
     oneChange: z.boolean().optional(),
     selection: z.enum(SELECTIONS).optional(),
   }).strict(),
-  z.object({ type: z.literal("PASSPHRASE_CHANGED"), passphrase }).strict(),
+  passphraseChanged,
   z.object({ type: z.literal("DELETE") }).strict(),
 ] as const;
 
@@ -92,6 +100,8 @@ export const walletInputs = z.discriminatedUnion("type", [
   }).strict(),
   /** Blocks above a slot that concerned the wallet are no more. */
   z.object({ type: z.literal("ROLLED_BACK"), slot }).strict(),
+  /** As the command, out of the transaction that changed the vault: whichever comes first is applied. */
+  passphraseChanged,
 ]);
 
 export type WalletEvent =
@@ -155,12 +165,23 @@ export function changedAlike<R extends Pick<WalletRecord, "name" | "oneChange" |
     case "SETTINGS":
       return {
         ...record,
+        name: event.name ?? record.name,
         oneChange: event.oneChange ?? record.oneChange,
         selection: event.selection ?? record.selection,
       };
     case "PASSPHRASE_CHANGED":
       return { ...record, passphrase: event.passphrase };
   }
+}
+
+/** Whether an event says of the record's own key what the record does not know yet. */
+export function isNewPassphrase(
+  record: Pick<WalletRecord, "attempt" | "passphrase"> | null,
+  event: { readonly type: string },
+): boolean {
+  if (event.type !== "PASSPHRASE_CHANGED" || !record?.passphrase) return false;
+  const { attempt, passphrase } = event as z.infer<typeof passphraseChanged>;
+  return attempt === record.attempt && passphrase.at > record.passphrase.at;
 }
 
 /** What a command changes of the record. */
@@ -185,7 +206,7 @@ export const walletMachine = setup({
   },
   guards: {
     ofThisLife: ({ context, event }) => "life" in event && event.life === context.life,
-    hasKey: ({ context }) => context.record?.passphrase !== null,
+    newPassphrase: ({ context, event }) => isNewPassphrase(context.record, event),
   },
   actions: {
     ...turnActions,
@@ -239,7 +260,7 @@ export const walletMachine = setup({
         RESTORED: { target: "live", actions: ["note", "answer"] },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: "change" },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
         POLICY_KEY_SET: { actions: "change" },
         DELETE: { target: "deleting", actions: "end" },
       },
@@ -251,7 +272,7 @@ export const walletMachine = setup({
         ROLLED_BACK: { actions: "note" },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: "change" },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
         POLICY_KEY_SET: { actions: "change" },
         DELETE: { target: "deleting", actions: "end" },
       },
@@ -262,7 +283,7 @@ export const walletMachine = setup({
         ROLLED_BACK: { actions: "note" },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: "change" },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
         POLICY_KEY_SET: { actions: "change" },
         DELETE: { target: "deleting", actions: "end" },
       },

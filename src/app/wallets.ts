@@ -13,6 +13,7 @@ import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
+import { ring } from "#src/runtime/inputs.ts";
 import { holdLease } from "#src/runtime/leases.ts";
 import { showPresence } from "#src/runtime/presence.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
@@ -136,6 +137,7 @@ export async function walletService(
     networkId: NETWORK_ID as 0 | 1,
     networkMagic: options.networkMagic,
     ask: ask.ask,
+    ring: (entities) => ring(bus, entities),
     build: ask.build,
     port,
     vault: createVault({ store, builders }),

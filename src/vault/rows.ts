@@ -45,15 +45,21 @@ export async function keyOf(sql: Queries, wallet: string): Promise<KeyRow | unde
 }
 
 /**
- * Puts another seal on a key, in the place of `old` where given; the time in ms since 1970, or `undefined` when the key is gone or its seal
- * is no longer the old one.
+ * Replaces the seal of the key that a wallet has adopted, only where it is still `old` if that is given. Gives the time in ms since 1970,
+ * later than that of any seal before; `undefined` where the wallet has the key no more or its seal is another one. A turn that deletes the
+ * wallet waits for the end of the transaction.
  */
-export async function replaceSeal(sql: Queries, attempt: string, next: SealedKey, old?: SealedKey) {
+export async function replaceSeal(
+  sql: Queries,
+  { wallet, attempt }: { readonly wallet: string; readonly attempt: string },
+  next: SealedKey,
+  old?: SealedKey,
+): Promise<number | undefined> {
   const [row] = await sql<{ at: Date }[]>`
-    update vault_key set method = ${next.method}, sealed = ${next.key}, verifier = ${
-    next.verifier ?? null
-  }, updated_at = now()
-    where attempt = ${attempt} and sealed = coalesce(${old?.key ?? null}, sealed) returning updated_at as at`;
+    update vault_key k set method = ${next.method}, sealed = ${next.key}, verifier = ${next.verifier ?? null},
+      updated_at = greatest(now(), k.updated_at + interval '1 millisecond')
+    from (select attempt from vault_adoption where wallet = ${wallet} and attempt = ${attempt} for key share) a
+    where k.attempt = a.attempt and k.sealed = coalesce(${old?.key ?? null}, k.sealed) returning k.updated_at as at`;
   return row?.at.getTime();
 }
 

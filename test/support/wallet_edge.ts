@@ -18,7 +18,7 @@ function unasked<T>(name: string): T {
 
 /** An app of which only the frame, the schemas and the document can answer. */
 export function edgeAlone() {
-  const rooms = ["store", "ask", "build", "port", "vault", "builders", "events", "presence", "wake"] as const;
+  const rooms = ["store", "ask", "ring", "build", "port", "vault", "builders", "events", "presence", "wake"] as const;
   return walletApp({
     ...Object.fromEntries(rooms.map((room) => [room, unasked(room)])),
     networkId: 0,

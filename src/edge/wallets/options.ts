@@ -6,6 +6,7 @@ import type { ChainPort } from "#src/chain/port.ts";
 import type { Ask } from "#src/runtime/ask.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
 import type { Presence } from "#src/runtime/presence.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
 import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
@@ -18,6 +19,8 @@ export interface WalletEdgeOptions {
   readonly networkMagic: number;
   /** Puts a command to an actor. */
   readonly ask: Ask["ask"];
+  /** Has actors read their input logs, after the commit. */
+  readonly ring: (entities: readonly EntityRef[]) => void;
   /** Asks an actor for a build. */
   readonly build: Ask["build"];
   readonly port: ChainPort;

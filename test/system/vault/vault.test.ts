@@ -50,6 +50,9 @@ async function wallet(mnemonic: Mnemonic = { style: "shelley", words: newMnemoni
   return { id, mnemonic, ...put.value };
 }
 
+/** Nothing else is to be written with a new seal. */
+const record = () => Promise.resolve();
+
 const keys = async () =>
   (await store.sql<{ attempt: string }[]>`select attempt from vault_key`).map((row) => row.attempt);
 const message = utf8("a hash of some body");
@@ -105,25 +108,26 @@ describe("a wallet with its words", () => {
     const before = (await vault.states([id])).get(id)!;
     expect(before.method).toBe("argon2id-v2");
     expect(state).toEqual(before);
-    const wrong = await vault.changePassphrase(id, { old: "another one", next: "the third one" }, soon());
+    const wrong = await vault.changePassphrase(id, { old: "another one", next: "the third one", record }, soon());
     expect(wrong).toMatchObject({ error: { code: "wrong_encryption_passphrase" } });
     expect((await vault.states([id])).get(id)).toEqual(before);
-    const changed = await vault.changePassphrase(id, { old: PASSPHRASE, next: "the second one" }, soon());
+    const changed = await vault.changePassphrase(id, { old: PASSPHRASE, next: "the second one", record }, soon());
     if (!changed.ok) throw new Error(changed.error.message);
-    expect((await vault.states([id])).get(id)).toEqual(changed.value);
+    const { attempt: _, ...changedState } = changed.value;
+    expect((await vault.states([id])).get(id)).toEqual(changedState);
     expect(changed.value.updatedAt).toBeGreaterThan(before.updatedAt);
     expect((await vault.verify(id, PASSPHRASE, soon())).ok).toBe(false);
     expect((await vault.verify(id, "the second one", soon())).ok).toBe(true);
-    const others = { mnemonic: { words: newMnemonic(15) }, next: "the third one" };
+    const others = { mnemonic: { words: newMnemonic(15) }, next: "the third one", record };
     expect(await vault.resetPassphrase(id, others, soon())).toMatchObject({ error: { code: "wrong_mnemonic" } });
     const second = { words: mnemonic.words, secondFactor: newMnemonic(9) };
-    expect(await vault.resetPassphrase(id, { mnemonic: second, next: "x" }, soon())).toMatchObject({
+    expect(await vault.resetPassphrase(id, { mnemonic: second, next: "x", record }, soon())).toMatchObject({
       error: { code: "wrong_mnemonic" },
     });
     expect((await vault.verify(id, "the second one", soon())).ok).toBe(true);
     const reset = await vault.resetPassphrase(
       id,
-      { mnemonic: { words: mnemonic.words }, next: "the third one" },
+      { mnemonic: { words: mnemonic.words }, next: "the third one", record },
       soon(),
     );
     expect(reset.ok).toBe(true);
@@ -134,11 +138,44 @@ describe("a wallet with its words", () => {
     const { id } = await wallet();
     const next = ["the second one", "the third one"];
     const both = await Promise.all(
-      next.map((to) => vault.changePassphrase(id, { old: PASSPHRASE, next: to }, soon())),
+      next.map((to) => vault.changePassphrase(id, { old: PASSPHRASE, next: to, record }, soon())),
     );
     expect(both.filter(({ ok }) => ok)).toHaveLength(1);
     const open = await Promise.all(next.map((to) => vault.verify(id, to, soon())));
     expect(open.map(({ ok }) => ok)).toEqual(both.map(({ ok }) => ok));
+  });
+
+  test("keeps its passphrase where what belongs to a change cannot be written", async () => {
+    const { id, mnemonic } = await wallet();
+    const before = (await vault.states([id])).get(id)!;
+    const record = () => Promise.reject(new Error("the log is full"));
+    const change = { old: PASSPHRASE, next: "the second one", record };
+    await expect(vault.changePassphrase(id, change, soon())).rejects.toThrow("the log is full");
+    const reset = { mnemonic: { words: mnemonic.words }, next: "the second one", record };
+    await expect(vault.resetPassphrase(id, reset, soon())).rejects.toThrow("the log is full");
+    expect((await vault.states([id])).get(id)).toEqual(before);
+    expect((await vault.verify(id, PASSPHRASE, soon())).ok).toBe(true);
+  });
+
+  test("that was deleted meanwhile changes nothing, and records nothing", async () => {
+    const { id, attempt } = await wallet();
+    let recorded = 0;
+    const record = () => Promise.resolve(void recorded++);
+    const gone = createVault({
+      store,
+      builders: {
+        // the turn of the delete is written while the key is being sealed
+        run: async (name, input, options) => {
+          const done = await builders.run(name, input, options);
+          await store.sql`delete from vault_adoption where wallet = ${id}`;
+          return done;
+        },
+      },
+    });
+    const changed = await gone.changePassphrase(id, { old: PASSPHRASE, next: "the second one", record }, soon());
+    expect(changed).toMatchObject({ ok: false, error: { code: "no_root_key" } });
+    expect(recorded).toBe(0);
+    await vault.erase(attempt);
   });
 
   test("of Byron signs for its addresses", async () => {
@@ -157,10 +194,13 @@ test("a wallet without words has no root key", async () => {
   const refused = { ok: false, error: { code: "no_root_key", details: { wallet_id: id } } };
   expect(await vault.sign(id, { passphrase: PASSPHRASE, message, paths: [] }, soon())).toMatchObject(refused);
   expect(await vault.verify(id, PASSPHRASE, soon())).toMatchObject(refused);
-  expect(await vault.changePassphrase(id, { old: PASSPHRASE, next: PASSPHRASE }, soon())).toMatchObject(refused);
-  expect(await vault.resetPassphrase(id, { mnemonic: { words: newMnemonic(15) }, next: "x" }, soon())).toMatchObject(
+  expect(await vault.changePassphrase(id, { old: PASSPHRASE, next: PASSPHRASE, record }, soon())).toMatchObject(
     refused,
   );
+  expect(await vault.resetPassphrase(id, { mnemonic: { words: newMnemonic(15) }, next: "x", record }, soon()))
+    .toMatchObject(
+      refused,
+    );
   expect((await vault.states([id])).size).toBe(0);
 });
 
