@@ -149,6 +149,7 @@ export async function walletService(
     ...(tokenMetadata === undefined ? {} : { tokenMetadata }),
     outside: { allowPrivate },
     book,
+    hosts: [...options.hosts, options.walletHost],
     wake: () => bus.publish(WATCH, null),
     health,
     log,

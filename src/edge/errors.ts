@@ -85,6 +85,12 @@ export function retryAfter(code?: string): string {
   return String((code === undefined ? undefined : RETRY_AFTER_BY_CODE[code]) ?? RETRY_AFTER);
 }
 
+/** The seconds that a failure itself names as `retry_after` in its details. */
+function namedRetry(details: unknown): string | undefined {
+  const seconds = (details as { retry_after?: unknown } | undefined)?.retry_after;
+  return typeof seconds === "number" ? String(seconds) : undefined;
+}
+
 /** How a service words what it refuses. */
 export interface Refusing {
   /** The body of a refusal. */
@@ -116,7 +122,8 @@ export function handleErrors(
         reason: reason(error),
       });
     }
-    if (failure.status === 503) c.header("retry-after", retryAfter(failure.code));
+    const later = namedRetry(failure.details) ?? (failure.status === 503 ? retryAfter(failure.code) : undefined);
+    if (later !== undefined) c.header("retry-after", later);
     return respond(c, failure.status, body(failure));
   };
   const notFound: NotFoundHandler = (c) => {

@@ -9,7 +9,7 @@ import type { Json } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { type BodyLimits, readBytes, readJson, respond } from "#src/edge/json.ts";
 
-/** What every answer of 503 carries. */
+/** What every answer of 503 and 429 carries. */
 export const RETRY_LATER = {
   "Retry-After": { description: "Seconds after which asking again may help.", schema: { type: "integer" as const } },
 };
@@ -209,7 +209,7 @@ function describe(
             ...(typeof description === "string"
               ? json(manner.error, description)
               : json(description.schema, description.description)),
-            ...(code === "503" ? { headers: RETRY_LATER } : {}),
+            ...(code === "503" || code === "429" ? { headers: RETRY_LATER } : {}),
           },
         ]),
       ),

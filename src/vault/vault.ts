@@ -9,7 +9,17 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { ThreadFailure } from "#src/builders/jobs.ts";
 import type { Queries, Store } from "#src/store/store.ts";
-import { deleteKey, deleteStray, insertKey, keyOf, type KeyRow, replaceSeal, sealsOf } from "#src/vault/rows.ts";
+import {
+  countRight,
+  countWrong,
+  deleteKey,
+  deleteStray,
+  insertKey,
+  keyOf,
+  type KeyRow,
+  replaceSeal,
+  sealsOf,
+} from "#src/vault/rows.ts";
 import type {
   KeySignature,
   Mnemonic,
@@ -22,8 +32,13 @@ import type {
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
-/** `no_root_key`: the wallet has public keys alone. `wrong_encryption_passphrase`: the passphrase is another one. */
-export type UnsealFailure = Failure<"no_root_key" | "wrong_encryption_passphrase"> | ThreadFailure;
+/**
+ * `no_root_key`: the wallet has public keys alone. `wrong_encryption_passphrase`: the passphrase is another one.
+ * `too_many_wrong_passphrases`: no passphrase is tried for `retry_after` seconds, be it right or wrong.
+ */
+export type UnsealFailure =
+  | Failure<"no_root_key" | "wrong_encryption_passphrase" | "too_many_wrong_passphrases">
+  | ThreadFailure;
 
 /** What can be told of a wallet's root key. */
 export interface KeyState {
@@ -110,17 +125,23 @@ export function createVault(
 ): Vault {
   const { sql } = store;
 
-  /** Has a thread open a wallet's key for something. */
+  /**
+   * Has a thread open a wallet's key for something. A passphrase is counted once it has been tried: of many that are tried at once those after
+   * the last free one tell nothing, whether they were right or wrong.
+   */
   async function opened<T>(
     wallet: string,
     passphrase: string,
-    job: (opens: Unseal, row: KeyRow) => Promise<Result<T, UnsealFailure>>,
+    job: (opens: Unseal, row: KeyRow) => Promise<Result<T, Failure<"wrong_encryption_passphrase"> | ThreadFailure>>,
   ): Promise<Result<T, UnsealFailure>> {
     const row = await keyOf(sql, wallet);
     if (!row) return noRootKey(wallet);
+    if (row.closed > 0) return tooManyWrong(wallet, row.closed);
     const done = await job({ style: row.style, sealed: row.sealed, passphrase }, row);
-    if (!done.ok && done.error.code === "wrong_encryption_passphrase") return wrongPassphrase(wallet);
-    return done;
+    if (!done.ok && done.error.code !== "wrong_encryption_passphrase") return done;
+    const closed = await (done.ok ? countRight : countWrong)(sql, row.attempt);
+    if (closed > 0) return tooManyWrong(wallet, closed);
+    return done.ok ? done : wrongPassphrase(wallet);
   }
 
   const signAll: Vault["signAll"] = (wallet, { passphrase, wanted }, until) =>
@@ -172,14 +193,17 @@ export function createVault(
       );
       return known.ok ? ok(null) : known;
     },
-    changePassphrase: (wallet, { old, next, record }, until) =>
-      opened(wallet, old, async (opens, row) => {
-        const resealed = await builders.run("reseal", { ...opens, next }, until);
-        if (!resealed.ok) return resealed;
-        const changed = await replace(wallet, row, { next: resealed.value, old: row.sealed, record });
-        if (changed !== undefined) return ok(changed);
-        return await keyOf(sql, wallet) === undefined ? noRootKey(wallet) : wrongPassphrase(wallet);
-      }),
+    async changePassphrase(wallet, { old, next, record }, until) {
+      const resealed = await opened(wallet, old, async (opens, row) => {
+        const made = await builders.run("reseal", { ...opens, next }, until);
+        return made.ok ? ok({ row, sealed: made.value }) : made;
+      });
+      if (!resealed.ok) return resealed;
+      const { row, sealed } = resealed.value;
+      const changed = await replace(wallet, row, { next: sealed, old: row.sealed, record });
+      if (changed !== undefined) return ok(changed);
+      return await keyOf(sql, wallet) === undefined ? noRootKey(wallet) : wrongPassphrase(wallet);
+    },
     async resetPassphrase(wallet, { mnemonic, next, record }, until) {
       const row = await keyOf(sql, wallet);
       if (!row) return noRootKey(wallet);
@@ -223,6 +247,14 @@ function noRootKey(wallet: string) {
   return fail("no_root_key", `The wallet ${wallet} has public keys alone: nothing can be signed for it here.`, {
     wallet_id: wallet,
   });
+}
+
+function tooManyWrong(wallet: string, seconds: number) {
+  return fail(
+    "too_many_wrong_passphrases",
+    `Too many wrong passphrases were tried on the wallet ${wallet}: none is tried for ${seconds} s.`,
+    { wallet_id: wallet, retry_after: seconds },
+  );
 }
 
 function wrongPassphrase(wallet: string) {

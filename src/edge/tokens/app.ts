@@ -20,7 +20,7 @@ import { waitRoutes } from "#src/edge/tokens/wait.ts";
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
-  const app = publicApp("tokens", options.log);
+  const app = publicApp("tokens", options.log, options.sites);
   // whoever asks whether this lives is not counted
   options.health(app);
   if (options.rateLimit) {
@@ -48,7 +48,8 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       version: "1.0.0",
       description:
         "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
-        "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`.",
+        "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`. " +
+        "Under a name that it was not given it answers 403 `bad_host`, to pages of other sites 403 `bad_origin`.",
     },
   });
   return app;

@@ -42,6 +42,9 @@ export function route<
 >(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: Asked<P, Q, B>) => Promise<unknown>): void {
   const refusals = {
     ...(spec.params && "walletId" in spec.params ? { 404: "`no_such_wallet`" } : {}),
+    ...(String(spec.refusals?.[403]).includes("wrong_encryption_passphrase")
+      ? { 429: "`too_many_wrong_passphrases`" }
+      : {}),
     ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
     ...spec.refusals,
   };

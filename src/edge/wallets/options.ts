@@ -41,6 +41,8 @@ export interface WalletEdgeOptions {
   readonly outside: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
   /** The book of pools that this process shares with who keeps their metadata; one of its own unless given. */
   readonly book?: PoolBook;
+  /** Names that it answers to beside those of this machine and addresses. */
+  readonly hosts?: readonly string[];
   /** The follower's doorbell. */
   readonly wake: () => void;
   /** Adds what says whether this process lives and is ready. */

@@ -81,6 +81,7 @@ export const refusal = refusalOf({
   address_already_exists: 409,
   wallet_already_exists: 409,
   mempool_is_full: 425,
+  too_many_wrong_passphrases: 429,
   missing_reward_account: 500,
   not_implemented: 501,
   query_unsupported: 501,

@@ -178,6 +178,83 @@ describe("a wallet with its words", () => {
     await vault.erase(attempt);
   });
 
+  describe("of which wrong passphrases are tried", () => {
+    /** Has the wait of a closed key be over. */
+    const pass = (attempt: string) =>
+      store.sql`update vault_key set closed_until = closed_until - interval '1 day' where attempt = ${attempt}`;
+    const code = async (tried: Promise<{ ok: true } | { ok: false; error: { code: string; details?: unknown } }>) => {
+      const result = await tried;
+      return result.ok ? "right" : result.error.code;
+    };
+    const wrong = "wrong_encryption_passphrase";
+    const tooMany = "too_many_wrong_passphrases";
+
+    /** Has the next wrong one close the key for longer than any test takes. */
+    const strict = (attempt: string) => store.sql`update vault_key set wrong = 20 where attempt = ${attempt}`;
+
+    test("is closed from the fifth on for longer and longer, also to the right one, and opens to it after the wait", async () => {
+      const { id, attempt } = await wallet();
+      // another process on the same database
+      const elsewhere = createVault({ store, builders });
+      const guess = (of: Vault = vault, passphrase = "another one") => of.verify(id, passphrase, soon());
+      const clock = async () => {
+        const [row] = await store.sql<{ now: number; until: number }[]>`
+          select extract(epoch from now())::float8 as now, extract(epoch from closed_until)::float8 as until
+          from vault_key where attempt = ${attempt}`;
+        return row!;
+      };
+      for (let i = 0; i < 4; i++) expect(await code(guess(i % 2 ? vault : elsewhere))).toBe(wrong);
+      expect((await clock()).until).toBe(-Infinity);
+      for (const wait of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
+        const before = await clock();
+        expect(await code(guess())).toBe(wrong);
+        const { now, until } = await clock();
+        expect(until).toBeGreaterThanOrEqual(before.now + wait);
+        expect(until).toBeLessThanOrEqual(now + wait);
+        await store.sql`update vault_key set closed_until = now() + interval '30 minutes' where attempt = ${attempt}`;
+        const refused = await guess(elsewhere, PASSPHRASE);
+        if (refused.ok) throw new Error("it is open");
+        expect(refused.error.code).toBe(tooMany);
+        const { retry_after: seconds } = refused.error.details as { retry_after: number };
+        expect(seconds).toBeGreaterThan(0);
+        expect(seconds).toBeLessThanOrEqual(1_800);
+        await pass(attempt);
+      }
+      expect(await code(guess(vault, PASSPHRASE))).toBe("right");
+      // and the count begins again
+      for (let i = 0; i < 4; i++) expect(await code(guess())).toBe(wrong);
+      expect(await code(guess(vault, PASSPHRASE))).toBe("right");
+    });
+
+    test("tells of many at once no more than of one, and not which of them is right", async () => {
+      const { id, attempt } = await wallet();
+      await strict(attempt);
+      const guesses = [...Array<string>(20).fill("another one"), PASSPHRASE];
+      const said = await Promise.all(guesses.map((guess) => code(vault.verify(id, guess, soon()))));
+      expect(said.filter((one) => one === wrong)).toHaveLength(1);
+      expect(said.filter((one) => one === tooMany)).toHaveLength(20);
+    });
+
+    test("counts them whatever they were to open, and opens to the words of the wallet", async () => {
+      const { id, attempt, mnemonic } = await wallet();
+      const passphrase = "another one";
+      const path = accountPath("shelley");
+      expect(await code(vault.sign(id, { passphrase, message, paths: [path] }, soon()))).toBe(wrong);
+      expect(await code(vault.signAll(id, { passphrase, wanted: [{ message, paths: [path] }] }, soon()))).toBe(wrong);
+      expect(await code(vault.publicKeys(id, { passphrase, paths: [path] }, soon()))).toBe(wrong);
+      expect(await code(vault.changePassphrase(id, { old: passphrase, next: "x", record }, soon()))).toBe(wrong);
+      const [{ counted }] = await store.sql<[{ counted: number }]>`
+        select wrong as counted from vault_key where attempt = ${attempt}`;
+      expect(counted).toBe(4);
+      await strict(attempt);
+      expect(await code(vault.verify(id, passphrase, soon()))).toBe(wrong);
+      expect(await code(vault.changePassphrase(id, { old: PASSPHRASE, next: "x", record }, soon()))).toBe(tooMany);
+      const reset = { mnemonic: { words: mnemonic.words }, next: "the second one", record };
+      expect(await code(vault.resetPassphrase(id, reset, soon()))).toBe("right");
+      expect(await code(vault.verify(id, "the second one", soon()))).toBe("right");
+    });
+  });
+
   test("of Byron signs for its addresses", async () => {
     const { id, root } = await wallet({ style: "random", words: newMnemonic(12) });
     const path = [2 ** 31, 2 ** 31 + 5];
