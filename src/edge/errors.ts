@@ -1,5 +1,5 @@
 /** Failures as HTTP answers: `{ code, error, details }`, never a stack trace. */
-import type { Context, ErrorHandler, NotFoundHandler } from "hono";
+import type { Context, ErrorHandler, Hono, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Failure } from "#src/base/result.ts";
@@ -95,18 +95,34 @@ function namedRetry(details: unknown): string | undefined {
 export interface Refusing {
   /** The body of a refusal. */
   body(failure: HttpFailure): unknown;
-  /** What is said where nobody serves a path with that method. */
-  missing(c: Context): HttpFailure;
+  /** The refusal of a path that has no endpoint (`allowed` is empty), or none for the request's method. */
+  missing(c: Context, allowed: readonly string[]): HttpFailure;
 }
 
 const PLAIN: Refusing = {
   body: (failure) => ({ ...errorBody(failure), ...failure.members }),
-  missing: ({ req }) => new HttpFailure(404, "not_found", `There is no ${req.method} ${req.path}.`),
+  missing: ({ req }, allowed) =>
+    allowed.length === 0
+      ? new HttpFailure(404, "not_found", `There is no ${req.method} ${req.path}.`)
+      : new HttpFailure(405, "method_not_allowed", `${req.path} takes ${allowed.join(", ")}, not ${req.method}.`),
 };
 
-/** Answers every error thrown by a handler, and every path that nobody serves. */
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** The methods that a path has endpoints for, as the header `Allow` lists them; none where the path is unknown. */
+function methodsOf({ router }: Pick<Hono, "router">, path: string): string[] {
+  // middleware stands in the router under the method ALL
+  return METHODS.filter((method) => router.match(method, path)[0].some(([[, route]]) => route.method === method))
+    .flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]);
+}
+
+/** Answers every error thrown by a handler, and every path or method without an endpoint. */
 export function handleErrors(
-  app: { onError(handler: ErrorHandler): unknown; notFound(handler: NotFoundHandler): unknown },
+  app: {
+    onError(handler: ErrorHandler): unknown;
+    notFound(handler: NotFoundHandler): unknown;
+    readonly router: Hono["router"];
+  },
   log: Log,
   { body, missing }: Refusing = PLAIN,
 ): void {
@@ -127,7 +143,9 @@ export function handleErrors(
     return respond(c, failure.status, body(failure));
   };
   const notFound: NotFoundHandler = (c) => {
-    const failure = missing(c);
+    const allowed = methodsOf(app, c.req.path);
+    if (allowed.length > 0) c.header("allow", allowed.join(", "));
+    const failure = missing(c, allowed);
     return respond(c, failure.status, body(failure));
   };
   app.onError(onError);

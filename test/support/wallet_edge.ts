@@ -4,7 +4,7 @@ import { walletApp } from "#src/edge/wallets/app.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 
 /** Stands for a room: naming its parts does nothing, asking it is a fault of the test. */
-function unasked<T>(name: string): T {
+export function unasked<T>(name: string): T {
   const target = () => {};
   return new Proxy(target, {
     get: (_, key) => typeof key === "symbol" || key === "then" ? undefined : unasked(`${name}.${key}`),
@@ -17,7 +17,7 @@ function unasked<T>(name: string): T {
 }
 
 /** An app of which only the frame, the schemas and the document can answer. */
-export function edgeAlone() {
+export function edgeAlone(health: WalletEdgeOptions["health"] = () => {}) {
   const rooms = ["store", "ask", "ring", "build", "port", "vault", "builders", "events", "presence", "wake"] as const;
   return walletApp({
     ...Object.fromEntries(rooms.map((room) => [room, unasked(room)])),
@@ -25,7 +25,7 @@ export function edgeAlone() {
     networkMagic: 42,
     toleranceS: 300,
     clocked: true,
-    health: () => {},
+    health,
     log: silentLog,
   } as unknown as WalletEdgeOptions);
 }

@@ -3,7 +3,6 @@
  *
  * What is read from rows is the same at every edge of one database: take the `max` over instances, never the sum.
  */
-import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { inTime } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -11,6 +10,7 @@ import { type Gauge, metrics, METRICS_TYPE } from "#src/base/metrics.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { memo } from "#src/edge/operator/memo.ts";
+import { endpoint } from "#src/edge/route.ts";
 import { readBacklog, readTroubles } from "#src/runtime/census.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -81,17 +81,16 @@ export function metricsRoutes({ store, log }: { store: Store; log: Log }): Opera
     }
   };
   return (app) => {
-    app.openAPIRegistry.registerPath(createRoute({
+    endpoint(app, {
       method: "get",
       path: "/metrics",
       summary: "Numbers for Prometheus",
-      responses: {
-        200: { description: "Prometheus's text format.", content: { "text/plain": { schema: z.string() } } },
-      },
-    }));
-    app.get("/metrics", async (c) => {
+      description: "Prometheus's text format.",
+      produces: "text/plain",
+      answer: z.string(),
+    }, async ({ context }) => {
       await read();
-      return c.body(metrics.text(), 200, { "content-type": METRICS_TYPE });
+      return context.body(metrics.text(), 200, { "content-type": METRICS_TYPE });
     });
   };
 }

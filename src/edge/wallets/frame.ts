@@ -53,7 +53,7 @@ export function route<
 
 /** A service with these manners, still without endpoints. */
 export function walletService(log: Log): OpenAPIHono {
-  const app = serviceApp("wallets", log, {
+  return serviceApp("wallets", log, {
     body: ({ code, message, details }) => {
       // one line, whatever went into it
       const said = {
@@ -62,15 +62,13 @@ export function walletService(log: Log): OpenAPIHono {
       };
       return details === undefined ? said : { ...said, info: details };
     },
-    missing: (c) => missing(app, c),
+    missing,
   });
-  return app;
 }
 
-/** Nobody serves the path, or nobody with that method. */
-function missing(app: OpenAPIHono, { req }: Context): HttpFailure {
-  const known = app.routes.some(({ method, path }) => method !== "ALL" && fits(path, req.path));
-  if (known) {
+/** The path has no endpoint, or none for the method. */
+function missing({ req }: Context, allowed: readonly string[]): HttpFailure {
+  if (allowed.length > 0) {
     return new HttpFailure(
       405,
       "method_not_allowed",
@@ -82,12 +80,6 @@ function missing(app: OpenAPIHono, { req }: Context): HttpFailure {
     "not_found",
     `There is no ${req.method} ${req.path}. Where a path holds parameters, please check that they are well-formed.`,
   );
-}
-
-function fits(route: string, path: string): boolean {
-  const [parts, given] = [route.split("/"), path.split("/")];
-  return parts.length === given.length &&
-    parts.every((part, i) => part.startsWith(":") ? given[i] !== "" : part === given[i]);
 }
 
 const JSON_TYPE = "application/json";
