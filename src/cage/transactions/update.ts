@@ -19,7 +19,13 @@ import { takesCrowns } from "#src/cage/script.ts";
 import { behindCrown, CROWN_BYTES, crownOf } from "#src/forestry/crown.ts";
 import type { Proof } from "#src/forestry/proof.ts";
 import type { Forestry, Refusal } from "#src/forestry/trie.ts";
-import { type BuildFailure, type BuildInput, type Built, finish } from "#src/cage/transactions/common.ts";
+import {
+  type BuildFailure,
+  type BuildInput,
+  type Built,
+  finish,
+  unreadableOutputs,
+} from "#src/cage/transactions/common.ts";
 import { nextState, type OwnedState, ownedState } from "#src/cage/transactions/state.ts";
 
 export interface UpdateInput extends BuildInput {
@@ -167,7 +173,7 @@ export function buildWalked(
   { owner, token, state }: OwnedState,
   { taken, root, crown }: Walked,
   measure: Measure,
-): Result<BuiltUpdate, BuildFailure> {
+): Result<BuiltUpdate, BuildFailure | Failure<"requests_fail">> {
   const contribute = encodeData(spendData({ type: "contribute" }));
   const actions = taken.map(({ proof }): Action => ({
     type: "apply",
@@ -182,8 +188,16 @@ export function buildWalked(
       ...taken.map(({ utxo: { ref } }) => ({ for: { purpose: "spend" as const, ref }, data: contribute })),
     ],
   }, measure);
-  return built.ok ? ok({ ...built.value, root, applied: taken.map(({ utxo }) => refKey(utxo.ref)) }) : built;
+  if (built.ok) return ok({ ...built.value, root, applied: taken.map(({ utxo }) => refKey(utxo.ref)) });
+  const unreadable = unreadableOutputs(built.error);
+  const culprits = taken.map(({ utxo }) => refKey(utxo.ref)).filter((request) => unreadable.has(request));
+  return culprits.length === 0 ? built : requestsFail(culprits.map((request) => ({ request, ...UNREADABLE.error })));
 }
+
+const UNREADABLE = fail(
+  "not_applicable",
+  "The machine for scripts cannot read the request's output; only its owner can take it back.",
+);
 
 function requestOf({ script }: UpdateInput, token: string, { output }: Utxo): Result<Request, Failure<RequestReason>> {
   const datum = output.datum && decodeDatum(output.datum);

@@ -2,7 +2,7 @@
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { type Redeemer, subjectOf, transactionHash } from "#src/cardano/transaction.ts";
 import type { Value } from "#src/cardano/value.ts";
 import { FREE_ROUNDS, type Measure, unitsOf } from "#src/balance/balance.ts";
@@ -58,6 +58,11 @@ export function balanceTransaction(asked: BalanceInput, measure: Measure): Resul
       ...references,
       ...settled.framed.collateral?.inputs ?? [],
     ]);
+    if (!run.ok && run.kind === "unreadable") {
+      const left = withoutCoins(input, run.outputs);
+      if (left) return balanceTransaction(left, measure);
+      return fail("bad_request", `The scripts cannot be evaluated, because something is not readable: ${run.message}`);
+    }
     if (!run.ok) {
       return fail("redeemer_script_failure", `A script refuses the transaction: ${run.message}`, { logs: run.logs });
     }
@@ -72,6 +77,13 @@ export function balanceTransaction(asked: BalanceInput, measure: Measure): Resul
     if (memory > maxTxUnits.memory || steps > maxTxUnits.steps) return { ok: false, error: tooBig };
     evaluated = shape;
   }
+}
+
+/** Without coins that the machine for scripts cannot read, which anybody can send to a wallet; undefined where none of them is a coin. */
+function withoutCoins(input: BalanceInput, unreadable: readonly OutRef[]): BalanceInput | undefined {
+  const refs = new Set(unreadable.map(refKey));
+  const coins = input.means.coins.filter(({ utxo }) => !refs.has(refKey(utxo.ref)));
+  return coins.length === input.means.coins.length ? undefined : { ...input, means: { ...input.means, coins } };
 }
 
 function draft(input: BalanceInput, resolved: Resolved, units: UnitsOf) {
