@@ -108,10 +108,10 @@ describe("pages", () => {
 
   test("that only load something are refused as well; links and programs are not", async () => {
     const site = (more: Record<string, string>, method = "GET") => asked(none, { host: here, ...more }, method);
-    for (const  of of["cross-site", "same-site"]) {
-      expect(await site({ "sec-fetch-site": of, "sec-fetch-mode": "no-cors" })).toBe("bad_origin");
-      expect(await site({ "sec-fetch-site": of, "sec-fetch-mode": "navigate" })).toBe(200);
-      expect(await site({ "sec-fetch-site": of, "sec-fetch-mode": "navigate" }, "POST")).toBe("bad_origin");
+    for (const from of ["cross-site", "same-site"]) {
+      expect(await site({ "sec-fetch-site": from, "sec-fetch-mode": "no-cors" })).toBe("bad_origin");
+      expect(await site({ "sec-fetch-site": from, "sec-fetch-mode": "navigate" })).toBe(200);
+      expect(await site({ "sec-fetch-site": from, "sec-fetch-mode": "navigate" }, "POST")).toBe("bad_origin");
     }
     expect(await site({ "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" })).toBe(200);
     expect(await site({ "sec-fetch-site": "none", "sec-fetch-mode": "navigate" })).toBe(200);
