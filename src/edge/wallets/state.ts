@@ -32,7 +32,8 @@ export function syncState(at: { slot: number }, tipSlot: number, tolerance: Tole
   const goal = Math.max(tipSlot, clocked ? slotAt(slots, now) : tipSlot);
   const behindMs = slotTime(slots, Math.max(goal, at.slot)) - slotTime(slots, at.slot);
   if (behindMs <= toleranceS * 1_000) return { status: "ready" };
-  const share = Math.max(0, at.slot + 1) / (goal + 1);
+  // before the first word of the network there is nothing to have a share of
+  const share = goal < 0 ? 0 : Math.max(0, at.slot + 1) / (goal + 1);
   const quantity = Math.min(99.99, Math.floor(share * 10_000) / 100);
   return { status: "syncing", progress: { quantity, unit: "percent" } };
 }
