@@ -1,9 +1,11 @@
-/** A page for people beside a service's `openapi.json`: Swagger UI, served from here, which asks nothing but this service. */
+/** A service's `openapi.json` with examples, and a page for people beside it: Swagger UI, served from here, which asks nothing but this service. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Hono } from "hono";
 import { compress } from "hono/compress";
+import { toJson } from "#src/base/json.ts";
 import { etagOf } from "#src/edge/etag.ts";
+import { type Document, readExamples, withExamples } from "#src/edge/examples.ts";
 import { type Page, sending } from "#src/edge/pages.ts";
 
 const INDEX = `<!doctype html>
@@ -64,12 +66,26 @@ function swaggerUi() {
   return library ??= [file("swagger-ui-bundle.js", "text/javascript"), file("swagger-ui.css", "text/css")];
 }
 
-/**
- * Serves `<prefix>/docs`, which reads `<prefix>/openapi.json`.
- *
- * @param headers JavaScript of an expression that gives the headers that the page adds to its requests.
- */
-export function mountDocs(app: Pick<Hono, "get">, { prefix = "", headers = "{}" } = {}): void {
+/** What a service says of itself. */
+export interface Described {
+  /** Before the paths of the two. */
+  readonly prefix?: string;
+  /** Makes the document; called once, when it is first requested. */
+  readonly document: () => Document;
+  /** File of the examples. */
+  readonly examples: URL;
+  /** JavaScript of an expression that gives the headers that the page adds to its requests. */
+  readonly headers?: string;
+}
+
+/** Serves `<prefix>/openapi.json`, and `<prefix>/docs`, which shows it. */
+export function mountDocs(app: Pick<Hono, "get">, described: Described): void {
+  const { prefix = "", document, examples, headers = "{}" } = described;
+  let text: string | undefined;
+  app.get(`${prefix}/openapi.json`, (c) => {
+    text ??= toJson(withExamples(document(), readExamples(examples)));
+    return c.body(text, 200, { "content-type": "application/json" });
+  });
   const files = new Map([
     ...swaggerUi(),
     ["init.js", pageOf("text/javascript", init(headers))] as const,

@@ -187,11 +187,12 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   ledgerRoutes(app, options);
   health(app);
 
-  mountDocs(app);
-  app.doc31("/openapi.json", {
-    openapi: "3.1.0",
-    info: { title: "Arbor devnet", version: "1.0.0", description: "A Cardano network of one, with a faucet." },
-  });
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: { title: "Arbor devnet", version: "1.0.0", description: "A Cardano network of one, with a faucet." },
+    });
+  mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
   return app;
 }
 

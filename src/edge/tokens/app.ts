@@ -40,17 +40,18 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   waitRoutes(app, desk);
   clientRoutes(app, desk);
   pageRoutes(app);
-  mountDocs(app);
-  app.doc31("/openapi.json", {
-    openapi: "3.1.0",
-    info: {
-      title: "Arbor token service",
-      version: "1.0.0",
-      description:
-        "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
-        "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`. " +
-        "Under a name that it was not given it answers 403 `bad_host`, to pages of other sites 403 `bad_origin`.",
-    },
-  });
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: {
+        title: "Arbor token service",
+        version: "1.0.0",
+        description:
+          "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
+          "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`. " +
+          "Under a name that it was not given it answers 403 `bad_host`, to pages of other sites 403 `bad_origin`.",
+      },
+    });
+  mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
   return app;
 }

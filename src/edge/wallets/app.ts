@@ -51,8 +51,8 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, desk);
   options.health(app);
-  mountDocs(app, { prefix: PREFIX });
-  app.get(`${PREFIX}/openapi.json`, (c) => c.json(documentOf(app) as object));
+  const examples = new URL("./examples.json", import.meta.url);
+  mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });
   return app;
 }
 
