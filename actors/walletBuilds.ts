@@ -10,9 +10,9 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
-import { atPoint, readReserved } from "#src/chain/available.ts";
+import { atPoint, readReserved, readSpenders } from "#src/chain/available.ts";
 import type { ChainPort } from "#src/chain/port.ts";
-import { listedPending } from "#src/chain/submissions.ts";
+import { listedPending, readSubmitted } from "#src/chain/submissions.ts";
 import type { Store } from "#src/store/store.ts";
 import { askedOf } from "#src/wallet/build/decode.ts";
 import type { BalanceInput, Constructed, ConstructInput, OwnCoin, Wish } from "#src/wallet/build/types.ts";
@@ -92,6 +92,7 @@ async function gather(
   const { at, value } = await atPoint(store, async (sql) => ({
     buildable: await readBuildable(sql, id, {
       pending: await listedPending(sql, id),
+      spenders: readSpenders,
       reserved: readReserved,
       change,
       estimate,
@@ -196,8 +197,10 @@ export async function decoding(
   const { inputs, collateral, references, addresses } = asked.value;
   const looked = await lookedUp(port, references);
   if (!looked.ok) return looked;
+  const spends = [...inputs, ...collateral];
   const { value } = await atPoint(store, async (sql) => ({
-    coins: await readCoins(sql, id, [...inputs, ...collateral].map(refKey), await listedPending(sql, id)),
+    // what created them may be pending, refused or rolled back: whose they are follows from its bytes
+    coins: await readCoins(sql, id, spends.map(refKey), await readSubmitted(sql, spends.map(({ txHash }) => txHash))),
     own: (await readClaims(sql, await readFacts(sql, [id]), addresses)).get(id),
     stake: await readAccount(sql, id),
   }));

@@ -83,6 +83,17 @@ export async function claimRequest(
     : { state: "busy", attempt: row!.attempt, holder: row!.holder };
 }
 
+/**
+ * Claims a transaction for the request that made it; false where another request made the very same one: each of them is to spend. The key
+ * is none that a client can give.
+ */
+export async function claimTransaction(sql: Queries, scope: string, hash: string): Promise<boolean> {
+  await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;
+  const rows = await sql`insert into wallet_request (scope, key, fingerprint, attempt)
+    values (${scope}, ${`transaction ${hash}`}, ${hash}, ${hash}) on conflict do nothing returning 1`;
+  return rows.length > 0;
+}
+
 /** Says that a request is still being done: nobody may take it over for a while. */
 export async function holdRequest(sql: Queries, { scope, key, attempt }: Attempt): Promise<void> {
   await sql`update wallet_request set begun_at = now()

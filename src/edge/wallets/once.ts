@@ -22,6 +22,9 @@ export const onceHeader = {
 /** What such a request may be answered with besides. */
 export const ONCE = { 409: "`request_in_progress`, `idempotency_key_reused`" };
 
+/** Whether a request has a key of its own. */
+export const isNamed = (context: Context): boolean => context.req.header(KEY) !== undefined;
+
 const SECRET = new Set(["passphrase"]);
 /** How long the answer to a failed request waits for its key to be free, in milliseconds; it is freed afterwards all the same. */
 const RELEASE_MS = 1_000;

@@ -24,6 +24,13 @@ export function hashOf(transaction: Uint8Array): string {
   }
 }
 
+/** 403: the transaction spends what another one has spent since it was built. */
+export class Conflict extends HttpFailure {
+  constructor(why: string, details?: unknown) {
+    super(403, "created_invalid_transaction", why, details);
+  }
+}
+
 const notATransaction = (why: string) =>
   new HttpFailure(
     400,
@@ -48,17 +55,21 @@ function refused({ code, message, details }: Failure): Error {
       return notATransaction(message);
     case "mempool_full":
       return new HttpFailure(425, "mempool_is_full", "The mempool is full: please try again later.");
-    case "refused_by_ledger":
-      return new HttpFailure(
-        500,
-        "created_invalid_transaction",
-        `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging: ${message}`,
-        details as Json,
-      );
+    case "refused_by_ledger": {
+      const why =
+        `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging: ${message}`;
+      const isSpent = Array.isArray(details) && details.some((one) => (one as { name?: string }).name === SPENT);
+      return isSpent
+        ? new Conflict(why, details)
+        : new HttpFailure(500, "created_invalid_transaction", why, details as Json);
+    }
     default:
       return refusal({ code, message, details });
   }
 }
+
+/** How ledgers name it that inputs are not unspent. */
+const SPENT = "BadInputsUTxO";
 
 /** Throws 403 for a transaction that is not the wallet's, or that lacks a signature of its own keys. */
 export function assertWhole(decoded: Messaged<Decoded>, transaction: Uint8Array, account: string | undefined): void {

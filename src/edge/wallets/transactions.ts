@@ -28,7 +28,8 @@ export const BUILD = {
 };
 /** Why nothing is submitted. */
 export const SUBMIT = {
-  403: "`foreign_transaction`, `missing_witnesses_in_transaction`",
+  403:
+    "`foreign_transaction`, `missing_witnesses_in_transaction`; `created_invalid_transaction`: others have spent its inputs",
   425: "`mempool_is_full`",
   500: "`created_invalid_transaction`: the network refused it",
 };

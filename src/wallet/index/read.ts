@@ -14,6 +14,13 @@ import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
 /** Open submissions of each wallet, as whoever submits keeps them; wallets without any may be missing. */
 export type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
 
+/** Open submissions of others that spend some outputs (`refKey`): `readSpenders` of `chain/available.ts`. */
+export type Spenders = (
+  sql: Queries,
+  refs: readonly string[],
+  known: readonly ScannedTransaction[],
+) => Promise<readonly ScannedTransaction[]>;
+
 /** What some wallets hold, all in one read; wallets that the index does not know are missing. */
 export async function readHoldings(
   sql: Queries,
@@ -107,17 +114,30 @@ export async function readAssets(sql: Queries, wallet: string): Promise<readonly
   return rows.map(({ asset }) => asset).sort();
 }
 
-/** Outputs of a wallet that neither a transaction in the ledger nor a pending one has spent. */
+/** Outputs of a wallet that neither a transaction in the ledger nor a pending one, its own or one of the `spenders`, has spent. */
 export async function readOwnUtxos(
   sql: Queries,
   wallet: string,
   pending: readonly ScannedTransaction[] = [],
+  spenders?: Spenders,
 ): Promise<readonly OwnUtxo[]> {
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
-  if (!own) return [];
-  const open = (await readPending(sql, facts, new Map([[wallet, pending]]))).get(wallet);
-  return (await inLedger(sql, own)).filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref)));
+  return own ? (await unspent(sql, own, pending, spenders)).utxos : [];
+}
+
+/** Outputs of a wallet in the ledger that nothing pending spends, and what is pending. */
+async function unspent(
+  sql: Queries,
+  own: WalletFacts,
+  pending: readonly ScannedTransaction[],
+  spenders: Spenders | undefined,
+): Promise<{ readonly utxos: OwnUtxo[]; readonly open: Pending | undefined }> {
+  const here = await inLedger(sql, own);
+  const others = await spenders?.(sql, here.map(({ utxo }) => refKey(utxo.ref)), pending) ?? [];
+  const all = new Map([[own.wallet, [...pending, ...others]]]);
+  const open = (await readPending(sql, new Map([[own.wallet, own]]), all)).get(own.wallet);
+  return { utxos: here.filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref))), open };
 }
 
 async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
@@ -134,6 +154,8 @@ async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
 export interface BuildView {
   /** Open submissions of the wallet. */
   readonly pending: readonly ScannedTransaction[];
+  /** Those of others that spend what is the wallet's. */
+  readonly spenders?: Spenders;
   /** Up to when some outputs (`refKey`) are reserved: `readReserved` of `chain/available.ts`. */
   readonly reserved: (sql: Queries, refs: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** Change addresses that are wanted; `first`: the one at index 0, used or not. */
@@ -152,8 +174,7 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
   if (!own) return { utxos: [], change: [] };
-  const open = (await readPending(sql, facts, new Map([[wallet, view.pending]]))).get(wallet);
-  const here = (await inLedger(sql, own)).filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref)));
+  const { utxos: here, open } = await unspent(sql, own, view.pending, view.spenders);
   const utxos = [
     ...here.map((one) => ({ ...one, preference: FREE })),
     ...(open?.coming ?? []).map(({ ref, output, path }) => ({ utxo: { ref, output }, path, preference: COMING })),
