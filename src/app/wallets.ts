@@ -3,7 +3,7 @@ import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
-import { deriveStock } from "#src/builders/stock.ts";
+import { deriveSlice, deriveStock } from "#src/builders/stock.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/follower.ts";
@@ -58,6 +58,7 @@ export function walletKinds({ store, port, builders, bus, clock }: Rooms): Actor
     clock,
     networkId: NETWORK_ID as 0 | 1,
     derive: deriveStock(builders),
+    deriveSlice: deriveSlice(builders),
     vault: createVault({ store, builders }),
     wake: () => bus.publish(WATCH, null),
   };

@@ -19,6 +19,9 @@ const LAPSE = "1 hour";
 const AT_ONCE = 500;
 const BYTES_AT_ONCE = 200_000;
 
+/** Longest time between two looks at whether an address is watched, in milliseconds. */
+const LONGEST_PAUSE_MS = 200;
+
 /** Sees to it that addresses are watched and their rows known; waits until they are, `wake` being the follower's doorbell. */
 export async function ensureWatched(
   store: Store,
@@ -28,6 +31,8 @@ export async function ensureWatched(
   options: { forever?: boolean } = {},
 ): Promise<Result<void, Failure<"index_behind">>> {
   const forever = options.forever ?? false;
+  // Longer each time: many may wait for an index that is far behind.
+  let pauseMs = 15;
   for (let first = true;; first = false) {
     const rows = await store.sql<{ address: string; ready: boolean }[]>`
       select address, ready from chain_watch where address = any(${store.sql.array([...addresses])})`;
@@ -44,7 +49,8 @@ export async function ensureWatched(
     if (Date.now() >= deadline) {
       return fail("index_behind", "The outputs of this address are not known yet; try again in a moment.");
     }
-    await sleep(15);
+    await sleep(pauseMs);
+    pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
   }
 }
 

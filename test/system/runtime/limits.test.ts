@@ -14,7 +14,7 @@ import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
 import { workerSubject } from "#src/runtime/protocol.ts";
 import { createPublisher } from "#src/runtime/publisher.ts";
-import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.ts";
+import { type ActorKind, defineBuild, type EffectRun, Unfinished } from "#src/runtime/types.ts";
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -312,6 +312,18 @@ test("reminders go by the worker's clock", async () => {
   expect((await readActor(store, account("v")))!.context.woken).toBe(0);
   clock.advance(3_600_000);
   await until("an hour later", async () => (await readActor(store, account("v")))!.context.woken === 1);
+});
+
+test("an effect that has more to do goes on in later attempts, and has not failed", async () => {
+  const attempts: number[] = [];
+  const slices: EffectRun = (_, { attempt }) => {
+    attempts.push(attempt);
+    return Promise.resolve(attempts.length < 4 ? new Unfinished(1) : { type: "PAID", n: 7 });
+  };
+  await start([accountKind(slices)], { sweepMs: 20 });
+  await ask.ask(account("sliced"), { type: "ADD", amount: 5 });
+  expect(await ask.ask(account("sliced"), { type: "PAY", amount: 5 })).toEqual({ ok: true, value: { paid: 7 } });
+  expect(attempts).toEqual([1, 1, 1, 1]);
 });
 
 test("an effect of a partition that moved away is aborted here and run there", async () => {
