@@ -66,6 +66,7 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
   stops.push(() => Promise.resolve(events.close()));
   const webhooks = startWebhooks({
     store,
+    clock: rooms.clock,
     bus,
     events,
     owner: options.worker,

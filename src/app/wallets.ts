@@ -146,6 +146,7 @@ export async function walletService(
     events,
     presence,
     toleranceS: options.syncToleranceS,
+    clock: rooms.clock,
     clocked: options.nodeSocket !== undefined || options.blockfrost !== undefined || options.blockMs > 0,
     ...(tokenMetadata === undefined ? {} : { tokenMetadata }),
     outside: { allowPrivate },

@@ -1,4 +1,5 @@
 /** The wallet service's edge by itself: whatever lies behind it must not be asked. */
+import { systemClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { walletApp } from "#src/edge/wallets/app.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
@@ -24,6 +25,7 @@ export function edgeAlone(health: WalletEdgeOptions["health"] = () => {}) {
     networkId: 0,
     networkMagic: 42,
     toleranceS: 300,
+    clock: systemClock,
     clocked: true,
     health,
     log: silentLog,

@@ -1,5 +1,6 @@
 /** What the wallet service needs of the rest of the house. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Clock } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { ChainPort } from "#src/chain/port.ts";
@@ -33,6 +34,8 @@ export interface WalletEdgeOptions {
   readonly presence: Presence;
   /** So far behind, in seconds, a wallet counts as ready. */
   readonly toleranceS: number;
+  /** By which it is known what slot it is, and when something happened. */
+  readonly clock: Clock;
   /** Whether the network makes blocks by the clock, so that a tip of long ago means that the node is behind. */
   readonly clocked: boolean;
   /** Server of token metadata; none is asked where undefined. */

@@ -86,7 +86,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
       gap: body.address_pool_gap,
       key: own,
       attempt,
-      passphrase: attempt === null ? null : { at: Date.now(), method: SEAL },
+      passphrase: attempt === null ? null : { at: desk.clock.now(), method: SEAL },
       birth: { slot: birth.slot, hash: birth.hash },
       oneChange: body.one_change_address_mode,
       selection: body.selection,
