@@ -12,18 +12,22 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactLeaves } from "#src/cage/index/leaves.ts";
-import { readRequest, readRequests, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { readOldestRequests, readRequest, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
+import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { textBytes } from "#src/cage/text.ts";
 import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
+import { NOT_REQUESTER } from "#src/cage/transactions/retract.ts";
+import { NOT_OWNER } from "#src/cage/transactions/state.ts";
 import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.ts";
-import type { Utxo } from "#src/cardano/output.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, readAvailable } from "#src/chain/available.ts";
+import { readPendingSpends } from "#src/chain/pending.ts";
 import { horizonOf } from "#src/chain/horizon.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import { readUtxos } from "#src/chain/utxo.ts";
@@ -239,42 +243,88 @@ async function update(
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
     const state = await stateOf(sql, entity.id);
-    const requests = named ? await readRequestsAt(sql, named) : await readRequests(sql, entity.id, MOST_WALKED);
-    const paths = requests.flatMap((one) => one ? [one.path] : []);
-    return { state, requests, facts: state && await readFactLeaves(sql, state, paths) };
+    const requests = named ? await readRequestsAt(sql, named) : await readOldestRequests(sql, entity.id, MOST_WALKED);
+    const found = requests.flatMap((one) => one ?? []);
+    const refs = [...(state ? [state.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) => refKey(ref));
+    const [facts, spends] = await Promise.all([
+      state && readFactLeaves(sql, state, found.map(({ path }) => path)),
+      readPendingSpends(sql, refs),
+    ]);
+    return { state, requests, facts, spends };
   };
-  return await building(options, address, deadline, script, read, async (common, { state, requests, facts }) => {
-    if (!state || !facts) return ended;
-    const unknown = (named ?? []).flatMap((one, i) =>
-      requests[i]?.token === entity.id ? [] : [{
-        request: one,
-        code: "request_unknown",
-        message: requests[i] ? "The request is one for another token." : "There is no such open request.",
-      }]
-    );
-    if (unknown.length > 0) return failing(unknown);
-    if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
-    const built = await options.builders.run(
-      named && !dryRun ? "update" : "batch",
-      { ...common, state: state.utxo, requests: requests.map((one) => one!.utxo), facts },
-      { deadline, affinity: entity.id },
-    );
-    if (built.ok) return ok({ built: built.value, more: updated(built.value, dryRun), dry: dryRun });
-    if (built.error.code === "requests_fail") {
-      return failing((built.error.details as { requests: readonly RefusedRequest[] }).requests);
-    }
-    if (built.error.code === "state_differs") return quarantined(view);
-    return built;
-  });
+  return await building(
+    options,
+    address,
+    deadline,
+    script,
+    read,
+    async (common, { state, requests, facts, spends }) => {
+      if (!state || !facts) return ended;
+      const no = notNow(state, address, spends);
+      if (no) return no;
+      const unknown = (named ?? []).flatMap((one, i) =>
+        requests[i]?.token === entity.id ? [] : [{
+          request: one,
+          code: "request_unknown",
+          message: requests[i] ? "The request is one for another token." : "There is no such open request.",
+        }]
+      );
+      const free = requests.filter((one) => one !== undefined).filter(({ utxo }) => !spends.has(refKey(utxo.ref)));
+      const spent = [...spends].map(([request, transaction]) => ({ request, ...spentBy(transaction) }));
+      if (unknown.length > 0 || (named && !dryRun && spent.length > 0)) return failing([...unknown, ...spent]);
+      if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
+      if (free.length === 0) return failing(spent);
+      const built = await options.builders.run(
+        named && !dryRun ? "update" : "batch",
+        {
+          ...common,
+          state: state.utxo,
+          // those that are named are applied in the ledger's order, whichever is older: the owner chose them
+          requests: free.map(({ utxo, made }) => named ? utxo : { ...utxo, made }),
+          facts,
+        },
+        { deadline, affinity: entity.id },
+      );
+      if (built.ok) return ok({ built: built.value, more: updated(built.value, spent, dryRun), dry: dryRun });
+      if (built.error.code === "requests_fail") {
+        return failing([...(built.error.details as { requests: readonly RefusedRequest[] }).requests, ...spent]);
+      }
+      if (built.error.code === "state_differs") return quarantined(view);
+      return built;
+    },
+  );
 }
 
-/** What is told of an update beside its transaction. */
-function updated(built: BuiltUpdate & Partial<BuiltBatch>, dryRun: boolean): Record<string, Json> {
+/** Why the owner's transaction on a token's state cannot be built for an address; `undefined` where it can. */
+function notNow(
+  state: TokenState,
+  address: string,
+  spends: ReadonlyMap<string, string>,
+): Result<never, Failure> | undefined {
+  if (keyAddress(address)?.payment !== state.owner) return NOT_OWNER;
+  const transaction = spends.get(refKey(state.utxo.ref));
+  if (transaction === undefined) return undefined;
+  const message = `The token's state is spent by ${transaction}, which is in no block yet: build again after it.`;
+  return fail("token_pending", message, { transaction });
+}
+
+/** What is said of a request that a pending transaction spends. */
+const spentBy = (transaction: string) => ({
+  code: "request_pending",
+  message: `The request is spent by ${transaction}, which is in no block yet.`,
+});
+
+/** What an update answers beside its transaction; `spent` are the requests that were not available to it. */
+function updated(
+  built: BuiltUpdate & Partial<BuiltBatch>,
+  spent: readonly LeftRequest[],
+  dryRun: boolean,
+): Record<string, Json> {
   const { root, applied, left = [], fee, size } = built;
   return {
     mpfRoot: root,
     applied: applied.map(refText),
-    left: left.map(leftText),
+    left: [...left, ...spent].map(leftText),
     ...(dryRun ? { dryRun, fee: String(fee), size } : {}),
   };
 }
@@ -291,15 +341,14 @@ async function onState(
   const no = impossible(view, intent);
   if (no) return no;
   const script = await versionOf(options, entity.id);
-  const read = (sql: Queries) => stateOf(sql, entity.id);
-  return await building(
-    options,
-    address,
-    deadline,
-    script,
-    read,
-    async (common, state) => state ? await build({ ...common, state: state.utxo }) : ended,
-  );
+  const read = async (sql: Queries) => {
+    const state = await stateOf(sql, entity.id);
+    return { state, spends: await readPendingSpends(sql, state ? [refKey(state.utxo.ref)] : []) };
+  };
+  return await building(options, address, deadline, script, read, async (common, { state, spends }) => {
+    if (!state) return ended;
+    return notNow(state, address, spends) ?? await build({ ...common, state: state.utxo });
+  });
 }
 
 function transfer(
@@ -318,13 +367,17 @@ function transfer(
 /** An output as clients have it. */
 const refText = (key: string): string => key.replace("#", "-");
 
-const leftText = ({ request, code, message }: { request: string; code: string; message: string }) => ({
+const leftText = ({ request, code, message, lostTo }: LeftRequest) => ({
   request: refText(request),
   code,
   message,
+  ...(lostTo === undefined ? {} : { lostTo: refText(lostTo) }),
 });
 
-function failing(requests: readonly { request: string; code: string; message: string }[]): Result<never, Failure> {
+/** A request that is not applied; one that is not known here has codes of its own. */
+type LeftRequest = Omit<RefusedRequest, "code"> & { readonly code: string };
+
+function failing(requests: readonly LeftRequest[]): Result<never, Failure> {
   const message = requests.length === 1
     ? "A request cannot be applied."
     : `${requests.length} requests cannot be applied.`;
@@ -339,9 +392,17 @@ async function retract(
   const known = await readRequest(options.store.sql, input.request);
   if (!known) return gone(input.request);
   const script = known.utxo.output.address.slice(2, 58);
-  const read = (sql: Queries) => readRequest(sql, input.request);
-  return await building(options, input.address, deadline, script, read, async (common, found) => {
+  const read = async (sql: Queries) => ({
+    found: await readRequest(sql, input.request),
+    transaction: (await readPendingSpends(sql, [input.request])).get(input.request),
+  });
+  return await building(options, input.address, deadline, script, read, async (common, { found, transaction }) => {
     if (!found) return gone(input.request);
+    if (found.owner !== keyAddress(input.address)?.payment) return NOT_REQUESTER;
+    if (transaction !== undefined) {
+      const { code, message } = spentBy(transaction);
+      return fail(code, message, { transaction });
+    }
     const built = await options.builders.run("retract", { ...common, request: found.utxo }, { deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;
   });

@@ -148,9 +148,18 @@ export const unsignedRequest = unsigned.extend({
 const applying = z.object({
   mpfRoot: z.string().meta({ description: "Root after the requests apply." }),
   applied: z.array(z.string()).meta({ description: "Requests that it applies, in the ledger's order." }),
-  left: z.array(z.object({ request: z.string(), code: z.string(), message: z.string() })).meta({
+  left: z.array(z.object({
+    request: z.string(),
+    code: z.string(),
+    message: z.string(),
+    lostTo: z.string().optional().meta({
+      description: "The older request of the same key that stands before it: without that one it could be applied now.",
+    }),
+  })).meta({
     description:
-      "Requests that stay open, each with the reason: `fact_exists`, `fact_missing`, `fact_differs` after those before it; `not_applicable`; `no_room` in this transaction.",
+      "Requests that stay open, oldest first, each with the reason: `fact_exists`, `fact_missing`, `fact_differs` after those before it; " +
+      "`not_applicable`; `no_room` in this transaction; `out_of_order`, which the ledger would apply before an older one of its key; " +
+      "`older_waits`, where an older one of its key is next and not in this transaction.",
   }),
 });
 export const unsignedUpdate = unsigned.extend(applying.shape).meta({ id: "UnsignedUpdate" });

@@ -6,7 +6,7 @@ import { refKey } from "#src/cardano/output.ts";
 import { readRequest } from "#src/cage/index/read.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { ACTING, BUILDING, type Desk, GONE, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
+import { BUILDING, type Desk, GONE, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { told } from "#src/edge/tokens/telling.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
@@ -17,7 +17,7 @@ const ofToken = { ...address, tokenId: api.tokenId };
 
 /** Adds `/transaction/{address}/…`. */
 export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, requester, alive, built, boot } = desk;
+  const { store, requester, buildable, built, boot } = desk;
   endpoint(app, {
     method: "get",
     path: "/transaction/:address/boot-token",
@@ -48,10 +48,10 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
       body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
       headers,
       answer: api.unsignedRequest,
-      refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `paused`" },
+      refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
     }, async ({ params, body, context }) => {
       const from = requester(params.address);
-      await alive(params.tokenId);
+      await buildable(params.tokenId);
       return await built(context, params.tokenId, "request", { address: from, type, ...body });
     });
   }
@@ -63,7 +63,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     params: { ...address, outputRef: api.outputRef },
     headers,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...ACTING },
+    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...BUILDING, 409: "`request_pending`, `paused`" },
   }, async ({ params, context }) => {
     const from = requester(params.address);
     const found = await readRequest(store.sql, refRow(params.outputRef));
@@ -76,7 +76,8 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     path: "/transaction/:address/update-token/:tokenId",
     summary: "Build the transaction that applies requests",
     description:
-      "Those that are named, all or none; or, where none is, of all that are open as many as can be applied at their turn and as fit. " +
+      "Those that are named, all or none; or, where none is, of all that are open as many as can be applied and as fit, the oldest " +
+      "first: of requests that exclude each other the one that came into the chain first is applied, and the others say to which they lost. " +
       "A dry run tells what an update would do with them, and what it would leave: it offers nothing to sign.",
     params: ofToken,
     query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
@@ -86,12 +87,13 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
       403: "`not_owner`",
       ...GONE,
       ...BUILDING,
-      409: "`requests_fail`, with a reason for each; `nothing_to_apply`, `token_quarantined`, `paused`",
+      409:
+        "`requests_fail`, with a reason for each; `nothing_to_apply`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
     const from = requester(params.address);
     const named = [...new Set(query.request)].map(refRow);
-    await alive(params.tokenId);
+    await buildable(params.tokenId);
     return await built(context, params.tokenId, "update", {
       address: from,
       dryRun: query.dryRun ?? false,
@@ -112,11 +114,11 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
       403: "`not_owner`",
       ...GONE,
       ...BUILDING,
-      409: "`owner_unchanged`, `token_quarantined`, `paused`",
+      409: "`owner_unchanged`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
     const [from, to] = [requester(params.address), requester(query.to)];
-    await alive(params.tokenId);
+    await buildable(params.tokenId);
     return await built(context, params.tokenId, "transfer", { address: from, to });
   });
 
@@ -127,10 +129,10 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     params: ofToken,
     headers,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", ...GONE, ...ACTING },
+    refusals: { 403: "`not_owner`", ...GONE, ...BUILDING, 409: "`token_pending`, `paused`" },
   }, async ({ params, context }) => {
     const from = requester(params.address);
-    await alive(params.tokenId);
+    await buildable(params.tokenId);
     return await built(context, params.tokenId, "end", { address: from });
   });
 }

@@ -15,6 +15,8 @@ export const refusal = refusalOf({
   nothing_to_apply: 409,
   owner_unchanged: 409,
   token_quarantined: 409,
+  token_pending: 409,
+  request_pending: 409,
   not_possible: 409,
   paused: 409,
   not_enough_money: 422,

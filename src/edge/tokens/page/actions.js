@@ -127,7 +127,7 @@ function applying(tokenId, { wallet, picked, signal }) {
     h(
       "p",
       { class: "note" },
-      "For the owner. Pick some above, or let as many as fit be applied in the ledger's order.",
+      "For the owner. Pick some above, or let as many as fit be applied, the oldest first.",
     ),
     h(
       "div",
