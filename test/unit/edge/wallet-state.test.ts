@@ -1,7 +1,13 @@
 import { expect, it } from "vitest";
+import { systemClock } from "#src/base/clock.ts";
 import { syncState } from "#src/edge/wallets/state.ts";
 
-const tolerance = { slots: { zeroTime: 0, zeroSlot: 0, slotLength: 1000 }, toleranceS: -1, clocked: false };
+const tolerance = {
+  slots: { zeroTime: 0, zeroSlot: 0, slotLength: 1000 },
+  toleranceS: -1,
+  clocked: false,
+  clock: systemClock,
+};
 
 it.each([
   [-1, -1, 0],
