@@ -7,6 +7,7 @@ import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { untilBlocked } from "../../support/locks.ts";
 import { until } from "../../support/until.ts";
 
 let infra: Infra;
@@ -73,7 +74,11 @@ test("a transaction that holds the fence keeps the epoch where it is, and renewa
   await store.sql.begin(async (sql) => {
     expect(await fence(sql, "three", 1)).toHaveLength(1);
     taken = store.sql`update lease set epoch = 2, owner = 'b' where name = 'three'`.then(() => order.push("taken"));
-    await sleep(1_000);
+    await untilBlocked(store);
+    const expires = async () =>
+      (await store.sql<{ at: Date }[]>`select expires as at from lease where name = 'three'`)[0]!.at.getTime();
+    const first = await expires();
+    await until("the lease is renewed", async () => await expires() > first);
     order.push("committed");
   });
   await taken;

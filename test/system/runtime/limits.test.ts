@@ -111,16 +111,25 @@ test("a command that is asked again while it waits takes no more room, and is no
 });
 
 test("a command whose time is up before its turn is not applied", async () => {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => open = resolve);
+  let reached = false;
   await start([accountKind(wire(store))], {
-    onStep: ({ at, causes }) => at === "before-commit" && causes.includes("late-1") ? sleep(500) : undefined,
+    onStep: ({ at, causes }) => {
+      if (at !== "before-commit" || !causes.includes("late-1")) return;
+      reached = true;
+      return gate;
+    },
   });
   const first = ask.ask(account("late"), { type: "ADD", amount: 1 }, { commandId: "late-1" });
-  await sleep(100);
+  await until("the first is being written", async () => reached);
   const late = await ask.ask(account("late"), { type: "ADD", amount: 1 }, { deadlineMs: 150 });
   expect(late).toMatchObject({ ok: false, error: { code: "unavailable" } });
+  open();
   expect(await first).toMatchObject({ ok: true });
-  await sleep(300);
-  expect((await readActor(store, account("late")))!.version).toBe(1);
+  // one that comes after it has its turn, so the late one would have had it
+  expect(await ask.ask(account("late"), { type: "ADD", amount: 1 })).toMatchObject({ ok: true, value: { adds: 2 } });
+  expect((await readActor(store, account("late")))!.version).toBe(2);
 });
 
 test("a paused entity says so, and goes on when it is resumed", async () => {
