@@ -107,6 +107,7 @@ export const chainMigrations: readonly Migration[] = [{
 }, {
   id: "chain-9",
   sql: `
-    -- things whose birth a cursor has not passed: few, looked for with each batch of blocks
+    -- things whose birth a cursor has not passed, which each batch of blocks looks for; those born after a slot, for rollbacks
+    create index on chain_member (cursor, birth_slot);
     create index on chain_member (birth_slot);`,
 }];

@@ -439,33 +439,46 @@ describe("on a chain that misbehaves", () => {
       }
     });
 
-    both("a rollback below a birth loses nothing of the new branch, %s", async (kind) => {
-      let open = 8;
-      const chain = new MemoryChain();
-      pay(chain, 20);
-      const world = await paying(kind, [], { chain, open: () => open });
-      try {
-        await world.atTip();
-        await store.sql.begin(async (sql) => {
-          await beginPocket(sql, "a:old", origin);
-          await beginPocket(sql, "a:young", pointOf(scanned(chain)[17]!));
-        });
-        world.follower.wake();
-        await until("it stands below", async () => (await placeOf(store.sql, "pockets", "a:old"))?.at.height === 8);
-        // the block of the birth is gone, and blocks of the new branch have slots before it
-        chain.rollback(8, "again");
-        pay(chain, 10);
-        await world.atTip();
-        open = Infinity;
-        pay(chain, 1);
-        for (const name of ["a:old", "a:young"]) await world.joined(name);
-        await world.atTip();
-        expect(await readPocket(store.sql, "a:old")).toEqual(refsAfter(chain, 0));
-        expect(await readPocket(store.sql, "a:young")).toEqual(refsAfter(chain, 12));
-      } finally {
-        await world.end();
-      }
-    });
+    it.each([
+      ["in memory", "before", 8],
+      ["in memory", "after", 15],
+      ["over a socket", "before", 8],
+      ["over a socket", "after", 15],
+    ])(
+      "a rollback below a birth loses nothing of the new branch, %s, read up to %s the fork",
+      async (kind, _, read) => {
+        let open = read;
+        const chain = new MemoryChain();
+        pay(chain, 20);
+        const world = await paying(kind, [], { chain, open: () => open });
+        try {
+          await world.atTip();
+          await store.sql.begin(async (sql) => {
+            await beginPocket(sql, "a:old", origin);
+            await beginPocket(sql, "a:young", pointOf(scanned(chain)[17]!));
+          });
+          world.follower.wake();
+          await until(
+            "it stands below",
+            async () => (await placeOf(store.sql, "pockets", "a:old"))?.at.height === read,
+          );
+          // the block of the birth is gone, and blocks of the new branch have slots before it
+          chain.rollback(8, "again");
+          pay(chain, 10);
+          await world.atTip();
+          open = Infinity;
+          pay(chain, 1);
+          for (const name of ["a:old", "a:young"]) {
+            await world.joined(name);
+          }
+          await world.atTip();
+          expect(await readPocket(store.sql, "a:old")).toEqual(refsAfter(chain, 0));
+          expect(await readPocket(store.sql, "a:young")).toEqual(refsAfter(chain, 12));
+        } finally {
+          await world.end();
+        }
+      },
+    );
   });
 
   both("joins while blocks come faster than it takes any, %s", async (kind) => {
