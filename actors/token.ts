@@ -172,16 +172,19 @@ const quarantined = (view: View): Result<never, Failure> =>
 
 const ended: Result<never, Failure> = fail("token_ended", "The token has ended.");
 
-/** Why the machine does not take a step from the token's state; `undefined` where it does. */
+/**
+ * Why a token in quarantine does not take a step; `undefined` where it does. Whether a token is there the rows say, at the point that is
+ * built from: its machine hears later of what the chain takes back.
+ */
 function impossible(view: View, intent: TokenIntent): Result<never, Failure> | undefined {
-  if (view.can(intent)) return undefined;
-  return view.state === "quarantined" ? quarantined(view) : ended;
+  return view.state === "quarantined" && !view.can(intent) ? quarantined(view) : undefined;
 }
 
-/** The state of a token that is alive in the rows. */
-async function stateOf(sql: Queries, token: string): Promise<TokenState | undefined> {
+/** The state of a token that is alive in the rows; fails with `token_ended`, or with `token_unknown` where a rollback took its boot. */
+async function stateOf(sql: Queries, token: string): Promise<Result<TokenState, Failure>> {
   const standing = await readToken(sql, token);
-  return "state" in standing ? standing.state : undefined;
+  if ("state" in standing) return ok(standing.state);
+  return standing.status === "ended" ? ended : fail("token_unknown", `The ledger has no token ${token}.`);
 }
 
 /** Version of the contract that a state stands under. */
@@ -192,7 +195,7 @@ function scriptOf(state: TokenState): string {
 /** Hash of the version that a token lives under; the current one while the rows do not say. */
 async function versionOf({ store }: TokenBuildOptions, token: string): Promise<string> {
   const state = await stateOf(store.sql, token);
-  return state ? scriptOf(state) : cageScript.hash;
+  return state.ok ? scriptOf(state.value) : cageScript.hash;
 }
 
 function operationOf(input: RequestInput): Operation {
@@ -217,8 +220,12 @@ async function request(
   const key = textBytes(input.key);
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
-  const read = (sql: Queries) => requestWarnings(sql, entity.id, key, operation);
-  return await building(options, input.address, deadline, script, read, async (common, warnings) => {
+  const read = async (sql: Queries) => ({
+    state: await stateOf(sql, entity.id),
+    warnings: await requestWarnings(sql, entity.id, key, operation),
+  });
+  return await building(options, input.address, deadline, script, read, async (common, { state, warnings }) => {
+    if (!state.ok) return state;
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
     return built.ok ? ok({ built: built.value, more: { warnings: warnings as unknown as Json } }) : built;
   });
@@ -245,9 +252,9 @@ async function update(
     const state = await stateOf(sql, entity.id);
     const requests = named ? await readRequestsAt(sql, named) : await readOldestRequests(sql, entity.id, MOST_WALKED);
     const found = requests.flatMap((one) => one ?? []);
-    const refs = [...(state ? [state.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) => refKey(ref));
+    const refs = [...(state.ok ? [state.value.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) => refKey(ref));
     const [facts, spends] = await Promise.all([
-      state && readFactLeaves(sql, state, found.map(({ path }) => path)),
+      state.ok ? readFactLeaves(sql, state.value, found.map(({ path }) => path)) : undefined,
       readPendingSpends(sql, refs),
     ]);
     return { state, requests, facts, spends };
@@ -259,8 +266,8 @@ async function update(
     script,
     read,
     async (common, { state, requests, facts, spends }) => {
-      if (!state || !facts) return ended;
-      const no = notNow(state, address, spends);
+      if (!state.ok) return state;
+      const no = notNow(state.value, address, spends);
       if (no) return no;
       const unknown = (named ?? []).flatMap((one, i) =>
         requests[i]?.token === entity.id ? [] : [{
@@ -278,10 +285,10 @@ async function update(
         named && !dryRun ? "update" : "batch",
         {
           ...common,
-          state: state.utxo,
+          state: state.value.utxo,
           // those that are named are applied in the ledger's order, whichever is older: the owner chose them
           requests: free.map(({ utxo, made }) => named ? utxo : { ...utxo, made }),
-          facts,
+          facts: facts!,
         },
         { deadline, affinity: entity.id },
       );
@@ -343,11 +350,11 @@ async function onState(
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
     const state = await stateOf(sql, entity.id);
-    return { state, spends: await readPendingSpends(sql, state ? [refKey(state.utxo.ref)] : []) };
+    return { state, spends: await readPendingSpends(sql, state.ok ? [refKey(state.value.utxo.ref)] : []) };
   };
   return await building(options, address, deadline, script, read, async (common, { state, spends }) => {
-    if (!state) return ended;
-    return notNow(state, address, spends) ?? await build({ ...common, state: state.utxo });
+    if (!state.ok) return state;
+    return notNow(state.value, address, spends) ?? await build({ ...common, state: state.value.utxo });
   });
 }
 

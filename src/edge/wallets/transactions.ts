@@ -122,7 +122,7 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
       const transaction = await madeOnce(desk, context, id, body, async () => {
         const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
         const account = await readAccount(store.sql, id);
-        assertWhole(decoded, body.transaction, account?.credential.hash);
+        await assertWhole(desk, id, decoded, body.transaction, account?.credential.hash);
         return body.transaction;
       });
       return { id: await submitFor(desk, transaction, id) };
