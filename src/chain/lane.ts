@@ -354,7 +354,7 @@ export class Lane {
       undone = [...affected.values()].reduce((sum, rows) => sum + rows.length, 0);
       await onUndo?.(sql, to.slot, affected);
       for (const projection of projections) {
-        const queries = projection.undoKeys?.(affected) ?? [];
+        const queries = projection.undoKeys?.(affected, { from: place.at.slot, to: to.slot }) ?? [];
         const rows = await fetchRows(sql, queries, this.reach);
         touched.push(...projection.undo(to, affected, rows));
       }
