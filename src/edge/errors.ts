@@ -140,6 +140,8 @@ export function handleErrors(
     }
     const later = namedRetry(failure.details) ?? (failure.status === 503 ? retryAfter(failure.code) : undefined);
     if (later !== undefined) c.header("retry-after", later);
+    // what comes after this is the rest of a body, or nothing
+    if (failure.status === 408) c.header("connection", "close");
     return respond(c, failure.status, body(failure));
   };
   const notFound: NotFoundHandler = (c) => {

@@ -14,7 +14,7 @@ export const RETRY_LATER = {
   "Retry-After": { description: "Seconds after which asking again may help.", schema: { type: "integer" as const } },
 };
 
-type Shape = Record<string, ZodType>;
+export type Shape = Record<string, ZodType>;
 type Out<S extends Shape | undefined> = S extends Shape ? { [K in keyof S]: z.output<S[K]> } : Record<string, never>;
 
 type Refusals = Readonly<Record<number, string | { readonly description: string; readonly schema: ZodType }>>;
@@ -117,7 +117,7 @@ export function endpoint<
   };
   const read = ({ req }: Context): Promise<unknown> =>
     spec.consumes === "application/octet-stream"
-      ? readBytes(req.raw, manner.limits.bytes ?? 65_536)
+      ? readBytes(req.raw, manner.limits.bytes ?? 65_536, manner.limits.time)
       : manner.json(req.raw, limits);
   const consumes = spec.body && (spec.consumes ?? "application/json");
   const status = spec.status ?? 200;
@@ -221,7 +221,11 @@ function describe(
         ? { description: "Done." }
         : { description: "Done.", content: { [spec.produces ?? "application/json"]: { schema: answer } } },
       ...Object.fromEntries(
-        Object.entries<Refusals[number]>({ ...manner.refusals, ...spec.refusals }).map(([code, description]) => [
+        Object.entries<Refusals[number]>({
+          ...(spec.body ? { 408: "`body_too_slow`" } : {}),
+          ...manner.refusals,
+          ...spec.refusals,
+        }).map(([code, description]) => [
           code,
           {
             ...(typeof description === "string"

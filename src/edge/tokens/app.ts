@@ -1,7 +1,7 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { mountDocs } from "#src/edge/docs.ts";
-import { buildLimit, rateLimit } from "#src/edge/rateLimit.ts";
+import { rateLimit } from "#src/edge/rateLimit.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { configRoutes } from "#src/edge/tokens/config.ts";
@@ -23,10 +23,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const app = publicApp("tokens", options.log, options.sites);
   // whoever asks whether this lives is not counted
   options.health(app);
-  if (options.rateLimit) {
-    app.use(rateLimit(options.rateLimit));
-    app.use("/transaction/:address/*", buildLimit(options.rateLimit));
-  }
+  if (options.rateLimit) app.use(rateLimit(options.rateLimit));
   const desk = openDesk(options);
   transactionRoutes(app, desk);
   explainRoutes(app, desk);

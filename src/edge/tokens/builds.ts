@@ -5,8 +5,7 @@ import * as api from "#src/api/tokens.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { readRequest } from "#src/cage/index/read.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { endpoint } from "#src/edge/route.ts";
-import { BUILDING, type Desk, GONE, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
+import { BUILDING, building, type Desk, GONE, timeOf } from "#src/edge/tokens/desk.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { told } from "#src/edge/tokens/telling.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
@@ -18,12 +17,11 @@ const ofToken = { ...address, tokenId: api.tokenId };
 /** Adds `/transaction/{address}/…`. */
 export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
   const { store, requester, buildable, built, boot } = desk;
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/boot-token",
     summary: "Build the transaction that creates a token",
     params: address,
-    headers,
     answer: api.unsignedBoot,
     refusals: BUILDING,
   }, async ({ params, context }) => {
@@ -40,13 +38,12 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     ["delete", api.deleteBody, "Build a request to remove a fact"],
   ] as const;
   for (const [type, schema, summary] of requests) {
-    endpoint(app, {
+    building(app, desk, {
       method: "post",
       path: `/transaction/:address/request-${type}/:tokenId`,
       summary,
       params: ofToken,
       body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
-      headers,
       answer: api.unsignedRequest,
       refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
     }, async ({ params, body, context }) => {
@@ -56,12 +53,11 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     });
   }
 
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/retract-change/:outputRef",
     summary: "Build the transaction that takes a request back",
     params: { ...address, outputRef: api.outputRef },
-    headers,
     answer: api.unsigned,
     refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...BUILDING, 409: "`request_pending`, `paused`" },
   }, async ({ params, context }) => {
@@ -71,7 +67,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
   });
 
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/update-token/:tokenId",
     summary: "Build the transaction that applies requests",
@@ -81,7 +77,6 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
       "A dry run tells what an update would do with them, and what it would leave: it offers nothing to sign.",
     params: ofToken,
     query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
-    headers,
     answer: z.union([api.unsignedUpdate, api.updateDryRun]),
     refusals: {
       403: "`not_owner`",
@@ -101,14 +96,13 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     });
   });
 
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/transfer-token/:tokenId",
     summary: "Build the transaction that gives a token to another owner",
     description: "Both owners sign it: the contract gives a token to nobody who did not agree.",
     params: ofToken,
     query: { to: api.addressText },
-    headers,
     answer: api.unsignedTransfer,
     refusals: {
       403: "`not_owner`",
@@ -122,12 +116,11 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     return await built(context, params.tokenId, "transfer", { address: from, to });
   });
 
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/end-token/:tokenId",
     summary: "Build the transaction that ends a token",
     params: ofToken,
-    headers,
     answer: api.unsigned,
     refusals: { 403: "`not_owner`", ...GONE, ...BUILDING, 409: "`token_pending`, `paused`" },
   }, async ({ params, context }) => {

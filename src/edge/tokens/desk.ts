@@ -1,5 +1,7 @@
 /** What the endpoints of tokens share: the rooms that they ask, and how an address and a token are read. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { ZodType } from "zod";
 import * as api from "#src/api/tokens.ts";
 import type { Json } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
@@ -8,13 +10,16 @@ import { readToken, type TokenState } from "#src/cage/index/read.ts";
 import { cageScripts } from "#src/cage/script.ts";
 import { readPendingWith } from "#src/chain/pending.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { check } from "#src/edge/route.ts";
+import { buildLimit } from "#src/edge/rateLimit.ts";
+import { type Asked, check, type Endpoint, endpoint, type Shape } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { told } from "#src/edge/tokens/telling.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export interface Desk extends TokenEdgeOptions {
+  /** Runs a build, which takes threads, for a client: as many at a time as the rate limit has; throws 429 `too_many_builds`. */
+  limited<T>(context: Context, build: () => Promise<T>): Promise<T>;
   /** Bytes (hexadecimal) of an address that can pay and sign; throws 400 `bad_address`. */
   requester(text: string): string;
   /** A token that is alive; throws 404 `token_unknown`, `token_ended`. */
@@ -71,6 +76,7 @@ export function openDesk(options: TokenEdgeOptions): Desk {
   const { sql } = options.store;
   return {
     ...options,
+    limited: options.rateLimit ? buildLimit(options.rateLimit) : (_, make) => make(),
     requester(text) {
       const address = parseAddress(text, options.networkId);
       if (!address.ok) throw refusal(address.error);
@@ -114,4 +120,18 @@ async function pendingBoot(sql: Queries, token: string): Promise<string | undefi
   return candidates.find((transaction) =>
     created(transaction).some(({ output }) => assets.some((asset) => output.value.assets.has(asset)))
   )?.hash;
+}
+
+/** Adds an endpoint that builds: its client may say how long it waits, and has so many at a time. A request takes its place once it is read. */
+export function building<
+  P extends Shape | undefined = undefined,
+  Q extends Shape | undefined = undefined,
+  B extends ZodType | undefined = undefined,
+>(
+  app: OpenAPIHono,
+  { limited }: Pick<Desk, "limited">,
+  spec: Endpoint<P, Q, B>,
+  handler: (asked: Asked<P, Q, B>) => Promise<unknown>,
+): void {
+  endpoint(app, { ...spec, headers: timeHeader }, (asked) => limited(asked.context, () => handler(asked)));
 }

@@ -113,7 +113,7 @@ function isOfType({ req }: Context, type: string): void {
 
 async function readJson(request: Request, limits: BodyLimits): Promise<Json | undefined> {
   const no = (sentence: string) => new HttpFailure(400, "bad_request", sentence);
-  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536));
+  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536, limits.time));
   if (text === undefined) throw no("Error in $: the body is not UTF-8");
   if (text.trim() === "") {
     if (limits.optional) return undefined;
