@@ -111,6 +111,7 @@ async function open(
   stops.push(async () => unmeasure());
   const databaseUrl = options.databaseUrl ?? await embeddedDatabase(options, log, progress, stops, places, lost);
   const { natsUrl, natsToken } = await nats(options, log, stops, places);
+  const credentials = { token: natsToken, user: options.natsUser };
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...roles].join("+")}` });
   stops.push(() => store.close());
   await answers(store, options, progress);
@@ -126,7 +127,7 @@ async function open(
   const clock = await followDatabaseClock(store);
   stops.push(async () => clock.stop());
   const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), PATIENCE_MS);
-  const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log })
+  const bus = await connectBus({ url: natsUrl, ...credentials, name: options.worker, log })
     .finally(() => clearTimeout(patience));
   stops.push(() => bus.close());
   void bus.lost.then(lost);

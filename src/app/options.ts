@@ -64,6 +64,8 @@ export interface Options {
   /** NATS server, or several of a cluster with commas between them; an endpoint in this process where undefined. */
   readonly natsUrl?: string;
   readonly natsToken?: string;
+  /** The user of the NATS server whose password the token is; none where undefined. */
+  readonly natsUser?: string;
   /** Socket of the node that the network is reached through; undefined: the house's own devnet. */
   readonly nodeSocket?: string;
   /** Blockfrost service that the network is reached through. */
@@ -111,7 +113,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --health-port N      /health, /ready and /metrics of a process, whatever its roles (off)  ARBOR_HEALTH_PORT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
-  --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN
+  --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN (with NATS_USER: its password)
 ${PROVIDER_HELP}
   --network-magic N    the network's magic: 1 preprod, 2 preview (42)   ARBOR_NETWORK_MAGIC
   --socket PATH        where the devnet serves as a node does (FOLDER/devnet/node.socket)  ARBOR_SOCKET
@@ -286,6 +288,7 @@ export function readOptions(
     ...(databaseUrl ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
+    ...(natsUrl && env.NATS_USER ? { natsUser: env.NATS_USER } : {}),
     ...where,
     networkMagic,
     ...(socket === undefined ? {} : { socket }),
