@@ -76,8 +76,10 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
       await enter(wallet, life, await prepareWallet(spec, birth, derive));
       return begun;
     }
-    const done = await great.advance(`${wallet} ${life}`, async (forgotten) => {
+    const done = await great.advance(`${wallet} ${life}`, async (forgotten, pass) => {
       const there = await deriveSlices(store.sql, spec, life, spec.gap + SPARE, deriveSlice, forgotten);
+      // The rows are written while the next wallet is derived.
+      pass();
       if (there) await enter(wallet, life, { spec, birth, stock: { life } });
     }, ATTEMPT_MS);
     return done ? begun : new Unfinished(AGAIN_MS);

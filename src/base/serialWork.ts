@@ -1,10 +1,17 @@
 /** Long work of which a process does one piece at a time, in the order in which it was first asked for. */
 import { inTime } from "#src/base/clock.ts";
 
+/**
+ * Does something long. `signal` aborts when nobody asks for it any more; `pass`, called once the part is done that must not be done for several
+ * at a time, lets the next one begin.
+ */
+export type LongWork = (signal: AbortSignal, pass: () => void) => Promise<void>;
+
 interface Place {
-  readonly work: (signal: AbortSignal) => Promise<void>;
+  readonly work: LongWork;
   /** When somebody last asked for it, by `performance.now()`. */
   asked: number;
+  begun: boolean;
   /** Settled when the work has ended; absent before it begins. */
   outcome?: Promise<void>;
 }
@@ -20,9 +27,9 @@ export class SerialWork {
    * Puts work in line, unless one of that name is there, and waits for it at most `ms` milliseconds while it is under way. Gives whether it is
    * done; where it is not, it goes on as long as it is asked for again. Rejects, once, as the work does.
    */
-  async advance(name: string, work: Place["work"], ms: number): Promise<boolean> {
+  async advance(name: string, work: LongWork, ms: number): Promise<boolean> {
     let place = this.places.get(name);
-    if (place === undefined) this.places.set(name, place = { work, asked: 0 });
+    if (place === undefined) this.places.set(name, place = { work, asked: 0, begun: false });
     place.asked = performance.now();
     this.next();
     if (place.outcome === undefined) return false;
@@ -33,27 +40,30 @@ export class SerialWork {
   private next(): void {
     if (this.current !== undefined) return;
     for (const [name, place] of this.places) {
-      if (performance.now() - place.asked > this.forgottenMs) {
-        this.places.delete(name);
-        continue;
-      }
-      if (place.outcome === undefined) return this.begin(name, place);
+      if (place.begun) continue;
+      if (performance.now() - place.asked <= this.forgottenMs) return this.begin(name, place);
+      this.places.delete(name);
     }
   }
 
   private begin(name: string, place: Place): void {
     this.current = name;
+    place.begun = true;
     const forgotten = new AbortController();
     const watch = setInterval(() => {
       if (performance.now() - place.asked > this.forgottenMs) {
         forgotten.abort(new Error("nobody asked for this work any more"));
       }
     }, this.forgottenMs / 4);
-    place.outcome = place.work(forgotten.signal).finally(() => {
-      clearInterval(watch);
+    const pass = () => {
+      if (this.current !== name) return;
       this.current = undefined;
-      this.places.delete(name);
       this.next();
+    };
+    place.outcome = place.work(forgotten.signal, pass).finally(() => {
+      clearInterval(watch);
+      this.places.delete(name);
+      pass();
     });
     // Where nobody waits when it fails, whoever asks next begins it again.
     place.outcome.catch(() => {});

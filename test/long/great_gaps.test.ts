@@ -27,7 +27,7 @@ describe.skipIf(native === undefined)("great gaps", () => {
         `${Math.round(times[Math.min(times.length - 1, Math.floor(times.length * p))]!)} ms`;
       const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
       console.log(
-        `| ${WALLETS} wallets with a gap of ${GAP} | first ready ${seconds(found.firstMs)}, all ${
+        `| ${WALLETS} wallets with a gap of ${GAP} | first ready ${seconds(found.firstMs)}, ${found.ready} in ${
           seconds(found.allMs)
         } | ` +
           `builds of others: ${found.builds.length}, ${found.refused.length} refused, p50 ${
@@ -36,6 +36,7 @@ describe.skipIf(native === undefined)("great gaps", () => {
           `p95 ${share(found.builds, 0.95)} | small wallets ready: p50 ${share(found.small, 0.5)}, ` +
           `p95 ${share(found.small, 0.95)} |`,
       );
+      expect(found.ready).toBe(WALLETS);
       expect(found.refused).toEqual([]);
       expect(found.builds[Math.floor(found.builds.length * 0.95)]).toBeLessThan(1_000);
       expect(found.failed).toBe(0);

@@ -11,6 +11,8 @@ export interface GreatGaps {
   /** Milliseconds from the first creation until the first wallet, and until all are ready. */
   readonly firstMs: number;
   readonly allMs: number;
+  /** Great wallets that became ready in time. */
+  readonly ready: number;
   /** Milliseconds that each build of the user took meanwhile, ascending. */
   readonly builds: readonly number[];
   /** Answers to builds that were not 200. */
@@ -72,13 +74,13 @@ export async function greatGaps(
       const { status, body } = await build();
       builds.push(performance.now() - asked);
       if (status !== 200) refused.push(`${status} ${JSON.stringify(body)}`);
-    }, 200),
+    }, 500),
     beside(async () => {
       const asked = performance.now();
       const id = await create(arbor, 20, "small");
       await until("a small wallet is ready", () => isReady(arbor, id), 60_000);
       small.push(performance.now() - asked);
-    }, 1_000),
+    }, 5_000),
     beside(async () => {
       const [row] = await store.sql<{ failed: number }[]>`select coalesce(max(attempts), 0) as failed from effect`;
       failed = Math.max(failed, row!.failed);
@@ -95,24 +97,20 @@ export async function greatGaps(
     });
     for (const { id } of gone) expect((await http(arbor.wallets, "DELETE", `/wallets/${id}`)).status).toBe(204);
     let firstMs = 0;
-    await until(
-      "all great wallets are ready",
-      async () => {
-        const ready = (await named("great")).filter(({ state }) => state.status === "ready");
-        if (ready.length > 0) firstMs ||= performance.now() - begun;
-        return ready.length === wallets;
-      },
-      withinMs,
-      500,
-    );
+    let ready = 0;
+    while (ready < wallets && performance.now() - begun < withinMs) {
+      await sleep(500);
+      ready = (await named("great")).filter(({ state }) => state.status === "ready").length;
+      if (ready > 0) firstMs ||= performance.now() - begun;
+    }
     const allMs = performance.now() - begun;
     await creations;
     over = true;
     await others;
     const [left] = await store.sql<{ slices: number }[]>`select count(*)::int as slices from wallet_slice`;
-    expect(left!.slices).toBe(0);
+    if (ready === wallets) expect(left!.slices).toBe(0);
     const ascending = (values: number[]) => values.sort((a, b) => a - b);
-    return { firstMs, allMs, builds: ascending(builds), refused, small: ascending(small), failed };
+    return { firstMs, allMs, ready, builds: ascending(builds), refused, small: ascending(small), failed };
   } finally {
     over = true;
     await Promise.allSettled([others, creations]);

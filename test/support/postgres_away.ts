@@ -155,6 +155,7 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
   const request = `/transaction/${user.address}/request-insert/${booted}`;
   const running = [
     client(async () => void await insist(front.tokens, "POST", request, { key: "k", newValue: "v" })),
+    client(async () => void await insist(devnet, "POST", "/faucet", { address: user.address, lovelace: 2 * ADA })),
     ...wallets.map((id) => client(sender(id))),
     ...reads.map(([base, path]) => client(async () => void await insist(base, "GET", path))),
   ];

@@ -22,6 +22,7 @@ afterAll(async () => {
 
 it("four wallets with a gap of 10,000 and two that are deleted", async () => {
   const found = await greatGaps(arbor, store, { wallets: 4, deleted: 2, gap: 10_000, withinMs: 150_000 });
+  expect(found.ready).toBe(4);
   expect(found.refused).toEqual([]);
   expect(found.failed).toBe(0);
   expect(found.builds.length).toBeGreaterThan(0);

@@ -27,6 +27,18 @@ it("does one after the other in the order in which they were asked for, each onc
   expect(log.slice(0, 6)).toEqual(["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]));
 });
 
+it("begins the next one once the first one passes on, and ends each", async () => {
+  const serial = new SerialWork();
+  const gate = Promise.withResolvers<void>();
+  const first = serial.advance("a", async (_, pass) => {
+    pass();
+    await gate.promise;
+  }, 60_000);
+  expect(await serial.advance("b", () => Promise.resolve(), 60_000)).toBe(true);
+  gate.resolve();
+  expect(await first).toBe(true);
+});
+
 it("rejects as the work does, and begins it again when it is asked for again", async () => {
   const serial = new SerialWork();
   let tries = 0;
