@@ -2,7 +2,7 @@
 import type { ScannedBlock } from "#src/cardano/block.ts";
 import type { Projection, Row, RowQuery, Touched, Want } from "#src/cardano/projection.ts";
 import type { Forward } from "#src/chain/ahead.ts";
-import { Pace } from "#src/chain/breathe.ts";
+import { Pace } from "#src/base/breathe.ts";
 import type { Catalog } from "#src/chain/catalog.ts";
 import { Overlay, Prefetched } from "#src/chain/overlay.ts";
 import { isUnborn, type Unborn } from "#src/chain/groups.ts";

@@ -148,7 +148,7 @@ class Flat {
     if (typeof type === "object") {
       if ("pair" in type) type.pair.forEach((part) => this.constant(part));
       else while (this.bits(1) === 1) this.constant(type.list);
-    } else if (type === "integer") this.natural();
+    } else if (type === "integer") this.pastNatural();
     else if (type === "bool") this.bits(1);
     else if (type === "bytes") this.chunks();
     else if (type === "text") {
@@ -170,6 +170,11 @@ class Flat {
   private filler(): void {
     while (this.bits(1) === 0);
     if (this.at % 8 !== 0) throw new Malformed();
+  }
+
+  /** Steps over a number of any size, whose value does not matter. */
+  private pastNatural(): void {
+    while (this.bits(8) >= 128);
   }
 
   private natural(): bigint {

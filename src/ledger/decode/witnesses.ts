@@ -66,17 +66,18 @@ export function readWitnesses(item: Item | undefined): Witnesses {
       scripts.set(script.hash, script);
     }
   }
-  const datums = list(4, "datums", (datum) => {
+  // of thousands of datums most are the same: there are few short ones
+  const datums = new Map(list(4, "datums", (datum) => {
     checkData(datum);
-    return hash256(raw(datum));
-  });
+    return [toHex(raw(datum)), raw(datum)] as const;
+  }));
   const rawDatums = found.get(4);
   const redeemers = found.get(5);
   return {
     keys: list(0, "signatures", readKeyWitness),
     bootstraps: list(2, "Byron signatures", readBootstrap),
     scripts,
-    datums: new Set(datums),
+    datums: new Set([...datums.values()].map(hash256)),
     redeemers: redeemers ? readRedeemers(redeemers) : [],
     ...(rawDatums ? { rawDatums: raw(rawDatums) } : {}),
     ...(redeemers ? { rawRedeemers: raw(redeemers) } : {}),

@@ -1,7 +1,7 @@
 /** What wallets hold and what they can spend, out of the rows that the follower wrote. */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
-import { addValues, type AssetId, lovelace, noAssets, subtractValues, type Value } from "#src/cardano/value.ts";
+import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/together.ts";
 import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
@@ -39,7 +39,7 @@ export async function readHoldings(
   const leaving = await readLeaving(sql, open);
   for (const [id, { coming }] of open) {
     const available = subtractValues(held.get(id)!, leaving.get(id) ?? lovelace(0n));
-    const total = coming.reduce((sum, { output }) => addValues(sum, output.value), available);
+    const total = sumValues([available, ...coming.map(({ output }) => output.value)]);
     found.set(id, { available, total });
   }
   return found;
@@ -96,13 +96,11 @@ async function readLeaving(sql: Queries, open: ReadonlyMap<string, Pending>): Pr
     select u.wallet, u.ref, u.output from unnest(${sql.array(refs)}::text[]) r(ref)
     cross join lateral (select wallet, ref, output from wallet_utxo where ref = r.ref and to_slot is null offset 0) u
     where u.wallet = any(${sql.array([...open.keys()])})`;
-  const leaving = new Map<string, Value>();
+  const leaving = new Map<string, ValueSum>();
   for (const { wallet, ref, output } of rows) {
     if (!open.get(wallet)!.gone.has(ref)) continue;
-    leaving.set(
-      wallet,
-      addValues(leaving.get(wallet) ?? { lovelace: 0n, assets: noAssets }, storedOutput(output).value),
-    );
+    const sum = leaving.get(wallet) ?? new ValueSum();
+    leaving.set(wallet, sum.add(storedOutput(output).value));
   }
   return leaving;
 }
