@@ -83,13 +83,14 @@ export function balance(
     if (limit) return limit;
     const shape = shapeOf(draft);
     if (evaluated === undefined || evaluated === shape) return failure ? refused(failure) : finished(draft, parameters);
-    const run = measure(draft.transaction, [
-      ...draft.inputs,
-      ...skeleton.references,
-      ...(draft.collateral?.inputs ?? []),
-    ]);
-    if (!run.ok && failure) return refused(failure);
-    if (!run.ok) return run.kind === "refused" ? scriptRefused(run) : unreadable(run);
+    const resolved = [...draft.inputs, ...skeleton.references, ...(draft.collateral?.inputs ?? [])];
+    const run = measure(draft.transaction, resolved);
+    if (!run.ok && run.kind === "unreadable") {
+      // All that cannot be read is named at once: there may be hundreds of such outputs at an address.
+      const all = measure(draft.transaction, [...resolved, ...payer.available.map(({ utxo }) => utxo)]);
+      return unreadable(!all.ok && all.kind === "unreadable" ? all : run);
+    }
+    if (!run.ok) return failure ? refused(failure) : scriptRefused(run);
     // Two shapes could ask for each other for ever; units that no longer fall end that.
     units = unitsOf(draft.parts, run.redeemers, round < FREE_ROUNDS ? new Map() : units);
     evaluated = shape;

@@ -27,8 +27,7 @@ export function evaluateScripts(input: EvaluationInput): Evaluation {
     const message = messageOf(error);
     const logs = logsOf(error);
     if (logs) return { ok: false, kind: "refused", message, logs };
-    const outputs = utxos.filter((utxo) => !isRead(utxo, input)).map(({ ref }) => ref);
-    return { ok: false, kind: "unreadable", message, outputs };
+    return { ok: false, kind: "unreadable", message, outputs: unreadable(utxos, input).map(({ ref }) => ref) };
   }
 }
 
@@ -45,12 +44,25 @@ function run(
   );
 }
 
-/** Whether the machine reads an output: it is given a transaction that spends it and runs no script. */
-function isRead(utxo: Utxo, input: EvaluationInput): boolean {
-  const { txHash, index } = utxo.ref;
+/** Outputs that are tried together. */
+const GROUP = 16;
+
+/** Those of some outputs that the machine cannot read. */
+function unreadable(utxos: readonly Utxo[], input: EvaluationInput): readonly Utxo[] {
+  const found: Utxo[] = [];
+  for (let at = 0; at < utxos.length; at += GROUP) {
+    const group = utxos.slice(at, at + GROUP);
+    if (!areRead(group, input)) found.push(...group.filter((utxo) => !areRead([utxo], input)));
+  }
+  return found;
+}
+
+/** Whether the machine reads outputs: it is given a transaction that spends one of them and runs no script. */
+function areRead(utxos: readonly Utxo[], input: EvaluationInput): boolean {
+  const { txHash, index } = utxos[0]!.ref;
   const body = new Map<Encodable, Encodable>([[0, [[fromHex(txHash), index]]], [1, []], [2, 0]]);
   try {
-    run(encode([body, new Map(), true, null]), [utxo], input);
+    run(encode([body, new Map(), true, null]), utxos, input);
     return true;
   } catch {
     return false;

@@ -107,13 +107,15 @@ export function passingOverUnreadable<I extends Pick<BuildInput, "available">, T
   input: I,
   build: (input: I) => Result<T, F>,
 ): Result<T, F> {
-  for (let left = input;;) {
-    const built = build(left);
+  const first = build(input);
+  for (let built = first, left = input;;) {
     if (built.ok) return built;
     const unreadable = unreadableOutputs(built.error);
     const available = left.available.filter(({ utxo }) => !unreadable.has(refKey(utxo.ref)));
-    if (available.length === left.available.length) return built;
+    // what is spent in any case is unreadable: the first failure named everything
+    if (available.length === left.available.length) return unreadable.size > 0 ? first : built;
     left = { ...left, available };
+    built = build(left);
   }
 }
 

@@ -56,9 +56,9 @@ export interface BuiltUpdate extends Built {
 
 /**
  * Why one request cannot be applied. `fact_…`: after the requests before it the key is there already, is missing, or has another value;
- * `other_token`: it is no request of this token; `not_applicable`: it holds assets or a script, or less than its fee and refund take;
- * `no_room`: what the transaction applies already leaves too little of it; `out_of_order`: the ledger would apply it before an older request of
- * its key; `older_waits`: an older request of its key has no room or is out of order, and is next.
+ * `other_token`: it is no request of this token; `not_applicable`: it holds assets or a script, less than its fee and refund take, or
+ * what the script machine cannot read; `no_room`: what the transaction applies already leaves too little of it; `out_of_order`: the
+ * ledger would apply it before an older request of its key; `older_waits`: an older request of its key has no room or is out of order.
  */
 export type RequestReason =
   | Refusal["code"]

@@ -53,13 +53,13 @@ export function balanceTransaction(asked: BalanceInput, measure: Measure): Resul
     // Scripts see which inputs and how many outputs there are; amounts of lovelace cost them nothing (see src/balance).
     const shape = [...all.map(({ ref }) => refKey(ref)), settled.change.length].join();
     if (evaluated === undefined || evaluated === shape) return finished(input, resolved.value, settled);
-    const run = measure(settled.framed.transaction, [
-      ...all,
-      ...references,
-      ...settled.framed.collateral?.inputs ?? [],
-    ]);
+    const { transaction, collateral } = settled.framed;
+    const used = [...all, ...references, ...collateral?.inputs ?? []];
+    const run = measure(transaction, used);
     if (!run.ok && run.kind === "unreadable") {
-      const left = withoutCoins(input, run.outputs);
+      // All coins that cannot be read are found at once: there may be hundreds of them.
+      const whole = measure(transaction, [...used, ...input.means.coins.map(({ utxo }) => utxo)]);
+      const left = withoutCoins(input, !whole.ok && whole.kind === "unreadable" ? whole.outputs : run.outputs);
       if (left) return balanceTransaction(left, measure);
       return fail("bad_request", `The scripts cannot be evaluated, because something is not readable: ${run.message}`);
     }

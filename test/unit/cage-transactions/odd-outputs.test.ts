@@ -72,6 +72,20 @@ describe("a gift", () => {
     expect(must(buildRetract(retract, measure)).spends).toEqual([own]);
   });
 
+  it("that the machine does not read costs no more time with hundreds of its kind", () => {
+    const [one] = unreadable;
+    const many = Array.from({ length: 100 }, () => ({ ...one!, ref: newRef() }));
+    const own = coin(alice.base, 9_000_000n);
+    let runs = 0;
+    const counting: Measure = (...given) => {
+      runs++;
+      return measure(...given);
+    };
+    const input = new Outputs(...many, own).input(alice.base);
+    expect(must(buildBoot(input, counting)).spends).toEqual([own]);
+    expect(runs).toBeLessThan(10);
+  });
+
   it("that the machine does not read is no money where there is no other", () => {
     const built = buildBoot(new Outputs(...unreadable).input(alice.base), measure);
     expect(built).toMatchObject({ ok: false, error: { code: "not_enough_money" } });
