@@ -22,7 +22,7 @@ const RETRY_MS = 1_000;
 /** Requests a second that one client may have, where there is a limit. */
 const LIMIT = 20;
 
-/** Prints what both sides get, without and with a limit; and what it costs to refuse what is dear to refuse. */
+/** Prints what both sides get, without and with a limit; and what it costs to refuse the costliest transactions. */
 export async function benchAbuse(print: (line: string) => void = console.log): Promise<void> {
   await benchRefusals(print);
   print("");

@@ -1,4 +1,4 @@
-/** What it costs the devnet's loop to refuse transactions of 16 kB that are made to be dear: nobody pays for them. */
+/** What it costs the devnet's loop to refuse transactions of 16 kB that are made to be costly: nobody pays for them. */
 import { setImmediate } from "node:timers";
 import { initHash } from "#src/cardano/hash.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
@@ -7,17 +7,17 @@ import { validate } from "#src/ledger/validate.ts";
 import { toPlain } from "#src/devnet/plain.ts";
 import { readSubmitted } from "#src/devnet/submission.ts";
 import { slots } from "../support/draft.ts";
-import { dearTransactions } from "../support/dear_transactions.ts";
+import { costlyTransactions } from "../support/costly_transactions.ts";
 import { percentile, table } from "./machine.ts";
 
 const ROUNDS = 20;
 /** Milliseconds for which no refusal should hold the loop. */
 const TARGET = 20;
 
-/** A table of all of them, the dearest first. */
+/** A table of all of them, the costliest first. */
 export async function benchRefusals(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
-  const { world, transactions } = dearTransactions();
+  const { world, transactions } = costlyTransactions();
   const rows: { readonly name: string; readonly held: number; readonly cells: readonly (string | number)[] }[] = [];
   for (const { name, bytes } of transactions) {
     const rounds: { held: number; whole: number; failures: string }[] = [];
@@ -48,7 +48,7 @@ export async function benchRefusals(print: (line: string) => void = console.log)
 }
 
 /** Reads, judges and answers; how long the loop was held at the most, and how long all took. */
-async function once({ state }: ReturnType<typeof dearTransactions>["world"], bytes: Uint8Array) {
+async function once({ state }: ReturnType<typeof costlyTransactions>["world"], bytes: Uint8Array) {
   const loop = watched();
   const began = performance.now();
   const read = readSubmitted(bytes, mainnetParameters.maxTxSize);

@@ -2,7 +2,7 @@
 import { Pace } from "#src/base/breathe.ts";
 import { type AssetId, type Assets, noAssets, type Value } from "#src/cardano/value.ts";
 
-/** Assets that a failure names beside those that there should be, at the most: nobody reads more, and an answer has its limits. */
+/** Assets that a failure names beside those that there should be, at the most: an answer on the bus or the socket must stay small. */
 const NAMED = 1_000;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Transactions of 16 kB that are as dear as possible to refuse. Anybody can hand them over, again and again, and pays nothing for it; what they
+ * Transactions of 16 kB that cost as much as possible to refuse. Anybody can hand them over, again and again, and pays nothing for it; what they
  * refer to stands in the ledger, which takes paying once.
  */
 import { concat, fromHex } from "#src/base/bytes.ts";
@@ -9,8 +9,8 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { alice, atKey, atScript, World } from "./draft.ts";
 import { agrees, plutusHash } from "./scripts.ts";
 
-/** A transaction that is dear to refuse. */
-export interface DearTransaction {
+/** A transaction that is costly to refuse. */
+export interface CostlyTransaction {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
@@ -59,7 +59,7 @@ function fullValue(i: number): Encodable {
 }
 
 /** All of them, and a ledger that holds what they refer to. */
-export function dearTransactions(): { readonly world: World; readonly transactions: readonly DearTransaction[] } {
+export function costlyTransactions(): { readonly world: World; readonly transactions: readonly CostlyTransaction[] } {
   const world = new World();
   const own = world.fund(alice.address);
   const input: Encodable = [fromHex(own.ref.txHash), own.ref.index];
@@ -78,7 +78,7 @@ export function dearTransactions(): { readonly world: World; readonly transactio
   const address = fromHex(alice.address);
   const short = fromHex(atKey(alice.hash));
   const plain = [[address, 2_000_000n]];
-  const make = (name: string, body: Fields, witnesses: Fields = {}, auxiliary: Encodable = null): DearTransaction => {
+  const make = (name: string, body: Fields, witnesses: Fields = {}, auxiliary: Encodable = null): CostlyTransaction => {
     const whole = encode([
       fieldsOf({ 0: [input], 1: plain, 2: 5_000_000n, ...body }),
       fieldsOf(witnesses),

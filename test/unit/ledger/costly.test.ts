@@ -1,12 +1,12 @@
-/** Transactions that are dear to refuse: others have their turn meanwhile, and what is said of them stays short. */
+/** Transactions that are costly to refuse: others have their turn meanwhile, and what is said of them stays short. */
 import { setImmediate } from "node:timers";
 import { describe, expect, it } from "vitest";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { addValues, lovelace, sumValues, type Value } from "#src/cardano/value.ts";
 import { boundedSum } from "#src/ledger/rules/sums.ts";
-import { dearTransactions } from "../../support/dear_transactions.ts";
+import { costlyTransactions } from "../../support/costly_transactions.ts";
 
-const { world, transactions } = dearTransactions();
+const { world, transactions } = costlyTransactions();
 
 /** What the rules say, and how often others had their turn until then. */
 async function judged(bytes: Uint8Array) {
