@@ -61,8 +61,8 @@ export { StartError } from "#src/app/rooms.ts";
 const FOLLOWER = "follower";
 /** How long a start waits for a server without a line about it, in milliseconds. */
 const PATIENCE_MS = 2_000;
-/** How long the database may take to answer at the start, in milliseconds. */
-const DATABASE_MS = 5_000;
+/** How long the database may take to answer at the start, in milliseconds; less than the library waits for one connection. */
+const DATABASE_MS = 9_000;
 
 export interface House {
   readonly places: readonly Place[];

@@ -45,6 +45,9 @@ export interface NatsEndpoint {
   stop(): Promise<void>;
 }
 
+/** Bytes that are read from each guest in a second, however many there are: subscriptions and answers to PINGs. */
+const LEAST_INPUT = 1_024;
+
 class Endpoint implements Hub {
   readonly routes = new Routes<ClientSubscription>();
   readonly connections = new Set<Connection>();
@@ -121,7 +124,7 @@ class Endpoint implements Hub {
 
   tick(now: number): void {
     const guests = [...this.connections].filter(({ rights }) => rights === "events").length;
-    this.guestInput = this.limits.guestsInput / Math.max(1, guests);
+    this.guestInput = Math.max(LEAST_INPUT, this.limits.guestsInput / Math.max(1, guests));
     for (const connection of [...this.connections]) connection.tick(now);
   }
 }

@@ -10,8 +10,11 @@ import { Buffer } from "node:buffer";
 import type { Connection } from "#src/embedded/nats/connection.ts";
 import type { ClientSubscription, Message, Stats } from "#src/embedded/nats/hub.ts";
 import type { Limits } from "#src/embedded/nats/limits.ts";
+import { EVENTS } from "#src/embedded/nats/rights.ts";
 import { type Matches, Routes } from "#src/embedded/nats/routes.ts";
 
+/** How every subject begins that a guest may hear. */
+const PREFIX = EVENTS.slice(0, -">".length);
 /** What a message costs in memory beside its bytes. */
 const OVERHEAD = 256;
 /** How long events gather before guests are served, in milliseconds. */
@@ -56,6 +59,7 @@ export class Guests {
 
   /** Keeps an event for its guests; how many it is for. */
   offer(message: Message): number {
+    if (this.places.size === 0 || !message.subject.startsWith(PREFIX)) return 0;
     const to = this.recipientsOf(message.subject);
     if (to.size === 0) return 0;
     const size = message.body.length + message.subject.length + OVERHEAD;
