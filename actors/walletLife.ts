@@ -60,7 +60,7 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
       // a delete that comes now waits for this, and takes the wallet off again
       const [there] = await sql`select 1 from wallet where id = ${wallet} and life = ${life} for key share`;
       if (!there) return;
-      const begun = await beginWallet(sql, prepared, enrol);
+      const begun = await beginWallet(sql, { ...prepared, life }, enrol);
       if (!begun.ok) throw new Error(begun.error.message);
     });
     wake();

@@ -20,6 +20,7 @@ import {
   commonCommands,
   creation,
   isNewPassphrase,
+  isOfLife,
   walletInputs,
   walletOutcomes,
   walletRow,
@@ -168,7 +169,7 @@ export const sharedWalletMachine = setup({
     input: {} as { kind: string; id: string },
   },
   guards: {
-    ofThisLife: ({ context, event }) => "life" in event && event.life === context.life,
+    ofThisLife: ({ context, event }) => isOfLife(context, event as { life?: number }),
     newPassphrase: ({ context, event }) => isNewPassphrase(context.record, event),
     createsComplete: ({ event }) => event.type === "CREATE" && isComplete(event),
     completes: ({ context, event }) => {
@@ -267,7 +268,7 @@ export const sharedWalletMachine = setup({
       on: {
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
         // the follower may be quicker than the effect's answer
-        RESTORED: { target: "live", actions: ["note", "answer"] },
+        RESTORED: { guard: "ofThisLife", target: "live", actions: ["note", "answer"] },
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
@@ -277,9 +278,9 @@ export const sharedWalletMachine = setup({
     },
     restoring: {
       on: {
-        RESTORED: { target: "live", actions: "note" },
-        TRANSACTION: { actions: "note" },
-        ROLLED_BACK: { actions: "note" },
+        RESTORED: { guard: "ofThisLife", target: "live", actions: "note" },
+        TRANSACTION: { guard: "ofThisLife", actions: "note" },
+        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
@@ -289,8 +290,8 @@ export const sharedWalletMachine = setup({
     },
     live: {
       on: {
-        TRANSACTION: { actions: "note" },
-        ROLLED_BACK: { actions: "note" },
+        TRANSACTION: { guard: "ofThisLife", actions: "note" },
+        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },

@@ -86,9 +86,11 @@ export const walletOutcomes = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ENDED"), life }).strict(),
 ]);
 
+/** Missing in what the index says of wallets that were begun before it knew their lives. */
+const ofLife = { life: life.optional() };
 export const walletInputs = z.discriminatedUnion("type", [
   /** From now on the wallet is read with all others. */
-  z.object({ type: z.literal("RESTORED"), slot }).strict(),
+  z.object({ type: z.literal("RESTORED"), slot, ...ofLife }).strict(),
   /** A block holds a transaction that concerns the wallet. */
   z.object({
     type: z.literal("TRANSACTION"),
@@ -97,9 +99,10 @@ export const walletInputs = z.discriminatedUnion("type", [
     direction: z.enum(["incoming", "outgoing"]),
     /** Lovelace that the wallet gained or lost, in digits without a sign. */
     amount: z.string(),
+    ...ofLife,
   }).strict(),
   /** Blocks above a slot that concerned the wallet are no more. */
-  z.object({ type: z.literal("ROLLED_BACK"), slot }).strict(),
+  z.object({ type: z.literal("ROLLED_BACK"), slot, ...ofLife }).strict(),
   /** As the command, out of the transaction that changed the vault: whichever comes first is applied. */
   passphraseChanged,
 ]);
@@ -184,6 +187,11 @@ export function isNewPassphrase(
   return attempt === record.attempt && passphrase.at > record.passphrase.at;
 }
 
+/** Whether an event is of the wallet's present life, as far as it says: it may have waited since an earlier one. */
+export function isOfLife({ life }: { readonly life: number }, event: { readonly life?: number | undefined }): boolean {
+  return event.life === undefined || event.life === life;
+}
+
 /** What a command changes of the record. */
 function changed(record: WalletRecord, event: WalletEvent): WalletRecord {
   switch (event.type) {
@@ -205,7 +213,7 @@ export const walletMachine = setup({
     input: {} as { kind: string; id: string },
   },
   guards: {
-    ofThisLife: ({ context, event }) => "life" in event && event.life === context.life,
+    ofThisLife: ({ context, event }) => isOfLife(context, event as { life?: number }),
     newPassphrase: ({ context, event }) => isNewPassphrase(context.record, event),
   },
   actions: {
@@ -257,7 +265,7 @@ export const walletMachine = setup({
       on: {
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
         // the follower may be quicker than the effect's answer
-        RESTORED: { target: "live", actions: ["note", "answer"] },
+        RESTORED: { guard: "ofThisLife", target: "live", actions: ["note", "answer"] },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
         PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
@@ -267,9 +275,9 @@ export const walletMachine = setup({
     },
     restoring: {
       on: {
-        RESTORED: { target: "live", actions: "note" },
-        TRANSACTION: { actions: "note" },
-        ROLLED_BACK: { actions: "note" },
+        RESTORED: { guard: "ofThisLife", target: "live", actions: "note" },
+        TRANSACTION: { guard: "ofThisLife", actions: "note" },
+        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
         PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
@@ -279,8 +287,8 @@ export const walletMachine = setup({
     },
     live: {
       on: {
-        TRANSACTION: { actions: "note" },
-        ROLLED_BACK: { actions: "note" },
+        TRANSACTION: { guard: "ofThisLife", actions: "note" },
+        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
         PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },

@@ -43,7 +43,7 @@ export async function hasBegun(sql: Queries, wallet: string): Promise<boolean> {
  */
 export async function beginWallet(
   sql: Queries,
-  { spec, birth, stock }: NewWallet,
+  { spec, birth, stock, life }: NewWallet,
   enrol: Enrol,
 ): Promise<Result<null, Failure<"being_erased">>> {
   const { wallet } = spec;
@@ -56,8 +56,10 @@ export async function beginWallet(
     stake: spec.stake ? ownedCredential(spec.stake) : null,
     pathKey: null,
   };
-  const begun = await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake, path_key) values
-    (${wallet}, ${spec.kind}, ${spec.network}, ${rows.gap}, ${rows.prefix}, ${rows.account}, ${rows.stake}, ${rows.pathKey})
+  const begun =
+    await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake, path_key, life) values
+    (${wallet}, ${spec.kind}, ${spec.network}, ${rows.gap}, ${rows.prefix}, ${rows.account}, ${rows.stake}, ${rows.pathKey},
+      ${life ?? null})
     on conflict do nothing returning 1`;
   if (begun.length === 0 || spec.kind === "random") return ok(null);
   for (const role of POOL_ROLES) {

@@ -63,6 +63,8 @@ export type IndexedWallet = SequentialWallet | RandomWallet;
 /** A wallet that is about to be read, from the block after `birth` on. */
 export interface NewWallet {
   readonly spec: IndexedWallet;
+  /** How often it was created; its events carry it. */
+  readonly life?: number;
   readonly birth: Point;
   /** Credentials of the first pools, by role, empty for a random wallet; or the life whose slices hold them (`slices.ts`). */
   readonly stock: readonly (readonly OwnedCredential[])[] | { readonly life: number };

@@ -199,4 +199,26 @@ describe("a change of a wallet", () => {
     expect(await keys()).toBe(before - 1);
     expect(await send("DELETE", `/wallets/${id}`)).toEqual({ status: 404, code: "no_such_wallet" });
   });
+
+  it("that makes it again tells its lives apart in what the index says", async () => {
+    const mnemonic = words();
+    const id = await create(mnemonic);
+    expect((await send("DELETE", `/wallets/${id}`)).status).toBe(204);
+    // as a row that was appended in the first life and that nobody has read: the second one is not restored by it
+    await store.sql.begin((sql) =>
+      appendInputs(sql, [{ entity: { kind: "wallet", id }, event: { type: "RESTORED", slot: 0, life: 1 } }])
+    );
+    await create(mnemonic);
+    const rows = await until("all is read", async () => {
+      const rows = await store.sql<{ life: number; outcome: string | null }[]>`
+        select (event->>'life')::int as life, outcome from input_log
+        where kind = 'wallet' and id = ${id} and event->>'type' = 'RESTORED' order by seq`;
+      return rows.length === 3 && rows.every(({ outcome }) => outcome !== null) && [...rows];
+    });
+    expect(rows).toEqual([
+      { life: 1, outcome: "applied" },
+      { life: 1, outcome: "skipped" },
+      { life: 2, outcome: "applied" },
+    ]);
+  });
 });

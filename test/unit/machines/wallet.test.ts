@@ -198,6 +198,24 @@ describe("wallet machine", () => {
     expect(next.can(changed("mine", 6))).toBe(true);
   });
 
+  it("does not take for its own what an earlier life left unread", () => {
+    const [born] = transition(
+      walletMachine,
+      initialTransition(walletMachine, input)[0],
+      { ...create, turn: { at: 1, command: "c" } } as never,
+    );
+    const again = { ...born, context: { ...born.context, life: 2 } } as typeof born;
+    const restored = (life?: number) =>
+      ({ type: "RESTORED", slot: 5, ...(life === undefined ? {} : { life }), turn: { at: 2, input: 1 } }) as never;
+    expect([again.can(restored(1)), again.can(restored(2)), again.can(restored())]).toEqual([false, true, true]);
+    const [live] = transition(walletMachine, again, restored(2));
+    expect(live.value).toBe("live");
+    for (const type of ["ROLLED_BACK", "TRANSACTION"]) {
+      const event = (life: number) => ({ type, slot: 6, life, turn: { at: 3, input: 2 } }) as never;
+      expect([live.can(event(1)), live.can(event(2))]).toEqual([false, true]);
+    }
+  });
+
   it("applies a name and settings of one command together", () => {
     const [born] = transition(
       walletMachine,
