@@ -3,7 +3,7 @@
  *
  * A page of another site reaches a service that only this machine or its network reaches in two ways: from its own origin, which a browser
  * states (Origin, Sec-Fetch-Site), and under a name of its own that it has lead here, which stands in Host and makes the service its own
- * origin. An address as Host proves that no name was used, and nobody else can have `localhost`. Programs that are no browser state no origin.
+ * origin. An address as Host proves that no name was used, and `localhost` always is this machine. Programs that are no browser state no origin.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -17,7 +17,7 @@ export interface Sites {
   readonly origins: readonly string[];
 }
 
-/** What balancers ask under names of their own; it tells nothing of anybody. */
+/** Health checks of load balancers, which use names of their own; the answers hold no data. */
 const OPEN = /^\/(health|ready)$/;
 
 /** What is wrong with an item of a list of names; undefined where nothing is. */

@@ -204,7 +204,7 @@ describe("a change of a wallet", () => {
     const mnemonic = words();
     const id = await create(mnemonic);
     expect((await send("DELETE", `/wallets/${id}`)).status).toBe(204);
-    // as a row that was appended in the first life and that nobody has read: the second one is not restored by it
+    // an unread row of the first life: it must not restore the second one
     await store.sql.begin((sql) =>
       appendInputs(sql, [{ entity: { kind: "wallet", id }, event: { type: "RESTORED", slot: 0, life: 1 } }])
     );
