@@ -1,4 +1,4 @@
-/** A service's `openapi.json` with examples, and a page for people beside it: Swagger UI, served from here, which asks nothing but this service. */
+/** The OpenAPI document of a service with examples, and Swagger UI, which shows it and sends no request to another origin. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Hono } from "hono";
@@ -66,7 +66,7 @@ function swaggerUi() {
   return library ??= [file("swagger-ui-bundle.js", "text/javascript"), file("swagger-ui.css", "text/css")];
 }
 
-/** What a service says of itself. */
+/** How a service is described. */
 export interface Described {
   /** Before the paths of the two. */
   readonly prefix?: string;

@@ -34,7 +34,7 @@ export function syncState(at: { slot: number }, tipSlot: number, tolerance: Tole
   const goal = Math.max(tipSlot, clocked ? slotAt(slots, clock.now()) : tipSlot);
   const behindMs = slotTime(slots, Math.max(goal, at.slot)) - slotTime(slots, at.slot);
   if (behindMs <= toleranceS * 1_000) return { status: "ready" };
-  // before the first word of the network there is nothing to have a share of
+  // no tip of the network is known yet
   const share = goal < 0 ? 0 : Math.max(0, at.slot + 1) / (goal + 1);
   const quantity = Math.min(99.99, Math.floor(share * 10_000) / 100);
   return { status: "syncing", progress: { quantity, unit: "percent" } };

@@ -1,4 +1,4 @@
-/** What the four services say of themselves: their OpenAPI documents with examples, and the API pages in a real browser. */
+/** The OpenAPI documents of the four services with their examples, and the API pages in a real browser. */
 /// <reference lib="dom" />
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
@@ -66,7 +66,7 @@ describe("the OpenAPI document", () => {
     };
     for (const [name, { parameters = [], requestBody, responses }] of operationsOf(document)) {
       for (const { name: parameter, required, schema, example = schema.example } of parameters) {
-        // what may be left out is told by its description
+        // an optional parameter may have its description alone
         if (required || example !== undefined) check(`${name} ${parameter}`, schema, example);
       }
       const good = Object.entries(responses).flatMap(([status, of]) => status.startsWith("2") ? [of] : []);
@@ -100,7 +100,7 @@ describe.skipIf(browser === undefined)("the API page", () => {
     await browser?.close();
   });
 
-  each("of %s shows every operation, complains of nothing and asks no other origin", async (service) => {
+  each("of %s shows every operation, logs nothing and sends no request to another origin", async (service) => {
     const base = arbor[service];
     const page = await browser!.newPage();
     const complaints: string[] = [];
