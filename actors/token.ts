@@ -17,7 +17,7 @@ import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
-import { textBytes } from "#src/cage/text.ts";
+import { bytesOf } from "#src/cage/text.ts";
 import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
 import { NOT_REQUESTER } from "#src/cage/transactions/retract.ts";
@@ -51,7 +51,8 @@ type View = ActorView & { can(event: Event): boolean };
 
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
 const ref = z.string().regex(/^[0-9a-f]{64}#\d+$/);
-const text = z.string();
+/** A key or a value as clients write it; see `bytesOf`. */
+const text = z.string().refine((value) => bytesOf(value) !== undefined, "no text of this API");
 
 /** Most requests that one update applies. */
 const MOST_REQUESTS = 200;
@@ -201,11 +202,11 @@ async function versionOf({ store }: TokenBuildOptions, token: string): Promise<s
 function operationOf(input: RequestInput): Operation {
   switch (input.type) {
     case "insert":
-      return { type: "insert", value: textBytes(input.newValue) };
+      return { type: "insert", value: bytesOf(input.newValue)! };
     case "update":
-      return { type: "update", old: textBytes(input.oldValue), value: textBytes(input.newValue) };
+      return { type: "update", old: bytesOf(input.oldValue)!, value: bytesOf(input.newValue)! };
     case "delete":
-      return { type: "delete", value: textBytes(input.oldValue) };
+      return { type: "delete", value: bytesOf(input.oldValue)! };
   }
 }
 
@@ -217,7 +218,7 @@ async function request(
 ): Promise<Answer> {
   const no = impossible(view, { type: "REQUEST" });
   if (no) return no;
-  const key = textBytes(input.key);
+  const key = bytesOf(input.key)!;
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => ({

@@ -1,10 +1,13 @@
 /** Requests and answers of the token service; safe in a browser, shared by edge, client and command line. */
 import { z } from "zod";
 import { errorBody } from "#src/api/errors.ts";
-import { isWellFormed } from "#src/base/bytes.ts";
 import { summary } from "#src/api/summary.ts";
 
-const text = z.string().refine(isWellFormed, "a lone surrogate is no text that can be written on the ledger");
+/** A key or a value: text, in which a lone surrogate U+DC80 to U+DCFF is a byte that is no UTF-8, as in answers. */
+const text = z.string().refine(
+  (value) => !/[\ud800-\udc7f\udd00-\udfff]/u.test(value),
+  "a lone surrogate is no text that can be written on the ledger",
+);
 const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, "64 hexadecimal digits").transform((value) => value.toLowerCase());
 
 export const tokenId = hash.meta({

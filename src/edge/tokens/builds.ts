@@ -4,7 +4,9 @@ import { z } from "zod";
 import * as api from "#src/api/tokens.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { readRequest } from "#src/cage/index/read.ts";
+import { bytesOf } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
+import { check } from "#src/edge/route.ts";
 import { BUILDING, building, type Desk, GONE, timeOf } from "#src/edge/tokens/desk.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { told } from "#src/edge/tokens/telling.ts";
@@ -12,6 +14,11 @@ import { refRow } from "#src/edge/tokens/view.ts";
 
 const MAX_REQUESTS = 200;
 const address = { address: api.addressText };
+/** Texts that stand for bytes: one that spells UTF-8 out as bytes would be another text when it is read. */
+const writable = z.record(
+  z.string(),
+  z.string().refine((text) => bytesOf(text) !== undefined, "lone surrogates must not spell UTF-8"),
+);
 const ofToken = { ...address, tokenId: api.tokenId };
 
 /** Adds `/transaction/{address}/…`. */
@@ -48,6 +55,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
       refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
     }, async ({ params, body, context }) => {
       const from = requester(params.address);
+      check(writable, body, "body");
       await buildable(params.tokenId);
       return await built(context, params.tokenId, "request", { address: from, type, ...body });
     });
