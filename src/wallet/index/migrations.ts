@@ -105,9 +105,9 @@ export const walletIndexMigrations: readonly Migration[] = [{
     create table wallet_slice (
       wallet text not null, life int not null, role int not null, start int not null, hashes bytea not null,
       primary key (wallet, life, role, start));`,
-  }, {
-    id: "wallet-index-7",
-    sql: `
+}, {
+  id: "wallet-index-7",
+  sql: `
     -- how often the wallet was created, so that what its actor hears too late is not taken for something of a later life; null for those
     -- that were begun before
     alter table wallet_index add column life int;`,
