@@ -253,7 +253,9 @@ async function update(
     const state = await stateOf(sql, entity.id);
     const requests = named ? await readRequestsAt(sql, named) : await readOldestRequests(sql, entity.id, MOST_WALKED);
     const found = requests.flatMap((one) => one ?? []);
-    const refs = [...(state.ok ? [state.value.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) => refKey(ref));
+    const refs = [...(state.ok ? [state.value.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) =>
+      refKey(ref)
+    );
     const [facts, spends] = await Promise.all([
       state.ok ? readFactLeaves(sql, state.value, found.map(({ path }) => path)) : undefined,
       readPendingSpends(sql, refs),
