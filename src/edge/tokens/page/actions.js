@@ -164,12 +164,12 @@ function dryRunView({ applied, left, mpfRoot, fee, size }) {
     h(
       "ul",
       { class: "rows" },
-      ...left.map(({ request, code, message }) =>
+      ...left.map(({ request, code, message, lostTo }) =>
         h(
           "li",
           {},
           h("span", { class: "mono" }, short(request)),
-          h("span", { class: "grow" }, `stays open: ${message} (${code})`),
+          h("span", { class: "grow" }, `stays open: ${message} (${code}${lostTo ? `, lost to ${short(lostTo)}` : ""})`),
         )
       ),
     ),
