@@ -31,6 +31,8 @@ export interface Away {
   readonly statuses: ReadonlyMap<number, number>;
   /** Answers that break the promise of the README: of 500, or of 503 without `Retry-After`. */
   readonly broken: readonly string[];
+  /** From the end of PostgreSQL until it took connections again, its recovery included, in milliseconds. */
+  readonly absence: number;
   /** Milliseconds. */
   readonly longestAnswer: number;
   /** The longest time that a client went without a good answer, in milliseconds. */
@@ -80,7 +82,7 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
   const statuses = new Map<number, number>();
   const broken = new Set<string>();
   const accepted = new Set<string>();
-  let [longestAnswer, longestGap, longestSend, lastHeld, returned, over] = [0, 0, 0, 0, Infinity, false];
+  let [longestAnswer, longestGap, longestSend, lastHeld, returned, absence, over] = [0, 0, 0, 0, Infinity, 0, false];
 
   /** One request; how long to wait before the next one, in milliseconds, unless the answer is good. */
   const ask = async (base: string, method: string, path: string, body?: unknown, key?: string) => {
@@ -166,8 +168,10 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
       all,
       (async () => {
         await sleep(options.aroundMs);
+        const struck = performance.now();
         await server.restart("SIGQUIT", options.awayMs);
         returned = performance.now();
+        absence = returned - struck;
         await sleep(options.aroundMs);
       })(),
     ]);
@@ -190,6 +194,7 @@ async function watch(server: PostgresServer, options: AwayOptions, processes: re
   return {
     statuses,
     broken: [...broken],
+    absence: Math.round(absence),
     longestAnswer: Math.round(longestAnswer),
     longestGap: Math.round(longestGap),
     longestSend: Math.round(longestSend),
