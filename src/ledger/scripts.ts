@@ -2,9 +2,9 @@
 import type { Credential } from "#src/cardano/address.ts";
 import type { RedeemerPointer } from "#src/cardano/failure.ts";
 import { policyOf } from "#src/cardano/value.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
-import { certificateWitness } from "#src/ledger/decode/certificate.ts";
-import type { PlutusScript, Script } from "#src/ledger/decode/script.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
+import { certificateWitness } from "#src/cardano/conway/certificate.ts";
+import type { PlutusScript, Script } from "#src/cardano/conway/script.ts";
 import { type Input, paymentCredential, scriptOf } from "#src/ledger/inputs.ts";
 
 /** A script that must agree, and to what. */

@@ -2,7 +2,7 @@
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { lovelace, subtractValues, sumValues, type Value } from "#src/cardano/value.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import { type Input, paymentCredential } from "#src/ledger/inputs.ts";
 
 /** What would be forfeited: the collateral inputs that are there, minus the return. */

@@ -1,7 +1,7 @@
 /** What goes in is what comes out (rule UTXO, `validateValueNotConservedUTxO`). */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { addValues, type Assets, lovelace, sameValue, sumValues } from "#src/cardano/value.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import { deposits, refunds } from "#src/ledger/deposits.ts";
 import type { Input } from "#src/ledger/inputs.ts";
 import type { LedgerState } from "#src/ledger/state.ts";

@@ -1,7 +1,7 @@
 /** Datums: those of inputs are there, and no others save those of outputs (rule UTXOW, `missingRequiredDatums`). */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef } from "#src/cardano/output.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import { type Input, paymentCredential } from "#src/ledger/inputs.ts";
 import type { Scripts } from "#src/ledger/scripts.ts";
 

@@ -1,9 +1,9 @@
 /** Rule GOV, as far as a proposal can be judged by itself: deposit, accounts, networks, terms. Votes and enactment are not kept. */
 import type { Credential } from "#src/cardano/address.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
-import type { Proposal } from "#src/ledger/decode/governance.ts";
-import type { RewardAccount } from "#src/ledger/decode/strict.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
+import type { Proposal } from "#src/cardano/conway/governance.ts";
+import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded, Indefinite } from "#src/cardano/cbor.ts";
-import { readTransaction } from "#src/ledger/transaction.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { ada, alice, bob, type Draft, output, reference, signedBy, tagged, World } from "../../support/draft.ts";
 import { agrees } from "../../support/scripts.ts";
 

@@ -4,10 +4,10 @@ import { as, CborError, decode, raw } from "#src/cardano/cbor.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import { type Auxiliary, readAuxiliary } from "#src/ledger/decode/auxiliary.ts";
-import { type Body, readBody } from "#src/ledger/decode/body.ts";
-import { tuple } from "#src/ledger/decode/strict.ts";
-import { readWitnesses, sumUnits, type Witnesses } from "#src/ledger/decode/witnesses.ts";
+import { type Auxiliary, readAuxiliary } from "#src/cardano/conway/auxiliary.ts";
+import { type Body, readBody } from "#src/cardano/conway/body.ts";
+import { tuple } from "#src/cardano/conway/strict.ts";
+import { readWitnesses, sumUnits, type Witnesses } from "#src/cardano/conway/witnesses.ts";
 
 /** A transaction, read. */
 export interface Transaction {

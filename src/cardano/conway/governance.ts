@@ -11,7 +11,7 @@ import {
   rewardAccount,
   tuple,
   uint,
-} from "#src/ledger/decode/strict.ts";
+} from "#src/cardano/conway/strict.ts";
 
 /** Who votes. */
 export interface Voter {

@@ -2,9 +2,9 @@
 import { as, asSet, CborError, type Item } from "#src/cardano/cbor.ts";
 import { compareRefs, type OutRef, refKey } from "#src/cardano/output.ts";
 import { type Assets, noAssets, readAssets } from "#src/cardano/value.ts";
-import { type Certificate, readCertificate } from "#src/ledger/decode/certificate.ts";
-import { type Proposal, readProposal, readVotes, type Voter } from "#src/ledger/decode/governance.ts";
-import { checkAssets, type NewOutput, readNewOutput } from "#src/ledger/decode/output.ts";
+import { type Certificate, readCertificate } from "#src/cardano/conway/certificate.ts";
+import { type Proposal, readProposal, readVotes, type Voter } from "#src/cardano/conway/governance.ts";
+import { checkAssets, type NewOutput, readNewOutput } from "#src/cardano/conway/output.ts";
 import {
   entries,
   fields,
@@ -17,7 +17,7 @@ import {
   tuple,
   uint,
   unique,
-} from "#src/ledger/decode/strict.ts";
+} from "#src/cardano/conway/strict.ts";
 import { toHex } from "#src/base/bytes.ts";
 
 /** A withdrawal of rewards, in lovelace. */

@@ -2,8 +2,8 @@
 import { type Address } from "#src/cardano/address.ts";
 import { as, CborError, decode, type Item } from "#src/cardano/cbor.ts";
 import { type Output, readOutput } from "#src/cardano/output.ts";
-import { readScript, type Script } from "#src/ledger/decode/script.ts";
-import { checkData, entries, fields, hash, paymentAddress, positive, tuple, uint } from "#src/ledger/decode/strict.ts";
+import { readScript, type Script } from "#src/cardano/conway/script.ts";
+import { checkData, entries, fields, hash, paymentAddress, positive, tuple, uint } from "#src/cardano/conway/strict.ts";
 
 /** An output of the transaction, with its address and its script read. */
 export interface NewOutput {

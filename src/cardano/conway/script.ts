@@ -3,7 +3,7 @@ import { concat } from "#src/base/bytes.ts";
 import { as, decode, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash, type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
-import { tuple, uint } from "#src/ledger/decode/strict.ts";
+import { tuple, uint } from "#src/cardano/conway/strict.ts";
 
 /** A script with its hash. */
 export type Script =

@@ -4,9 +4,9 @@ import { as, CborError, type Item, raw } from "#src/cardano/cbor.ts";
 import type { RedeemerPointer } from "#src/cardano/failure.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import { nativeScript, plutusScript, type Script } from "#src/ledger/decode/script.ts";
-import { checkData, entries, fields, nonEmpty, tuple, uint, unique } from "#src/ledger/decode/strict.ts";
-import { PURPOSES } from "#src/plutus/types.ts";
+import { nativeScript, plutusScript, type Script } from "#src/cardano/conway/script.ts";
+import { checkData, entries, fields, nonEmpty, tuple, uint, unique } from "#src/cardano/conway/strict.ts";
+import { REDEEMER_TAGS } from "#src/cardano/transaction.ts";
 
 /** A signature by a key of today. */
 export interface KeyWitness {
@@ -39,6 +39,8 @@ export interface Witnesses {
   readonly rawRedeemers?: Uint8Array;
 }
 
+/** Purposes in the order of their tags. */
+const PURPOSES = Object.keys(REDEEMER_TAGS) as RedeemerPointer["purpose"][];
 const MAX_UNITS = (1n << 63n) - 1n;
 /** Field of the witness set for each language of Plutus. */
 const PLUTUS_FIELDS = [[3, 1], [6, 2], [7, 3]] as const;
