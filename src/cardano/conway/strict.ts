@@ -106,6 +106,17 @@ export interface RewardAccount {
   readonly credential: Credential;
 }
 
+/** The ledger's order of credentials: scripts before keys, then by hash. */
+export function compareCredentials(a: Credential, b: Credential): number {
+  if (a.kind !== b.kind) return a.kind === "script" ? -1 : 1;
+  return a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
+}
+
+/** The ledger's order of reward accounts: by network, then by credential. */
+export function compareAccounts(a: RewardAccount, b: RewardAccount): number {
+  return a.network - b.network || compareCredentials(a.credential, b.credential);
+}
+
 /** `reward_account` of the grammar. */
 export function rewardAccount(item: Item | undefined): RewardAccount {
   return rewardAccountOf(as(item, "bytes").value);
