@@ -41,12 +41,19 @@ export function readScript(bytes: Uint8Array): Script {
   return plutusScript(language as 1 | 2 | 3, as(content, "bytes").value);
 }
 
+const hashes = new WeakMap<Uint8Array, string>();
+
 /** Hash of a script as outputs refer to it, in hexadecimal. What is inside is not judged. */
 export function referenceScriptHash(bytes: Uint8Array): string {
-  const walk = new Walk(bytes);
-  walk.tuple("script", 2);
-  const language = walk.uint();
-  return language === 0 ? nativeHash(walk.raw()) : plutusHash(language, walk.bytes());
+  let hash = hashes.get(bytes);
+  if (hash === undefined) {
+    const walk = new Walk(bytes);
+    walk.tuple("script", 2);
+    const language = walk.uint();
+    hash = language === 0 ? nativeHash(walk.raw()) : plutusHash(language, walk.bytes());
+    hashes.set(bytes, hash);
+  }
+  return hash;
 }
 
 function plutusHash(language: number, bytes: Uint8Array): string {

@@ -20,10 +20,24 @@ export function stakingHash(credential: Credential): Constr {
  * @throws CborError where the bytes are no address.
  */
 export function addressData(hex: string): Constr | undefined {
+  const address = addressOf(hex);
+  return "payment" in address ? constr(0, credentialData(address.payment), maybe(stake(address))) : undefined;
+}
+
+/**
+ * Who may spend from an address, its bytes in hexadecimal; undefined for one of Byron.
+ *
+ * @throws CborError where the bytes are no address.
+ */
+export function paymentCredential(hex: string): Credential | undefined {
+  const address = addressOf(hex);
+  return "payment" in address ? address.payment : undefined;
+}
+
+function addressOf(hex: string): Address {
   const read = readAddressHex(hex);
   if (!read.ok) throw new CborError(read.error.message);
-  const address = read.value;
-  return "payment" in address ? constr(0, credentialData(address.payment), maybe(stake(address))) : undefined;
+  return read.value;
 }
 
 function stake(address: Address): Constr | undefined {
