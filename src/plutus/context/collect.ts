@@ -75,7 +75,8 @@ function shownTo(
 
 function named<T>(language: 1 | 2 | 3, result: Result<T, ContextError>): Result<T, CollectError> {
   if (result.ok) return result;
-  return { ok: false, error: { kind: "BadTranslation", language, reason: result.error.reason } };
+  const { reason, detail } = result.error;
+  return { ok: false, error: { kind: "BadTranslation", language, reason, ...(detail ? { detail } : {}) } };
 }
 
 /** Finds scripts of the witness set, and those that inputs and reference inputs hold, by hash. */

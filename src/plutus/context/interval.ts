@@ -29,6 +29,8 @@ export function validRange(
 
 function timeOf(slot: bigint, time: PosixTime): bigint {
   const at = time(slot);
-  if (at === undefined) throw new Untranslatable("TimeTranslationPastHorizon", `slot ${slot}`);
+  if (at === undefined) {
+    throw new Untranslatable("TimeTranslationPastHorizon", `slot ${slot}`, `slot ${slot} is beyond the horizon`);
+  }
   return at;
 }

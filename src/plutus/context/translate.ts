@@ -44,7 +44,7 @@ function translated<T>(make: () => T): Result<T, ContextError> {
     return ok(make());
   } catch (error) {
     if (!(error instanceof Untranslatable)) throw error;
-    return { ok: false, error: { reason: error.reason, about: error.about } };
+    return { ok: false, error: error.error };
   }
 }
 

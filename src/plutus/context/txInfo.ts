@@ -16,6 +16,7 @@ import {
   outputV1,
   outputV2,
   plainId,
+  refItem,
   type Resolved,
   type ShowOutput,
   wrappedId,
@@ -113,21 +114,28 @@ function v3({ transaction, resolved, time, protocolMajor }: ContextInput): Const
 function checkFields({ voters, proposals, donation, treasury }: Body): void {
   if (voters.length > 0) throw new Untranslatable("VotingProceduresFieldNotSupported", "the votes");
   if (proposals.length > 0) throw new Untranslatable("ProposalProceduresFieldNotSupported", "the proposals");
-  if (donation !== 0n) throw new Untranslatable("TreasuryDonationFieldNotSupported", "the donation to the treasury");
+  if (donation !== 0n) {
+    throw new Untranslatable("TreasuryDonationFieldNotSupported", "the donation to the treasury", donation);
+  }
   if (treasury !== undefined) {
-    throw new Untranslatable("CurrentTreasuryFieldNotSupported", "the amount that is stated of the treasury");
+    throw new Untranslatable("CurrentTreasuryFieldNotSupported", "the amount that is stated of the treasury", treasury);
   }
 }
 
 /** From protocol version 11 on an output may be spent and referred to, yet Plutus V3 cannot be shown it. */
 function checkDisjoint({ inputs, references }: Body): void {
   const spent = new Set(inputs.map(refKey));
-  const both = references.map(refKey).filter((key) => spent.has(key));
-  if (both.length > 0) throw new Untranslatable("ReferenceInputsNotDisjointFromInputs", `input ${both.join(", ")}`);
+  const both = references.filter((ref) => spent.has(refKey(ref)));
+  if (both.length === 0) return;
+  throw new Untranslatable(
+    "ReferenceInputsNotDisjointFromInputs",
+    `input ${both.map(refKey).join(", ")}`,
+    both.map(refItem),
+  );
 }
 
 function outputs(body: Body, show: ShowOutput): Constr[] {
-  return body.outputs.map(({ output }, index) => show(output, `output ${index}`));
+  return body.outputs.map(({ output }, index) => show(output, { output: index }));
 }
 
 /** Withdrawals as Plutus V1 and V2 see them: by keys before scripts, where the ledger has it the other way round. */

@@ -105,7 +105,9 @@ describe("none runs", () => {
       plutus: { 1: [agreesWithTwo], 2: [agreesWithThree] },
       redeemers: [[0, 0], [1, 0]],
     };
-    const bad = { kind: "BadTranslation", language: 1, reason: "InlineDatumsNotSupported" };
+    const [of] = draft.inputs!;
+    const detail = "8200" + "825820" + of!.ref.txHash + "00";
+    const bad = { kind: "BadTranslation", language: 1, reason: "InlineDatumsNotSupported", detail };
     expect(collected(world, draft)).toEqual([bad]);
     expect(collected(world, draft, new Map([[0, mainnetParameters.costModels.get(0)!]]))).toEqual([
       { kind: "NoCostModel", language: 2 },

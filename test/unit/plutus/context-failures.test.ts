@@ -57,6 +57,18 @@ describe("fields of Conway under Plutus V1 and V2", () => {
   });
 });
 
+describe("a slot beyond the horizon", () => {
+  it("comes after the fields of Conway and before inputs", () => {
+    const world = new World();
+    const inputs = [world.fund(byronAddress)];
+    const terms = { time: () => undefined };
+    const seen = (fields: Record<number, Encodable>) =>
+      LANGUAGES.map((language) => shown(language, world, { inputs, fields: { 3: 1, ...fields } }, spend, terms));
+    expect(seen({})).toEqual(new Array(3).fill("TimeTranslationPastHorizon"));
+    expect(seen({ 22: 1 }).slice(0, 2)).toEqual(new Array(2).fill("TreasuryDonationFieldNotSupported"));
+  });
+});
+
 describe("outputs", () => {
   it("at an address of Byron fail wherever they stand", () => {
     const world = new World();
@@ -128,13 +140,27 @@ describe("the three answers", () => {
     expect(() => translate(2, input)).toThrow(CborError);
     expect(translate(1, input)).toMatchObject({ ok: false, error: { reason: "InlineDatumsNotSupported" } });
   });
-  it("what a language cannot be shown says where it is", () => {
+  it("what a language cannot be shown says where it is, also as the ledger writes it (EncCBOR of the errors)", () => {
     const world = new World();
     const transaction = read(world.write({ outputs: [output(bob.address, ada, { datum: 1n })], paid: ada }));
     const input = { transaction, resolved: world.outputs, time: posixTime(slots), protocolMajor: 10 };
     expect(translate(1, input)).toEqual({
       ok: false,
-      error: { reason: "InlineDatumsNotSupported", about: "output 0" },
+      error: { reason: "InlineDatumsNotSupported", about: "output 0", detail: "820100" },
     });
+    const byron = world.fund(byronAddress);
+    const details = (draft: Draft, protocolMajor = 11) => {
+      const made = translate(3, { ...input, transaction: read(world.write(draft)), protocolMajor });
+      return made.ok ? undefined : made.error.detail;
+    };
+    const ref = "825820" + byron.ref.txHash + "00";
+    expect(details({ inputs: [byron] })).toBe("8200" + ref);
+    const both = world.fund(alice.address);
+    const twice = details({ inputs: [both], fields: { 18: [[hash(both.ref.txHash), 0]] } });
+    expect(twice).toBe("81825820" + both.ref.txHash + "00");
+    world.outputs.delete(refKey(byron.ref));
+    expect(details({ inputs: [byron] })).toBe(ref);
+    const donating = { ...input, transaction: read(world.write({ fields: { 22: 500 } })) };
+    expect(translate(2, donating)).toMatchObject({ error: { detail: "1901f4" } });
   });
 });

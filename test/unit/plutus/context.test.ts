@@ -129,7 +129,11 @@ describe("inputs and outputs", () => {
       return (seen!.fields[0] as Constr).fields[1];
     };
     expect(stake(pointing(1, 0x81, 0, 3))).toEqual(just(constr(1, 1n, 128n, 3n)));
-    expect(stake(pointing(1, 0x84, 0x80, 0, 3))).toEqual(just(constr(1, 0n, 0n, 0n)));
+    const zeros = just(constr(1, 0n, 0n, 0n));
+    expect(stake(pointing(1, 0x83, 0xff, 0x7f, 3))).toEqual(just(constr(1, 1n, 65_535n, 3n)));
+    expect(stake(pointing(1, 0x84, 0x80, 0, 3))).toEqual(zeros);
+    expect(stake(pointing(1, 2, 0x84, 0x80, 0))).toEqual(zeros);
+    expect(stake(pointing(0x90, 0x80, 0x80, 0x80, 0, 2, 3))).toEqual(zeros);
   });
 });
 
