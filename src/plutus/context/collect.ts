@@ -82,12 +82,17 @@ function named<T>(language: 1 | 2 | 3, result: Result<T, ContextError>): Result<
 /** Finds scripts of the witness set, and those that inputs and reference inputs hold, by hash. */
 function scriptsBy({ transaction: { body, witnesses }, resolved }: ContextInput): (hash: string) => Script | undefined {
   const held = new Map<string, Uint8Array>();
+  const read = new Map<string, Script>(witnesses.scripts);
   for (const ref of [...body.inputs, ...body.references]) {
     const script = resolved.get(refKey(ref))?.script;
     if (script) held.set(referenceScriptHash(script), script);
   }
   return (hash) => {
+    const known = read.get(hash);
     const script = held.get(hash);
-    return witnesses.scripts.get(hash) ?? (script && readScript(script));
+    if (known || !script) return known;
+    const found = readScript(script);
+    read.set(hash, found);
+    return found;
   };
 }

@@ -228,7 +228,7 @@ describe("in the contract's transactions", () => {
     ["one that mints more", { ...birth, mint: new Map([[policy + token, 2n]]) }, false],
     ["an update", honest.whole, true],
     ["an update by another", { ...honest.whole, signers: [requester.key] }, false],
-    ["an update that pays nobody back", { ...honest.whole, outputs: honest.whole.outputs.slice(0, 1) }, false],
+    ["an update without refunds", { ...honest.whole, outputs: honest.whole.outputs.slice(0, 1) }, false],
     ["a request taken back", back, true],
     ["one taken back by another", { ...back, signers: [owner.key] }, false],
   ])("%s: contexts, verdict and units are the same", (_, whole, agreed) => {
