@@ -15,7 +15,7 @@ export interface Offering<T> {
 /** Times that something is built because somebody else was offered the same outputs meanwhile; the last one is answered anyway. */
 const RACES = 5;
 
-/** By whom is built: the last of those that build in turn. */
+/** The last work of each name. */
 const turns = new Map<string, Promise<unknown>>();
 
 /**
@@ -44,7 +44,8 @@ export async function offering<T>(
   });
 }
 
-async function inTurn<T>(whose: string, work: () => Promise<T>): Promise<T> {
+/** Does what is done for one name one after the other, within this process. */
+export async function inTurn<T>(whose: string, work: () => Promise<T>): Promise<T> {
   const mine = (turns.get(whose) ?? Promise.resolve()).then(work, work);
   turns.set(whose, mine);
   try {

@@ -99,11 +99,15 @@ const building = ({ id, oneChange, selection, sharing }: SharedWalletRow): Build
 });
 
 /** A wish, kept to the times of the scripts that take part, and to the one account that there is. */
-async function within({ port }: SharedWalletActorOptions, { sharing }: SharedWalletRow, wish: Wish): Promise<Wish> {
+async function within(
+  { port, clock }: SharedWalletActorOptions,
+  { sharing }: SharedWalletRow,
+  wish: Wish,
+): Promise<Wish> {
   const { slots } = await port.network();
   const acts = wish.delegations?.length || wish.vote || wish.withdrawal;
   const scripts = [sharing.payment, ...(acts && sharing.delegation ? [sharing.delegation] : [])];
-  const now = { slot: slotAt(slots, Date.now()), slotLengthMs: slots.slotLength };
+  const now = { slot: slotAt(slots, clock.now()), slotLengthMs: slots.slotLength };
   return {
     ...wish,
     validity: validityWithin(scripts.map(({ script }) => script), wish.validity, now),

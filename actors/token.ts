@@ -6,23 +6,28 @@ import { z } from "zod";
 import { offering } from "#actors/offering.ts";
 import { tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
+import type { Clock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactLeaves } from "#src/cage/index/leaves.ts";
-import { readRequest, readRequests, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { readOldestRequests, readRequest, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
+import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
-import { textBytes } from "#src/cage/text.ts";
+import { bytesOf } from "#src/cage/text.ts";
 import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
 import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
+import { NOT_REQUESTER } from "#src/cage/transactions/retract.ts";
+import { NOT_OWNER } from "#src/cage/transactions/state.ts";
 import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.ts";
-import type { Utxo } from "#src/cardano/output.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, readAvailable } from "#src/chain/available.ts";
+import { readPendingSpends } from "#src/chain/pending.ts";
 import { horizonOf } from "#src/chain/horizon.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import { readUtxos } from "#src/chain/utxo.ts";
@@ -35,6 +40,8 @@ export interface TokenBuildOptions {
   readonly port: ChainPort;
   readonly builders: Builders;
   readonly networkId: 0 | 1;
+  /** By which it is known what slot it is. */
+  readonly clock: Clock;
   /** The follower's doorbell: an address wants to be watched. */
   readonly wake: () => void;
 }
@@ -44,7 +51,8 @@ type View = ActorView & { can(event: Event): boolean };
 
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
 const ref = z.string().regex(/^[0-9a-f]{64}#\d+$/);
-const text = z.string();
+/** A key or a value as clients write it; see `bytesOf`. */
+const text = z.string().refine((value) => bytesOf(value) !== undefined, "no text of this API");
 
 /** Most requests that one update applies. */
 const MOST_REQUESTS = 200;
@@ -140,7 +148,7 @@ async function building<T>(
     const offer = await build({
       parameters: parameters.value.value,
       slots,
-      slot: Math.max(at.slot, slotAt(slots, Date.now())),
+      slot: Math.max(at.slot, slotAt(slots, options.clock.now())),
       horizon,
       network: networkId,
       script: cageScripts.find((one) => one.hash === script)!,
@@ -165,16 +173,19 @@ const quarantined = (view: View): Result<never, Failure> =>
 
 const ended: Result<never, Failure> = fail("token_ended", "The token has ended.");
 
-/** Why the machine does not take a step from the token's state; `undefined` where it does. */
+/**
+ * Why a token in quarantine does not take a step; `undefined` where it does. Whether a token is there the rows say, at the point that is
+ * built from: its machine hears later of what the chain takes back.
+ */
 function impossible(view: View, intent: TokenIntent): Result<never, Failure> | undefined {
-  if (view.can(intent)) return undefined;
-  return view.state === "quarantined" ? quarantined(view) : ended;
+  return view.state === "quarantined" && !view.can(intent) ? quarantined(view) : undefined;
 }
 
-/** The state of a token that is alive in the rows. */
-async function stateOf(sql: Queries, token: string): Promise<TokenState | undefined> {
+/** The state of a token that is alive in the rows; fails with `token_ended`, or with `token_unknown` where a rollback took its boot. */
+async function stateOf(sql: Queries, token: string): Promise<Result<TokenState, Failure>> {
   const standing = await readToken(sql, token);
-  return "state" in standing ? standing.state : undefined;
+  if ("state" in standing) return ok(standing.state);
+  return standing.status === "ended" ? ended : fail("token_unknown", `The ledger has no token ${token}.`);
 }
 
 /** Version of the contract that a state stands under. */
@@ -185,17 +196,17 @@ function scriptOf(state: TokenState): string {
 /** Hash of the version that a token lives under; the current one while the rows do not say. */
 async function versionOf({ store }: TokenBuildOptions, token: string): Promise<string> {
   const state = await stateOf(store.sql, token);
-  return state ? scriptOf(state) : cageScript.hash;
+  return state.ok ? scriptOf(state.value) : cageScript.hash;
 }
 
 function operationOf(input: RequestInput): Operation {
   switch (input.type) {
     case "insert":
-      return { type: "insert", value: textBytes(input.newValue) };
+      return { type: "insert", value: bytesOf(input.newValue)! };
     case "update":
-      return { type: "update", old: textBytes(input.oldValue), value: textBytes(input.newValue) };
+      return { type: "update", old: bytesOf(input.oldValue)!, value: bytesOf(input.newValue)! };
     case "delete":
-      return { type: "delete", value: textBytes(input.oldValue) };
+      return { type: "delete", value: bytesOf(input.oldValue)! };
   }
 }
 
@@ -207,11 +218,15 @@ async function request(
 ): Promise<Answer> {
   const no = impossible(view, { type: "REQUEST" });
   if (no) return no;
-  const key = textBytes(input.key);
+  const key = bytesOf(input.key)!;
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
-  const read = (sql: Queries) => requestWarnings(sql, entity.id, key, operation);
-  return await building(options, input.address, deadline, script, read, async (common, warnings) => {
+  const read = async (sql: Queries) => ({
+    state: await stateOf(sql, entity.id),
+    warnings: await requestWarnings(sql, entity.id, key, operation),
+  });
+  return await building(options, input.address, deadline, script, read, async (common, { state, warnings }) => {
+    if (!state.ok) return state;
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
     return built.ok ? ok({ built: built.value, more: { warnings: warnings as unknown as Json } }) : built;
   });
@@ -236,42 +251,90 @@ async function update(
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries) => {
     const state = await stateOf(sql, entity.id);
-    const requests = named ? await readRequestsAt(sql, named) : await readRequests(sql, entity.id, MOST_WALKED);
-    const paths = requests.flatMap((one) => one ? [one.path] : []);
-    return { state, requests, facts: state && await readFactLeaves(sql, state, paths) };
+    const requests = named ? await readRequestsAt(sql, named) : await readOldestRequests(sql, entity.id, MOST_WALKED);
+    const found = requests.flatMap((one) => one ?? []);
+    const refs = [...(state.ok ? [state.value.utxo] : []), ...found.map(({ utxo }) => utxo)].map(({ ref }) =>
+      refKey(ref)
+    );
+    const [facts, spends] = await Promise.all([
+      state.ok ? readFactLeaves(sql, state.value, found.map(({ path }) => path)) : undefined,
+      readPendingSpends(sql, refs),
+    ]);
+    return { state, requests, facts, spends };
   };
-  return await building(options, address, deadline, script, read, async (common, { state, requests, facts }) => {
-    if (!state || !facts) return ended;
-    const unknown = (named ?? []).flatMap((one, i) =>
-      requests[i]?.token === entity.id ? [] : [{
-        request: one,
-        code: "request_unknown",
-        message: requests[i] ? "The request is one for another token." : "There is no such open request.",
-      }]
-    );
-    if (unknown.length > 0) return failing(unknown);
-    if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
-    const built = await options.builders.run(
-      named && !dryRun ? "update" : "batch",
-      { ...common, state: state.utxo, requests: requests.map((one) => one!.utxo), facts },
-      { deadline, affinity: entity.id },
-    );
-    if (built.ok) return ok({ built: built.value, more: updated(built.value, dryRun), dry: dryRun });
-    if (built.error.code === "requests_fail") {
-      return failing((built.error.details as { requests: readonly RefusedRequest[] }).requests);
-    }
-    if (built.error.code === "state_differs") return quarantined(view);
-    return built;
-  });
+  return await building(
+    options,
+    address,
+    deadline,
+    script,
+    read,
+    async (common, { state, requests, facts, spends }) => {
+      if (!state.ok) return state;
+      const no = notNow(state.value, address, spends);
+      if (no) return no;
+      const unknown = (named ?? []).flatMap((one, i) =>
+        requests[i]?.token === entity.id ? [] : [{
+          request: one,
+          code: "request_unknown",
+          message: requests[i] ? "The request is one for another token." : "There is no such open request.",
+        }]
+      );
+      const free = requests.filter((one) => one !== undefined).filter(({ utxo }) => !spends.has(refKey(utxo.ref)));
+      const spent = [...spends].map(([request, transaction]) => ({ request, ...spentBy(transaction) }));
+      if (unknown.length > 0 || (named && !dryRun && spent.length > 0)) return failing([...unknown, ...spent]);
+      if (requests.length === 0) return fail("nothing_to_apply", "No request is open.");
+      if (free.length === 0) return failing(spent);
+      const built = await options.builders.run(
+        named && !dryRun ? "update" : "batch",
+        {
+          ...common,
+          state: state.value.utxo,
+          // those that are named are applied in the ledger's order, whichever is older: the owner chose them
+          requests: free.map(({ utxo, made }) => named ? utxo : { ...utxo, made }),
+          facts: facts!,
+        },
+        { deadline, affinity: entity.id },
+      );
+      if (built.ok) return ok({ built: built.value, more: updated(built.value, spent, dryRun), dry: dryRun });
+      if (built.error.code === "requests_fail") {
+        return failing([...(built.error.details as { requests: readonly RefusedRequest[] }).requests, ...spent]);
+      }
+      if (built.error.code === "state_differs") return quarantined(view);
+      return built;
+    },
+  );
 }
 
-/** What is told of an update beside its transaction. */
-function updated(built: BuiltUpdate & Partial<BuiltBatch>, dryRun: boolean): Record<string, Json> {
+/** Why the owner's transaction on a token's state cannot be built for an address; `undefined` where it can. */
+function notNow(
+  state: TokenState,
+  address: string,
+  spends: ReadonlyMap<string, string>,
+): Result<never, Failure> | undefined {
+  if (keyAddress(address)?.payment !== state.owner) return NOT_OWNER;
+  const transaction = spends.get(refKey(state.utxo.ref));
+  if (transaction === undefined) return undefined;
+  const message = `The token's state is spent by ${transaction}, which is in no block yet: build again after it.`;
+  return fail("token_pending", message, { transaction });
+}
+
+/** What is said of a request that a pending transaction spends. */
+const spentBy = (transaction: string) => ({
+  code: "request_pending",
+  message: `The request is spent by ${transaction}, which is in no block yet.`,
+});
+
+/** What an update answers beside its transaction; `spent` are the requests that were not available to it. */
+function updated(
+  built: BuiltUpdate & Partial<BuiltBatch>,
+  spent: readonly LeftRequest[],
+  dryRun: boolean,
+): Record<string, Json> {
   const { root, applied, left = [], fee, size } = built;
   return {
     mpfRoot: root,
     applied: applied.map(refText),
-    left: left.map(leftText),
+    left: [...left, ...spent].map(leftText),
     ...(dryRun ? { dryRun, fee: String(fee), size } : {}),
   };
 }
@@ -288,15 +351,14 @@ async function onState(
   const no = impossible(view, intent);
   if (no) return no;
   const script = await versionOf(options, entity.id);
-  const read = (sql: Queries) => stateOf(sql, entity.id);
-  return await building(
-    options,
-    address,
-    deadline,
-    script,
-    read,
-    async (common, state) => state ? await build({ ...common, state: state.utxo }) : ended,
-  );
+  const read = async (sql: Queries) => {
+    const state = await stateOf(sql, entity.id);
+    return { state, spends: await readPendingSpends(sql, state.ok ? [refKey(state.value.utxo.ref)] : []) };
+  };
+  return await building(options, address, deadline, script, read, async (common, { state, spends }) => {
+    if (!state.ok) return state;
+    return notNow(state.value, address, spends) ?? await build({ ...common, state: state.value.utxo });
+  });
 }
 
 function transfer(
@@ -315,13 +377,17 @@ function transfer(
 /** An output as clients have it. */
 const refText = (key: string): string => key.replace("#", "-");
 
-const leftText = ({ request, code, message }: { request: string; code: string; message: string }) => ({
+const leftText = ({ request, code, message, lostTo }: LeftRequest) => ({
   request: refText(request),
   code,
   message,
+  ...(lostTo === undefined ? {} : { lostTo: refText(lostTo) }),
 });
 
-function failing(requests: readonly { request: string; code: string; message: string }[]): Result<never, Failure> {
+/** A request that is not applied; one that is not known here has codes of its own. */
+type LeftRequest = Omit<RefusedRequest, "code"> & { readonly code: string };
+
+function failing(requests: readonly LeftRequest[]): Result<never, Failure> {
   const message = requests.length === 1
     ? "A request cannot be applied."
     : `${requests.length} requests cannot be applied.`;
@@ -336,9 +402,17 @@ async function retract(
   const known = await readRequest(options.store.sql, input.request);
   if (!known) return gone(input.request);
   const script = known.utxo.output.address.slice(2, 58);
-  const read = (sql: Queries) => readRequest(sql, input.request);
-  return await building(options, input.address, deadline, script, read, async (common, found) => {
+  const read = async (sql: Queries) => ({
+    found: await readRequest(sql, input.request),
+    transaction: (await readPendingSpends(sql, [input.request])).get(input.request),
+  });
+  return await building(options, input.address, deadline, script, read, async (common, { found, transaction }) => {
     if (!found) return gone(input.request);
+    if (found.owner !== keyAddress(input.address)?.payment) return NOT_REQUESTER;
+    if (transaction !== undefined) {
+      const { code, message } = spentBy(transaction);
+      return fail(code, message, { transaction });
+    }
     const built = await options.builders.run("retract", { ...common, request: found.utxo }, { deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;
   });

@@ -2,7 +2,7 @@
 import { ok } from "#src/base/result.ts";
 import { type Finding, readReplay, wantedRelease, writeReplay } from "#src/cage/index/release.ts";
 import { atPoint } from "#src/chain/available.ts";
-import { Pace } from "#src/chain/breathe.ts";
+import { Pace } from "#src/base/breathe.ts";
 import { type Inquiry, inquiry } from "#src/chain/inquiry.ts";
 import type { Store } from "#src/store/store.ts";
 

@@ -1,6 +1,7 @@
 /** Transactions of wallets, built and read: what kinds of wallets have in common. Reads rows at one point, computes in a builder's thread. */
 import { type Offering, offering } from "#actors/offering.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
@@ -9,9 +10,9 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
-import { atPoint, readReserved } from "#src/chain/available.ts";
+import { atPoint, readReserved, readSpenders } from "#src/chain/available.ts";
 import type { ChainPort } from "#src/chain/port.ts";
-import { listedPending } from "#src/chain/submissions.ts";
+import { listedPending, readSubmitted } from "#src/chain/submissions.ts";
 import type { Store } from "#src/store/store.ts";
 import { askedOf } from "#src/wallet/build/decode.ts";
 import type { BalanceInput, Constructed, ConstructInput, OwnCoin, Wish } from "#src/wallet/build/types.ts";
@@ -27,6 +28,8 @@ export interface WalletBuildOptions {
   readonly port: ChainPort;
   readonly builders: Pick<Builders, "run">;
   readonly networkId: NetworkId;
+  /** By which it is known what slot it is. */
+  readonly clock: Clock;
 }
 
 /** A wallet, as far as builds go by it. */
@@ -44,7 +47,7 @@ type Answer = Result<Json, Failure>;
 
 /** What is the same for all tries of a build; it is made in the slot `fixed` where one is given, else now. */
 export async function settingOf(
-  { port, networkId }: WalletBuildOptions,
+  { port, networkId, clock }: WalletBuildOptions,
   wish: Wish,
 ): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "wish" | "means">, Failure>> {
   const [{ slots }, parameters] = await Promise.all([port.network(), port.parameters()]);
@@ -58,7 +61,7 @@ export async function settingOf(
   );
   if (!references.ok) return references;
   return ok((at, fixed?: number) => {
-    const slot = fixed ?? Math.max(at, slotAt(slots, Date.now()));
+    const slot = fixed ?? Math.max(at, slotAt(slots, clock.now()));
     return {
       parameters: parameters.value.value,
       network: networkId,
@@ -89,6 +92,7 @@ async function gather(
   const { at, value } = await atPoint(store, async (sql) => ({
     buildable: await readBuildable(sql, id, {
       pending: await listedPending(sql, id),
+      spenders: readSpenders,
       reserved: readReserved,
       change,
       estimate,
@@ -193,8 +197,10 @@ export async function decoding(
   const { inputs, collateral, references, addresses } = asked.value;
   const looked = await lookedUp(port, references);
   if (!looked.ok) return looked;
+  const spends = [...inputs, ...collateral];
   const { value } = await atPoint(store, async (sql) => ({
-    coins: await readCoins(sql, id, [...inputs, ...collateral].map(refKey), await listedPending(sql, id)),
+    // what created them may be pending, refused or rolled back: whose they are follows from its bytes
+    coins: await readCoins(sql, id, spends.map(refKey), await readSubmitted(sql, spends.map(({ txHash }) => txHash))),
     own: (await readClaims(sql, await readFacts(sql, [id]), addresses)).get(id),
     stake: await readAccount(sql, id),
   }));

@@ -15,7 +15,16 @@ import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
-import { changedAlike, commonCommands, creation, walletInputs, walletOutcomes, walletRow } from "#machines/wallet.ts";
+import {
+  changedAlike,
+  commonCommands,
+  creation,
+  isNewPassphrase,
+  isOfLife,
+  walletInputs,
+  walletOutcomes,
+  walletRow,
+} from "#machines/wallet.ts";
 
 const accountKey = z.string().regex(/^[0-9a-f]{128}$/);
 const cosigner = z.string().regex(/^cosigner#(0|[1-9]\d{0,2})$/);
@@ -160,8 +169,8 @@ export const sharedWalletMachine = setup({
     input: {} as { kind: string; id: string },
   },
   guards: {
-    ofThisLife: ({ context, event }) => "life" in event && event.life === context.life,
-    hasKey: ({ context }) => context.record?.passphrase !== null,
+    ofThisLife: ({ context, event }) => isOfLife(context, event as { life?: number }),
+    newPassphrase: ({ context, event }) => isNewPassphrase(context.record, event),
     createsComplete: ({ event }) => event.type === "CREATE" && isComplete(event),
     completes: ({ context, event }) => {
       if (event.type !== "ADD_KEYS") return false;
@@ -251,7 +260,7 @@ export const sharedWalletMachine = setup({
         ],
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },
@@ -259,34 +268,34 @@ export const sharedWalletMachine = setup({
       on: {
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
         // the follower may be quicker than the effect's answer
-        RESTORED: { target: "live", actions: ["note", "answer"] },
+        RESTORED: { guard: "ofThisLife", target: "live", actions: ["note", "answer"] },
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },
     restoring: {
       on: {
-        RESTORED: { target: "live", actions: "note" },
-        TRANSACTION: { actions: "note" },
-        ROLLED_BACK: { actions: "note" },
+        RESTORED: { guard: "ofThisLife", target: "live", actions: "note" },
+        TRANSACTION: { guard: "ofThisLife", actions: "note" },
+        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },
     live: {
       on: {
-        TRANSACTION: { actions: "note" },
-        ROLLED_BACK: { actions: "note" },
+        TRANSACTION: { guard: "ofThisLife", actions: "note" },
+        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
         ADD_KEYS: { actions: "tooLate" },
         RENAME: { actions: ["change", "agree"] },
         SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: ["change", "agree"] },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
         DELETE: { target: "deleting", actions: "end" },
       },
     },

@@ -47,15 +47,23 @@ export const creation = {
   selection: z.enum(SELECTIONS),
 };
 
+/** Another passphrase opens the root key that the attempt put into the vault. */
+const passphraseChanged = z.object({
+  type: z.literal("PASSPHRASE_CHANGED"),
+  attempt: creation.attempt.unwrap(),
+  passphrase,
+}).strict();
+
 /** What wallets of all kinds are told. */
 export const commonCommands = [
   z.object({ type: z.literal("RENAME"), name }).strict(),
   z.object({
     type: z.literal("SETTINGS"),
+    name: name.optional(),
     oneChange: z.boolean().optional(),
     selection: z.enum(SELECTIONS).optional(),
   }).strict(),
-  z.object({ type: z.literal("PASSPHRASE_CHANGED"), passphrase }).strict(),
+  passphraseChanged,
   z.object({ type: z.literal("DELETE") }).strict(),
 ] as const;
 
@@ -78,9 +86,11 @@ export const walletOutcomes = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ENDED"), life }).strict(),
 ]);
 
+/** Missing in what the index says of wallets that were begun before it knew their lives. */
+const ofLife = { life: life.optional() };
 export const walletInputs = z.discriminatedUnion("type", [
   /** From now on the wallet is read with all others. */
-  z.object({ type: z.literal("RESTORED"), slot }).strict(),
+  z.object({ type: z.literal("RESTORED"), slot, ...ofLife }).strict(),
   /** A block holds a transaction that concerns the wallet. */
   z.object({
     type: z.literal("TRANSACTION"),
@@ -89,9 +99,12 @@ export const walletInputs = z.discriminatedUnion("type", [
     direction: z.enum(["incoming", "outgoing"]),
     /** Lovelace that the wallet gained or lost, in digits without a sign. */
     amount: z.string(),
+    ...ofLife,
   }).strict(),
   /** Blocks above a slot that concerned the wallet are no more. */
-  z.object({ type: z.literal("ROLLED_BACK"), slot }).strict(),
+  z.object({ type: z.literal("ROLLED_BACK"), slot, ...ofLife }).strict(),
+  /** As the command, out of the transaction that changed the vault: whichever comes first is applied. */
+  passphraseChanged,
 ]);
 
 export type WalletEvent =
@@ -155,12 +168,28 @@ export function changedAlike<R extends Pick<WalletRecord, "name" | "oneChange" |
     case "SETTINGS":
       return {
         ...record,
+        name: event.name ?? record.name,
         oneChange: event.oneChange ?? record.oneChange,
         selection: event.selection ?? record.selection,
       };
     case "PASSPHRASE_CHANGED":
       return { ...record, passphrase: event.passphrase };
   }
+}
+
+/** Whether an event says of the record's own key what the record does not know yet. */
+export function isNewPassphrase(
+  record: Pick<WalletRecord, "attempt" | "passphrase"> | null,
+  event: { readonly type: string },
+): boolean {
+  if (event.type !== "PASSPHRASE_CHANGED" || !record?.passphrase) return false;
+  const { attempt, passphrase } = event as z.infer<typeof passphraseChanged>;
+  return attempt === record.attempt && passphrase.at > record.passphrase.at;
+}
+
+/** Whether an event is of the wallet's present life, as far as it says: it may have waited since an earlier one. */
+export function isOfLife({ life }: { readonly life: number }, event: { readonly life?: number | undefined }): boolean {
+  return event.life === undefined || event.life === life;
 }
 
 /** What a command changes of the record. */
@@ -184,8 +213,8 @@ export const walletMachine = setup({
     input: {} as { kind: string; id: string },
   },
   guards: {
-    ofThisLife: ({ context, event }) => "life" in event && event.life === context.life,
-    hasKey: ({ context }) => context.record?.passphrase !== null,
+    ofThisLife: ({ context, event }) => isOfLife(context, event as { life?: number }),
+    newPassphrase: ({ context, event }) => isNewPassphrase(context.record, event),
   },
   actions: {
     ...turnActions,
@@ -236,33 +265,33 @@ export const walletMachine = setup({
       on: {
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
         // the follower may be quicker than the effect's answer
-        RESTORED: { target: "live", actions: ["note", "answer"] },
+        RESTORED: { guard: "ofThisLife", target: "live", actions: ["note", "answer"] },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: "change" },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
         POLICY_KEY_SET: { actions: "change" },
         DELETE: { target: "deleting", actions: "end" },
       },
     },
     restoring: {
       on: {
-        RESTORED: { target: "live", actions: "note" },
-        TRANSACTION: { actions: "note" },
-        ROLLED_BACK: { actions: "note" },
+        RESTORED: { guard: "ofThisLife", target: "live", actions: "note" },
+        TRANSACTION: { guard: "ofThisLife", actions: "note" },
+        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: "change" },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
         POLICY_KEY_SET: { actions: "change" },
         DELETE: { target: "deleting", actions: "end" },
       },
     },
     live: {
       on: {
-        TRANSACTION: { actions: "note" },
-        ROLLED_BACK: { actions: "note" },
+        TRANSACTION: { guard: "ofThisLife", actions: "note" },
+        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
         RENAME: { actions: "change" },
         SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "hasKey", actions: "change" },
+        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
         POLICY_KEY_SET: { actions: "change" },
         DELETE: { target: "deleting", actions: "end" },
       },

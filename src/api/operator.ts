@@ -173,7 +173,14 @@ const oldest = ms.nullable().meta({ description: "Age of the oldest, in millisec
 export const lags = z.object({
   outbox: z.object({ unpublished: z.int(), oldestMs: oldest }),
   inputs: z.object({ unread: z.int(), oldestMs: oldest }),
-  effects: z.object({ open: z.int(), failing: z.int() }),
+  effects: z.object({
+    open: z.int(),
+    failing: z.int(),
+    oldestMs: ms.nullable().meta({
+      description:
+        "For how long the effect that is due for the longest is due, in milliseconds; null where none is open.",
+    }),
+  }),
   reminders: z.object({ pending: z.int(), overdue: z.int() }),
   follower: z.object({ slot: z.int(), tipSlot: z.int(), height: z.int(), tipHeight: z.int() }),
 }).meta({ id: "Lags", description: "Counts stop at 100000." });

@@ -6,6 +6,8 @@ import { z } from "zod";
 
 const integer = z.union([z.int(), z.bigint()]).transform(BigInt).meta({ type: "integer" });
 const lovelace = integer.describe("Lovelace.");
+/** Of a nullable schema the document would keep the type without null. */
+const lovelaceOrNull = lovelace.nullable().meta({ type: ["integer", "null"] });
 const outputRef = z.string().describe("An output, `<transaction hash>-<output index>`.");
 const tokenId = z.string().describe("Id of a token: the name of its asset.");
 const address = z.string().describe("An address in its text form; in hexadecimal where it has none.");
@@ -121,7 +123,7 @@ export const summary = z.object({
     ended: z.boolean(),
     owner: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
     root: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
-    locked: z.object({ before: lovelace.nullable(), after: lovelace.nullable() }),
+    locked: z.object({ before: lovelaceOrNull, after: lovelaceOrNull }),
     applies: z.array(z.object({ outputRef, change })).describe("Requests in the order in which they are applied."),
     skips: z.array(z.object({ outputRef, change })).describe(
       "Requests that go back to their owners in the same transaction.",
@@ -140,9 +142,9 @@ export const summary = z.object({
   fee: lovelace,
   collateral: z.object({
     inputs: z.array(input),
-    total: lovelace.nullable().describe("What the transaction states that it would forfeit."),
+    total: lovelaceOrNull.describe("What the transaction states that it would forfeit."),
     return: z.object(output).nullable(),
-    atRisk: lovelace.nullable().describe(
+    atRisk: lovelaceOrNull.describe(
       "What the requester would lose if a script failed; null where that is not known.",
     ),
   }).nullable(),

@@ -31,7 +31,8 @@ export const factsQuery = {
     .transform((value) => value.toLowerCase().replace("#", "-")).optional().meta({
       description:
         "Only what changed after a state of the token, named by its output (`at.outputRefId` of the answer before: exact whatever the " +
-        "chain does meanwhile), or after a slot. The answer is then `{facts, deleted, at}`.",
+        "chain does meanwhile), or after a slot, which must not be above that of the token's state (`at.slot`): 409 `rolled_back`. The answer " +
+        "is then `{facts, deleted, at}`.",
     }),
   limit: limit.optional().meta({
     ...place,

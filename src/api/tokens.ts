@@ -1,10 +1,13 @@
 /** Requests and answers of the token service; safe in a browser, shared by edge, client and command line. */
 import { z } from "zod";
 import { errorBody } from "#src/api/errors.ts";
-import { isWellFormed } from "#src/base/bytes.ts";
 import { summary } from "#src/api/summary.ts";
 
-const text = z.string().refine(isWellFormed, "a lone surrogate is no text that can be written on the ledger");
+/** A key or a value: text, in which a lone surrogate U+DC80 to U+DCFF is a byte that is no UTF-8, as in answers. */
+const text = z.string().refine(
+  (value) => !/[\ud800-\udc7f\udd00-\udfff]/u.test(value),
+  "a lone surrogate is no text that can be written on the ledger",
+);
 const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, "64 hexadecimal digits").transform((value) => value.toLowerCase());
 
 export const tokenId = hash.meta({
@@ -148,9 +151,18 @@ export const unsignedRequest = unsigned.extend({
 const applying = z.object({
   mpfRoot: z.string().meta({ description: "Root after the requests apply." }),
   applied: z.array(z.string()).meta({ description: "Requests that it applies, in the ledger's order." }),
-  left: z.array(z.object({ request: z.string(), code: z.string(), message: z.string() })).meta({
+  left: z.array(z.object({
+    request: z.string(),
+    code: z.string(),
+    message: z.string(),
+    lostTo: z.string().optional().meta({
+      description: "The older request of the same key that stands before it: without that one it could be applied now.",
+    }),
+  })).meta({
     description:
-      "Requests that stay open, each with the reason: `fact_exists`, `fact_missing`, `fact_differs` after those before it; `not_applicable`; `no_room` in this transaction.",
+      "Requests that stay open, oldest first, each with the reason: `fact_exists`, `fact_missing`, `fact_differs` after those before it; " +
+      "`not_applicable`; `no_room` in this transaction; `out_of_order`, which the ledger would apply before an older one of its key; " +
+      "`older_waits`, where an older one of its key is next and not in this transaction.",
   }),
 });
 export const unsignedUpdate = unsigned.extend(applying.shape).meta({ id: "UnsignedUpdate" });

@@ -34,6 +34,7 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
     networkId: NETWORK_ID,
     networkMagic: options.networkMagic,
     factSlots: options.factSlots,
+    sites: { hosts: [...options.hosts, options.host], origins: options.origins },
     rateLimit: options.rateLimit,
     ask: ask.ask,
     build: ask.build,
@@ -65,6 +66,7 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
   stops.push(() => Promise.resolve(events.close()));
   const webhooks = startWebhooks({
     store,
+    clock: rooms.clock,
     bus,
     events,
     owner: options.worker,

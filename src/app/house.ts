@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { tokenReleases } from "#actors/tokenRelease.ts";
+import { inTime } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import { createBuilders } from "#src/builders/builders.ts";
@@ -29,8 +30,10 @@ import { fence, holdLease } from "#src/runtime/leases.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { startHousekeeper } from "#src/runtime/retention.ts";
 import { startWorker } from "#src/runtime/worker.ts";
-import { migrate } from "#src/store/migrations.ts";
+import { followDatabaseClock } from "#src/store/clock.ts";
+import { migrateWhole } from "#src/store/migrations.ts";
 import { claimNetwork, networkMigrations } from "#src/store/network.ts";
+import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { edgeRole } from "#src/app/edge.ts";
 import { busCheck, databaseCheck, devnetCheck, followerCheck, healthPort, workerCheck } from "#src/app/health.ts";
@@ -56,6 +59,10 @@ import { startWalletKeeping, walletKinds, walletReading, walletTables } from "#s
 export { StartError } from "#src/app/rooms.ts";
 
 const FOLLOWER = "follower";
+/** How long a start waits for a server without a line about it, in milliseconds. */
+const PATIENCE_MS = 2_000;
+/** How long the database may take to answer at the start, in milliseconds; less than the library waits for one connection. */
+const DATABASE_MS = 9_000;
 
 export interface House {
   readonly places: readonly Place[];
@@ -104,10 +111,11 @@ async function open(
   stops.push(async () => unmeasure());
   const databaseUrl = options.databaseUrl ?? await embeddedDatabase(options, log, progress, stops, places, lost);
   const { natsUrl, natsToken } = await nats(options, log, stops, places);
+  const credentials = { token: natsToken, user: options.natsUser };
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...roles].join("+")}` });
   stops.push(() => store.close());
-  await answers(store, options);
-  await migrate(store, [
+  await answers(store, options, progress);
+  const migrated = await migrateWhole(store, [
     ...networkMigrations,
     ...runtimeMigrations,
     ...chainMigrations,
@@ -115,8 +123,11 @@ async function open(
     ...devnetMigrations,
     ...walletTables,
   ]);
-  const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), 2_000);
-  const bus = await connectBus({ url: natsUrl, ...(natsToken ? { token: natsToken } : {}), name: options.worker, log })
+  if (!migrated.ok) throw new StartError(migrated.error.message);
+  const clock = await followDatabaseClock(store);
+  stops.push(async () => clock.stop());
+  const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), PATIENCE_MS);
+  const bus = await connectBus({ url: natsUrl, ...credentials, name: options.worker, log })
     .finally(() => clearTimeout(patience));
   stops.push(() => bus.close());
   void bus.lost.then(lost);
@@ -134,6 +145,7 @@ async function open(
     hooks,
     databaseUrl,
     store,
+    clock,
     bus,
     builders,
     port,
@@ -155,14 +167,24 @@ async function open(
   return places;
 }
 
-/** Throws a sentence where a server of somebody's own does not answer. */
-async function answers(store: Store, { databaseUrl }: Options): Promise<void> {
+/** Throws a sentence where the database does not answer as PostgreSQL does, or is too old. */
+async function answers(store: Store, { databaseUrl }: Options, progress: (line: string) => void): Promise<void> {
+  const server = databaseUrl === undefined
+    ? "The embedded PostgreSQL"
+    : `The PostgreSQL server at ${new URL(databaseUrl).host} (--database-url)`;
+  const problem = (why: string) => new StartError(`${server} cannot be used: ${why}.`);
+  const patience = setTimeout(() => progress(`${server} does not answer yet`), PATIENCE_MS);
   try {
-    await store.sql`select 1`;
+    // The library tries again without end where a port takes connections and is not PostgreSQL's.
+    const checked = await inTime(checkServer(store), DATABASE_MS);
+    if (checked === undefined) {
+      throw problem(`it does not answer as PostgreSQL within ${DATABASE_MS / 1_000} s; check the host and the port`);
+    }
+    if (!checked.ok) throw new StartError(checked.error.message);
   } catch (error) {
-    if (databaseUrl === undefined) throw error;
-    const { host } = new URL(databaseUrl);
-    throw new StartError(`The PostgreSQL server at ${host} (--database-url) cannot be used: ${reason(error)}.`);
+    throw error instanceof StartError ? error : problem(reason(error));
+  } finally {
+    clearTimeout(patience);
   }
 }
 
@@ -203,13 +225,14 @@ function metadataUrl({ host, devnetPort: port }: Options): { url?: string } {
 }
 
 async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promise<Place[]> {
-  const { store, bus, builders, options, log, stops } = rooms;
+  const { store, clock, bus, builders, options, log, stops } = rooms;
   checkSocket(options);
   progress("Starting the devnet");
   const started = await startDevnet({
     store,
     bus,
     evaluate: builders.evaluate,
+    clock,
     log,
     options: {
       magic: options.networkMagic,
@@ -302,6 +325,7 @@ async function workerRole(rooms: Rooms): Promise<void> {
   const worker = await startWorker({
     id: options.worker,
     store,
+    clock: rooms.clock,
     leaseStore,
     bus,
     kinds: [...actorKinds(rooms), ...walletKinds(rooms)],

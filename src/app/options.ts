@@ -7,6 +7,7 @@ import type { GenesisOptions } from "#src/devnet/genesis.ts";
 import { originProblem } from "#src/edge/devnet/origins.ts";
 import type { RateLimit } from "#src/edge/rateLimit.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
+import { hostProblem } from "#src/edge/sites.ts";
 import { KEEP, type Keep } from "#src/runtime/retention.ts";
 import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
@@ -29,6 +30,10 @@ export interface Options {
   /** Folder of the embedded PostgreSQL and of what else one machine keeps. */
   readonly folder: string;
   readonly host: string;
+  /** Names under which the token and the wallet service are called, beside localhost, addresses and where they listen; `*` is any. */
+  readonly hosts: readonly string[];
+  /** Origins of pages that may call the token service, beside its own and those of this machine; `*` is all. */
+  readonly origins: readonly string[];
   readonly tokenPort: number;
   readonly walletPort: number;
   /** Where the wallet service listens: it answers whoever reaches it. */
@@ -59,6 +64,8 @@ export interface Options {
   /** NATS server, or several of a cluster with commas between them; an endpoint in this process where undefined. */
   readonly natsUrl?: string;
   readonly natsToken?: string;
+  /** The user of the NATS server whose password the token is; none where undefined. */
+  readonly natsUser?: string;
   /** Socket of the node that the network is reached through; undefined: the house's own devnet. */
   readonly nodeSocket?: string;
   /** Blockfrost service that the network is reached through. */
@@ -86,6 +93,8 @@ export const HELP = `arbor: authenticated facts on Cardano
 
   --roles LIST         edge, worker, follower, devnet (all)             ARBOR_ROLES
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
+  --hosts NAME,NAME    names that token and wallet service answer to beside localhost and addresses, * for any  ARBOR_HOSTS
+  --origins O,O        pages that may call the token service beside its own and those of this machine, * for all  ARBOR_ORIGINS
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
   --rate-limit N       requests a second that the token service takes of one client; 0: no limit (0)  ARBOR_RATE_LIMIT
   --client-builds N    builds of one client that it has under way at a time; 0: no limit (32)  ARBOR_CLIENT_BUILDS
@@ -104,7 +113,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --health-port N      /health, /ready and /metrics of a process, whatever its roles (off)  ARBOR_HEALTH_PORT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
-  --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN
+  --nats-url URL,URL   NATS servers instead of the endpoint             NATS_URL, NATS_TOKEN (with NATS_USER: its password)
 ${PROVIDER_HELP}
   --network-magic N    the network's magic: 1 preprod, 2 preview (42)   ARBOR_NETWORK_MAGIC
   --socket PATH        where the devnet serves as a node does (FOLDER/devnet/node.socket)  ARBOR_SOCKET
@@ -124,6 +133,8 @@ ${GENESIS_HELP}`;
 const NAMES = [
   "roles",
   "host",
+  "hosts",
+  "origins",
   "token-port",
   "fact-slots",
   "rate-limit",
@@ -242,19 +253,24 @@ export function readOptions(
     if (!["true", "false"].includes(given)) problems.push(`--${name} is true or false`);
     return given === "true";
   };
-  const devnetOrigins = (text("devnet-origins") ?? "").split(",").map((origin) => origin.trim()).filter(Boolean);
-  problems.push(...devnetOrigins.flatMap((origin) => originProblem(origin) ?? []));
+  const list = (name: Name, problem: (item: string) => string | undefined): string[] => {
+    const items = (text(name) ?? "").split(",").map((item) => item.trim()).filter(Boolean);
+    problems.push(...items.flatMap((item) => problem(item) ?? []));
+    return items;
+  };
   const mailbox = number("mailbox", MAILBOX, 1, 100_000);
   const builders = text("builders") === undefined ? undefined : number("builders", 1, 1, 64);
   const options: Options = {
     folder: text("folder") ?? ".arbor",
     host,
+    hosts: list("hosts", hostProblem),
+    origins: list("origins", originProblem),
     tokenPort: number("token-port", 3000, 0, 65_535),
     walletPort: number("wallet-port", 8090, 0, 65_535),
     walletHost: text("wallet-host") ?? "127.0.0.1",
     syncToleranceS: number("sync-tolerance", 300, 0, 86_400),
     devnetPort: number("devnet-port", 10_000, 0, 65_535),
-    devnetOrigins,
+    devnetOrigins: list("devnet-origins", originProblem),
     natsPort: number("nats-port", 4222, 0, 65_535),
     operatorPort: number("operator-port", 8091, 0, 65_535),
     operatorHost,
@@ -272,6 +288,7 @@ export function readOptions(
     ...(databaseUrl ? { databaseUrl } : {}),
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
+    ...(natsUrl && env.NATS_USER ? { natsUser: env.NATS_USER } : {}),
     ...where,
     networkMagic,
     ...(socket === undefined ? {} : { socket }),

@@ -1,6 +1,7 @@
 /** What the roles of one process share, and how they listen. */
 import { tokenActor } from "#actors/token.ts";
 import { transactionActor } from "#actors/transaction.ts";
+import type { Clock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
@@ -52,6 +53,8 @@ export interface Rooms {
   readonly hooks: Hooks;
   readonly databaseUrl: string;
   readonly store: Store;
+  /** The database's clock. */
+  readonly clock: Clock;
   readonly bus: Bus;
   readonly builders: Builders;
   readonly port: ChainPort;
@@ -87,8 +90,8 @@ export const ringing = (bus: Bus) => (touched: readonly Touched[]): void =>
   ring(bus, touched.map(({ entity }) => entity));
 
 /** What the builds of tokens need. */
-export function buildOptions({ store, bus, port, builders }: Rooms) {
-  return { store, port, builders, networkId: NETWORK_ID as 0 | 1, wake: () => bus.publish(WATCH, null) };
+export function buildOptions({ store, bus, port, builders, clock }: Rooms) {
+  return { store, port, builders, clock, networkId: NETWORK_ID as 0 | 1, wake: () => bus.publish(WATCH, null) };
 }
 
 /** The kinds of actors of this house. */

@@ -3,7 +3,7 @@ import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
-import { deriveStock } from "#src/builders/stock.ts";
+import { deriveSlice, deriveStock } from "#src/builders/stock.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/follower.ts";
@@ -13,6 +13,7 @@ import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Ask, createAsk } from "#src/runtime/ask.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
+import { ring } from "#src/runtime/inputs.ts";
 import { holdLease } from "#src/runtime/leases.ts";
 import { showPresence } from "#src/runtime/presence.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
@@ -49,13 +50,15 @@ export const walletTables: readonly Migration[] = [
 const AGAIN_MS = 1_000;
 
 /** The kinds of actors that wallets need. */
-export function walletKinds({ store, port, builders, bus }: Rooms): ActorKind[] {
+export function walletKinds({ store, port, builders, bus, clock }: Rooms): ActorKind[] {
   const options = {
     store,
     port,
     builders,
+    clock,
     networkId: NETWORK_ID as 0 | 1,
     derive: deriveStock(builders),
+    deriveSlice: deriveSlice(builders),
     vault: createVault({ store, builders }),
     wake: () => bus.publish(WATCH, null),
   };
@@ -135,6 +138,7 @@ export async function walletService(
     networkId: NETWORK_ID as 0 | 1,
     networkMagic: options.networkMagic,
     ask: ask.ask,
+    ring: (entities) => ring(bus, entities),
     build: ask.build,
     port,
     vault: createVault({ store, builders }),
@@ -142,10 +146,12 @@ export async function walletService(
     events,
     presence,
     toleranceS: options.syncToleranceS,
+    clock: rooms.clock,
     clocked: options.nodeSocket !== undefined || options.blockfrost !== undefined || options.blockMs > 0,
     ...(tokenMetadata === undefined ? {} : { tokenMetadata }),
     outside: { allowPrivate },
     book,
+    hosts: [...options.hosts, options.walletHost],
     wake: () => bus.publish(WATCH, null),
     health,
     log,

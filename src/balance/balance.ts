@@ -8,7 +8,7 @@
  */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters, Units } from "#src/cardano/parameters.ts";
 import {
   encodeRedeemers,
@@ -35,7 +35,8 @@ export type { BalanceFailure, Payer, Skeleton } from "#src/balance/draft.ts";
 /** Runs the scripts of a transaction (see `src/plutus`). */
 export type Measure = (transaction: Uint8Array, utxos: readonly Utxo[]) =>
   | { readonly ok: true; readonly redeemers: readonly MeasuredRedeemer[] }
-  | { readonly ok: false; readonly message: string; readonly logs: readonly string[] };
+  | { readonly ok: false; readonly kind: "refused"; readonly message: string; readonly logs: readonly string[] }
+  | { readonly ok: false; readonly kind: "unreadable"; readonly message: string; readonly outputs: readonly OutRef[] };
 
 /** Units of one run of a script. */
 export interface MeasuredRedeemer {
@@ -82,17 +83,31 @@ export function balance(
     if (limit) return limit;
     const shape = shapeOf(draft);
     if (evaluated === undefined || evaluated === shape) return failure ? refused(failure) : finished(draft, parameters);
-    const run = measure(draft.transaction, [
-      ...draft.inputs,
-      ...skeleton.references,
-      ...(draft.collateral?.inputs ?? []),
-    ]);
-    if (!run.ok && failure) return refused(failure);
-    if (!run.ok) return fail("script_refused", `A script refuses this transaction: ${run.message}`, { logs: run.logs });
+    const resolved = [...draft.inputs, ...skeleton.references, ...(draft.collateral?.inputs ?? [])];
+    const run = measure(draft.transaction, resolved);
+    if (!run.ok && run.kind === "unreadable") {
+      // All that cannot be read is named at once: there may be hundreds of such outputs at an address.
+      const all = measure(draft.transaction, [...resolved, ...payer.available.map(({ utxo }) => utxo)]);
+      return unreadable(!all.ok && all.kind === "unreadable" ? all : run);
+    }
+    if (!run.ok) return failure ? refused(failure) : scriptRefused(run);
     // Two shapes could ask for each other for ever; units that no longer fall end that.
     units = unitsOf(draft.parts, run.redeemers, round < FREE_ROUNDS ? new Map() : units);
     evaluated = shape;
   }
+}
+
+type Unmeasured<K> = Extract<ReturnType<Measure>, { readonly kind: K }>;
+
+function scriptRefused({ message, logs }: Unmeasured<"refused">) {
+  return fail("script_refused", `A script refuses this transaction: ${message}`, { logs });
+}
+
+function unreadable({ message, outputs }: Unmeasured<"unreadable">) {
+  const refs = outputs.map(refKey);
+  return fail("unreadable", `The scripts cannot be evaluated, because something is not readable: ${message}`, {
+    outputs: refs,
+  });
 }
 
 function refused(error: BalanceFailure): { readonly ok: false; readonly error: BalanceFailure } {

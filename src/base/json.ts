@@ -2,7 +2,7 @@
  * Exact JSON: integers keep every digit in both directions.
  *
  * An integer that a `number` holds exactly is a `number`, any other integer is a `bigint`; a `bigint` is written as a JSON
- * number. (`JSON.parse` loses digits past 2^53; its source-text access is missing on Node 20.)
+ * number. A fraction is the nearest `number`; it is refused where that is an integer or infinite, which would be another value. (`JSON.parse` loses digits past 2^53; its source-text access is missing on Node 20.)
  */
 import { parse, stringify } from "lossless-json";
 import { fromUtf8, toHex } from "#src/base/bytes.ts";
@@ -34,10 +34,25 @@ function asMessage(value: unknown): Json {
 
 function exactNumber(text: string): number | bigint {
   const value = Number(text);
-  return Number.isSafeInteger(value) || !/^-?\d+$/.test(text) ? value : BigInt(text);
+  if (/^-?\d+$/.test(text)) return Number.isSafeInteger(value) ? value : BigInt(text);
+  if (!Number.isFinite(value)) throw new SyntaxError("a number is too large");
+  if (!Number.isInteger(value)) return value;
+  const integer = integerOf(text);
+  if (integer === undefined) throw new SyntaxError("a number has more digits than can be kept");
+  return Number.isSafeInteger(value) ? value : integer;
 }
 
-/** Value of a JSON text. Throws a `SyntaxError` on anything else, a repeated key included. */
+/** The integer that a finite decimal with a point or an exponent denotes; `undefined` where it denotes none. */
+function integerOf(text: string): bigint | undefined {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = (whole + fraction).replace(/0+$/, "");
+  if (digits.replace(/^0+/, "") === "") return 0n;
+  const zeros = Number(exponent) - fraction.length + (whole + fraction).length - digits.length;
+  return zeros < 0 ? undefined : BigInt(sign + digits + "0".repeat(zeros));
+}
+
+/** Value of a JSON text. Throws a `SyntaxError` on anything else, a repeated key and a number that cannot be kept included. */
 export function parseJson(text: string): Json {
   return parse(text, undefined, { parseNumber: exactNumber }) as Json;
 }

@@ -1,6 +1,7 @@
 /** Log lines as JSON on standard error, one object a line. Secrets are the caller's to leave out. */
 import process from "node:process";
 import { toJson } from "#src/base/json.ts";
+import { holdingRepeats } from "#src/base/repeats.ts";
 
 export type Level = "debug" | "info" | "warn" | "error";
 const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -24,15 +25,33 @@ export function reason(error: unknown): string {
   return code === undefined || error.message.includes(String(code)) ? error.message : `${error.message} (${code})`;
 }
 
-/** A log that drops lines below `level`; it writes through `write`, by default to standard error. */
+/**
+ * A log that drops lines below `level`; it writes through `write`, by default to standard error. Warnings and errors with the same message
+ * that come in numbers are written now and then, with the member `repeated`: for how many the line stands.
+ */
 export function createLog(
   level: Level,
   fields: Record<string, unknown> = {},
   write: (line: string) => void = (line) => void process.stderr.write(line + "\n"),
 ): Log {
+  return logWith(level, fields, write, holdingRepeats());
+}
+
+function logWith(
+  level: Level,
+  fields: Record<string, unknown>,
+  write: (line: string) => void,
+  hold: ReturnType<typeof holdingRepeats>,
+): Log {
   const at = (name: Level) => (message: string, more: Record<string, unknown> = {}) => {
     if (RANK[name] < RANK[level]) return;
-    write(toJson({ time: new Date().toISOString(), level: name, message, ...fields, ...more }));
+    const time = new Date().toISOString();
+    const put = (repeated?: number) =>
+      write(
+        toJson({ time, level: name, message, ...fields, ...more, ...(repeated === undefined ? {} : { repeated }) }),
+      );
+    if (RANK[name] < RANK.warn) put();
+    else hold(`${name} ${message}`, put);
   };
   return {
     debug: at("debug"),
@@ -40,7 +59,7 @@ export function createLog(
     warn: at("warn"),
     error: at("error"),
     on: (name) => RANK[name] >= RANK[level],
-    with: (more) => createLog(level, { ...fields, ...more }, write),
+    with: (more) => logWith(level, { ...fields, ...more }, write, hold),
   };
 }
 

@@ -3,7 +3,8 @@
  *
  * A thread does one job at a time, so a job that hangs or breaks its thread concerns no other: the thread is replaced. Waiting jobs stand in
  * one queue in the order in which they came; a free thread that a job's affinity names gets it before others. Jobs that stretch a passphrase
- * let others pass while two of them are under way.
+ * let others pass while two of them are under way. Slices of long work stand in a queue apart: they get a thread that nobody else wants, and
+ * one now and then while all are wanted.
  */
 import os from "node:os";
 import type { Worker } from "node:worker_threads";
@@ -35,6 +36,8 @@ export interface RunOptions {
   readonly deadline: number;
   /** Jobs with the same one go to the same thread while it is free: its code and data are warm. */
   readonly affinity?: string;
+  /** Whether it is a slice of long work that nobody waits for: it lets all other jobs pass, and must be short. */
+  readonly slice?: boolean;
 }
 
 export interface Builders {
@@ -62,11 +65,14 @@ const STRETCHING: ReadonlySet<JobName> = new Set<JobName>(["openRoot", "signMess
 const STRETCHING_LIMIT = 2;
 /** A day: timers hold no more than 2^31 ms. */
 const LONGEST_MS = 86_400_000;
+/** How long slices of long work let others pass at the most, in milliseconds: then one of them is next. */
+const SLICES_PASS_MS = 1_000;
 
 interface Waiting {
   readonly order: Order;
   readonly deadline: number;
   readonly affinity: number;
+  readonly slice: boolean;
   readonly settle: (result: Result<unknown, Failure>) => void;
   /** Told when a thread begins with it. */
   readonly begin?: () => void;
@@ -75,8 +81,8 @@ interface Waiting {
 /** Starts the threads. They load little until a job or `warm` asks for more. */
 export function createBuilders(options: BuildersOptions): Builders {
   const pool = new Pool(options);
-  const run: Builders["run"] = (job, input, { deadline, affinity }) =>
-    pool.submit(job, packed(job, input), deadline, affinity) as Promise<Result<never, never>>;
+  const run: Builders["run"] = (job, input, { deadline, affinity, slice }) =>
+    pool.submit(job, packed(job, input), deadline, affinity, slice) as Promise<Result<never, never>>;
   return {
     run,
     async evaluate(input) {
@@ -92,6 +98,10 @@ export function createBuilders(options: BuildersOptions): Builders {
 class Pool {
   private readonly threads: Thread[];
   private readonly queue: Waiting[] = [];
+  /** Slices of long work. */
+  private readonly slices: Waiting[] = [];
+  /** When a thread last took a slice, or slices began to wait. */
+  private slicesPassed = 0;
   private readonly queueLimit: number;
   private nextId = 1;
   private stopped = false;
@@ -110,34 +120,44 @@ class Pool {
       measure.threads.of().from(() => this.threads.length),
       measure.busy.of().from(() => this.threads.filter(({ free }) => !free).length),
       measure.waiting.of().from(() => this.queue.length),
+      measure.slicesWaiting.of().from(() => this.slices.length),
     ];
   }
 
-  submit(job: JobName, input: unknown, deadline: number, affinity = ""): Promise<Result<unknown, Failure>> {
+  submit(
+    job: JobName,
+    input: unknown,
+    deadline: number,
+    affinity = "",
+    slice = false,
+  ): Promise<Result<unknown, Failure>> {
+    const queue = slice ? this.slices : this.queue;
     return new Promise((settle) => {
       const measured = measureJob(job, settle);
       if (this.stopped) return measured.settle(fail("overloaded", "The service is stopping."));
       const left = deadline - Date.now();
       if (left <= 0) return measured.settle(fail("deadline", "There was no time left for this."));
-      if (this.queue.length >= this.queueLimit) {
+      if (queue.length >= this.queueLimit) {
         return measured.settle(fail("overloaded", "Too many jobs are waiting; try again in a moment."));
       }
       const timer = setTimeout(() => {
-        const place = this.queue.indexOf(waiting);
-        if (place >= 0) this.queue.splice(place, 1);
+        const place = queue.indexOf(waiting);
+        if (place >= 0) queue.splice(place, 1);
         waiting.settle(fail("deadline", "The job was not done in time."));
       }, Math.min(left, LONGEST_MS));
       const waiting: Waiting = {
         order: { id: this.nextId++, job, input },
         deadline,
         affinity: hash(affinity),
+        slice,
         settle: (result) => {
           clearTimeout(timer);
           measured.settle(result);
         },
         begin: measured.begin,
       };
-      this.queue.push(waiting);
+      if (slice && queue.length === 0) this.slicesPassed = performance.now();
+      queue.push(waiting);
       this.assign();
     });
   }
@@ -148,7 +168,7 @@ class Pool {
     const order = () => ({ id: this.nextId++, job: "warm" as const, input: null });
     const inPlace = (thread: Thread) =>
       new Promise<void>((settle) => {
-        if (thread.free) thread.take({ order: order(), deadline, affinity: 0, settle: () => settle() });
+        if (thread.free) thread.take({ order: order(), deadline, affinity: 0, slice: false, settle: () => settle() });
         else settle(); // It is at work, so it is warming itself.
       });
     const [last, ...others] = this.threads;
@@ -172,11 +192,28 @@ class Pool {
     this.stopped = true;
     for (const end of this.unmeasure) end();
     const error = fail("overloaded", "The service is stopping.");
-    for (const { settle } of this.queue.splice(0)) settle(error);
+    for (const { settle } of [...this.queue.splice(0), ...this.slices.splice(0)]) settle(error);
     await Promise.all(this.threads.map((thread) => thread.stop(error)));
   }
 
   private assign(): void {
+    if (performance.now() - this.slicesPassed > SLICES_PASS_MS) this.assignSlice();
+    this.assignJobs();
+    while (this.assignSlice());
+  }
+
+  /** Gives a slice to a free thread; false where there is none of either, or slices have all threads but one. */
+  private assignSlice(): boolean {
+    const most = Math.max(1, this.threads.length - 1);
+    if (this.slices.length === 0 || this.threads.filter(({ slices }) => slices).length >= most) return false;
+    const thread = this.threads.find(({ free }) => free);
+    if (!thread) return false;
+    this.slicesPassed = performance.now();
+    thread.take(this.slices.shift()!);
+    return true;
+  }
+
+  private assignJobs(): void {
     let stretching = this.threads.filter(({ job }) => job !== undefined && STRETCHING.has(job)).length;
     for (let place = 0; place < this.queue.length;) {
       const { affinity, order } = this.queue[place]!;
@@ -247,6 +284,11 @@ class Thread {
 
   get free(): boolean {
     return this.worker !== undefined && this.current === undefined;
+  }
+
+  /** Whether it does a slice of long work. */
+  get slices(): boolean {
+    return this.current?.slice === true;
   }
 
   /** What it is at. */

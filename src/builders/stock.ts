@@ -2,7 +2,7 @@
 import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
-import type { DeriveStock, StockOrder } from "#src/wallet/index/types.ts";
+import type { DeriveSlice, DeriveStock, StockOrder } from "#src/wallet/index/types.ts";
 import type { Derived } from "#src/wallet/keys/types.ts";
 import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
 
@@ -32,9 +32,20 @@ export function deriveStock(builders: Pick<Builders, "run">): DeriveStock {
   };
 }
 
-function job(builders: Pick<Builders, "run">, order: StockOrder): Promise<Result<Derived, Failure>> {
+/**
+ * Derives slices of great pools, as hashes, beside what people wait for. Rejects when the threads cannot do it now.
+ */
+export function deriveSlice(builders: Pick<Builders, "run">): DeriveSlice {
+  return async (order) => {
+    const derived = await job(builders, order, true);
+    if (!derived.ok) throw new Error(`no credentials: ${derived.error.message}`);
+    return derived.value.hashes;
+  };
+}
+
+function job(builders: Pick<Builders, "run">, order: StockOrder, slice = false): Promise<Result<Derived, Failure>> {
   const { kind, account, role, from, count } = order;
-  const until = { deadline: Date.now() + JOB_MS };
+  const until = { deadline: Date.now() + JOB_MS, slice };
   if (kind === "random") throw new TypeError("a random wallet has no addresses to derive");
   return kind === "shared"
     ? builders.run("sharedCredentials", { template: account as unknown as ScriptTemplate, role, from, count }, until)

@@ -8,7 +8,7 @@ import { concat, equalBytes } from "#src/base/bytes.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
-import type { Utxo } from "#src/cardano/output.ts";
+import { compareRefs, type Utxo } from "#src/cardano/output.ts";
 import { type CageScript, cageScripts } from "#src/cage/script.ts";
 
 const NATIVE = 0;
@@ -25,9 +25,14 @@ export function referenceScript(script: CageScript): Uint8Array {
   return encode([PLUTUS_V3, script.compiledCode]);
 }
 
-/** The output, among some, that carries a version of the contract. */
+/**
+ * The output, among some in any order, that carries a version of the contract: the smallest, for anybody may publish it, also with assets
+ * and data that scripts would have to read; of several the first by its reference.
+ */
 export function findPublished(utxos: readonly Utxo[], hash: string): Utxo | undefined {
   const script = cageScripts.find((one) => one.hash === hash);
   const wanted = script && referenceScript(script);
-  return wanted && utxos.find(({ output }) => output.script && equalBytes(output.script, wanted));
+  return wanted &&
+    utxos.filter(({ output }) => output.script && equalBytes(output.script, wanted))
+      .sort((a, b) => a.output.raw.length - b.output.raw.length || compareRefs(a.ref, b.ref))[0];
 }

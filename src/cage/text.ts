@@ -1,14 +1,11 @@
 /**
  * Keys and values are strings to clients and bytes on the ledger, where anybody may write any bytes. UTF-8 comes back as the
- * text it is; every other byte comes back as a lone surrogate U+DC80 to U+DCFF (as Python's PEP 383 does), which no text a
- * client may send contains, so that two different keys never look alike.
+ * text it is; every other byte comes back as a lone surrogate U+DC80 to U+DCFF (as Python's PEP 383 does), and may be sent as one, so that
+ * two different keys never look alike and every fact that is read can be named in a request.
  */
 import { isWellFormed, joined, utf8 } from "#src/base/bytes.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** Bytes of a text (which has no lone surrogate; see `isWellFormed`). */
-export const textBytes = utf8;
 
 /** Text of some bytes. */
 export function bytesText(bytes: Uint8Array): string {

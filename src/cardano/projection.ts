@@ -10,10 +10,13 @@ import type { Json } from "#src/base/json.ts";
 /** A row as SQL gives it: int8 as bigint, bytea as bytes, jsonb parsed. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Which rows a fold wants to see: live rows of a table whose column is one of some values, or at most a value. */
+/**
+ * Which rows are wanted: live rows of a table whose column is one of some values, or at most a value. `above`, of which the value is more, is
+ * for `undoKeys` alone: those of several blocks are not put together.
+ */
 export type RowQuery =
   | { readonly table: string; readonly column: string; readonly in: readonly (string | bigint | number)[] }
-  | { readonly table: string; readonly column: string; readonly atMost: bigint | number };
+  | { readonly table: string; readonly column: string; readonly atMost: bigint | number; readonly above?: number };
 
 /**
  * Rows by table, in no particular order. Beside them stands an entry for each query that was answered (`askedKey`), so that a fold can
@@ -23,7 +26,9 @@ export type Rows = ReadonlyMap<string, readonly Row[]>;
 
 /** The entry of `Rows` that says that a query was answered. */
 export function askedKey(query: RowQuery): string {
-  return `?${query.table}.${query.column}${"in" in query ? `=${query.in.join()}` : `<=${query.atMost}`}`;
+  const { table, column } = query;
+  if ("in" in query) return `?${table}.${column}=${query.in.join()}`;
+  return `?${table}.${column}<=${query.atMost}${query.above === undefined ? "" : `>${query.above}`}`;
 }
 
 /** Queries that are not answered yet. */
@@ -93,8 +98,8 @@ export interface Projection {
   keys(block: ScannedBlock): readonly RowQuery[];
   /** `settled` says that no rollback will ever reach the block, so that rows which are kept for that alone need not be written. */
   fold(block: ScannedBlock, rows: Rows, settled: boolean): Folded;
-  /** Rows to look at beside the affected ones, once a rollback is known: asked after the undo. */
-  undoKeys?(affected: Rows): readonly RowQuery[];
+  /** Rows to look at beside the affected ones, once a rollback from a slot to another is known: asked after the undo. */
+  undoKeys?(affected: Rows, way: { readonly from: number; readonly to: number }): readonly RowQuery[];
   /**
    * What a rollback to `point` means to entities. `affected` are the rows that the undo deletes or reopens, as they were before;
    * `rows` answers `undoKeys` as it stands after the undo.

@@ -14,7 +14,7 @@ export function together(parts: readonly Projection[]): Projection {
     ...(first.members ? { members: joinedMembers(first.members.column, parts) } : {}),
     keys: (block) => parts.flatMap((part) => part.keys(block)),
     fold: (block, rows, settled) => joinedFolds(parts.map((part) => part.fold(block, rows, settled))),
-    undoKeys: (affected) => parts.flatMap((part) => part.undoKeys?.(affected) ?? []),
+    undoKeys: (affected, way) => parts.flatMap((part) => part.undoKeys?.(affected, way) ?? []),
     undo: (point, affected, rows) => parts.flatMap((part) => part.undo(point, affected, rows)),
   };
 }

@@ -34,12 +34,29 @@ export function nameOf(asset: AssetId): string {
 export function addAssets(a: Assets, b: Assets, sign: 1n | -1n = 1n): Assets {
   if (b.size === 0) return a;
   const sum = new Map(a);
-  for (const [asset, quantity] of b) {
+  addInto(sum, b, sign);
+  return sum;
+}
+
+function addInto(sum: Map<AssetId, bigint>, assets: Assets, sign: 1n | -1n): void {
+  for (const [asset, quantity] of assets) {
     const total = (sum.get(asset) ?? 0n) + sign * quantity;
     if (total === 0n) sum.delete(asset);
     else sum.set(asset, total);
   }
-  return sum;
+}
+
+/** A sum that grows in place: of many values, each costs what it holds itself, where `addValues` copies what came before it. */
+export class ValueSum implements Value {
+  lovelace = 0n;
+  readonly assets = new Map<AssetId, bigint>();
+
+  /** Adds a value, `sign` times. */
+  add({ lovelace, assets }: Value, sign: 1n | -1n = 1n): this {
+    this.lovelace += sign * lovelace;
+    addInto(this.assets, assets, sign);
+    return this;
+  }
 }
 
 /** a + b. */
@@ -54,14 +71,16 @@ export function subtractValues(a: Value, b: Value): Value {
 
 /** Sum of values. */
 export function sumValues(values: Iterable<Value>): Value {
-  let sum = lovelace(0n);
-  for (const value of values) sum = addValues(sum, value);
-  return sum;
+  const sum = new ValueSum();
+  for (const value of values) sum.add(value);
+  return { lovelace: sum.lovelace, assets: sum.assets };
 }
 
 /** Whether two values hold the same. */
 export function sameValue(a: Value, b: Value): boolean {
-  return a.lovelace === b.lovelace && addAssets(a.assets, b.assets, -1n).size === 0;
+  if (a.lovelace !== b.lovelace || a.assets.size !== b.assets.size) return false;
+  for (const [asset, quantity] of a.assets) if (b.assets.get(asset) !== quantity) return false;
+  return true;
 }
 
 /** Reads `multiasset` of the ledger's CDDL. */

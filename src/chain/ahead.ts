@@ -6,7 +6,7 @@
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { RowQuery } from "#src/cardano/projection.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
-import { Pace } from "#src/chain/breathe.ts";
+import { Pace } from "#src/base/breathe.ts";
 import type { ChainStep } from "#src/chain/port.ts";
 
 /** A block to apply. */

@@ -85,6 +85,35 @@ async function pendingOf(sql: Queries, address: string, refs: readonly string[])
   }
 }
 
+/**
+ * Open submissions, beside some that are known, that spend one of these outputs (`refKey`) or what the known ones or each other create:
+ * whoever submitted them, what they spend is gone.
+ */
+export async function readSpenders(
+  sql: Queries,
+  refs: readonly string[],
+  known: readonly ScannedTransaction[],
+): Promise<ScannedTransaction[]> {
+  const spenders: ScannedTransaction[] = [];
+  const hashes = known.map(({ hash }) => hash);
+  const others = await sql`select 1 from submission_open where hash <> all(${sql.array(hashes)}) limit 1`;
+  if (others.length === 0) return spenders;
+  const made = (transactions: readonly ScannedTransaction[]) =>
+    transactions.flatMap((one) => created(one).map(({ ref }) => refKey(ref)));
+  for (let wanted = [...refs, ...made(known)]; wanted.length > 0;) {
+    const rows = await sql<{ cbor: Uint8Array }[]>`
+      select cbor from submission where hash in (
+        select o.hash from submission_open o join submission s using (hash) cross join lateral unnest(s.inputs) i(ref)
+          join unnest(${sql.array(wanted)}::text[]) w(ref) on w.ref = i.ref
+        where o.hash <> all(${sql.array(hashes)}))`;
+    const found = rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
+    spenders.push(...found);
+    hashes.push(...found.map(({ hash }) => hash));
+    wanted = made(found);
+  }
+  return spenders;
+}
+
 /** Up to when outputs are reserved (seconds since 1970), by output (`refKey`). */
 export async function readReserved(sql: Queries, refs: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql<{ ref: string; until: number }[]>`

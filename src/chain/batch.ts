@@ -1,10 +1,11 @@
 /** Folds blocks one after another without writing any of them. */
 import type { ScannedBlock } from "#src/cardano/block.ts";
-import type { Projection, RowQuery, Touched, Want } from "#src/cardano/projection.ts";
+import type { Projection, Row, RowQuery, Touched, Want } from "#src/cardano/projection.ts";
 import type { Forward } from "#src/chain/ahead.ts";
-import { Pace } from "#src/chain/breathe.ts";
+import { Pace } from "#src/base/breathe.ts";
 import type { Catalog } from "#src/chain/catalog.ts";
 import { Overlay, Prefetched } from "#src/chain/overlay.ts";
+import { isUnborn, type Unborn } from "#src/chain/groups.ts";
 import { fetchOne, mergeRows, type Reach, rowsOf } from "#src/chain/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -25,6 +26,8 @@ export interface BatchOptions {
   readonly catalog: Catalog;
   readonly projections: readonly Projection[];
   readonly reach: Reach;
+  /** Members that see none of the blocks up to their birth. */
+  readonly unborn: Unborn;
   /** Whether no rollback reaches a block any more. */
   readonly settled: (step: Step) => boolean;
   /** Whether the batch ends before a block; not asked of the first. */
@@ -36,7 +39,7 @@ export interface BatchOptions {
  * what is to be made. The rows that the blocks name are read for all of them at once.
  */
 export async function foldBlocks(steps: readonly Step[], options: BatchOptions): Promise<Batch> {
-  const { sql, catalog, projections, reach } = options;
+  const { sql, catalog, projections, reach, unborn } = options;
   const pace = new Pace();
   const asked = steps.flatMap(({ keys }) => keys.flat());
   await catalog.know(sql, [...reach.tables, ...asked.map(({ table }) => table)]);
@@ -45,10 +48,16 @@ export async function foldBlocks(steps: readonly Step[], options: BatchOptions):
   const blocks: ScannedBlock[] = [];
   const touched: Touched[] = [];
   const wants = new Map<string, readonly Want[]>();
+  const answer = (query: RowQuery, stored: readonly Row[], { block }: Step) => {
+    const rows = overlay.answer(query, stored);
+    const member = reach.members.get(query.table);
+    if (unborn.size === 0 || !member) return rows;
+    return rows.filter((row) => !isUnborn(unborn, member.projection, String(row[member.column]), block));
+  };
   /** Gives undefined where a query must wait until what came before is written, or something is wanted. */
   const fold = async (projection: Projection, queries: readonly RowQuery[], step: Step) => {
     if (queries.some((query) => overlay.defers(query))) return undefined;
-    let rows = rowsOf(queries, queries.map((query) => overlay.answer(query, prefetched.get(query))));
+    let rows = rowsOf(queries, queries.map((query) => answer(query, prefetched.get(query), step)));
     for (;;) {
       const folded = projection.fold(step.block, rows, options.settled(step));
       if (folded.type === "done") return folded;
@@ -60,7 +69,7 @@ export async function foldBlocks(steps: readonly Step[], options: BatchOptions):
       if (folded.queries.some((query) => overlay.defers(query))) return undefined;
       const answers = await Promise.all(
         folded.queries.map(async (query) =>
-          overlay.answer(query, await prefetched.more(query, (one) => fetchOne(sql, one, reach)))
+          answer(query, await prefetched.more(query, (one) => fetchOne(sql, one, reach)), step)
         ),
       );
       rows = mergeRows(rows, rowsOf(folded.queries, answers));

@@ -3,9 +3,10 @@
  *
  * Hypotheses: a thing belongs to one cursor or, before and after its life here, to none; whatever changes that raises the generation
  * of the cursors concerned, so that what was folded without it is not written; a cursor apart stays at or behind the main one, and joins
- * it in a transaction that sees both at the same block.
+ * it in a transaction that sees both at the same block. A cursor may stand before the birth of a thing: the blocks up to the birth then
+ * change nothing of the thing.
  */
-import type { Point, Tip } from "#src/cardano/block.ts";
+import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection } from "#src/cardano/projection.ts";
 import { MAIN, type Place, readPlace } from "#src/chain/cursor.ts";
 import { BETWEEN } from "#src/chain/stopover.ts";
@@ -188,6 +189,46 @@ async function begin(sql: Queries, birth: { slot: bigint; hash: string }, tip: T
   return begun!.id;
 }
 
+/** Births that a cursor has not passed, by projection and member. */
+export type Unborn = ReadonlyMap<string, Point>;
+
+const memberKey = (projection: string, member: string) => `${projection}\u0000${member}`;
+
+/** Reads the things of a cursor whose birth is beyond a place, and their births. */
+export async function readUnborn(sql: Queries, cursor: string, at: Point): Promise<Unborn> {
+  // a block may share its slot with the one before it: Byron's epochs begin with a block that has no slot of its own
+  const rows = await sql<{ projection: string; member: string; birth_slot: bigint; birth_hash: string }[]>`
+    select projection, member, birth_slot, birth_hash from chain_member
+    where birth_slot >= ${at.slot} and birth_hash <> ${at.hash} and cursor = ${cursor}`;
+  return new Map(
+    rows.map((row) => [
+      memberKey(row.projection, row.member),
+      { slot: Number(row.birth_slot), hash: row.birth_hash },
+    ]),
+  );
+}
+
+/** Whether a block is none of those that a thing is read from. */
+export function isUnborn(unborn: Unborn, projection: string, member: string, block: Point): boolean {
+  const birth = unborn.get(memberKey(projection, member));
+  return birth !== undefined && (block.slot < birth.slot || samePoint(block, birth));
+}
+
+/**
+ * A cursor goes back to a point: what was born beyond it, on the branch that ends there, is read from that point on. So nothing is
+ * missed of the new branch, whose blocks may have slots before the birth. The main cursor moves the births of all; where it went back
+ * before a cursor apart does, the births that are left are of the new branch.
+ */
+export async function moveBirths(sql: Queries, cursor: string, to: Point): Promise<void> {
+  // cursors before things, as everywhere
+  const others = await sql<{ cursor: string }[]>`select distinct cursor from chain_member
+    where ${cursor === MAIN} and birth_slot > ${to.slot} and cursor <> ${MAIN}`;
+  await regenerate(sql, others.map((row) => row.cursor));
+  await sql`update chain_member set birth_slot = ${to.slot}, birth_hash = ${to.hash}
+    where birth_slot > ${to.slot} and (${cursor === MAIN} or (cursor = ${cursor}
+      and not exists (select 1 from chain_cursor where id = ${cursor} and fork_slot <= ${to.slot})))`;
+}
+
 /** The main cursor goes back to a slot: the blocks that it reads from there on are not those that cursors beyond it have read. */
 export async function forkAt(sql: Queries, slot: number): Promise<void> {
   await sql`update chain_cursor set fork_slot = least(fork_slot, ${slot}) where id <> ${MAIN} and slot > ${slot}`;
@@ -205,7 +246,7 @@ export async function passedFork(sql: Queries, cursor: string, slot: number): Pr
 export async function groupPoints(sql: Queries, cursor: string): Promise<Point[]> {
   const rows = await sql<{ slot: bigint; hash: string }[]>`
     select distinct slot, hash from (
-      select slot, hash from chain_cursor where id = ${cursor} and hash <> ${BETWEEN}
+      select slot, hash from chain_cursor where id = ${cursor}
       union all
       (select b.slot, b.hash from chain_block b, chain_cursor c
         where c.id = ${cursor} and b.slot < c.slot and (fork_slot is null or b.slot <= fork_slot)
@@ -214,7 +255,7 @@ export async function groupPoints(sql: Queries, cursor: string): Promise<Point[]
       select birth_slot, birth_hash from chain_member join chain_cursor on id = cursor
         where cursor = ${cursor} and (birth_slot < slot or birth_slot = slot and birth_hash = hash)
           and (fork_slot is null or birth_slot <= fork_slot)) p
-    where slot >= 0 order by slot desc`;
+    where slot >= 0 and hash <> ${BETWEEN} order by slot desc`;
   return rows.map((row) => ({ slot: Number(row.slot), hash: row.hash }));
 }
 

@@ -17,7 +17,7 @@ import { type Batch, type BatchOptions, foldBlocks } from "#src/chain/batch.ts";
 import { Budget, WRITE_MS } from "#src/chain/budget.ts";
 import { Catalog } from "#src/chain/catalog.ts";
 import { type Place, readPlace } from "#src/chain/cursor.ts";
-import { passedFork } from "#src/chain/groups.ts";
+import { moveBirths, passedFork, readUnborn } from "#src/chain/groups.ts";
 import * as measure from "#src/chain/metrics.ts";
 import { keepPoints, linkProblem } from "#src/chain/points.ts";
 import type { ChainPort } from "#src/chain/port.ts";
@@ -231,6 +231,7 @@ export class Lane {
       catalog: this.catalog,
       projections,
       reach: this.reach,
+      unborn: await readUnborn(store.sql, this.options.cursor, place.at),
       settled,
       ends: (step, changes, last) =>
         changes >= this.writing.changes || this.isNear(step) || stopsAt?.(last.slot) === true ||
@@ -353,7 +354,7 @@ export class Lane {
       undone = [...affected.values()].reduce((sum, rows) => sum + rows.length, 0);
       await onUndo?.(sql, to.slot, affected);
       for (const projection of projections) {
-        const queries = projection.undoKeys?.(affected) ?? [];
+        const queries = projection.undoKeys?.(affected, { from: place.at.slot, to: to.slot }) ?? [];
         const rows = await fetchRows(sql, queries, this.reach);
         touched.push(...projection.undo(to, affected, rows));
       }
@@ -361,6 +362,7 @@ export class Lane {
         const blocks = await sql`delete from chain_block where slot > ${to.slot} returning 1`;
         undone += blocks.length;
       }
+      await moveBirths(sql, this.options.cursor, to);
       await this.moveCursor(sql, to, tip);
       await passedFork(sql, this.options.cursor, to.slot);
       await this.options.append(sql, touched);

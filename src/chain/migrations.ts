@@ -104,4 +104,10 @@ export const chainMigrations: readonly Migration[] = [{
     -- transactions of blocks that are no more, with the slot that each was in: they may be in another block since
     create table chain_rolled_back (hash text primary key, slot bigint not null);
     create index on chain_rolled_back (slot);`,
+}, {
+  id: "chain-9",
+  sql: `
+    -- things whose birth a cursor has not passed, which each batch of blocks looks for; those born after a slot, for rollbacks
+    create index on chain_member (cursor, birth_slot);
+    create index on chain_member (birth_slot);`,
 }];

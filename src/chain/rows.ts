@@ -64,7 +64,8 @@ export async function fetchOne(sql: Queries, query: RowQuery, reach: Reach): Pro
   return "in" in query
     ? await sql<Row[]>`select t.* from unnest(${listOf(sql, query.in)}) wanted
         cross join lateral (select * from ${table} t where t.${column} = wanted ${live} offset 0) t where true ${mine}`
-    : await sql<Row[]>`select t.* from ${table} t where t.${column} <= ${query.atMost} ${live} ${mine}`;
+    : await sql<Row[]>`select t.* from ${table} t where t.${column} <= ${query.atMost}
+        ${query.above === undefined ? sql`` : sql`and t.${column} > ${query.above}`} ${live} ${mine}`;
 }
 
 /** Answers queries as a fold sees them. */

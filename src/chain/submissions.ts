@@ -63,6 +63,13 @@ export async function listedPending(sql: Queries, wallet: string): Promise<Scann
   return listed.filter(({ status }) => status === "pending").map(({ transaction }) => transaction);
 }
 
+/** Some transactions that were submitted, by their hashes, whatever became of them. */
+export async function readSubmitted(sql: Queries, hashes: readonly string[]): Promise<ScannedTransaction[]> {
+  const rows = await sql<{ cbor: Uint8Array }[]>`
+    select cbor from submission where hash = any(${sql.array([...new Set(hashes)])})`;
+  return rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
+}
+
 /** Whether wallets list anything, to be read together with other things: a row where they do. */
 export function listedQuery(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`select 1 as listed from ${listedBy(sql, wallets)} w limit 1`;

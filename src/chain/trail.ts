@@ -7,7 +7,7 @@
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, RowQuery } from "#src/cardano/projection.ts";
-import { Pace } from "#src/chain/breathe.ts";
+import { Pace } from "#src/base/breathe.ts";
 import type { Forward } from "#src/chain/ahead.ts";
 import type { Queries } from "#src/store/store.ts";
 

@@ -54,19 +54,14 @@ export const transactionProjection: Projection = {
       touched: events,
     };
   },
-  undoKeys: (affected: Rows) => [
+  undoKeys: (affected: Rows, { from, to }) => [
     { table: "submission", column: "hash", in: hashes(affected.get("chain_transaction")) },
-    // also those that are open: of one that just expired the actor may not have heard yet
-    { table: "submission_open", column: "open_until", atMost: Number.MAX_SAFE_INTEGER },
-    { table: "submission_status", column: "lapsed_until", atMost: Number.MAX_SAFE_INTEGER },
+    // those that are open and have expired: their actors may not have heard yet
+    { table: "submission_open", column: "open_until", above: to, atMost: from },
+    { table: "submission_status", column: "lapsed_until", above: to, atMost: Number.MAX_SAFE_INTEGER },
   ],
   undo(point: Point, _affected: Rows, rows: Rows) {
-    const after = (name: string) => (row: Row) => Number(row[name]) > point.slot;
-    const back = [
-      ...hashes(rows.get("submission")),
-      ...hashes(rows.get("submission_open")?.filter(after("open_until"))),
-      ...hashes(rows.get("submission_status")?.filter(after("lapsed_until"))),
-    ];
+    const back = ["submission", "submission_open", "submission_status"].flatMap((table) => hashes(rows.get(table)));
     return [...new Set(back)].map((hash) => touched(hash, { type: "ROLLED_BACK", slot: point.slot }));
   },
 };

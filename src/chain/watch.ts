@@ -15,6 +15,8 @@ import { insertRows } from "#src/chain/rows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 const LAPSE = "1 hour";
+/** Between two looks whether what is waited for is ready, in milliseconds. */
+const LOOK_MS = 15;
 /** Outputs of one write transaction, and their bytes. */
 const AT_ONCE = 500;
 const BYTES_AT_ONCE = 200_000;
@@ -28,24 +30,71 @@ export async function ensureWatched(
   options: { forever?: boolean } = {},
 ): Promise<Result<void, Failure<"index_behind">>> {
   const forever = options.forever ?? false;
-  for (let first = true;; first = false) {
-    const rows = await store.sql<{ address: string; ready: boolean }[]>`
-      select address, ready from chain_watch where address = any(${store.sql.array([...addresses])})`;
-    if (rows.length === new Set(addresses).size && rows.every((row) => row.ready)) {
-      if (first) await touch(store, addresses);
-      return ok(undefined);
-    }
-    if (first) {
-      await store.sql`insert into chain_watch (address, forever)
-        select unnest(${store.sql.array([...addresses])}::text[]), ${forever} on conflict (address)
-        do update set used_at = now(), lapsed = false`;
-      wake();
-    }
-    if (Date.now() >= deadline) {
-      return fail("index_behind", "The outputs of this address are not known yet; try again in a moment.");
-    }
-    await sleep(15);
+  const wanted = [...new Set(addresses)];
+  const known = await readyOf(store.sql, wanted);
+  if (known.length === wanted.length) {
+    await touch(store, wanted);
+    return ok(undefined);
   }
+  await store.sql`insert into chain_watch (address, forever)
+    select unnest(${store.sql.array(wanted)}::text[]), ${forever} on conflict (address)
+    do update set used_at = now(), lapsed = false`;
+  wake();
+  if (await awaited(store, wanted.filter((address) => !known.includes(address)), deadline)) return ok(undefined);
+  return fail("index_behind", "The outputs of this address are not known yet; try again in a moment.");
+}
+
+/** Which of some addresses have their rows. */
+async function readyOf(sql: Queries, addresses: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ address: string }[]>`
+    select address from chain_watch where ready and address = any(${sql.array([...addresses])})`;
+  return rows.map(({ address }) => address);
+}
+
+/** Who waits for addresses to be ready, by pool. However many they are, one statement at a time looks for all of them. */
+const waiting = new WeakMap<Store, Set<Wait>>();
+
+interface Wait {
+  readonly left: Set<string>;
+  readonly deadline: number;
+  settle(ready: boolean): void;
+  reject(error: unknown): void;
+}
+
+/** Waits until addresses are ready; false where they are not at the deadline. */
+function awaited(store: Store, addresses: readonly string[], deadline: number): Promise<boolean> {
+  return new Promise((settle, reject) => {
+    const wait = { left: new Set(addresses), deadline, settle, reject };
+    const others = waiting.get(store);
+    if (others) return void others.add(wait);
+    const all = new Set<Wait>([wait]);
+    waiting.set(store, all);
+    void look(store, all);
+  });
+}
+
+/** Looks for what is waited for, again and again while somebody waits. */
+async function look(store: Store, all: Set<Wait>): Promise<void> {
+  while (all.size > 0) {
+    await sleep(LOOK_MS);
+    const asked = [...all];
+    try {
+      const ready = await readyOf(store.sql, [...new Set(asked.flatMap(({ left }) => [...left]))]);
+      for (const wait of asked) {
+        for (const address of ready) wait.left.delete(address);
+        if (wait.left.size > 0 && Date.now() < wait.deadline) continue;
+        all.delete(wait);
+        wait.settle(wait.left.size === 0);
+      }
+    } catch (error) {
+      for (const wait of asked) {
+        all.delete(wait);
+        wait.reject(error);
+      }
+    }
+  }
+  // In the same step as the last look at the set: who comes next begins another.
+  waiting.delete(store);
 }
 
 async function touch(store: Store, addresses: readonly string[]): Promise<void> {

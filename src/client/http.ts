@@ -1,7 +1,7 @@
 /** JSON over HTTP with exact integers; refusals come as `ApiError`. */
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 
-/** A service said no, or could not be reached (`status` 0, code `unreachable`). */
+/** A service refused a request, or no complete response came from it (`status` 0, code `unreachable`). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(readonly status: number, readonly code: string, message: string, readonly details?: Json) {
@@ -31,6 +31,7 @@ export async function answer(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly json: Json; readonly headers: Headers }> {
   let response: Response;
+  let text: string;
   try {
     response = await fetch(base.replace(/\/$/, "") + path, {
       method,
@@ -41,10 +42,11 @@ export async function answer(
         : { body: toJson(body), headers: { "content-type": "application/json", ...headers } }),
       ...(signal ? { signal } : {}),
     });
+    // a connection may break in the middle of the body as well
+    text = await response.text();
   } catch (error) {
     throw unreachable(base, error);
   }
-  const text = await response.text();
   if (response.status === 204) return { json: null, headers: response.headers };
   let json: Json;
   try {
@@ -56,9 +58,13 @@ export async function answer(
   throw refusal(response.status, json, text);
 }
 
-/** Nobody answers at a URL. */
+/** The error for a URL from which no complete response came. */
 export function unreachable(at: string, error: unknown): ApiError {
-  return new ApiError(0, "unreachable", `Nobody answers at ${at}: ${error instanceof Error ? error.message : error}.`);
+  return new ApiError(
+    0,
+    "unreachable",
+    `No complete response from ${at}: ${error instanceof Error ? error.message : error}.`,
+  );
 }
 
 /** What an answer that is not good says, by its JSON or else by its text. */

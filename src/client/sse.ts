@@ -1,6 +1,7 @@
 /** Server-sent events as a stream of blocks, and a stream that comes back by itself; runs in a browser, where EventSource knows no `bigint`. */
 import { sleep } from "#src/base/clock.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
+import { retryAfterMs } from "#src/base/retryAfter.ts";
 import { ApiError, refusal, unreachable } from "#src/client/http.ts";
 
 /** One block of a stream. */
@@ -83,10 +84,12 @@ export type Followed = { readonly type: "opened"; readonly id: string } | {
 
 const RETRY_MS = 1_000;
 const LONGEST_MS = 30_000;
+const TOO_MANY = 429;
 
 /**
- * Follows a stream of events for ever: a connection that is lost is made anew, and what was missed is sent again by the server. Throws
- * `ApiError` where the server says no, and where it cannot be reached the first time.
+ * Follows a stream of events for ever: a connection that is lost is made again, and the server sends again what was missed. The next
+ * connection waits as long as `Retry-After` asks for; a 429 is waited out the first time as well. Throws `ApiError` where the server
+ * refuses for good, and where it is unavailable the first time.
  */
 export async function* follow(url: string, options: FollowOptions = {}): AsyncGenerator<Followed, void> {
   const { signal } = options;
@@ -115,9 +118,10 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
           if (!(error instanceof Error) || error instanceof ApiError) throw error;
           // the connection broke off
         }
-      } else if (!stood || !opened.passing) throw opened.error;
+      } else if (!opened.passing || (!stood && opened.error.status !== TOO_MANY)) throw opened.error;
       if (ends.signal.aborted) return;
-      await sleep(Math.min(LONGEST_MS, wait * 2 ** Math.min(failures, 10)), ends.signal);
+      const pause = Math.min(LONGEST_MS, wait * 2 ** Math.min(failures, 10));
+      await sleep(Math.max(pause, "error" in opened ? opened.waitMs : 0), ends.signal);
       if (ends.signal.aborted) return;
     }
   } finally {
@@ -128,8 +132,8 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
 
 type Opened =
   | { readonly body: ReadableStream<Uint8Array> }
-  /** `passing`: it may be otherwise in a moment. */
-  | { readonly error: ApiError; readonly passing: boolean };
+  /** `passing`: a later try may succeed. `waitMs`: how long the server asks to wait before it. */
+  | { readonly error: ApiError; readonly passing: boolean; readonly waitMs: number };
 
 async function open(url: string, last: string | undefined, signal: AbortSignal): Promise<Opened> {
   let response: Response;
@@ -139,7 +143,7 @@ async function open(url: string, last: string | undefined, signal: AbortSignal):
       signal,
     });
   } catch (error) {
-    return { error: unreachable(url, error), passing: true };
+    return { error: unreachable(url, error), passing: true, waitMs: 0 };
   }
   if (response.ok && response.body) return { body: response.body };
   const text = await response.text().catch(() => "");
@@ -149,5 +153,9 @@ async function open(url: string, last: string | undefined, signal: AbortSignal):
   } catch {
     // no JSON: the status says all there is
   }
-  return { error: refusal(response.status, said, text), passing: response.status >= 500 };
+  return {
+    error: refusal(response.status, said, text),
+    passing: response.status === TOO_MANY || response.status >= 500,
+    waitMs: retryAfterMs(response.headers.get("retry-after")) ?? 0,
+  };
 }

@@ -325,7 +325,9 @@ export class DevnetChain {
     const { store, epoch } = this.settings;
     this.#stale = true;
     return await store.sql.begin(async (sql) => {
-      if ((await fence(sql, LEASE, epoch)).length === 0) throw new LeaseLost("another devnet has taken over");
+      if ((await fence(sql, LEASE, epoch)).length === 0) {
+        throw new LeaseLost("the lease under which this was begun has ended");
+      }
       return await work(sql);
     }) as T;
   }

@@ -160,7 +160,9 @@ export async function startDevnet(
   /** Begins a devnet in a database that has none. */
   const begin = (epoch: number): Promise<Genesis> =>
     store.sql.begin(async (sql) => {
-      if ((await fence(sql, LEASE, epoch)).length === 0) throw new LeaseLost("another devnet has taken over");
+      if ((await fence(sql, LEASE, epoch)).length === 0) {
+        throw new LeaseLost("the lease under which this was begun has ended");
+      }
       const genesisTime = options.genesisTime ?? Math.floor(clock.now() / 1_000) * 1_000;
       return await createGenesis(sql, { ...chosen, genesisTime });
     }) as Promise<Genesis>;

@@ -41,7 +41,7 @@ export function payment(payer: Payer, targets: readonly Target[]): Result<Uint8A
     { inputs: [], outputs: targets.map(outputOf), redeemers: [], references: [], scripts: [], requiredSigners: [] },
     payer,
     payer.parameters,
-    () => ({ ok: false, message: "no script was expected", logs: [] }),
+    () => ({ ok: false, kind: "refused", message: "no script was expected", logs: [] }),
   );
   if (!balanced.ok) return balanced;
   const { transaction, hash } = balanced.value;

@@ -1,14 +1,101 @@
-/** A page for people beside a service's `openapi.json`: everything on it is served from here, and nothing but that document is asked. */
+/** The OpenAPI document of a service with examples, and Swagger UI, which shows it and sends no request to another origin. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import type { Hono } from "hono";
-import { readPages, sending } from "#src/edge/pages.ts";
+import { compress } from "hono/compress";
+import { toJson } from "#src/base/json.ts";
+import { etagOf } from "#src/edge/etag.ts";
+import { type Document, readExamples, withExamples } from "#src/edge/examples.ts";
+import { type Page, sending } from "#src/edge/pages.ts";
 
-/** Serves `<prefix>/docs`, which reads `<prefix>/openapi.json`. */
-export function mountDocs(app: Pick<Hono, "get">, prefix = ""): void {
-  const files = readPages(new URL("./docs/", import.meta.url));
+const INDEX = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>API</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <script defer src="docs/swagger-ui-bundle.js"></script>
+    <script defer src="docs/init.js"></script>
+  </head>
+  <body>
+    <div id="api"></div>
+    <noscript>This page reads openapi.json, for which it needs JavaScript.</noscript>
+  </body>
+</html>
+`;
+
+/** `headers` is the source of an expression that gives further headers of every request. */
+const init = (headers: string) =>
+  `SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#api",
+  deepLinking: true,
+  docExpansion: "list",
+  filter: true,
+  // the validator is a service of others
+  validatorUrl: null,
+  requestInterceptor: (request) => {
+    Object.assign(request.headers, ${headers});
+    return request;
+  },
+});
+`;
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const pageOf = (type: string, body: string): Page => ({ type: `${type}; charset=utf-8`, body, etag: etagOf(body) });
+
+let library: readonly (readonly [name: string, page: Page])[] | undefined;
+
+/** The files of Swagger UI, read once for all services of a process. */
+function swaggerUi() {
+  const { resolve } = createRequire(import.meta.url);
+  const file = (name: string, type: string) =>
+    [name, pageOf(type, readFileSync(resolve(`swagger-ui-dist/${name}`), "utf8"))] as const;
+  return library ??= [file("swagger-ui-bundle.js", "text/javascript"), file("swagger-ui.css", "text/css")];
+}
+
+/** How a service is described. */
+export interface Described {
+  /** Before the paths of the two. */
+  readonly prefix?: string;
+  /** Makes the document; called once, when it is first requested. */
+  readonly document: () => Document;
+  /** File of the examples. */
+  readonly examples: URL;
+  /** JavaScript of an expression that gives the headers that the page adds to its requests. */
+  readonly headers?: string;
+}
+
+/** Serves `<prefix>/openapi.json`, and `<prefix>/docs`, which shows it. */
+export function mountDocs(app: Pick<Hono, "get">, described: Described): void {
+  const { prefix = "", document, examples, headers = "{}" } = described;
+  let text: string | undefined;
+  app.get(`${prefix}/openapi.json`, (c) => {
+    text ??= toJson(withExamples(document(), readExamples(examples)));
+    return c.body(text, 200, { "content-type": "application/json" });
+  });
+  const files = new Map([
+    ...swaggerUi(),
+    ["init.js", pageOf("text/javascript", init(headers))] as const,
+    ["index.html", pageOf("text/html", INDEX)] as const,
+  ]);
   const send = sending(files, {
-    "content-security-policy":
-      "default-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
   });
   app.get(`${prefix}/docs`, (c) => send(c, "index.html"));
-  for (const name of files.keys()) app.get(`${prefix}/docs/${name}`, (c) => send(c, name));
+  for (const name of files.keys()) app.get(`${prefix}/docs/${name}`, compress(), (c) => send(c, name));
 }

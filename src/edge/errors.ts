@@ -1,11 +1,12 @@
 /** Failures as HTTP answers: `{ code, error, details }`, never a stack trace. */
-import type { Context, ErrorHandler, NotFoundHandler } from "hono";
+import type { Context, ErrorHandler, Hono, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Failure } from "#src/base/result.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { requestId } from "#src/base/request.ts";
 import { respond } from "#src/edge/json.ts";
+import { isRetryable } from "#src/store/store.ts";
 
 /** A refusal that is thrown on the way to an answer. */
 export class HttpFailure extends Error {
@@ -49,9 +50,15 @@ export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "detai
   return details === undefined ? { code, error: message } : { code, error: message, details };
 }
 
-/** What any error is to a client: itself when it is meant for one, else a 500 that says nothing of the inside. */
+/**
+ * What any error is to a client: itself when it is meant for one, 503 `unavailable` where the database is away or busy, else a 500 that says
+ * nothing of the inside.
+ */
 export function toHttpFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
+  if (isRetryable(error)) {
+    return new HttpFailure(503, "unavailable", "The database cannot be reached at the moment; try again.");
+  }
   if (error instanceof HTTPException) {
     return new HttpFailure(error.status as ContentfulStatusCode, "bad_request", error.message);
   }
@@ -67,6 +74,7 @@ const RETRY_AFTER_BY_CODE: Readonly<Record<string, number>> = {
   too_many_readers: 5,
   // Somebody must install what is missing.
   bundle_unavailable: 30,
+  newer_version: 30,
   // Somebody must send something back first.
   faucet_empty: 60,
 };
@@ -77,22 +85,44 @@ export function retryAfter(code?: string): string {
   return String((code === undefined ? undefined : RETRY_AFTER_BY_CODE[code]) ?? RETRY_AFTER);
 }
 
+/** The seconds that a failure itself names as `retry_after` in its details. */
+function namedRetry(details: unknown): string | undefined {
+  const seconds = (details as { retry_after?: unknown } | undefined)?.retry_after;
+  return typeof seconds === "number" ? String(seconds) : undefined;
+}
+
 /** How a service words what it refuses. */
 export interface Refusing {
   /** The body of a refusal. */
   body(failure: HttpFailure): unknown;
-  /** What is said where nobody serves a path with that method. */
-  missing(c: Context): HttpFailure;
+  /** The refusal of a path that has no endpoint (`allowed` is empty), or none for the request's method. */
+  missing(c: Context, allowed: readonly string[]): HttpFailure;
 }
 
 const PLAIN: Refusing = {
   body: (failure) => ({ ...errorBody(failure), ...failure.members }),
-  missing: ({ req }) => new HttpFailure(404, "not_found", `There is no ${req.method} ${req.path}.`),
+  missing: ({ req }, allowed) =>
+    allowed.length === 0
+      ? new HttpFailure(404, "not_found", `There is no ${req.method} ${req.path}.`)
+      : new HttpFailure(405, "method_not_allowed", `${req.path} takes ${allowed.join(", ")}, not ${req.method}.`),
 };
 
-/** Answers every error thrown by a handler, and every path that nobody serves. */
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** The methods that a path has endpoints for, as the header `Allow` lists them; none where the path is unknown. */
+function methodsOf({ router }: Pick<Hono, "router">, path: string): string[] {
+  // middleware stands in the router under the method ALL
+  return METHODS.filter((method) => router.match(method, path)[0].some(([[, route]]) => route.method === method))
+    .flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]);
+}
+
+/** Answers every error thrown by a handler, and every path or method without an endpoint. */
 export function handleErrors(
-  app: { onError(handler: ErrorHandler): unknown; notFound(handler: NotFoundHandler): unknown },
+  app: {
+    onError(handler: ErrorHandler): unknown;
+    notFound(handler: NotFoundHandler): unknown;
+    readonly router: Hono["router"];
+  },
   log: Log,
   { body, missing }: Refusing = PLAIN,
 ): void {
@@ -100,13 +130,24 @@ export function handleErrors(
     const failure = toHttpFailure(error);
     if (failure.status >= 500 && !(error instanceof HttpFailure)) {
       const { method, path } = c.req;
-      log.error("a request failed", { request: requestId(), method, path, reason: reason(error) });
+      // Each request fails while the database is away, which the leases report: one line a request would flood the log.
+      log[failure.status === 503 ? "debug" : "error"]("a request failed", {
+        request: requestId(),
+        method,
+        path,
+        reason: reason(error),
+      });
     }
-    if (failure.status === 503) c.header("retry-after", retryAfter(failure.code));
+    const later = namedRetry(failure.details) ?? (failure.status === 503 ? retryAfter(failure.code) : undefined);
+    if (later !== undefined) c.header("retry-after", later);
+    // what comes after this is the rest of a body, or nothing
+    if (failure.status === 408) c.header("connection", "close");
     return respond(c, failure.status, body(failure));
   };
   const notFound: NotFoundHandler = (c) => {
-    const failure = missing(c);
+    const allowed = methodsOf(app, c.req.path);
+    if (allowed.length > 0) c.header("allow", allowed.join(", "));
+    const failure = missing(c, allowed);
     return respond(c, failure.status, body(failure));
   };
   app.onError(onError);

@@ -2,8 +2,9 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { fromUtf8, joined } from "#src/base/bytes.ts";
+import { inTime } from "#src/base/clock.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
-import { Pace } from "#src/chain/breathe.ts";
+import { Pace } from "#src/base/breathe.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
 /** What a body may be at the most. */
@@ -14,7 +15,21 @@ export interface BodyLimits {
   readonly depth?: number;
   /** Whether a body may be left out. */
   readonly optional?: boolean;
+  /** How long it may take; `BODY_TIME` unless said otherwise. */
+  readonly time?: BodyTime;
 }
+
+/** How long a body may take. */
+export interface BodyTime {
+  /** The whole of it, in milliseconds. */
+  readonly longestMs: number;
+  /** The least rate at which it comes, in bytes a second: kept on the average of the time so far. */
+  readonly rate: number;
+  /** Time before the rate counts, in milliseconds: a connection may falter. */
+  readonly graceMs: number;
+}
+
+export const BODY_TIME: BodyTime = { longestMs: 30_000, rate: 1_000, graceMs: 5_000 };
 
 /** Answers with a value as JSON; a `bigint` is written as a number. */
 export function respond(c: Context, status: ContentfulStatusCode, value: unknown): Response {
@@ -57,10 +72,10 @@ export async function respondList<T>(
 
 /**
  * The JSON of a request's body, whatever content type it claims; `undefined` where it may be left out and is. Throws
- * `HttpFailure` 413 when too large, 400 when it is no JSON.
+ * `HttpFailure` 413 when too large, 408 when too slow, 400 when it is no JSON.
  */
 export async function readJson(request: Request, limits: BodyLimits = {}): Promise<Json | undefined> {
-  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536));
+  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536, limits.time));
   if (text === undefined) throw new HttpFailure(400, "malformed_json", "The body is not UTF-8.");
   if (text.trim() === "" && limits.optional) return undefined;
   if (text.trim() === "") throw new HttpFailure(400, "malformed_json", "The body is empty; JSON was expected.");
@@ -76,14 +91,25 @@ export async function readJson(request: Request, limits: BodyLimits = {}): Promi
   }
 }
 
-/** The body's bytes. Throws `HttpFailure` 413 as soon as there are more than `limit`. */
-export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+/**
+ * The body's bytes.
+ * @throws HttpFailure 413 as soon as there are more than `limit`; 408 when they come too slowly; 400 when they end too early.
+ */
+export async function readBytes(request: Request, limit: number, time: BodyTime = BODY_TIME): Promise<Uint8Array> {
   const tooLarge = () => new HttpFailure(413, "body_too_large", `The body is over ${limit} bytes.`, { limit });
   const announced = request.headers.get("content-length");
   if (Number(announced ?? 0) > limit) throw tooLarge();
+  const begun = performance.now();
+  /** What arrives while so many bytes may take their time. */
+  const soon = async <T>(arriving: Promise<T>, bytes: number): Promise<T> => {
+    const most = Math.min(time.longestMs, time.graceMs + bytes / time.rate * 1_000);
+    const arrived = await inTime(arriving.catch(cutOff), begun + most - performance.now());
+    if (arrived === undefined) throw new HttpFailure(408, "body_too_slow", "The body did not come in time.");
+    return arrived;
+  };
   // The server reads no more than was announced; a stream costs ten times as much.
   if (announced !== null && !request.headers.has("transfer-encoding")) {
-    const bytes = new Uint8Array(await request.arrayBuffer().catch(cutOff));
+    const bytes = new Uint8Array(await soon(request.arrayBuffer(), Number(announced)));
     if (bytes.length > limit) throw tooLarge();
     return bytes;
   }
@@ -91,15 +117,17 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
   let length = 0;
   // The reader rather than `for await`: a stream that is left early must not wait for the client.
   const reader = request.body?.getReader();
-  while (reader) {
-    const { done, value } = await reader.read().catch(cutOff);
-    if (done) break;
-    length += value.length;
-    if (length > limit) {
-      void reader.cancel().catch(() => {});
-      throw tooLarge();
+  try {
+    while (reader) {
+      const { done, value } = await soon(reader.read(), length);
+      if (done) break;
+      length += value.length;
+      if (length > limit) throw tooLarge();
+      parts.push(value);
     }
-    parts.push(value);
+  } catch (error) {
+    void reader?.cancel().catch(() => {});
+    throw error;
   }
   return joined(parts);
 }

@@ -56,13 +56,13 @@ export function rateLimit(
 }
 
 /**
- * The middleware of what is built: so many builds of one client at a time, so that whoever asks for hundreds does not stand before everybody
- * else; 429 `too_many_builds` beyond.
+ * Runs around builds: so many of one client at a time, so that whoever asks for hundreds does not stand before everybody
+ * else; 429 `too_many_builds` beyond. A request takes its place once it is read: one that is not sent to its end takes none.
  */
-export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond">): MiddlewareHandler {
+export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond">) {
   const underWay = new Map<string, number>();
-  return async (c, next) => {
-    if (most === 0) return await next();
+  return async <T>(c: Context, make: () => Promise<T>): Promise<T> => {
+    if (most === 0) return await make();
     const client = clientOf(c, proxies);
     const count = underWay.get(client) ?? 0;
     if (count >= most) {
@@ -71,7 +71,7 @@ export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond
     }
     underWay.set(client, count + 1);
     try {
-      await next();
+      return await make();
     } finally {
       const left = underWay.get(client)! - 1;
       if (left === 0) underWay.delete(client);

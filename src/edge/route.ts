@@ -9,12 +9,12 @@ import type { Json } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { type BodyLimits, readBytes, readJson, respond } from "#src/edge/json.ts";
 
-/** What every answer of 503 carries. */
+/** What every answer of 503 and 429 carries. */
 export const RETRY_LATER = {
   "Retry-After": { description: "Seconds after which asking again may help.", schema: { type: "integer" as const } },
 };
 
-type Shape = Record<string, ZodType>;
+export type Shape = Record<string, ZodType>;
 type Out<S extends Shape | undefined> = S extends Shape ? { [K in keyof S]: z.output<S[K]> } : Record<string, never>;
 
 type Refusals = Readonly<Record<number, string | { readonly description: string; readonly schema: ZodType }>>;
@@ -34,7 +34,7 @@ export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefin
   /** Schema of the good answer. */
   readonly answer?: ZodType;
   /** What the good answer is: JSON unless said otherwise, which the handler then gives as a `Response`. */
-  readonly produces?: "application/octet-stream" | "text/event-stream" | "text/javascript";
+  readonly produces?: "application/octet-stream" | "text/event-stream" | "text/javascript" | "text/plain";
   readonly description?: string;
   /** The name under which programs know the endpoint. */
   readonly operation?: string;
@@ -73,7 +73,7 @@ export interface Manner {
 export const PLAIN: Manner = {
   prefix: "",
   error: errorBody,
-  refusals: { 400: "`bad_request`, `malformed_json`" },
+  refusals: { 400: "`bad_request`, `malformed_json`", 503: "`unavailable`" },
   limits: {},
   headers: () => {},
   json: readJson,
@@ -108,9 +108,7 @@ export function endpoint<
   // A schema compiles itself at its first use: once, and not for every request.
   const inPath = spec.params && z.object(spec.params);
   const inQuery = spec.query && z.object(spec.query);
-  const several = new Set(
-    Object.entries<ZodType>(spec.query ?? {}).flatMap(([name, schema]) => takesMany(schema) ? [name] : []),
-  );
+  const names = new Map(Object.entries<ZodType>(spec.query ?? {}).map(([name, schema]) => [name, takesMany(schema)]));
   const limits = { ...manner.limits, optional: spec.body !== undefined && mayMiss(spec.body) };
   const part = <T>(schema: ZodType<T>, value: unknown, where: Where): T => {
     const parsed = schema.safeParse(value);
@@ -119,14 +117,15 @@ export function endpoint<
   };
   const read = ({ req }: Context): Promise<unknown> =>
     spec.consumes === "application/octet-stream"
-      ? readBytes(req.raw, manner.limits.bytes ?? 65_536)
+      ? readBytes(req.raw, manner.limits.bytes ?? 65_536, manner.limits.time)
       : manner.json(req.raw, limits);
   const consumes = spec.body && (spec.consumes ?? "application/json");
   const status = spec.status ?? 200;
   app[spec.method](manner.prefix + spec.path, async (c) => {
+    const given = queryOf(c, names, manner);
     const params = inPath ? part(inPath, c.req.param(), "path") : {};
     manner.headers(c, { consumes });
-    const query = inQuery ? part(inQuery, queryOf(c, spec.query, several), "query") : {};
+    const query = inQuery ? part(inQuery, given, "query") : {};
     const body = spec.body ? part(spec.body, await read(c), "body") : undefined;
     const make = async () => {
       const answer = await handler({ params, query, body, context: c } as Asked<P, Q, B>);
@@ -137,16 +136,35 @@ export function endpoint<
   });
 }
 
-/** Query values: an array where the schema takes several, else the first. */
-function queryOf(c: Context, shape: Shape | undefined, several: ReadonlySet<string>): Record<string, unknown> {
-  if (shape === undefined) return {};
-  const all = c.req.queries();
-  return Object.fromEntries(
-    Object.keys(shape).flatMap((name) => {
-      const given = all[name];
-      return given === undefined ? [] : [[name, several.has(name) ? given : given[0]]];
-    }),
-  );
+/** Most faulty names that one refusal lists, and most characters of each. */
+const [LISTED, SHOWN] = [10, 60];
+
+/**
+ * Query values by name: an array where the endpoint takes several, else the only one. `names` are those of the endpoint and whether each takes
+ * several values. A name it does not have is refused and never ignored: a misspelt filter would mean everything.
+ * @throws HttpFailure 400 for an unknown name, and for a second value where one is taken.
+ */
+function queryOf(c: Context, names: ReadonlyMap<string, boolean>, manner: Manner): Record<string, unknown> {
+  const start = c.req.url.indexOf("?");
+  const search = new URLSearchParams(start < 0 ? "" : c.req.url.slice(start));
+  const values: Record<string, unknown> = {};
+  const issues: z.core.$ZodIssue[] = [];
+  for (const name of new Set(search.keys())) {
+    const several = names.get(name);
+    const all = search.getAll(name);
+    if (several !== undefined && (several || all.length === 1)) {
+      values[name] = several ? all : all[0];
+      continue;
+    }
+    const shown = name.slice(0, SHOWN);
+    const known = names.size === 0 ? "it takes none" : `it takes ${[...names.keys()].join(", ")}`;
+    const message = several === undefined
+      ? `this endpoint has no parameter "${shown}": ${known}`
+      : `the parameter "${shown}" is given ${all.length} times and takes one value`;
+    issues.push({ code: "custom", path: [shown], message, input: undefined });
+  }
+  if (issues.length > 0) throw manner.malformed(issues.slice(0, LISTED), "query", undefined);
+  return values;
 }
 
 function takesMany(schema: ZodType): boolean {
@@ -203,13 +221,17 @@ function describe(
         ? { description: "Done." }
         : { description: "Done.", content: { [spec.produces ?? "application/json"]: { schema: answer } } },
       ...Object.fromEntries(
-        Object.entries<Refusals[number]>({ ...manner.refusals, ...spec.refusals }).map(([code, description]) => [
+        Object.entries<Refusals[number]>({
+          ...(spec.body ? { 408: "`body_too_slow`" } : {}),
+          ...manner.refusals,
+          ...spec.refusals,
+        }).map(([code, description]) => [
           code,
           {
             ...(typeof description === "string"
               ? json(manner.error, description)
               : json(description.schema, description.description)),
-            ...(code === "503" ? { headers: RETRY_LATER } : {}),
+            ...(code === "503" || code === "429" ? { headers: RETRY_LATER } : {}),
           },
         ]),
       ),

@@ -4,6 +4,7 @@ import { cors } from "hono/cors";
 import type { Log } from "#src/base/log.ts";
 import { handleErrors, type Refusing } from "#src/edge/errors.ts";
 import { observe } from "#src/edge/observe.ts";
+import { guardSites, type Sites } from "#src/edge/sites.ts";
 
 /** An app that answers every error and is observed under the name of its service. */
 export function serviceApp(service: string, log: Log, refusing?: Refusing): OpenAPIHono {
@@ -13,11 +14,14 @@ export function serviceApp(service: string, log: Log, refusing?: Refusing): Open
   return app;
 }
 
-/** A service's app that pages of any site may ask. */
-export function publicApp(service: string, log: Log): OpenAPIHono {
+/** A service's app that pages may call: those of any site, or those that `sites` and this machine allow. */
+export function publicApp(service: string, log: Log, sites?: Sites): OpenAPIHono {
   const app = serviceApp(service, log);
+  const forAll = sites === undefined || sites.origins.includes("*");
+  if (sites) app.use(guardSites({ ...sites, local: true }));
   app.use(cors({
-    origin: "*",
+    // what the guard lets through is allowed
+    origin: forAll ? "*" : (origin) => origin,
     allowMethods: ["GET", "POST", "OPTIONS"],
     exposeHeaders: ["Retry-After", "X-Request-Id", "Link", "ETag"],
     maxAge: 86_400,

@@ -5,6 +5,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node
 import { join } from "node:path";
 import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
+import { checkSpace, explainEnd } from "#src/embedded/explain.ts";
 import { HANDED_FILE, launch, outcome, type Place } from "#src/embedded/launch.ts";
 
 /** The account inside the database that owns everything. */
@@ -30,6 +31,7 @@ export function readPassword(folder: string): string {
 export async function createCluster(folder: string, place: Place): Promise<void> {
   const data = join(folder, "data");
   if (existsSync(join(data, "PG_VERSION"))) return;
+  checkSpace(folder);
   const fresh = join(folder, "data.new");
   const passwordFile = join(folder, "password");
   const handedFile = join(folder, "password.new");
@@ -66,7 +68,7 @@ export async function createCluster(folder: string, place: Place): Promise<void>
           `PostgreSQL's programs do not run on this machine (${said.trim()}); set DATABASE_URL to use a server of your own.`,
         );
       }
-      throw new EmbeddedError(
+      throw explainEnd(data, said) ?? new EmbeddedError(
         "start_failed",
         `PostgreSQL could not create its data folder ${data} (initdb ended with ${code}): ${said.trim()}`,
       );

@@ -8,6 +8,10 @@ export type EmbeddedCode =
   | "no_binaries"
   /** The account that must run PostgreSQL cannot get at its files. */
   | "not_reachable"
+  /** The volume of the folder is too full. */
+  | "no_space"
+  /** Another major version of PostgreSQL made the data. */
+  | "other_version"
   /** PostgreSQL ended before it was ready; its own words are in the message. */
   | "start_failed";
 

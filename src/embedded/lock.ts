@@ -12,6 +12,7 @@ import process from "node:process";
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
+import { explainEnd } from "#src/embedded/explain.ts";
 import { birthOf } from "#src/embedded/processes.ts";
 
 const SUFFIX = ".lock";
@@ -44,7 +45,8 @@ export async function holdFolder(folder: string): Promise<{ release(): void }> {
     try {
       writeFileSync(`${path}.new`, `${process.pid}\n${birth}\n`);
     } catch (error) {
-      throw new EmbeddedError("not_reachable", `${folder} cannot be written: ${reason(error)}`);
+      throw explainEnd(folder, reason(error)) ??
+        new EmbeddedError("not_reachable", `${folder} cannot be written: ${reason(error)}`);
     }
     renameSync(`${path}.new`, path);
     const release = () => rmSync(path, { force: true });

@@ -42,7 +42,7 @@ export interface EmbeddedPostgres {
 
 /**
  * Starts PostgreSQL on a folder, with the data that is there. Throws an `EmbeddedError`: `in_use` where another process has
- * the folder, `port_taken`, `no_binaries`, `not_reachable`, `start_failed`.
+ * the folder, `port_taken`, `no_binaries`, `not_reachable`, `no_space`, `other_version`, `start_failed`.
  */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
+import { explainEnd } from "#src/embedded/explain.ts";
 import { guard } from "#src/embedded/guard.ts";
 import { launch, type Place } from "#src/embedded/launch.ts";
 import { checkPort, freePort, portTaken, type PortUse } from "#src/embedded/ports.ts";
@@ -93,7 +94,8 @@ export async function startServer(options: ServerOptions, use: PortUse): Promise
     // Processes of a server whose head was killed end with their statement; until then the shared memory is theirs.
     const lingering = result.includes("shared memory block");
     if (!(lostPort || lingering) || performance.now() - began > LINGER_MS) {
-      throw new EmbeddedError("start_failed", `PostgreSQL ended before it was ready: ${result}`);
+      throw explainEnd(join(options.folder, "data"), result) ??
+        new EmbeddedError("start_failed", `PostgreSQL ended before it was ready: ${result}`);
     }
     if (lingering) options.onProgress("Waiting for processes of a killed PostgreSQL server to end");
     await sleep(250);

@@ -1,4 +1,5 @@
 /** Inputs looked up in the UTxO, and what can be read off them. */
+import { Pace } from "#src/base/breathe.ts";
 import { type Address, type Credential, readAddressHex } from "#src/cardano/address.ts";
 import { type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { readScript, type Script } from "#src/cardano/conway/script.ts";
@@ -47,6 +48,18 @@ export function scriptOf(output: Output): Script | undefined {
   const script = readScript(output.script);
   scripts.set(output.script, script);
   return script;
+}
+
+/**
+ * Reads the scripts of outputs and lets others have their turn meanwhile: 16 kB of reference inputs can name megabytes of scripts, each of which
+ * is hashed once.
+ */
+export async function readScripts(outputs: readonly Output[]): Promise<void> {
+  const pace = new Pace();
+  for (const output of outputs) {
+    scriptOf(output);
+    await pace.step();
+  }
 }
 
 /** Bytes of the scripts that inputs and reference inputs hold, each output counted once (ledger: `txNonDistinctRefScriptsSize`). */

@@ -11,7 +11,7 @@ import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import type { Applied, RegistryChanges } from "#src/ledger/delta.ts";
 import { deposits, refunds } from "#src/ledger/deposits.ts";
-import { lookUp, refScriptBytes } from "#src/ledger/inputs.ts";
+import { lookUp, readScripts, refScriptBytes } from "#src/ledger/inputs.ts";
 import { changing, unchanged } from "#src/ledger/registry.ts";
 import { applyCertificates } from "#src/ledger/rules/certs.ts";
 import { forfeit } from "#src/ledger/rules/collateral.ts";
@@ -55,6 +55,7 @@ export async function validate(
   const inputs = found.inputs.found;
   const references = found.references.found;
   const collateral = found.collateral.found;
+  await readScripts([...inputs, ...references].map(({ output }) => output));
   const scriptBytes = refScriptBytes(inputs, references);
   const scripts = scriptsOf(body, witnesses.scripts, inputs, references);
 
@@ -70,10 +71,10 @@ export async function validate(
     ...checkScripts(tx, scripts, major),
     ...checkDatums(body, witnesses.datums, inputs, references, scripts),
     ...checkRedeemers(witnesses.redeemers, scripts),
-    ...checkKeys(tx.id, body, witnesses, inputs, collateral),
+    ...await checkKeys(tx.id, body, witnesses, inputs, collateral),
     ...checkMetadata(body.auxiliaryHash, tx.auxiliary, major),
     ...checkIntegrity(body.scriptDataHash, witnesses, scripts, parameters),
-    ...checkUtxo(tx, found, state, slot),
+    ...await checkUtxo(tx, found, state, slot),
   );
   if (failures.length > 0) return refuse(failures);
 
@@ -82,7 +83,7 @@ export async function validate(
   const utxos = [...inputs, ...references, ...collateral].map(({ ref, output }) => ({ ref, output }));
   const phase2 = await checkPhase2(tx, utxos, scripts, parameters, evaluate, slots);
   if (phase2.length > 0) return refuse(phase2);
-  return ok(effects(tx, found, changes, state, scriptBytes));
+  return ok(await effects(tx, found, changes, state, scriptBytes));
 }
 
 function refuse(failures: readonly LedgerFailure[]) {
@@ -90,13 +91,13 @@ function refuse(failures: readonly LedgerFailure[]) {
 }
 
 /** What an accepted transaction changes. */
-function effects(
+async function effects(
   tx: Transaction,
   { inputs, collateral }: LookedUp,
   changes: RegistryChanges,
   state: LedgerState,
   scriptBytes: number,
-): Applied {
+): Promise<Applied> {
   const { hash, valid, body, units } = tx;
   const { collateralReturn } = body;
   const taken = { hash, valid, size: tx.bytes.length, units, refScriptBytes: scriptBytes };
@@ -116,7 +117,7 @@ function effects(
   return {
     ...taken,
     ...unchanged,
-    fee: forfeit(body, collateral.found).lovelace,
+    fee: (await forfeit(body, collateral.found)).lovelace,
     spent,
     created: collateralReturn ? [{ ref: { txHash: hash, index }, output: collateralReturn.output }] : [],
     deposits: 0n,

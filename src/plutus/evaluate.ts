@@ -1,13 +1,12 @@
 /**
  * Phase 2 with scalus, a Plutus machine in JavaScript. Loading it costs about a second and 100 MB, so only the threads that
- * evaluate (and tests) import this module; everybody else is handed an `Evaluate`.
+ * evaluate (and tests) import this module; all others are given an `Evaluate`.
  */
 import scalus from "scalus";
-import { concat, equalBytes, fromHex } from "#src/base/bytes.ts";
-import { encode, head } from "#src/cardano/cbor.ts";
-import { decodeData, encodeData } from "#src/cardano/data.ts";
-import { type Output, refKey, type Utxo } from "#src/cardano/output.ts";
-import { encodeOutput } from "#src/cardano/transaction.ts";
+import { concat, fromHex } from "#src/base/bytes.ts";
+import { type Encodable, encode, head } from "#src/cardano/cbor.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { canonicalOutput, canonicalTransaction } from "#src/plutus/canonical.ts";
 import { type Evaluation, type EvaluationInput, PURPOSES, type RedeemerUnits } from "#src/plutus/types.ts";
 
 const { Scalus, SlotConfig } = scalus;
@@ -16,22 +15,57 @@ const { Scalus, SlotConfig } = scalus;
 const TAGS = ["Spend", "Mint", "Cert", "Reward", "Voting", "Proposing"];
 
 /**
- * Runs every script of a transaction and gives the units each redeemer took. The redeemers' own units set no limit; a script
- * that errors, an input that is not among `utxos` and bytes that are no transaction come back as `ok: false`, with what the
- * failing script traced. Never throws.
+ * Runs every script of a transaction and gives the units each redeemer took. The redeemers' own units set no limit. A script that
+ * errors is `refused`, with what it traced; everything else that stops the machine is `unreadable`: an input that is not among `utxos`,
+ * a missing redeemer, bytes that it does not read. Never throws.
  */
 export function evaluateScripts(input: EvaluationInput): Evaluation {
-  const { transaction, utxos, parameters, slots } = input;
+  const { transaction, utxos } = input;
   try {
-    const redeemers = Scalus.evalPlutusScripts(
-      transaction,
-      utxoMap(utxos),
-      new SlotConfig(slots.zeroTime, slots.zeroSlot, slots.slotLength),
-      [0, 1, 2].map((language) => (parameters.costModels.get(language) ?? []).map(Number)),
-    );
-    return { ok: true, redeemers: redeemers.map(units) };
+    return { ok: true, redeemers: run(canonicalTransaction(transaction), utxos, input).map(units) };
   } catch (error) {
-    return { ok: false, message: messageOf(error), logs: logsOf(error) };
+    const message = messageOf(error);
+    const logs = logsOf(error);
+    if (logs) return { ok: false, kind: "refused", message, logs };
+    return { ok: false, kind: "unreadable", message, outputs: unreadable(utxos, input).map(({ ref }) => ref) };
+  }
+}
+
+function run(
+  transaction: Uint8Array,
+  utxos: readonly Utxo[],
+  { parameters, slots }: Pick<EvaluationInput, "parameters" | "slots">,
+) {
+  return Scalus.evalPlutusScripts(
+    transaction,
+    utxoMap(utxos),
+    new SlotConfig(slots.zeroTime, slots.zeroSlot, slots.slotLength),
+    [0, 1, 2].map((language) => (parameters.costModels.get(language) ?? []).map(Number)),
+  );
+}
+
+/** Outputs that are tried together. */
+const GROUP = 16;
+
+/** Those of some outputs that the machine cannot read. */
+function unreadable(utxos: readonly Utxo[], input: EvaluationInput): readonly Utxo[] {
+  const found: Utxo[] = [];
+  for (let at = 0; at < utxos.length; at += GROUP) {
+    const group = utxos.slice(at, at + GROUP);
+    if (!areRead(group, input)) found.push(...group.filter((utxo) => !areRead([utxo], input)));
+  }
+  return found;
+}
+
+/** Whether the machine reads outputs: it is given a transaction that spends one of them and runs no script. */
+function areRead(utxos: readonly Utxo[], input: EvaluationInput): boolean {
+  const { txHash, index } = utxos[0]!.ref;
+  const body = new Map<Encodable, Encodable>([[0, [[fromHex(txHash), index]]], [1, []], [2, 0]]);
+  try {
+    run(encode([body, new Map(), true, null]), utxos, input);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -40,24 +74,9 @@ function utxoMap(utxos: readonly Utxo[]): Uint8Array {
   const entries = new Map(utxos.map((utxo) => [refKey(utxo.ref), utxo]));
   const parts = [head(5, entries.size)];
   for (const { ref, output } of entries.values()) {
-    parts.push(encode([fromHex(ref.txHash), ref.index]), readable(output));
+    parts.push(encode([fromHex(ref.txHash), ref.index]), canonicalOutput(output));
   }
   return concat(...parts);
-}
-
-/**
- * An output in the one form that scalus is sure to read: it refuses encodings that the ledger takes (a constructor by number in a list of unknown
- * length), so that anybody's output could stop whoever spends it. Scripts see no encodings.
- */
-function readable(output: Output): Uint8Array {
-  const { address, value, datum, script } = output;
-  if (!datum) return output.raw;
-  try {
-    const plain = encodeData(decodeData(datum));
-    return equalBytes(plain, datum) ? output.raw : encodeOutput({ address, value, datum: plain, script });
-  } catch {
-    return output.raw;
-  }
 }
 
 function units(redeemer: InstanceType<typeof Scalus.Redeemer>): RedeemerUnits {
@@ -72,14 +91,15 @@ function units(redeemer: InstanceType<typeof Scalus.Redeemer>): RedeemerUnits {
 
 function messageOf(error: unknown): string {
   const message = error instanceof Error || hasMessage(error) ? error.message : String(error);
-  return message || "a script failed";
+  return message || "the machine says nothing about it";
 }
 
 function hasMessage(error: unknown): error is { message: string } {
   return typeof error === "object" && error !== null && "message" in error && typeof error.message === "string";
 }
 
-function logsOf(error: unknown): readonly string[] {
-  if (typeof error !== "object" || error === null || !("logs" in error) || !Array.isArray(error.logs)) return [];
+/** What a failing script traced; undefined for every other error: only scalus' error of a script has logs. */
+function logsOf(error: unknown): readonly string[] | undefined {
+  if (typeof error !== "object" || error === null || !("logs" in error) || !Array.isArray(error.logs)) return undefined;
   return error.logs.map(String);
 }

@@ -1,10 +1,10 @@
 /**
  * Whether bytes are a Plutus program: the check that the ledger makes of scripts before they may enter the chain (`MalformedScriptWitnesses`,
  * `MalformedReferenceScripts`). It reads the flat encoding through and judges version, builtins and constants; it neither builds
- * the term nor looks whether variables are bound, which only running it shows. No machine is loaded.
+ * the term nor looks whether variables are bound, which `isClosed` does: the ledger checks that in phase 2. No machine is loaded.
  */
 import { fromUtf8 } from "#src/base/bytes.ts";
-import { CborError, decodeAt } from "#src/cardano/cbor.ts";
+import { as, CborError, decodeAt } from "#src/cardano/cbor.ts";
 import { decodeData } from "#src/cardano/data.ts";
 
 /** Builtins (by their tag in the encoding) that a language has from a major protocol version on; later languages have them too. */
@@ -36,6 +36,21 @@ export function isWellFormed(script: Uint8Array, language: 1 | 2 | 3, protocolMa
   }
 }
 
+/**
+ * Whether a script can begin to run: it is well-formed, and every variable is bound (ledger: `mkTermToEvaluate`, whose failures are the
+ * script's, in phase 2). Outputs of older protocol versions hold scripts that are not.
+ */
+export function isClosed(script: Uint8Array): boolean {
+  try {
+    const flat = new Flat(as(decodeAt(script, 0), "bytes").value, 3, Infinity);
+    flat.program();
+    return flat.closed;
+  } catch (error) {
+    if (error instanceof Malformed || error instanceof CborError) return false;
+    throw error;
+  }
+}
+
 class Malformed extends Error {}
 
 /** A type of constants, as far as reading needs it. */
@@ -43,11 +58,16 @@ type Type = "integer" | "bytes" | "text" | "unit" | "bool" | "data" | { readonly
   readonly pair: readonly [Type, Type];
 };
 
-const TERM = 0;
-const TERMS = 1;
+/** What is still to be read: one term, or a list of them; and how many lambdas are around it. */
+interface Open {
+  readonly list: boolean;
+  readonly lambdas: number;
+}
 
 class Flat {
   private at = 0; // in bits
+  /** Whether all variables read so far are bound. */
+  closed = true;
   constructor(private readonly bytes: Uint8Array, private readonly language: number, private readonly major: number) {}
 
   program(): boolean {
@@ -61,24 +81,33 @@ class Flat {
 
   /** Reads a term without recursion: programs nest deeper than a call stack does. */
   private term(newer: boolean): void {
-    const open: number[] = [TERM];
+    const open: Open[] = [{ list: false, lambdas: 0 }];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (next === TERMS) {
-        if (this.bits(1) === 1) open.push(TERMS, TERM);
+      const { list, lambdas } = next;
+      const [one, more] = [{ list: false, lambdas }, { list: true, lambdas }];
+      if (list) {
+        if (this.bits(1) === 1) open.push(more, one);
         continue;
       }
       const tag = this.bits(4);
-      if (tag === 0) this.natural();
-      else if (tag === 1 || tag === 2 || tag === 5) open.push(TERM);
-      else if (tag === 3) open.push(TERM, TERM);
+      if (tag === 0) this.variable(lambdas);
+      else if (tag === 1 || tag === 5) open.push(one);
+      else if (tag === 2) open.push({ list: false, lambdas: lambdas + 1 });
+      else if (tag === 3) open.push(one, one);
       else if (tag === 4) this.constant(this.type());
       else if (tag === 7) this.builtin(this.bits(7));
       else if (tag === 8 && newer) {
         if (this.natural() >= 1n << 64n) throw new Malformed();
-        open.push(TERMS);
-      } else if (tag === 9 && newer) open.push(TERMS, TERM);
+        open.push(more);
+      } else if (tag === 9 && newer) open.push(more, one);
       else if (tag !== 6) throw new Malformed();
     }
+  }
+
+  /** A variable is the number of lambdas from it to the one that binds it, from 1 on. */
+  private variable(lambdas: number): void {
+    const index = this.natural();
+    if (index === 0n || index > BigInt(lambdas)) this.closed = false;
   }
 
   private builtin(tag: number): void {
@@ -119,7 +148,7 @@ class Flat {
     if (typeof type === "object") {
       if ("pair" in type) type.pair.forEach((part) => this.constant(part));
       else while (this.bits(1) === 1) this.constant(type.list);
-    } else if (type === "integer") this.natural();
+    } else if (type === "integer") this.pastNatural();
     else if (type === "bool") this.bits(1);
     else if (type === "bytes") this.chunks();
     else if (type === "text") {
@@ -141,6 +170,11 @@ class Flat {
   private filler(): void {
     while (this.bits(1) === 0);
     if (this.at % 8 !== 0) throw new Malformed();
+  }
+
+  /** Steps over a number of any size, whose value does not matter. */
+  private pastNatural(): void {
+    while (this.bits(8) >= 128);
   }
 
   private natural(): bigint {

@@ -44,7 +44,7 @@ export interface Ask {
 const PATIENCE_MS = 1_500;
 
 /** Answers of a worker that did not look whether a command was applied before. */
-const UNKNOWING = new Set(["paused", "unavailable"]);
+const UNKNOWING = new Set(["paused", "newer_version", "unavailable"]);
 /** Between two questions to a worker whose mailbox is full while an earlier one may have the command, in milliseconds. */
 const BUSY_MS = 100;
 

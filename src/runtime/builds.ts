@@ -5,9 +5,10 @@ import { fail } from "#src/base/result.ts";
 import type { Held } from "#src/runtime/fold.ts";
 import type { Loaded, Wanted } from "#src/runtime/loader.ts";
 import * as measure from "#src/runtime/metrics.ts";
-import { begin, viewOf } from "#src/runtime/machine.ts";
+import { begin, unreadable, viewOf } from "#src/runtime/machine.ts";
 import { entityKey } from "#src/runtime/partition.ts";
 import type { Answer } from "#src/runtime/waiting.ts";
+import { isRetryable } from "#src/store/store.ts";
 
 export interface BuildsOptions {
   readonly load: (wanted: Wanted) => Promise<Loaded | Error>;
@@ -35,7 +36,7 @@ export function createBuilds(
     let held = options.resident(wanted);
     if (held === undefined) {
       const loaded = await options.load(wanted);
-      if (loaded instanceof Error) return fail("failed", `This ${kind.kind} cannot be read: ${loaded.message}`);
+      if (loaded instanceof Error) return unreadable(kind, loaded);
       if (loaded.paused) return fail("paused", `This ${kind.kind} is paused.`);
       held = loaded.held;
     }
@@ -75,6 +76,8 @@ export function createBuilds(
       return Promise.resolve(counted(fail("overloaded", "Too many builds run at the moment; try again later.")));
     }
     const answer = run(wanted, name, input, deadline).catch((error): Answer => {
+      // A build changes nothing, so the caller may ask again.
+      if (isRetryable(error)) return fail("unavailable", "The database cannot be reached at the moment; try again.");
       options.log.error("a build failed", { entity: entityKey(wanted.entity), build: name, reason: reason(error) });
       return fail("failed", `The build "${name}" failed: ${reason(error)}`);
     }).then(counted).finally(() => running.delete(id));

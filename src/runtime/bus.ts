@@ -73,14 +73,27 @@ function headed(members: Record<string, string> | undefined): { headers: MsgHdrs
   return members === undefined ? undefined : { headers: new Head(members) as unknown as MsgHdrs };
 }
 
-/** Connects, waiting for the server (any of several URLs with commas between them) as long as it takes, and reconnects for ever. */
-export async function connectBus(
-  options: { url: string; token?: string; name?: string; log?: Log },
-): Promise<Bus> {
+function credentials({ token, user }: BusOptions) {
+  if (user !== undefined) return { user, pass: token ?? "" };
+  return token === undefined ? {} : { token };
+}
+
+export interface BusOptions {
+  /** Any of several servers, with commas between them. */
+  readonly url: string;
+  /** The server's token, or with a user that one's password. */
+  readonly token?: string | undefined;
+  readonly user?: string | undefined;
+  readonly name?: string;
+  readonly log?: Log;
+}
+
+/** Connects, waiting for the server as long as it takes, and reconnects for ever. */
+export async function connectBus(options: BusOptions): Promise<Bus> {
   const log = options.log ?? silentLog;
   const wanted = {
     servers: options.url.split(",").map((url) => url.trim()),
-    ...(options.token === undefined ? {} : { token: options.token }),
+    ...credentials(options),
     name: options.name ?? "arbor",
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,

@@ -8,6 +8,7 @@ import { fail } from "#src/base/result.ts";
 import { endSpan, refOf, type TraceRef } from "#src/base/trace.ts";
 import { causeOf, type Ended, fold, type Folded, type Held, type Item } from "#src/runtime/fold.ts";
 import type { Loaded, Wanted } from "#src/runtime/loader.ts";
+import { unreadable } from "#src/runtime/machine.ts";
 import { repeated, turnSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/partition.ts";
 import { turnSpan } from "#src/runtime/spans.ts";
@@ -175,7 +176,7 @@ export class Cell {
     if (this.outdated) return false;
     if (loaded instanceof Error || loaded.paused) {
       const answer = loaded instanceof Error
-        ? fail("failed", `This ${this.entity.kind} cannot be read: ${loaded.message}`)
+        ? unreadable(this.kind, loaded)
         : fail("paused", `This ${this.entity.kind} is paused.`);
       if (loaded instanceof Error) {
         this.options.log.error("an entity cannot be read", {

@@ -65,7 +65,8 @@ export async function readTroubles(store: Store): Promise<{ readonly unserved: n
 export interface Backlog {
   readonly outbox: { readonly unpublished: number; readonly oldestMs: number | null };
   readonly inputs: { readonly unread: number; readonly oldestMs: number | null };
-  readonly effects: { readonly open: number; readonly failing: number };
+  /** `oldestMs`: for how long the one that is due for the longest is due. */
+  readonly effects: { readonly open: number; readonly failing: number; readonly oldestMs: number | null };
   readonly reminders: { readonly pending: number; readonly overdue: number };
 }
 
@@ -81,9 +82,10 @@ export async function readBacklog(store: Store): Promise<Backlog> {
       from (select created from outbox where not published limit ${MOST}) x`,
     sql<{ count: number; oldest: number | null }[]>`select count(*)::int as count, ${age} as oldest
       from (select created from input_log where not read limit ${MOST}) x`,
-    sql<{ open: number; failing: number }[]>`
-      select count(*)::int as open, count(*) filter (where attempts > 0)::int as failing
-      from (select attempts from effect where not done limit ${MOST}) x`,
+    sql<{ open: number; failing: number; oldest: number | null }[]>`
+      select count(*)::int as open, count(*) filter (where attempts > 0)::int as failing,
+        (extract(epoch from now() - min(next_attempt)) * 1000)::float8 as oldest
+      from (select attempts, next_attempt from effect where not done limit ${MOST}) x`,
     sql<{ pending: number; overdue: number }[]>`
       select count(*)::int as pending, count(*) filter (where at <= now())::int as overdue
       from (select at from reminder limit ${MOST}) x`,
@@ -92,7 +94,7 @@ export async function readBacklog(store: Store): Promise<Backlog> {
   return {
     outbox: { unpublished: outbox!.count, oldestMs: round(outbox!.oldest) },
     inputs: { unread: inputs!.count, oldestMs: round(inputs!.oldest) },
-    effects: effects!,
+    effects: { open: effects!.open, failing: effects!.failing, oldestMs: round(effects!.oldest) },
     reminders: reminders!,
   };
 }

@@ -79,6 +79,7 @@ const UNSEEN: ReadonlySet<string> = new Set(
     "overloaded",
     "unavailable",
     "paused",
+    "newer_version",
     "too_large",
     "failed",
   ] satisfies RuntimeCode[],

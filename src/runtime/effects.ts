@@ -9,7 +9,7 @@ import { effectId, type Ended, type Item } from "#src/runtime/fold.ts";
 import { effects as counted, effectSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/partition.ts";
 import { effectSpan } from "#src/runtime/spans.ts";
-import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
+import { type ActorKind, type EntityRef, type Event, type Step, Unfinished } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** An effect that is to be run. */
@@ -89,17 +89,17 @@ export function createEffects(options: EffectsOptions): Effects {
     const epoch = epochOf(effect.partition);
     if (kind === undefined || epoch === undefined || lost.aborted) return;
     await onStep?.({ at: "before-effect", entity, causes: [id] });
-    let event: Event | undefined;
+    let event: Event | Unfinished | undefined;
     const span = effectSpan(effect);
     const begun = performance.now();
-    const ended = (outcome: "done" | "failed" | "left") => {
+    const ended = (outcome: "done" | "unfinished" | "failed" | "left") => {
       counted.of(entity.kind, effect.name, outcome).inc();
       effectSeconds.of(entity.kind, effect.name).since(begun);
-      endSpan(span, outcome === "done" ? undefined : outcome);
+      endSpan(span, outcome === "failed" || outcome === "left" ? outcome : undefined);
     };
     try {
       event = await within(span, () => attempt(kind, effect, id, lost));
-      ended("done");
+      ended(event instanceof Unfinished ? "unfinished" : "done");
     } catch (error) {
       ended(lost.aborted ? "left" : "failed");
       if (!lost.aborted) await retryLater(effect, epoch, reason(error));
@@ -107,6 +107,7 @@ export function createEffects(options: EffectsOptions): Effects {
     }
     await onStep?.({ at: "after-effect", entity, causes: [id] });
     if (lost.aborted) return;
+    if (event instanceof Unfinished) return await goOn(effect, epoch, event.againMs);
     const item: Item | Ended = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
     if (!(await deliver(kind, entity, item, refOf(span))) && !lost.aborted) {
       await retryLater(effect, epoch, "the entity did not take the outcome");
@@ -133,7 +134,7 @@ export function createEffects(options: EffectsOptions): Effects {
         code(effect.input, context),
         new Promise<never>((_, reject) => ended.signal.addEventListener("abort", () => reject(ended.signal.reason))),
       ]);
-      if (event === undefined) return undefined;
+      if (event === undefined || event instanceof Unfinished) return event;
       const parsed = kind.outcomes.safeParse(event);
       if (!parsed.success) throw new Error(`the effect "${effect.name}" gave no outcome that ${kind.kind} accepts`);
       return parsed.data;
@@ -141,6 +142,13 @@ export function createEffects(options: EffectsOptions): Effects {
       clearTimeout(late);
       lost.removeEventListener("abort", leave);
     }
+  };
+
+  const goOn = async ({ entity, n, partition }: OpenEffect, epoch: number, ms: number) => {
+    await store.sql`
+      update effect set attempts = 0, error = null, next_attempt = now() + ${ms} * interval '1 ms'
+      where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done
+        and exists (select 1 from partition where id = ${partition} and epoch = ${epoch})`;
   };
 
   const retryLater = async ({ entity, n, name, attempts, partition }: OpenEffect, epoch: number, why: string) => {

@@ -3,7 +3,10 @@
  *
  * The clock of the database decides when another may take a lease; only the epoch decides whose write counts. So a holder
  * starts each of its transactions with `fence`, and a holder that overslept finds no row there. That is why a standby need not
- * wait for the end of a lease whose holder nobody hears on the bus any more.
+ * wait for the end of a lease whose holder nobody hears on the bus any more, and why a holder whose time is up by its own clock asks the
+ * database before it gives up: a process that was held up has mostly lost nothing.
+ *
+ * Renewals have connections of their own: they must not wait behind the statements of the work that they are for.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
@@ -38,9 +41,23 @@ export interface Lease {
   stop(): Promise<void>;
 }
 
+/** In place of a time: another has taken the lease. */
+const TAKEN = -Infinity;
+/** Connections of a process for its leases: a lease that is being taken may wait for a transaction of its last holder. */
+const CONNECTIONS = 4;
+const pools = new WeakMap<Store, Store>();
+
+/** The pool of leases beside another; it ends with that one. */
+function leasePool(store: Store): Store {
+  let pool = pools.get(store);
+  if (pool === undefined) pools.set(store, pool = store.beside({ max: CONNECTIONS, settings: {} }));
+  return pool;
+}
+
 /** Asks for a lease, again and again, and keeps it while it can. */
 export function holdLease(options: LeaseOptions): Lease {
-  const { store, bus, name, owner, ttlMs, log = silentLog } = options;
+  const { bus, name, owner, ttlMs, log = silentLog } = options;
+  const store = leasePool(options.store);
   const stopped = new AbortController();
   let wake = new AbortController();
   let held: { epoch: number; until: number; lost: AbortController; work: Promise<void> } | undefined;
@@ -100,7 +117,7 @@ export function holdLease(options: LeaseOptions): Lease {
       const rows = await store.sql`
         update lease set expires = now() + ${ttlMs} * interval '1 ms'
         where name = ${name} and epoch = ${mine.epoch} and owner = ${owner} returning 1`;
-      mine.until = rows.length === 1 ? asked + ttlMs : 0;
+      mine.until = rows.length === 1 ? Math.max(mine.until, asked + ttlMs) : TAKEN;
     } catch (error) {
       log.warn("lease not renewed", { lease: name, reason: reason(error) });
     }
@@ -116,9 +133,12 @@ export function holdLease(options: LeaseOptions): Lease {
     while (!stopped.signal.aborted) {
       let rest = ttlMs / 4;
       try {
-        // A renewal that hangs must not hide that the time is up.
-        if (held) await inTime(renew(held), held.until - performance.now());
-        else rest = await take();
+        if (!held) rest = await take();
+        else {
+          // A renewal that hangs must not hide that the time is up.
+          await inTime(renew(held), held.until - performance.now());
+          if (held.until !== TAKEN && performance.now() >= held.until) await inTime(renew(held), ttlMs / 2);
+        }
       } catch (error) {
         log.warn("lease not reached", { lease: name, reason: reason(error) });
       }

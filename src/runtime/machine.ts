@@ -4,8 +4,9 @@
  */
 import { type ActorScope, type AnyMachineSnapshot, type AnyStateMachine, createActor } from "xstate";
 import type { Json } from "#src/base/json.ts";
+import { fail, type Failure } from "#src/base/result.ts";
 import { turnActions } from "#src/base/turn.ts";
-import type { ActorKind, ActorView, EntityRef, Event } from "#src/runtime/types.ts";
+import type { ActorKind, ActorView, EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";
 
 const OF_XSTATE = new Set(["xstate.assign", "xstate.enqueueActions", "xstate.raise"]);
 
@@ -79,13 +80,28 @@ export function dehydrate(machine: AnyStateMachine, snapshot: AnyMachineSnapshot
   return text;
 }
 
-/** A snapshot out of its JSON, of this machine's version or an older one that the kind can bring up. */
+/** A snapshot that a later version of the machine wrote. */
+class NewerSnapshot extends Error {}
+
+/** Why an entity whose snapshot cannot be read does nothing, from what `hydrate` threw. */
+export function unreadable({ kind }: ActorKind, error: Error): { ok: false; error: Failure<RuntimeCode> } {
+  if (!(error instanceof NewerSnapshot)) return fail("failed", `This ${kind} cannot be read: ${error.message}`);
+  return fail(
+    "newer_version",
+    `This ${kind} was changed by a later version of Arbor: ${error.message}. Start that version.`,
+  );
+}
+
+/**
+ * A snapshot out of its JSON, of this machine's version or an older one that the kind can bring up. Throws where it is of a later one, or of
+ * an older one that the kind cannot bring up.
+ */
 export function hydrate(kind: ActorKind, json: Json, version: number): AnyMachineSnapshot {
   let snapshot = json;
   if (version !== kind.version) {
-    if (kind.migrate === undefined || version > kind.version) {
-      throw new Error(`a snapshot of version ${version} of the machine "${kind.kind}", which is at ${kind.version}`);
-    }
+    const what = `a snapshot of version ${version} of the machine "${kind.kind}", which is at ${kind.version}`;
+    if (version > kind.version) throw new NewerSnapshot(what);
+    if (kind.migrate === undefined) throw new Error(what);
     snapshot = kind.migrate(json, version);
   }
   const { scope } = stage(kind.machine);

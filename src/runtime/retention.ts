@@ -38,8 +38,8 @@ export interface Pruned {
 const BATCH = 1_000;
 /** Between two batches, so that others get their turn, in milliseconds. */
 const REST_MS = 10;
-/** How long a worker that said no goodbye is remembered, in hours. */
-const WORKER_HOURS = 1;
+/** How long a worker that said no goodbye is listed, as one that does not live, in hours. */
+const WORKER_HOURS = 5 / 60;
 
 /** Deletes everything that is older than it is kept, until nothing is left or the signal aborts. */
 export async function prune(store: Store, keep: Keep, signal?: AbortSignal): Promise<Pruned> {

@@ -233,12 +233,11 @@ function effects(sql: Clauses, spread: Spread): void {
       ["n", "bigint", asked.map(([, { n }]) => n)],
       ["name", "text", asked.map(([, { name }]) => name)],
       ["input", "text", asked.map(([, { input }]) => toJson(input))],
-      ["at", "float8", asked.map(([, , turn]) => turn.at)],
     );
     sql.write(
       "effects",
       `insert into effect (kind, id, n, partition, name, input, next_attempt)
-        select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, to_timestamp(x.at / 1000.0)
+        select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now()
         from ${rows} join w using (place)`,
     );
   }

@@ -81,7 +81,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     >`
       select kind, id, partition, n, name, input, attempts from effect f
       where not done and partition = any(${partitions}::int[])
-        and next_attempt <= greatest(now(), ${new Date(clock.now())})
+        and next_attempt <= now()
         and not exists (select 1 from actor a where a.kind = f.kind and a.id = f.id and a.paused)
       order by next_attempt limit ${MOST}`;
     options.effects.start(rows.map(({ kind, id, n, ...rest }) => ({ entity: { kind, id }, n: Number(n), ...rest })));

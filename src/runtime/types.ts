@@ -31,11 +31,18 @@ export interface EffectContext {
   readonly deadline: number;
 }
 
+/** What a long effect gives that kept what it did and has more to do. It has not failed. */
+export class Unfinished {
+  /** The effect runs again after `againMs` milliseconds, on whichever worker owns the entity by then. */
+  constructor(readonly againMs: number) {}
+}
+
 /**
  * Does something outside. It runs at least once; the event that it gives is the outcome and is applied exactly once; giving
- * `undefined` ends it without one. An effect that throws is run again, later and later.
+ * `undefined` ends it without one. An effect that throws is run again, later and later; one whose work does not fit into an attempt does
+ * a slice, keeps it and gives `Unfinished`.
  */
-export type EffectRun = (input: Json, context: EffectContext) => Promise<Event | undefined>;
+export type EffectRun = (input: Json, context: EffectContext) => Promise<Event | Unfinished | undefined>;
 
 /** An entity's state as a reader sees it. */
 export interface ActorView {
@@ -120,6 +127,8 @@ export type RuntimeCode =
   | "unavailable"
   /** The entity is paused. */
   | "paused"
+  /** A later version of the program wrote the entity's snapshot. Nothing is lost: that version can go on with it. */
+  | "newer_version"
   /** The question or the answer is larger than a message may be. */
   | "too_large"
   /** The machine threw, or asked for something that does not exist or could not be written. */

@@ -1,5 +1,5 @@
 /** A worker: owns a share of the partitions and runs the actors in them. */
-import { type Clock, systemClock } from "#src/base/clock.ts";
+import type { Clock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { createBuilds } from "#src/runtime/builds.ts";
@@ -22,6 +22,7 @@ import { createSweeper } from "#src/runtime/sweeper.ts";
 import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
 import { createWriter } from "#src/runtime/writer.ts";
 import { turnStore } from "#src/runtime/turnStore.ts";
+import { followDatabaseClock } from "#src/store/clock.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface WorkerOptions {
@@ -33,7 +34,7 @@ export interface WorkerOptions {
   readonly bus: Bus;
   readonly kinds: readonly ActorKind[];
   readonly log: Log;
-  /** Time of turns and reminders. Leases and deadlines go by the machine's clock. */
+  /** Time of turns and reminders: the database's clock unless given. */
   readonly clock?: Clock;
   /** How many partitions a new database gets; an older one keeps what it has. */
   readonly partitions?: number;
@@ -75,7 +76,7 @@ export interface Worker {
 
 /** Starts a worker. Throws where a kind cannot be run, with what is wrong with it. The tables exist (`runtimeMigrations`). */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { store, bus, onStep, clock = systemClock } = options;
+  const { store, bus, onStep } = options;
   const log = options.log.with({ worker: options.id });
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(options.id)) throw new TypeError(`"${options.id}" is no name for a worker`);
   const kinds = new Map<string, ActorKind>();
@@ -86,6 +87,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     kinds.set(kind.kind, kind);
   }
   const partitions = await createPartitions(store, options.partitions ?? 64);
+  const own = options.clock === undefined ? await followDatabaseClock(store) : undefined;
+  const clock = options.clock ?? own!;
   let turns = 0;
   let events = 0;
   let fenced = 0;
@@ -234,6 +237,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await left;
       await swept;
       await publisher.stop(2_000);
+      own?.stop();
       await hot.close();
       for (const end of unsubscribe) end();
       for (const end of unmeasure) end();

@@ -53,7 +53,7 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
         if (turns.length > 1) return await eachAlone(turns, reason(error));
         if (locked.size < MOST_LOCKED) locked.add(entityKey(turns[0]!.entity));
       }
-      if (isRetryable(error) || /^(0A|40|53|55|57|58|XX)...$/.test(code)) {
+      if (isRetryable(error) || /^(0A|40|55|XX)...$/.test(code)) {
         return turns.map(() => ({ is: "unknown", reason: reason(error) }));
       }
       if (turns.length > 1) {

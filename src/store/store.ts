@@ -81,23 +81,35 @@ export function openStore(
   };
 }
 
+/** Codes of the client's own and of sockets. */
 const RETRYABLE = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
   "CONNECTION_DESTROYED",
   "CONNECT_TIMEOUT",
-  "ECONNRESET",
+  "ECONNABORTED",
   "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
   "EPIPE",
-  "57P01",
-  "57P02",
-  "57P03",
+  "ETIMEDOUT",
+  // Serialization failure, deadlock, a row that another transaction holds.
   "40001",
   "40P01",
+  "55P03",
 ]);
+/**
+ * Classes of SQLSTATE: connection (08), insufficient resources (53, too many connections among them), operator intervention (57: shutdown,
+ * start, a cancelled or timed-out statement), and system errors such as of the disk (58).
+ */
+const RETRYABLE_CLASS = /^(08|53|57|58)[0-9A-Z]{3}$/;
 
-/** Whether an error says that the server or the connection went away (or a deadlock chose us), so that trying again may serve. */
+/**
+ * Whether an error says that the server or the connection went away, that the server is short of something, or that a conflict chose this
+ * statement: the same statement may succeed later.
+ */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && (RETRYABLE.has(code) || code.startsWith("08"));
+  return typeof code === "string" && (RETRYABLE.has(code) || RETRYABLE_CLASS.test(code));
 }

@@ -10,6 +10,11 @@ export interface KeyRow {
   readonly sealed: SealedKey;
 }
 
+/** A wallet's key, and the seconds for which no passphrase is tried on it; 0 where one may be. */
+export interface AdoptedKey extends KeyRow {
+  readonly closed: number;
+}
+
 interface Stored {
   readonly attempt: string;
   readonly style: WalletStyle;
@@ -17,6 +22,7 @@ interface Stored {
   readonly method: SealMethod;
   readonly sealed: Uint8Array;
   readonly verifier: Uint8Array | null;
+  readonly closed: number;
 }
 
 /** Keeps a key that nobody has adopted yet; gives the time, in ms since 1970. */
@@ -29,31 +35,72 @@ export async function insertKey(sql: Queries, { attempt, style, root, sealed }: 
 }
 
 /** The key that a wallet has adopted. */
-export async function keyOf(sql: Queries, wallet: string): Promise<KeyRow | undefined> {
+export async function keyOf(sql: Queries, wallet: string): Promise<AdoptedKey | undefined> {
   const [row] = await sql<Stored[]>`
-    select attempt, style, root, method, sealed, verifier
+    select attempt, style, root, method, sealed, verifier, ${closedFor(sql)} as closed
     from vault_adoption join vault_key using (attempt) where wallet = ${wallet}`;
   if (!row) return undefined;
-  const { attempt, style, root, method, verifier } = row;
+  const { attempt, style, root, method, verifier, closed } = row;
   const key = Uint8Array.from(row.sealed);
   return {
     attempt,
     style,
     root,
     sealed: { method, key, ...(verifier ? { verifier: Uint8Array.from(verifier) } : {}) },
+    closed,
   };
 }
 
+/** Wrong passphrases in a row after which a key is closed for a while. */
+const FREE = 5;
+/** The longest that a key is closed, in seconds. */
+const LONGEST_S = 900;
+
+/** Whole seconds until a passphrase may be tried again, by the database's clock. */
+const closedFor = (sql: Queries) => sql`ceil(greatest(0, extract(epoch from closed_until - now())))::int`;
+
 /**
- * Puts another seal on a key, in the place of `old` where given; the time in ms since 1970, or `undefined` when the key is gone or its seal
- * is no longer the old one.
+ * Counts a wrong passphrase: from the fifth in a row on it closes the key for 1 s, 2 s, 4 s … up to 15 minutes. Gives the seconds for
+ * which others have closed the key since it was read; 0: this passphrase counts as tried.
  */
-export async function replaceSeal(sql: Queries, attempt: string, next: SealedKey, old?: SealedKey) {
+export async function countWrong(sql: Queries, attempt: string): Promise<number> {
+  const counted = await sql`
+    update vault_key set wrong = wrong + 1, closed_until = case when wrong + 1 < ${FREE}::int then closed_until
+      else now() + least(${LONGEST_S}::int, 2 ^ least(wrong + 1 - ${FREE}::int, 30)) * interval '1 second' end
+    where attempt = ${attempt} and closed_until <= now() returning 1`;
+  return counted.length > 0 ? 0 : await closing(sql, attempt);
+}
+
+/** As `countWrong`, after a right passphrase: the count begins again. */
+export async function countRight(sql: Queries, attempt: string): Promise<number> {
+  const [row] = await sql<{ closed: number }[]>`
+    with reset as (update vault_key set wrong = 0 where attempt = ${attempt} and wrong > 0 and closed_until <= now())
+    select ${closedFor(sql)} as closed from vault_key where attempt = ${attempt}`;
+  return row?.closed ?? 0;
+}
+
+async function closing(sql: Queries, attempt: string): Promise<number> {
+  const [row] = await sql<{ closed: number }[]>`
+    select ${closedFor(sql)} as closed from vault_key where attempt = ${attempt}`;
+  return row?.closed ?? 0;
+}
+
+/**
+ * Replaces the seal of the key that a wallet has adopted, only where it is still `old` if that is given. Gives the time in ms since 1970,
+ * later than that of any seal before; `undefined` where the wallet has the key no more or its seal is another one. Wrong passphrases tried on
+ * the old seal do not count. A turn that deletes the wallet waits for the end of the transaction.
+ */
+export async function replaceSeal(
+  sql: Queries,
+  { wallet, attempt }: { readonly wallet: string; readonly attempt: string },
+  next: SealedKey,
+  old?: SealedKey,
+): Promise<number | undefined> {
   const [row] = await sql<{ at: Date }[]>`
-    update vault_key set method = ${next.method}, sealed = ${next.key}, verifier = ${
-    next.verifier ?? null
-  }, updated_at = now()
-    where attempt = ${attempt} and sealed = coalesce(${old?.key ?? null}, sealed) returning updated_at as at`;
+    update vault_key k set method = ${next.method}, sealed = ${next.key}, verifier = ${next.verifier ?? null},
+      updated_at = greatest(now(), k.updated_at + interval '1 millisecond'), wrong = 0, closed_until = '-infinity'
+    from (select attempt from vault_adoption where wallet = ${wallet} and attempt = ${attempt} for key share) a
+    where k.attempt = a.attempt and k.sealed = coalesce(${old?.key ?? null}, k.sealed) returning k.updated_at as at`;
   return row?.at.getTime();
 }
 

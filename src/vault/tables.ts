@@ -13,6 +13,12 @@ export const vaultMigrations: readonly Migration[] = [{
 
     -- whose the keys are; written by turns of wallets alone. What was swept cannot be adopted, and what was adopted is not swept.
     create table vault_adoption (wallet text primary key, attempt text not null unique references vault_key);`,
+}, {
+  id: "vault-2",
+  sql: `
+    -- wrong passphrases since the last right one, and until when none is tried, by this server's clock
+    alter table vault_key add column wrong int not null default 0,
+      add column closed_until timestamptz not null default '-infinity';`,
 }];
 
 /** The table by which the turn that creates a wallet adopts its key, and the one that deletes it gives it up: `{ wallet, attempt }`. */

@@ -8,21 +8,37 @@ import { randomUUID } from "node:crypto";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { ThreadFailure } from "#src/builders/jobs.ts";
-import type { Store } from "#src/store/store.ts";
-import { deleteKey, deleteStray, insertKey, keyOf, type KeyRow, replaceSeal, sealsOf } from "#src/vault/rows.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+import {
+  countRight,
+  countWrong,
+  deleteKey,
+  deleteStray,
+  insertKey,
+  keyOf,
+  type KeyRow,
+  replaceSeal,
+  sealsOf,
+} from "#src/vault/rows.ts";
 import type {
   KeySignature,
   Mnemonic,
   OpenRootInput,
   Path,
+  SealedKey,
   SealMethod,
   ToSign,
   Unseal,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
-/** `no_root_key`: the wallet has public keys alone. `wrong_encryption_passphrase`: the passphrase is another one. */
-export type UnsealFailure = Failure<"no_root_key" | "wrong_encryption_passphrase"> | ThreadFailure;
+/**
+ * `no_root_key`: the wallet has public keys alone. `wrong_encryption_passphrase`: the passphrase is another one.
+ * `too_many_wrong_passphrases`: no passphrase is tried for `retry_after` seconds, be it right or wrong.
+ */
+export type UnsealFailure =
+  | Failure<"no_root_key" | "wrong_encryption_passphrase" | "too_many_wrong_passphrases">
+  | ThreadFailure;
 
 /** What can be told of a wallet's root key. */
 export interface KeyState {
@@ -30,6 +46,15 @@ export interface KeyState {
   /** When the passphrase was set, in ms since 1970. */
   readonly updatedAt: number;
 }
+
+/** A seal that was replaced. */
+export interface SealChange extends KeyState {
+  /** The attempt that put the key into the vault. */
+  readonly attempt: string;
+}
+
+/** Writes what others must learn of a change, in the transaction that makes it: both are committed, or neither is. */
+export type Recording = (sql: Queries, change: SealChange) => Promise<void>;
 
 /** A key in the vault that waits for the turn that adopts it. */
 export interface PutKey {
@@ -69,18 +94,18 @@ export interface Vault {
   ): Promise<Result<readonly Xpub[], UnsealFailure>>;
   /** Whether this is the passphrase of the wallet. */
   verify(wallet: string, passphrase: string, until: Until): Promise<Result<null, UnsealFailure>>;
-  /** Puts a new passphrase in the place of the old one. Of two changes at once one fails as `wrong_encryption_passphrase`. */
+  /** Replaces the passphrase. Of two changes at once one fails as `wrong_encryption_passphrase`. */
   changePassphrase(
     wallet: string,
-    input: { readonly old: string; readonly next: string },
+    input: { readonly old: string; readonly next: string; readonly record: Recording },
     until: Until,
-  ): Promise<Result<KeyState, UnsealFailure>>;
+  ): Promise<Result<SealChange, UnsealFailure>>;
   /** Sets a passphrase by the words that made the wallet; other words are `wrong_mnemonic`. */
   resetPassphrase(
     wallet: string,
-    input: { readonly mnemonic: Omit<Mnemonic, "style">; readonly next: string },
+    input: { readonly mnemonic: Omit<Mnemonic, "style">; readonly next: string; readonly record: Recording },
     until: Until,
-  ): Promise<Result<KeyState, Failure<"no_root_key" | "wrong_mnemonic" | "bad_mnemonic"> | ThreadFailure>>;
+  ): Promise<Result<SealChange, Failure<"no_root_key" | "wrong_mnemonic" | "bad_mnemonic"> | ThreadFailure>>;
   /** What is known of the keys of some wallets; those without a root key are left out. */
   states(wallets: readonly string[]): Promise<ReadonlyMap<string, KeyState>>;
   /** Erases the key of an attempt, after the turn of the delete has removed its adoption. May be called again. */
@@ -100,7 +125,10 @@ export function createVault(
 ): Vault {
   const { sql } = store;
 
-  /** Has a thread open a wallet's key for something. */
+  /**
+   * Has a thread open a wallet's key for something. A passphrase is counted once it has been tried: of many that are tried at once those after
+   * the last free one tell nothing, whether they were right or wrong.
+   */
   async function opened<T>(
     wallet: string,
     passphrase: string,
@@ -108,9 +136,12 @@ export function createVault(
   ): Promise<Result<T, UnsealFailure>> {
     const row = await keyOf(sql, wallet);
     if (!row) return noRootKey(wallet);
+    if (row.closed > 0) return tooManyWrong(wallet, row.closed);
     const done = await job({ style: row.style, sealed: row.sealed, passphrase }, row);
-    if (!done.ok && done.error.code === "wrong_encryption_passphrase") return wrongPassphrase(wallet);
-    return done;
+    if (!done.ok && done.error.code !== "wrong_encryption_passphrase") return done;
+    const closed = await (done.ok ? countRight : countWrong)(sql, row.attempt);
+    if (closed > 0) return tooManyWrong(wallet, closed);
+    return done.ok ? done : wrongPassphrase(wallet);
   }
 
   const signAll: Vault["signAll"] = (wallet, { passphrase, wanted }, until) =>
@@ -123,6 +154,20 @@ export function createVault(
       }
       return ok(signatures);
     });
+
+  /** Replaces a seal together with its record; `undefined` where the wallet's key is another one by now. */
+  const replace = async (
+    wallet: string,
+    { attempt }: KeyRow,
+    { next, old, record }: { readonly next: SealedKey; readonly old?: SealedKey; readonly record: Recording },
+  ): Promise<SealChange | undefined> =>
+    await sql.begin(async (sql) => {
+      const updatedAt = await replaceSeal(sql, { wallet, attempt }, next, old);
+      if (updatedAt === undefined) return undefined;
+      const change = { attempt, method: next.method, updatedAt };
+      await record(sql, change);
+      return change;
+    }) as SealChange | undefined;
 
   return {
     async put(input, until) {
@@ -148,14 +193,18 @@ export function createVault(
       );
       return known.ok ? ok(null) : known;
     },
-    changePassphrase: (wallet, { old, next }, until) =>
-      opened(wallet, old, async (opens, row) => {
-        const resealed = await builders.run("reseal", { ...opens, next }, until);
-        if (!resealed.ok) return resealed;
-        const updatedAt = await replaceSeal(sql, row.attempt, resealed.value, row.sealed);
-        return updatedAt === undefined ? wrongPassphrase(wallet) : ok({ method: resealed.value.method, updatedAt });
-      }),
-    async resetPassphrase(wallet, { mnemonic, next }, until) {
+    async changePassphrase(wallet, { old, next, record }, until) {
+      const resealed = await opened(wallet, old, async (opens, row) => {
+        const made = await builders.run("reseal", { ...opens, next }, until);
+        return made.ok ? ok({ row, sealed: made.value }) : made;
+      });
+      if (!resealed.ok) return resealed;
+      const { row, sealed } = resealed.value;
+      const changed = await replace(wallet, row, { next: sealed, old: row.sealed, record });
+      if (changed !== undefined) return ok(changed);
+      return await keyOf(sql, wallet) === undefined ? noRootKey(wallet) : wrongPassphrase(wallet);
+    },
+    async resetPassphrase(wallet, { mnemonic, next, record }, until) {
       const row = await keyOf(sql, wallet);
       if (!row) return noRootKey(wallet);
       const made = await builders.run("openRoot", {
@@ -167,9 +216,8 @@ export function createVault(
       if (made.value.root !== row.root) {
         return fail("wrong_mnemonic", "These words make another wallet's keys than this one's.", { wallet_id: wallet });
       }
-      const { sealed } = made.value;
-      const updatedAt = await replaceSeal(sql, row.attempt, sealed);
-      return updatedAt === undefined ? noRootKey(wallet) : ok({ method: sealed.method, updatedAt });
+      const changed = await replace(wallet, row, { next: made.value.sealed, record });
+      return changed === undefined ? noRootKey(wallet) : ok(changed);
     },
     async states(wallets) {
       const rows = await sealsOf(sql, wallets);
@@ -199,6 +247,14 @@ function noRootKey(wallet: string) {
   return fail("no_root_key", `The wallet ${wallet} has public keys alone: nothing can be signed for it here.`, {
     wallet_id: wallet,
   });
+}
+
+function tooManyWrong(wallet: string, seconds: number) {
+  return fail(
+    "too_many_wrong_passphrases",
+    `Too many wrong passphrases were tried on the wallet ${wallet}: none is tried for ${seconds} s.`,
+    { wallet_id: wallet, retry_after: seconds },
+  );
 }
 
 function wrongPassphrase(wallet: string) {

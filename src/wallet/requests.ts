@@ -39,11 +39,17 @@ export type Claimed =
   /** The transaction that was made; it may have been submitted. */
   | { readonly state: "made"; readonly transaction: Uint8Array };
 
-/** Who asks for a request, and what they know. */
-export interface Claim {
+/** One attempt at a request. */
+export interface Attempt {
   /** Whose the key is: a wallet, or none. */
   readonly scope: string;
   readonly key: string;
+  /** A random name, used for no other attempt. */
+  readonly attempt: string;
+}
+
+/** Who asks for a request, and what they know. */
+export interface Claim extends Attempt {
   readonly fingerprint: string;
   /** The process that will work on it. */
   readonly holder: string;
@@ -54,10 +60,9 @@ export interface Claim {
 /** Begins a request, or says what became of it. */
 export async function claimRequest(
   sql: Queries,
-  { scope, key, fingerprint, holder, gone = "" }: Claim,
+  { scope, key, attempt, fingerprint, holder, gone = "" }: Claim,
 ): Promise<Claimed> {
   await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;
-  const attempt = crypto.randomUUID();
   const free = sql`r.transaction is null and r.fingerprint = excluded.fingerprint
     and (r.attempt = ${gone} or r.begun_at < now() - ${ABANDONED_MS} * interval '1 millisecond')`;
   const [row] = await sql<
@@ -78,11 +83,19 @@ export async function claimRequest(
     : { state: "busy", attempt: row!.attempt, holder: row!.holder };
 }
 
+/**
+ * Claims a transaction for the request that made it; false where another request made the very same one: each of them is to spend. The key
+ * is none that a client can give.
+ */
+export async function claimTransaction(sql: Queries, scope: string, hash: string): Promise<boolean> {
+  await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;
+  const rows = await sql`insert into wallet_request (scope, key, fingerprint, attempt)
+    values (${scope}, ${`transaction ${hash}`}, ${hash}, ${hash}) on conflict do nothing returning 1`;
+  return rows.length > 0;
+}
+
 /** Says that a request is still being done: nobody may take it over for a while. */
-export async function holdRequest(
-  sql: Queries,
-  { scope, key, attempt }: { readonly scope: string; readonly key: string; readonly attempt: string },
-): Promise<void> {
+export async function holdRequest(sql: Queries, { scope, key, attempt }: Attempt): Promise<void> {
   await sql`update wallet_request set begun_at = now()
     where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
 }
@@ -90,7 +103,7 @@ export async function holdRequest(
 /** Keeps the transaction of a request; false where somebody else took the request over. */
 export async function keepMade(
   sql: Queries,
-  { scope, key, attempt }: { readonly scope: string; readonly key: string; readonly attempt: string },
+  { scope, key, attempt }: Attempt,
   transaction: Uint8Array,
 ): Promise<boolean> {
   const rows = await sql`update wallet_request set transaction = ${transaction}
@@ -99,9 +112,6 @@ export async function keepMade(
 }
 
 /** Gives a request up that came to nothing: the key may be used again. */
-export async function dropRequest(
-  sql: Queries,
-  { scope, key, attempt }: { readonly scope: string; readonly key: string; readonly attempt: string },
-): Promise<void> {
+export async function dropRequest(sql: Queries, { scope, key, attempt }: Attempt): Promise<void> {
   await sql`delete from wallet_request where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
 }

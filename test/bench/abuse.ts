@@ -13,6 +13,7 @@ import { call } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { startArbor } from "./arbor.ts";
 import { percentile, table } from "./machine.ts";
+import { benchRefusals } from "./refusals.ts";
 
 const CLIENTS = 400;
 const DURING_MS = 15_000;
@@ -21,8 +22,10 @@ const RETRY_MS = 1_000;
 /** Requests a second that one client may have, where there is a limit. */
 const LIMIT = 20;
 
-/** Prints what both sides get, without and with a limit. */
+/** Prints what both sides get, without and with a limit; and what it costs to refuse the costliest transactions. */
 export async function benchAbuse(print: (line: string) => void = console.log): Promise<void> {
+  await benchRefusals(print);
+  print("");
   const rows = [];
   for (const [limit, builds] of [[0, 0], [0, 32], [LIMIT, 32], [LIMIT, 8]] as const) {
     rows.push(await under(limit, builds));

@@ -108,7 +108,7 @@ export class Outputs {
     if (scanned.collateral.length > 0) {
       const touched = new Set([...scanned.inputs, ...scanned.references, ...scanned.collateral].map(refKey));
       const run = measure(transaction, known.filter(({ ref }) => touched.has(refKey(ref))));
-      if (!run.ok) throw new Error(`${run.message} ${run.logs.join()}`);
+      if (!run.ok) throw new Error(`${run.message} ${run.kind === "refused" ? run.logs.join() : ""}`);
       const taken = run.redeemers.map(({ units }) => units);
       expect(unitsOf(transaction)).toEqual({
         memory: taken.reduce((sum, { memory }) => sum + memory, 0n),

@@ -39,9 +39,10 @@ export class MemoryChain {
     return scanned;
   }
 
-  /** Takes the last `count` blocks back; slots go on. */
-  rollback(count: number): void {
+  /** Takes the last `count` blocks back. Slots go on, or begin after the last block that is left: then the new branch uses the same ones. */
+  rollback(count: number, slots: "go on" | "again" = "go on"): void {
     this.blocks.splice(this.blocks.length - count, count);
+    if (slots === "again") this.slot = Math.max(this.tip.slot, 0);
   }
 
   get tip(): Tip {
@@ -89,14 +90,17 @@ export function memoryPort(chain: MemoryChain, moods: Moods): RawChainPort {
       }),
     async *follow(points, signal): AsyncIterable<RawStep> {
       let at: Point = points.find(contains) ?? origin;
+      /** What the follower has, oldest first: a new branch may use the slots of these blocks again. */
+      const way = [...points].reverse().filter(({ slot }) => slot <= at.slot);
       yield { type: "backward", point: at, tip: chain.tip };
       while (!signal.aborted) {
         if (moods.lagMs) await wait(moods.random() * moods.lagMs);
         if (moods.drop && moods.random() < moods.drop) throw new Error("the connection is lost");
         if (!contains(at)) {
           // back to the newest block that both know
-          const before = [...chain.blocks].reverse().find(({ scanned }) => scanned.slot < at.slot)?.scanned;
-          at = before ? pointOf(before) : origin;
+          while (way.length > 0 && !contains(way.at(-1)!)) way.pop();
+          const before = chain.blocks.findLast(({ scanned }) => scanned.slot < at.slot)?.scanned;
+          at = way.at(-1) ?? (before ? pointOf(before) : origin);
           yield { type: "backward", point: at, tip: chain.tip };
           continue;
         }
@@ -106,6 +110,7 @@ export function memoryPort(chain: MemoryChain, moods: Moods): RawChainPort {
           continue;
         }
         at = pointOf(next.scanned);
+        way.push(at);
         yield { type: "forward", block: next.bytes, tip: chain.tip };
       }
     },

@@ -100,7 +100,7 @@ export class MemoryIndex {
       for (const row of this.tables.get(table)!) if (after(row.to_slot)) row.to_slot = null;
     }
     const rows = new Map<string, readonly Row[]>();
-    this.answer(this.projection.undoKeys!(affected), rows);
+    this.answer(this.projection.undoKeys!(affected, { from: Number.MAX_SAFE_INTEGER, to: point.slot }), rows);
     const touched = this.projection.undo(point, affected, rows);
     this.told.push(...touched);
     return touched;

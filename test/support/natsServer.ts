@@ -84,13 +84,17 @@ async function serverOf(
 const output = process.env.ARBOR_TEST_OUTPUT ? "inherit" : "ignore";
 
 /** Starts a nats-server on a free port of loopback. */
-export async function startNatsServer(jetstream = true, more: readonly string[] = []): Promise<NatsServer> {
+export async function startNatsServer(
+  jetstream = true,
+  more: readonly string[] = [],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<NatsServer> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-nats-"));
   const port = await freePort();
   const server = await serverOf(port, undefined, (withStream) => {
     const stream = withStream ? ["-js", "-sd", folder] : [];
     const args = ["-a", "127.0.0.1", "-p", String(port), ...stream, ...more];
-    return spawn("nats-server", args, { stdio: ["ignore", "ignore", output], env });
+    return spawn("nats-server", args, { stdio: ["ignore", "ignore", output], env: { ...env, ...variables } });
   }, jetstream);
   return {
     ...server,

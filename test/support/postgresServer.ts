@@ -20,8 +20,11 @@ export interface PostgresServer {
   readonly name: string;
   /** Of the database `postgres`. */
   readonly url: string;
-  /** Ends it as a crash would (SIGQUIT: an immediate shutdown; SIGKILL: no shutdown at all) and starts it again at once. */
-  restart(signal: "SIGQUIT" | "SIGKILL"): Promise<void>;
+  /**
+   * Ends it as a crash would (SIGQUIT: an immediate shutdown; SIGKILL: no shutdown at all) and starts it again `awayMs` milliseconds later,
+   * at once unless given.
+   */
+  restart(signal: "SIGQUIT" | "SIGKILL", awayMs?: number): Promise<void>;
   /** Stops all its processes for some milliseconds: connections stay, and nobody answers. */
   stall(ms: number): Promise<void>;
   /** Ends it and deletes its data. */
@@ -49,9 +52,10 @@ export async function startEmbeddedServer(): Promise<PostgresServer> {
   return {
     name: "embedded PostgreSQL",
     url,
-    restart: async (signal) => {
+    restart: async (signal, awayMs = 0) => {
       process.kill(readPidFile(join(folder, "data"))!.pid, signal);
       await server.lost;
+      await sleep(awayMs);
       server = await startPostgres({ folder, log, port });
     },
     stall: (ms) => stall(readPidFile(join(folder, "data"))!.pid, ms),
@@ -117,8 +121,9 @@ export async function startInstalledServer(native: string): Promise<PostgresServ
   return {
     name: version,
     url: `postgres://${DATABASE_USER}:${readPassword(folder)}@127.0.0.1:${port}/postgres`,
-    restart: async (signal) => {
+    restart: async (signal, awayMs = 0) => {
       await endChild(child, signal);
+      await sleep(awayMs);
       child = await start();
     },
     stall: (ms) => stall(child.pid!, ms),

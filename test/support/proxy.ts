@@ -11,7 +11,14 @@ export interface Proxy {
 }
 
 /** A proxy on a free loopback port. */
-export async function startProxy(to: { readonly host: string; readonly port: number }): Promise<Proxy> {
+export async function startProxy(
+  to: {
+    readonly host: string;
+    readonly port: number;
+    /** Changes what the server sends, as latin1 text; it must keep the length. */
+    readonly answers?: (text: string) => string;
+  },
+): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let server: Server | undefined;
   const listen = (port: number) =>
@@ -20,7 +27,9 @@ export async function startProxy(to: { readonly host: string; readonly port: num
         const outside = connect(to.port, to.host);
         for (const [from, into] of [[inside, outside], [outside, inside]] as const) {
           sockets.add(from);
-          from.pipe(into);
+          const { answers } = to;
+          if (from === inside || answers === undefined) from.pipe(into);
+          else from.on("data", (bytes) => into.write(answers(bytes.toString("latin1")), "latin1"));
           from.on("error", () => {});
           from.on("close", () => {
             sockets.delete(from);

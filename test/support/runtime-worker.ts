@@ -10,6 +10,10 @@ import { accountKind, wire } from "./account.ts";
 import type { Fault, WorkerSettings } from "./runtime.ts";
 
 const settings = JSON.parse(process.env.ARBOR_TEST_WORKER!) as WorkerSettings;
+if (settings.skewMs !== 0) {
+  const now = Date.now;
+  Date.now = () => now() + settings.skewMs;
+}
 const store = openStore(settings.databaseUrl, { max: 8, application: settings.id });
 const leaseStore = openStore(settings.databaseUrl, { max: 1, application: `${settings.id}-leases` });
 const bus = await connectBus({

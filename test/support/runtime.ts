@@ -31,6 +31,8 @@ export interface WorkerSettings {
   readonly sweepMs: number;
   readonly plain: boolean;
   readonly partitions: number;
+  /** How far the worker's clock is ahead, in milliseconds. */
+  readonly skewMs: number;
   readonly level?: "debug" | "info" | "warn" | "error";
 }
 
@@ -49,8 +51,8 @@ export interface Cluster {
   readonly bus: Bus;
   readonly ask: Ask;
   readonly natsUrl: string;
-  /** Starts a worker process; resolves when it serves partitions. Its way to the bus may lead elsewhere. */
-  start(id: string, natsUrl?: string): Promise<WorkerProcess>;
+  /** Starts a worker process; resolves when it serves partitions. Its way to the bus may lead elsewhere, and its clock be wrong. */
+  start(id: string, natsUrl?: string, skewMs?: number): Promise<WorkerProcess>;
   /** Waits until each of some workers serves its share of the partitions, and nobody else any. */
   settled(workers: readonly WorkerProcess[]): Promise<void>;
   /** Waits for a fault to strike. */
@@ -86,7 +88,7 @@ export async function startCluster(infra: Infra, options: ClusterOptions = {}): 
   const struck = new Set<string>();
   bus.subscribe("test.struck", (body) => void struck.add((body as { cause: string }).cause));
   let counter = 0;
-  const start = async (id: string, natsUrl = infra.natsUrl): Promise<WorkerProcess> => {
+  const start = async (id: string, natsUrl = infra.natsUrl, skewMs = 0): Promise<WorkerProcess> => {
     const settings: WorkerSettings = {
       id,
       databaseUrl: infra.databaseUrl,
@@ -96,6 +98,7 @@ export async function startCluster(infra: Infra, options: ClusterOptions = {}): 
       sweepMs: 300,
       plain,
       partitions,
+      skewMs,
       level: (process.env.ARBOR_TEST_LOG as WorkerSettings["level"]) ?? "error",
     };
     const child = runScript("./runtime-worker.ts", "ARBOR_TEST_WORKER", settings);

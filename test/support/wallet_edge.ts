@@ -1,10 +1,11 @@
 /** The wallet service's edge by itself: whatever lies behind it must not be asked. */
+import { systemClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { walletApp } from "#src/edge/wallets/app.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 
 /** Stands for a room: naming its parts does nothing, asking it is a fault of the test. */
-function unasked<T>(name: string): T {
+export function unasked<T>(name: string): T {
   const target = () => {};
   return new Proxy(target, {
     get: (_, key) => typeof key === "symbol" || key === "then" ? undefined : unasked(`${name}.${key}`),
@@ -17,15 +18,16 @@ function unasked<T>(name: string): T {
 }
 
 /** An app of which only the frame, the schemas and the document can answer. */
-export function edgeAlone() {
-  const rooms = ["store", "ask", "build", "port", "vault", "builders", "events", "presence", "wake"] as const;
+export function edgeAlone(health: WalletEdgeOptions["health"] = () => {}) {
+  const rooms = ["store", "ask", "ring", "build", "port", "vault", "builders", "events", "presence", "wake"] as const;
   return walletApp({
     ...Object.fromEntries(rooms.map((room) => [room, unasked(room)])),
     networkId: 0,
     networkMagic: 42,
     toleranceS: 300,
+    clock: systemClock,
     clocked: true,
-    health: () => {},
+    health,
     log: silentLog,
   } as unknown as WalletEdgeOptions);
 }

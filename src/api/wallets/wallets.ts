@@ -63,6 +63,7 @@ export const walletChange = z.object({
   one_change_address_mode: oneChange.optional(),
   selection: selection.optional(),
 }).meta({ id: "WalletChange" });
+export type WalletChange = z.output<typeof walletChange>;
 
 // strict: who gives both is not guessed at
 const byOld = z.strictObject({

@@ -43,6 +43,8 @@ export interface OpenRequest {
   readonly operation: Operation;
   /** Digest of the key, in hexadecimal. */
   readonly path: string;
+  /** Where in the chain it was made: `position` is 65536 times the transaction's index in the block, and the output's. */
+  readonly made: { readonly slot: number; readonly position: number };
 }
 
 const bytes = (value: unknown) => new Uint8Array(value as Uint8Array);
@@ -84,6 +86,7 @@ function requestOf(row: Row): OpenRequest {
     key: bytes(row.key),
     operation: operationOf(row),
     path: row.path as string,
+    made: { slot: Number(row.from_slot), position: Number(row.position) },
   };
 }
 
@@ -107,11 +110,26 @@ export async function readTokens(sql: Queries): Promise<TokenLine[]> {
   return rows.map(({ ref, ...row }) => ({ ...row, ref: parseRefKey(ref) }));
 }
 
-/** Open requests of a token in the ledger's order of their outputs: all, or the first of them. */
-export async function readRequests(sql: Queries, token: string, most?: number): Promise<OpenRequest[]> {
+/** Open requests of a token in the ledger's order of their outputs. */
+export async function readRequests(sql: Queries, token: string): Promise<OpenRequest[]> {
+  const rows = await sql<Row[]>`
+    select * from token_request where token = ${token} and to_slot is null order by left(ref, 64), substr(ref, 66)::int`;
+  return rows.map(requestOf);
+}
+
+/** Open requests of a token in the order in which they came into the chain, at most so many. */
+export async function readOldestRequests(sql: Queries, token: string, most: number): Promise<OpenRequest[]> {
   const rows = await sql<Row[]>`
     select * from token_request where token = ${token} and to_slot is null
-    order by left(ref, 64), substr(ref, 66)::int limit ${most ?? null}`;
+    order by from_slot, position, ref limit ${most}`;
+  return rows.map(requestOf);
+}
+
+/** Open requests for one key of a token, by the key's digest, in the order in which they came into the chain. */
+export async function readRequestsOf(sql: Queries, token: string, path: string): Promise<OpenRequest[]> {
+  const rows = await sql<Row[]>`
+    select * from token_request where token = ${token} and path = ${path} and to_slot is null
+    order by from_slot, position, ref`;
   return rows.map(requestOf);
 }
 

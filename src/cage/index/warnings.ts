@@ -1,7 +1,7 @@
 /** What is known against a request before it is made: how it would fare once the open requests of its key apply. */
 import { equalBytes, toHex } from "#src/base/bytes.ts";
 import type { Operation } from "#src/cage/datum.ts";
-import { readFactsAt, readRequests } from "#src/cage/index/read.ts";
+import { readFactsAt, readRequestsOf } from "#src/cage/index/read.ts";
 import { digest } from "#src/forestry/hash.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -36,7 +36,7 @@ export async function requestWarnings(
 ): Promise<Warning[]> {
   const path = toHex(digest(key));
   let value = (await readFactsAt(sql, token, [path])).get(path);
-  const open = (await readRequests(sql, token)).filter((request) => request.path === path);
+  const open = await readRequestsOf(sql, token, path);
   for (const request of open) value = after(value, request.operation).value;
   const { failed } = after(value, operation);
   if (!failed) return [];

@@ -1,7 +1,7 @@
 /** Where a transaction's money comes from and goes to, address by address, and what is at risk. */
 import { paymentKeyHash } from "#src/cardano/address.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
-import { addValues, lovelace, sameValue, subtractValues, sumValues, type Value } from "#src/cardano/value.ts";
+import { addValues, lovelace, sameValue, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
 import type { Summary } from "#src/api/summary.ts";
 import { assetsTold, inputTold, type KnownOutputs, outputTold, partyOf, textOf } from "#src/cage/summary/outputs.ts";
 import type { ReadTransaction } from "#src/cage/summary/read.ts";
@@ -26,17 +26,16 @@ export function effectsTold(
   viewer: string | undefined,
 ): Pick<Summary, "net" | "effects"> {
   const { spends, makes } = moved(read);
-  const sums = new Map<string, Value>();
-  const zero = lovelace(0n);
+  const sums = new Map<string, ValueSum>();
+  const add = ({ address, value }: Output, sign: 1n | -1n) =>
+    sums.set(address, (sums.get(address) ?? new ValueSum()).add(value, sign));
   const inputs = outputsOf(spends, known);
-  for (const output of inputs) {
-    if (output) sums.set(output.address, subtractValues(sums.get(output.address) ?? zero, output.value));
-  }
-  for (const { address, value } of makes) sums.set(address, addValues(sums.get(address) ?? zero, value));
+  for (const output of inputs) if (output) add(output, -1n);
+  for (const output of makes) add(output, 1n);
   const effect = (value: Value) => ({ lovelace: value.lovelace, assets: assetsTold(value.assets) });
   const complete = viewer !== undefined && !inputs.includes(undefined);
   return {
-    net: complete ? effect(sums.get(viewer) ?? zero) : null,
+    net: complete ? effect(sums.get(viewer) ?? lovelace(0n)) : null,
     effects: [...sums].map(([address, value]) => ({
       address: textOf(address),
       whose: partyOf(address, viewer),

@@ -12,6 +12,9 @@ export interface RetractInput extends BuildInput {
   readonly request: Utxo;
 }
 
+/** Why an address may not take a request back. */
+export const NOT_REQUESTER = fail("not_owner", "The request is not one of this address.");
+
 /** Builds the transaction that takes a request back; `not_owner` unless the address has the payment key of its refund address. */
 export function buildRetract(input: RetractInput, measure: Measure): Result<Built, BuildFailure> {
   const from = requester(input);
@@ -19,7 +22,7 @@ export function buildRetract(input: RetractInput, measure: Measure): Result<Buil
   const { request } = input;
   const datum = request.output.datum && decodeDatum(request.output.datum);
   if (datum?.type !== "request" || datum.request.refund.payment !== from.value.payment) {
-    return fail("not_owner", "The request is not one of this address.");
+    return NOT_REQUESTER;
   }
   return finish(input, from.value, {
     inputs: [request],

@@ -15,6 +15,9 @@ export interface OwnedState {
   readonly state: State;
 }
 
+/** Why an address may not do what is the owner's to do. */
+export const NOT_OWNER = fail("not_owner", "The token is not one of this address.");
+
 /** Reads a state output whose owner asks. Throws a `TypeError` for an output that is no state of this contract: the index holds none. */
 export function ownedState(input: BuildInput, utxo: Utxo): Result<OwnedState, BuildFailure> {
   const owner = requester(input);
@@ -22,7 +25,7 @@ export function ownedState(input: BuildInput, utxo: Utxo): Result<OwnedState, Bu
   const datum = utxo.output.datum && decodeDatum(utxo.output.datum);
   const asset = [...utxo.output.value.assets.keys()].find((id) => policyOf(id) === input.script.hash);
   if (datum?.type !== "state" || asset === undefined) throw new TypeError("an output that is no token's state");
-  if (datum.state.owner !== owner.value.payment) return fail("not_owner", "The token is not one of this address.");
+  if (datum.state.owner !== owner.value.payment) return NOT_OWNER;
   return ok({ owner: owner.value, token: nameOf(asset), state: datum.state });
 }
 

@@ -70,14 +70,15 @@ export function readWitnesses(item: Item | undefined): Witnesses {
       scripts.set(script.hash, script);
     }
   }
-  const datums = list(4, "datums", (datum) => [hash256(raw(datum)), plutusData(datum)] as const);
+  // of thousands of datums most are the same: there are few short ones
+  const datums = new Map(list(4, "datums", (datum) => [toHex(raw(datum)), datum] as const));
   const rawDatums = found.get(4);
   const redeemers = found.get(5);
   return {
     keys: list(0, "signatures", readKeyWitness),
     bootstraps: list(2, "Byron signatures", readBootstrap),
     scripts,
-    datums: new Map(datums),
+    datums: new Map([...datums.values()].map((datum) => [hash256(raw(datum)), plutusData(datum)])),
     redeemers: redeemers ? readRedeemers(redeemers) : [],
     ...(rawDatums ? { rawDatums: raw(rawDatums) } : {}),
     ...(redeemers ? { rawRedeemers: raw(redeemers) } : {}),

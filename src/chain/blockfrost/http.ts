@@ -8,6 +8,7 @@
 import { sleep } from "#src/base/clock.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
+import { retryAfterMs } from "#src/base/retryAfter.ts";
 import { type ApiCode, ApiError, apiError } from "#src/chain/blockfrost/errors.ts";
 import { Pace, type Rate } from "#src/chain/blockfrost/pace.ts";
 
@@ -137,8 +138,8 @@ export class Http {
         signal: AbortSignal.any([stop, late]),
       });
       const text = await this.bounded(response);
-      const seconds = Number(response.headers.get("retry-after") ?? NaN);
-      return { status: response.status, text, ...(seconds >= 0 ? { retryAfter: seconds * 1_000 } : {}) };
+      const retryAfter = retryAfterMs(response.headers.get("retry-after"));
+      return { status: response.status, text, ...(retryAfter === undefined ? {} : { retryAfter }) };
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (stop.aborted) throw apiError("aborted", `What was asked of ${this.where} is no longer wanted.`);

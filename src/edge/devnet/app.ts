@@ -10,6 +10,7 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort } from "#src/chain/port.ts";
 import { parametersToJson } from "#src/devnet/parametersJson.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/edge/devnet/ledger.ts";
+import { mountDocs } from "#src/edge/docs.ts";
 import { guardOrigins, type Origins } from "#src/edge/devnet/origins.ts";
 import { HttpFailure, refusalOf } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
@@ -40,7 +41,7 @@ const refusal = refusalOf({
 
 const BAD_ORIGIN = "`bad_origin`: a page of another site asks, which `--devnet-origins` does not name";
 
-/** The app; `/openapi.json` describes it. */
+/** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   const { devnet, port, health, log, origins = [], topupMs = 10_000 } = options;
   const app = publicApp("devnet", log);
@@ -186,10 +187,12 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   ledgerRoutes(app, options);
   health(app);
 
-  app.doc31("/openapi.json", {
-    openapi: "3.1.0",
-    info: { title: "Arbor devnet", version: "1.0.0", description: "A Cardano network of one, with a faucet." },
-  });
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: { title: "Arbor devnet", version: "1.0.0", description: "A Cardano network of one, with a faucet." },
+    });
+  mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
   return app;
 }
 

@@ -8,7 +8,7 @@
  */
 import type { MiddlewareHandler } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { isLoopback } from "#src/edge/operator/guard.ts";
+import { hostnameOf, isAddress, isOfMachine } from "#src/edge/sites.ts";
 
 /** Origins that may, beside those of this machine; `*` is all. */
 export type Origins = readonly string[];
@@ -42,12 +42,7 @@ export function guardOrigins(origins: Origins): MiddlewareHandler {
 
 /** Whether a page comes from this machine: from localhost, or from the address that the request was sent to. */
 function isNear(origin: string, host: string | undefined): boolean {
-  const page = hostOf(origin);
+  const page = hostnameOf(origin);
   if (page === undefined) return false;
-  if (isLoopback(page) || page.endsWith(".localhost")) return true;
-  return page === hostOf(`http://${host}`) && (page.startsWith("[") || /^\d+(\.\d+){3}$/.test(page));
-}
-
-function hostOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname : undefined;
+  return isOfMachine(page) || (page === hostnameOf(`http://${host}`) && isAddress(page));
 }

@@ -1,6 +1,7 @@
 /** The operator service over HTTP: what every actor is doing, and what an operator may do about it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Log } from "#src/base/log.ts";
+import { mountDocs } from "#src/edge/docs.ts";
 import { careful, guard, type GuardOptions } from "#src/edge/operator/guard.ts";
 import { serviceApp } from "#src/edge/service.ts";
 
@@ -14,49 +15,56 @@ export interface OperatorOptions {
   readonly log: Log;
 }
 
-/** The app; `/openapi.json` describes it. */
+/** What the API page adds to its requests: what the guard wants of changes, and the token that the operator pages keep in this tab. */
+const DOCS_HEADERS = `{
+      "Arbor-Operator": "1",
+      ...(sessionStorage.getItem("arbor-operator-token") === null
+        ? {}
+        : { Authorization: "Bearer " + sessionStorage.getItem("arbor-operator-token") }),
+    }`;
+
+/** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function operatorApp({ guard: guarding, parts, log }: OperatorOptions): OpenAPIHono {
   const app = serviceApp("operator", log);
   app.use(careful, guard(guarding));
   for (const part of parts) part(app);
-  const document = describe(app, guarding.token !== undefined);
-  app.get("/openapi.json", (c) => c.json(document()));
+  mountDocs(app, {
+    document: () => describe(app, guarding.token !== undefined),
+    examples: new URL("./examples.json", import.meta.url),
+    headers: DOCS_HEADERS,
+  });
   return app;
 }
 
 const CHANGES = ["post", "put", "delete"] as const;
 
-/** The OpenAPI document, made when it is first asked for, with what the guard wants of every call. */
+/** The OpenAPI document, with what the guard wants of every call. */
 function describe(app: OpenAPIHono, withToken: boolean) {
-  const make = () => {
-    if (withToken) {
-      app.openAPIRegistry.registerComponent("securitySchemes", "operator", { type: "http", scheme: "bearer" });
+  if (withToken) {
+    app.openAPIRegistry.registerComponent("securitySchemes", "operator", { type: "http", scheme: "bearer" });
+  }
+  const document = app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "Arbor operator service",
+      version: "1.0.0",
+      description: "What every actor is doing, every transition as it happens, and what an operator may do about it.",
+    },
+    ...(withToken ? { security: [{ operator: [] }] } : {}),
+  });
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const method of CHANGES) {
+      const operation = path[method];
+      if (operation === undefined) continue;
+      operation.parameters = [...operation.parameters ?? [], {
+        name: "Arbor-Operator",
+        in: "header",
+        required: true,
+        description: "Anything but nothing: a page of another site cannot send it.",
+        schema: { type: "string" },
+        example: "1",
+      }];
     }
-    const document = app.getOpenAPI31Document({
-      openapi: "3.1.0",
-      info: {
-        title: "Arbor operator service",
-        version: "1.0.0",
-        description: "What every actor is doing, every transition as it happens, and what an operator may do about it.",
-      },
-      ...(withToken ? { security: [{ operator: [] }] } : {}),
-    });
-    for (const path of Object.values(document.paths ?? {})) {
-      for (const method of CHANGES) {
-        const operation = path[method];
-        if (operation === undefined) continue;
-        operation.parameters = [...operation.parameters ?? [], {
-          name: "Arbor-Operator",
-          in: "header",
-          required: true,
-          description: "Anything but nothing: a page of another site cannot send it.",
-          schema: { type: "string" },
-          example: "1",
-        }];
-      }
-    }
-    return document;
-  };
-  let made: ReturnType<typeof make> | undefined;
-  return () => made ??= make();
+  }
+  return document;
 }

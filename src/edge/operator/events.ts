@@ -5,16 +5,15 @@
  * later, from the rows. The stream's `id` is a position in commit order, sent at the beginning, with each transition and with each
  * keep-alive, so that a client that filters does not fall behind what is kept.
  */
-import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
-import { errorBody } from "#src/api/errors.ts";
 import { eventsQuery, position as positionSchema } from "#src/api/events.ts";
 import { toJson } from "#src/base/json.ts";
-import { check, RETRY_LATER } from "#src/edge/route.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { admitReader, eventStream, KEEP_ALIVE_MS, MOST_READERS } from "#src/edge/eventStream.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
+import { endpoint } from "#src/edge/route.ts";
 import type { EventBatch, EventLog } from "#src/runtime/eventLog.ts";
 import { cloudEvent } from "#src/runtime/events.ts";
 import { parsePosition, type Position, positionText } from "#src/runtime/position.ts";
@@ -32,11 +31,22 @@ export function eventRoutes(
   { events, keepAliveMs = KEEP_ALIVE_MS, most = MOST_READERS }: EventRouteOptions,
 ): OperatorPart {
   return (app: OpenAPIHono) => {
-    describe(app);
-    app.get("/events", async (c) => {
-      const query = check(z.object(eventsQuery), c.req.query(), "query");
+    endpoint(app, {
+      method: "get",
+      path: "/events",
+      summary: "Transitions as they happen, as server-sent events",
+      description:
+        "`event: transition` with a CloudEvent as data; `event: reset` where older transitions than those asked for " +
+        "were deleted, with the position from which the stream goes on. Each `id` is a position in the order of commits, to be " +
+        "sent as Last-Event-ID by a client that comes back. Load the state after the stream is open and drop events that are " +
+        "not newer than its version.",
+      query: eventsQuery,
+      headers: { "last-event-id": positionSchema.optional() },
+      produces: "text/event-stream",
+      answer: z.string(),
+      refusals: { 400: "`bad_request`, `bad_position`", 503: "`too_many_readers`" },
+    }, async ({ query: { from: asked, ...filter }, context: c }) => {
       admitReader(events, most);
-      const { from: asked, ...filter } = query;
       const from = await beginning(c, asked, events);
       const ended = new AbortController();
       const batches = events.follow(from, filter, ended.signal);
@@ -73,27 +83,4 @@ function written({ events, position, reset }: EventBatch): string {
     }\n\n`;
   }
   return text;
-}
-
-function describe(app: OpenAPIHono): void {
-  app.openAPIRegistry.registerPath(createRoute({
-    method: "get",
-    path: "/events",
-    summary: "Transitions as they happen, as server-sent events",
-    description:
-      "`event: transition` with a CloudEvent as data; `event: reset` where older transitions than those asked for " +
-      "were deleted, with the position from which the stream goes on. Each `id` is a position in the order of commits, to be " +
-      "sent as Last-Event-ID by a client that comes back. Load the state after the stream is open and drop events that are " +
-      "not newer than its version.",
-    request: { query: z.object(eventsQuery), headers: z.object({ "last-event-id": positionSchema.optional() }) },
-    responses: {
-      200: { description: "The stream.", content: { "text/event-stream": { schema: z.string() } } },
-      400: { description: "`bad_request`, `bad_position`", content: { "application/json": { schema: errorBody } } },
-      503: {
-        description: "`too_many_readers`",
-        headers: RETRY_LATER,
-        content: { "application/json": { schema: errorBody } },
-      },
-    },
-  }));
 }

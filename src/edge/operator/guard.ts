@@ -21,7 +21,7 @@ export const TOKEN_LENGTH = 16;
 
 const LOOPBACK_HOST = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?$/i;
 /** What a browser loads before anybody could give it a token, and what watches over processes. */
-const OPEN = /^\/(|ui|ui\/.*|favicon\.ico|health|ready)$/;
+const OPEN = /^\/(|ui|ui\/.*|docs|docs\/.*|favicon\.ico|health|ready)$/;
 const CHANGES = new Set(["POST", "PUT", "DELETE", "PATCH"]);
 
 /** Whether a host to listen on is reached from this machine alone. */

@@ -39,7 +39,7 @@ export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
         "`not_possible`, `paused`; `out_of_order`: later events of the input log were read since; `superseded`: a later " +
         "reminder of that name stands; `lapsed`: its row went when its time was over",
       422: "`failed`: it failed again, and left a new letter; `invalid`, `unknown_kind`: no worker takes it any more",
-      503: "`unavailable`: asked again, it is applied once all the same; `overloaded`",
+      503: "`unavailable`: asked again, it is applied once all the same; `overloaded`; `newer_version`",
     },
   }, async ({ params: { n } }) => {
     const retried = await letters.retry(n);

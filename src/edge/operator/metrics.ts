@@ -3,7 +3,6 @@
  *
  * What is read from rows is the same at every edge of one database: take the `max` over instances, never the sum.
  */
-import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { inTime } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -11,6 +10,7 @@ import { type Gauge, metrics, METRICS_TYPE } from "#src/base/metrics.ts";
 import { readCursor } from "#src/chain/cursor.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { memo } from "#src/edge/operator/memo.ts";
+import { endpoint } from "#src/edge/route.ts";
 import { readBacklog, readTroubles } from "#src/runtime/census.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -22,6 +22,7 @@ const rows = {
   unreadAge: gauge("arbor_inputs_oldest_seconds", "Age of the oldest unread row of the chain log, in seconds."),
   open: gauge("arbor_effects_open", "Effects without an outcome."),
   failing: gauge("arbor_effects_failing", "Effects that failed and are tried again."),
+  openAge: gauge("arbor_effects_oldest_seconds", "For how long the effect due for the longest is due, in seconds."),
   pending: gauge("arbor_reminders_pending", "Reminders that have not fired."),
   overdue: gauge("arbor_reminders_overdue", "Reminders whose time has come."),
   deadLetters: gauge("arbor_dead_letters", "Events set aside that nobody has retried or dropped."),
@@ -50,6 +51,7 @@ function setRows([backlog, troubles, cursor]: Rows): void {
   rows.unreadAge.set((inputs.oldestMs ?? 0) / 1_000);
   rows.open.set(effects.open);
   rows.failing.set(effects.failing);
+  rows.openAge.set((effects.oldestMs ?? 0) / 1_000);
   rows.pending.set(reminders.pending);
   rows.overdue.set(reminders.overdue);
   rows.deadLetters.set(troubles.deadLetters);
@@ -79,17 +81,16 @@ export function metricsRoutes({ store, log }: { store: Store; log: Log }): Opera
     }
   };
   return (app) => {
-    app.openAPIRegistry.registerPath(createRoute({
+    endpoint(app, {
       method: "get",
       path: "/metrics",
       summary: "Numbers for Prometheus",
-      responses: {
-        200: { description: "Prometheus's text format.", content: { "text/plain": { schema: z.string() } } },
-      },
-    }));
-    app.get("/metrics", async (c) => {
+      description: "Prometheus's text format.",
+      produces: "text/plain",
+      answer: z.string(),
+    }, async ({ context }) => {
       await read();
-      return c.body(metrics.text(), 200, { "content-type": METRICS_TYPE });
+      return context.body(metrics.text(), 200, { "content-type": METRICS_TYPE });
     });
   };
 }

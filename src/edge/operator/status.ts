@@ -26,6 +26,7 @@ export const refusal = refusalOf({
   too_large: 422,
   unknown_kind: 422,
   devnet_unavailable: 503,
+  newer_version: 503,
   not_moved: 503,
   overloaded: 503,
   unavailable: 503,

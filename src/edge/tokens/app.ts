@@ -1,7 +1,7 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { mountDocs } from "#src/edge/docs.ts";
-import { buildLimit, rateLimit } from "#src/edge/rateLimit.ts";
+import { rateLimit } from "#src/edge/rateLimit.ts";
 import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { configRoutes } from "#src/edge/tokens/config.ts";
@@ -20,13 +20,10 @@ import { waitRoutes } from "#src/edge/tokens/wait.ts";
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
-  const app = publicApp("tokens", options.log);
+  const app = publicApp("tokens", options.log, options.sites);
   // whoever asks whether this lives is not counted
   options.health(app);
-  if (options.rateLimit) {
-    app.use(rateLimit(options.rateLimit));
-    app.use("/transaction/:address/*", buildLimit(options.rateLimit));
-  }
+  if (options.rateLimit) app.use(rateLimit(options.rateLimit));
   const desk = openDesk(options);
   transactionRoutes(app, desk);
   explainRoutes(app, desk);
@@ -40,16 +37,18 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   waitRoutes(app, desk);
   clientRoutes(app, desk);
   pageRoutes(app);
-  mountDocs(app);
-  app.doc31("/openapi.json", {
-    openapi: "3.1.0",
-    info: {
-      title: "Arbor token service",
-      version: "1.0.0",
-      description:
-        "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
-        "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`.",
-    },
-  });
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: {
+        title: "Arbor token service",
+        version: "1.0.0",
+        description:
+          "Authenticated facts on Cardano: unsigned transactions to sign, signed ones to submit, tokens to read. " +
+          "A service that was started with a rate limit answers 429 `rate_limited` with `Retry-After` to who asks more; builds beyond so many at a time of one client are 429 `too_many_builds`. " +
+          "Under a name that it was not given it answers 403 `bad_host`, to pages of other sites 403 `bad_origin`.",
+      },
+    });
+  mountDocs(app, { document, examples: new URL("./examples.json", import.meta.url) });
   return app;
 }

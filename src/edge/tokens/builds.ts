@@ -4,26 +4,31 @@ import { z } from "zod";
 import * as api from "#src/api/tokens.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { readRequest } from "#src/cage/index/read.ts";
+import { bytesOf } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { endpoint } from "#src/edge/route.ts";
-import { ACTING, BUILDING, type Desk, GONE, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
+import { check } from "#src/edge/route.ts";
+import { BUILDING, building, type Desk, GONE, timeOf } from "#src/edge/tokens/desk.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { told } from "#src/edge/tokens/telling.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 
 const MAX_REQUESTS = 200;
 const address = { address: api.addressText };
+/** Texts that stand for bytes: one that spells UTF-8 out as bytes would be another text when it is read. */
+const writable = z.record(
+  z.string(),
+  z.string().refine((text) => bytesOf(text) !== undefined, "lone surrogates must not spell UTF-8"),
+);
 const ofToken = { ...address, tokenId: api.tokenId };
 
 /** Adds `/transaction/{address}/…`. */
 export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, requester, alive, built, boot } = desk;
-  endpoint(app, {
+  const { store, requester, buildable, built, boot } = desk;
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/boot-token",
     summary: "Build the transaction that creates a token",
     params: address,
-    headers,
     answer: api.unsignedBoot,
     refusals: BUILDING,
   }, async ({ params, context }) => {
@@ -40,30 +45,29 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     ["delete", api.deleteBody, "Build a request to remove a fact"],
   ] as const;
   for (const [type, schema, summary] of requests) {
-    endpoint(app, {
+    building(app, desk, {
       method: "post",
       path: `/transaction/:address/request-${type}/:tokenId`,
       summary,
       params: ofToken,
       body: schema as z.ZodType<{ key: string; newValue?: string; oldValue?: string }>,
-      headers,
       answer: api.unsignedRequest,
-      refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `paused`" },
+      refusals: { ...GONE, ...BUILDING, 409: "`token_quarantined`, `token_pending`, `paused`" },
     }, async ({ params, body, context }) => {
       const from = requester(params.address);
-      await alive(params.tokenId);
+      check(writable, body, "body");
+      await buildable(params.tokenId);
       return await built(context, params.tokenId, "request", { address: from, type, ...body });
     });
   }
 
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/retract-change/:outputRef",
     summary: "Build the transaction that takes a request back",
     params: { ...address, outputRef: api.outputRef },
-    headers,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...ACTING },
+    refusals: { 403: "`not_owner`", 404: "`request_unknown`", ...BUILDING, 409: "`request_pending`, `paused`" },
   }, async ({ params, context }) => {
     const from = requester(params.address);
     const found = await readRequest(store.sql, refRow(params.outputRef));
@@ -71,27 +75,28 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
   });
 
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/update-token/:tokenId",
     summary: "Build the transaction that applies requests",
     description:
-      "Those that are named, all or none; or, where none is, of all that are open as many as can be applied at their turn and as fit. " +
+      "Those that are named, all or none; or, where none is, of all that are open as many as can be applied and as fit, the oldest " +
+      "first: of requests that exclude each other the one that came into the chain first is applied, and the others say to which they lost. " +
       "A dry run tells what an update would do with them, and what it would leave: it offers nothing to sign.",
     params: ofToken,
     query: { request: z.array(api.outputRef).max(MAX_REQUESTS).default([]), dryRun: api.flag.optional() },
-    headers,
     answer: z.union([api.unsignedUpdate, api.updateDryRun]),
     refusals: {
       403: "`not_owner`",
       ...GONE,
       ...BUILDING,
-      409: "`requests_fail`, with a reason for each; `nothing_to_apply`, `token_quarantined`, `paused`",
+      409:
+        "`requests_fail`, with a reason for each; `nothing_to_apply`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
     const from = requester(params.address);
     const named = [...new Set(query.request)].map(refRow);
-    await alive(params.tokenId);
+    await buildable(params.tokenId);
     return await built(context, params.tokenId, "update", {
       address: from,
       dryRun: query.dryRun ?? false,
@@ -99,38 +104,36 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     });
   });
 
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/transfer-token/:tokenId",
     summary: "Build the transaction that gives a token to another owner",
     description: "Both owners sign it: the contract gives a token to nobody who did not agree.",
     params: ofToken,
     query: { to: api.addressText },
-    headers,
     answer: api.unsignedTransfer,
     refusals: {
       403: "`not_owner`",
       ...GONE,
       ...BUILDING,
-      409: "`owner_unchanged`, `token_quarantined`, `paused`",
+      409: "`owner_unchanged`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
     const [from, to] = [requester(params.address), requester(query.to)];
-    await alive(params.tokenId);
+    await buildable(params.tokenId);
     return await built(context, params.tokenId, "transfer", { address: from, to });
   });
 
-  endpoint(app, {
+  building(app, desk, {
     method: "get",
     path: "/transaction/:address/end-token/:tokenId",
     summary: "Build the transaction that ends a token",
     params: ofToken,
-    headers,
     answer: api.unsigned,
-    refusals: { 403: "`not_owner`", ...GONE, ...ACTING },
+    refusals: { 403: "`not_owner`", ...GONE, ...BUILDING, 409: "`token_pending`, `paused`" },
   }, async ({ params, context }) => {
     const from = requester(params.address);
-    await alive(params.tokenId);
+    await buildable(params.tokenId);
     return await built(context, params.tokenId, "end", { address: from });
   });
 }

@@ -2,19 +2,17 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { explainBody, summary } from "#src/api/summary.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { endpoint } from "#src/edge/route.ts";
-import { type Desk, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
+import { building, type Desk, timeOf } from "#src/edge/tokens/desk.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { tell } from "#src/edge/tokens/telling.ts";
 
 /** Adds `/transaction/explain`. */
 export function explainRoutes(app: OpenAPIHono, desk: Desk): void {
-  endpoint(app, {
+  building(app, desk, {
     method: "post",
     path: "/transaction/explain",
     summary: "What a transaction does, signed or not",
     body: explainBody,
-    headers,
     answer: summary,
     refusals: {
       400: "`bad_request`, `malformed_json`, `bad_address`, `undecodable`",

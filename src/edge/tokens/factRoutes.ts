@@ -86,7 +86,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Desk)
       ? undefined
       : readCursorText(asked.after, (value) => cursorOf(value, [], ["state", "place"]));
     const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
-    const since = asked.since === undefined ? undefined : await slotOf(sql, token, asked.since);
+    const since = asked.since === undefined ? undefined : await slotOf(sql, token, asked.since, now.state.slot);
     const slots = asked.slots ?? factSlots;
     const etag = etagOf(
       TELLING,
@@ -118,9 +118,13 @@ async function stateAt(sql: Queries, token: string, ref: string): Promise<StateP
   return state;
 }
 
-/** The slot after which a client wants the changes. */
-async function slotOf(sql: Queries, token: string, since: string): Promise<number> {
-  if (!since.includes("-", 1)) return Number(since);
+/** The slot after which a client wants the changes; `newest` is that of the token's state. */
+async function slotOf(sql: Queries, token: string, since: string, newest: number): Promise<number> {
+  if (!since.includes("-", 1)) {
+    // the state that the client has is not in the chain any more
+    if (Number(since) > newest) throw rolledBack();
+    return Number(since);
+  }
   const state = await stateAt(sql, token, refRow(since));
   // of a block with several states no row tells which changes came after the first
   return state.passed ? state.slot - 1 : state.slot;

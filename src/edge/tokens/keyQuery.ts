@@ -1,12 +1,13 @@
 /** Keys and their beginnings out of a URL's query, where they may be any bytes: read from the URL itself, as `askedKey` does. */
-import { fromHex, isHex, utf8 } from "#src/base/bytes.ts";
+import { fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
 /** The bytes of a parameter, percent-encoded or in hexadecimal; undefined where it is not given. Throws `HttpFailure` 400 `bad_request`. */
 export function queryBytes(url: string, name: string, encoding: "text" | "hex"): Uint8Array | undefined {
-  const given = new URL(url).search.slice(1).split("&").find((one) => one === name || one.startsWith(`${name}=`));
+  const pairs = new URL(url).search.slice(1).split("&").map((pair) => /^([^=]*)=?(.*)$/.exec(pair)!);
+  const given = pairs.find(([, written]) => fromUtf8(formDecoded(written!)) === name)?.[2];
   if (given === undefined) return undefined;
-  const bytes = formDecoded(given.slice(name.length + 1));
+  const bytes = formDecoded(given);
   if (encoding === "text") return bytes;
   const digits = String.fromCharCode(...bytes);
   if (!isHex(digits)) throw new HttpFailure(400, "bad_request", `${name} is not in hexadecimal.`);

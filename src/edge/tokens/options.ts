@@ -5,6 +5,7 @@ import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { RateLimit } from "#src/edge/rateLimit.ts";
+import type { Sites } from "#src/edge/sites.ts";
 import type { Ask } from "#src/runtime/ask.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
@@ -31,6 +32,8 @@ export interface TokenEdgeOptions {
   readonly builders: Pick<Builders, "run">;
   /** Adds what says whether this process lives and is ready. */
   readonly health: (app: OpenAPIHono) => void;
+  /** Names that it answers to, and pages that may call it; all where undefined. */
+  readonly sites?: Sites;
   /** How much one client may ask; as much as it likes where undefined. */
   readonly rateLimit?: RateLimit;
   readonly log: Log;

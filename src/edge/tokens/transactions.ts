@@ -52,7 +52,7 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: Desk):
       400: "`bad_request`, `malformed_json`, `undecodable`",
       409: "`paused`",
       422: "`refused_by_ledger`, with the ledger's failures; `too_large`",
-      503: "`unavailable`, `overloaded`",
+      503: "`unavailable`, `overloaded`, `newer_version`",
     },
   }, async ({ body, context }) => {
     const answer = await submit(ask, fromHex(body.signedTransaction), timeOf(context));

@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
 import { mountDocs } from "#src/edge/docs.ts";
+import { guardSites } from "#src/edge/sites.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
 import { byronAddressRoutes } from "#src/edge/wallets/byronAddresses.ts";
@@ -24,6 +25,7 @@ import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 /** The app; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
 export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   const app = walletService(options.log);
+  app.use(guardSites({ hosts: options.hosts ?? [], origins: [] }));
   networkRoutes(app, options);
   addressRoutes(app, options);
   const desk = openDesk(options);
@@ -49,8 +51,8 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   }
   proxyRoutes(app, desk);
   options.health(app);
-  mountDocs(app, PREFIX);
-  app.get(`${PREFIX}/openapi.json`, (c) => c.json(documentOf(app) as object));
+  const examples = new URL("./examples.json", import.meta.url);
+  mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });
   return app;
 }
 
@@ -62,7 +64,8 @@ function documentOf(app: OpenAPIHono) {
     info: {
       title: "Arbor wallet service",
       version: "2.0.0",
-      description: "Wallets on Cardano: their addresses, what they hold, transactions built, signed and submitted.",
+      description: "Wallets on Cardano: their addresses, what they hold, transactions built, signed and submitted. " +
+        "Under a name that it was not given it answers 403 `bad_host`, to pages of other sites 403 `bad_origin`.",
     },
   });
   const routed = new Set(app.routes.map(({ path }) => path.replace(/:(\w+)/g, "{$1}")));

@@ -22,7 +22,7 @@ const MANNER: Manner = {
     400: "`bad_request`",
     406: "`not_acceptable`",
     500: "`unexpected_error`",
-    503: "`unavailable`, `overloaded`, `deadline`, `network_unreachable`",
+    503: "`unavailable`, `overloaded`, `newer_version`, `deadline`, `network_unreachable`",
   },
   // addresses by the thousand are imported in one body
   limits: { bytes: 4_194_304, depth: 128 },
@@ -42,6 +42,9 @@ export function route<
 >(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: Asked<P, Q, B>) => Promise<unknown>): void {
   const refusals = {
     ...(spec.params && "walletId" in spec.params ? { 404: "`no_such_wallet`" } : {}),
+    ...(String(spec.refusals?.[403]).includes("wrong_encryption_passphrase")
+      ? { 429: "`too_many_wrong_passphrases`" }
+      : {}),
     ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
     ...spec.refusals,
   };
@@ -50,7 +53,7 @@ export function route<
 
 /** A service with these manners, still without endpoints. */
 export function walletService(log: Log): OpenAPIHono {
-  const app = serviceApp("wallets", log, {
+  return serviceApp("wallets", log, {
     body: ({ code, message, details }) => {
       // one line, whatever went into it
       const said = {
@@ -59,15 +62,13 @@ export function walletService(log: Log): OpenAPIHono {
       };
       return details === undefined ? said : { ...said, info: details };
     },
-    missing: (c) => missing(app, c),
+    missing,
   });
-  return app;
 }
 
-/** Nobody serves the path, or nobody with that method. */
-function missing(app: OpenAPIHono, { req }: Context): HttpFailure {
-  const known = app.routes.some(({ method, path }) => method !== "ALL" && fits(path, req.path));
-  if (known) {
+/** The path has no endpoint, or none for the method. */
+function missing({ req }: Context, allowed: readonly string[]): HttpFailure {
+  if (allowed.length > 0) {
     return new HttpFailure(
       405,
       "method_not_allowed",
@@ -79,12 +80,6 @@ function missing(app: OpenAPIHono, { req }: Context): HttpFailure {
     "not_found",
     `There is no ${req.method} ${req.path}. Where a path holds parameters, please check that they are well-formed.`,
   );
-}
-
-function fits(route: string, path: string): boolean {
-  const [parts, given] = [route.split("/"), path.split("/")];
-  return parts.length === given.length &&
-    parts.every((part, i) => part.startsWith(":") ? given[i] !== "" : part === given[i]);
 }
 
 const JSON_TYPE = "application/json";
@@ -118,7 +113,7 @@ function isOfType({ req }: Context, type: string): void {
 
 async function readJson(request: Request, limits: BodyLimits): Promise<Json | undefined> {
   const no = (sentence: string) => new HttpFailure(400, "bad_request", sentence);
-  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536));
+  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536, limits.time));
   if (text === undefined) throw no("Error in $: the body is not UTF-8");
   if (text.trim() === "") {
     if (limits.optional) return undefined;

@@ -8,7 +8,7 @@ import * as addresses from "#src/api/wallets/addresses.ts";
 import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
 import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
-import { atPoint } from "#src/chain/available.ts";
+import { atPoint, readSpenders } from "#src/chain/available.ts";
 import { listedPending, listedQuery } from "#src/chain/submissions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
@@ -163,7 +163,10 @@ const byRef = ({ utxo: a }: OwnUtxo, { utxo: b }: OwnUtxo) => refKey(a.ref) < re
 
 /** Outputs that neither a block nor a pending transaction has spent. */
 export async function unspent({ store }: Desk, id: string): Promise<OwnUtxo[]> {
-  const { value } = await atPoint(store, async (sql) => await readOwnUtxos(sql, id, await listedPending(sql, id)));
+  const { value } = await atPoint(
+    store,
+    async (sql) => await readOwnUtxos(sql, id, await listedPending(sql, id), readSpenders),
+  );
   return [...value];
 }
 

@@ -18,7 +18,7 @@ const MAGIC_OF_MAINNET = 764_824_073;
 
 /** Adds `/network/…` and `/blocks/latest/header`. */
 export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): void {
-  const { store, port, networkMagic, toleranceS, clocked } = options;
+  const { store, port, networkMagic, toleranceS, clocked, clock } = options;
   const erasNow = eraKeeper(port);
   const away = { 503: "`network_unreachable`" };
 
@@ -33,12 +33,12 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   }, async () => {
     const [{ at, networkTip }, network] = await Promise.all([readCursor(store.sql), port.network()]);
     const eras = answered(await erasNow(Math.max(at.slot, networkTip.slot)));
-    const now = slotAt(eras, Date.now());
+    const now = slotAt(eras, clock.now());
     const tip = blockView(eras, at);
     const epoch = epochTimes(eras, tip.epoch_number);
     const networkSlot = now.ok ? slotView(eras, now.value) : undefined;
     return {
-      sync_progress: syncState(at, networkTip.slot, { slots: network.slots, toleranceS, clocked }),
+      sync_progress: syncState(at, networkTip.slot, { slots: network.slots, toleranceS, clocked, clock }),
       node_tip: tip,
       ...(networkSlot === undefined ? {} : { network_tip: networkSlot }),
       ...(epoch.ok ? { next_epoch: epochAfter(epoch.value) } : {}),

@@ -1,11 +1,13 @@
 /** What the wallet service needs of the rest of the house. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Clock } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { ChainPort } from "#src/chain/port.ts";
 import type { Ask } from "#src/runtime/ask.ts";
 import type { EventLog } from "#src/runtime/eventLog.ts";
 import type { Presence } from "#src/runtime/presence.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
 import type { FetchOptions } from "#src/wallet/outside/fetch.ts";
@@ -18,6 +20,8 @@ export interface WalletEdgeOptions {
   readonly networkMagic: number;
   /** Puts a command to an actor. */
   readonly ask: Ask["ask"];
+  /** Has actors read their input logs, after the commit. */
+  readonly ring: (entities: readonly EntityRef[]) => void;
   /** Asks an actor for a build. */
   readonly build: Ask["build"];
   readonly port: ChainPort;
@@ -30,6 +34,8 @@ export interface WalletEdgeOptions {
   readonly presence: Presence;
   /** So far behind, in seconds, a wallet counts as ready. */
   readonly toleranceS: number;
+  /** By which it is known what slot it is, and when something happened. */
+  readonly clock: Clock;
   /** Whether the network makes blocks by the clock, so that a tip of long ago means that the node is behind. */
   readonly clocked: boolean;
   /** Server of token metadata; none is asked where undefined. */
@@ -38,6 +44,8 @@ export interface WalletEdgeOptions {
   readonly outside: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
   /** The book of pools that this process shares with who keeps their metadata; one of its own unless given. */
   readonly book?: PoolBook;
+  /** Names that it answers to beside those of this machine and addresses. */
+  readonly hosts?: readonly string[];
   /** The follower's doorbell. */
   readonly wake: () => void;
   /** Adds what says whether this process lives and is ready. */

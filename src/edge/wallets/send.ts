@@ -5,10 +5,12 @@ import { haveChangeAddress } from "#src/edge/wallets/changeAddress.ts";
 import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
 import { transactionsOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
-import { madeOnce } from "#src/edge/wallets/once.ts";
+import { isNamed, madeOnce } from "#src/edge/wallets/once.ts";
 import { signBuilt, signedWithout, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { submitFor } from "#src/edge/wallets/submission.ts";
+import { Conflict, hashOf, submitFor } from "#src/edge/wallets/submission.ts";
+import { inTurn } from "#actors/offering.ts";
+import { claimTransaction } from "#src/wallet/requests.ts";
 import type { Wish } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
@@ -29,15 +31,46 @@ export type Send = (
 export function sender(desk: Desk, kind: WalletRow["kind"]): Send {
   return async (id, passphrase, body, context, wishing) => {
     const row = await desk.wallet(id, kind);
-    const transaction = await madeOnce(desk, context, id, body, async () => {
+    const make = async () => {
       if (kind === "random") await haveChangeAddress(desk, row, passphrase);
-      return await signedWithout(async () => {
+      const transaction = await signedWithout(async () => {
         const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
         return await signBuilt(desk, row, built, passphrase);
       });
-    });
-    return await sentView(desk, row, await submitFor(desk, transaction, id));
+      if (await claimTransaction(desk.store.sql, id, hashOf(transaction))) return transaction;
+      // built at the same time out of the same coins: once it is pending the next build knows
+      await submitFor(desk, transaction, id);
+      throw new Conflict("Another request sends the very same transaction: try again.");
+    };
+    // what was made under a key is what the key stands for, refused or not
+    const hash = isNamed(context)
+      ? await submitFor(desk, await madeOnce(desk, context, id, body, () => untilFree(id, make)), id)
+      : await untilFree(id, async () => await submitFor(desk, await make(), id));
+    return await sentView(desk, row, hash);
   };
+}
+
+/** Times that something is built because others have spent its coins meanwhile. */
+const RACES = 8;
+
+/** Builds, and builds again where others were quicker: then in turn, so that each sees what the one before has spent. */
+async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> {
+  const attempt = async (isLast: boolean): Promise<{ readonly value: T } | undefined> => {
+    try {
+      return { value: await work() };
+    } catch (error) {
+      if (isLast || !(error instanceof Conflict)) throw error;
+      return undefined;
+    }
+  };
+  const first = await attempt(false);
+  if (first) return first.value;
+  return await inTurn(`send ${wallet}`, async () => {
+    for (let race = 2;; race++) {
+      const one = await attempt(race >= RACES);
+      if (one) return one.value;
+    }
+  });
 }
 
 /** A transaction that a wallet just submitted, as its history has it. */

@@ -15,6 +15,7 @@ import type { Served } from "#src/edge/wallets/kinds.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
+import { changeOf } from "#src/edge/wallets/wallets.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 import { readWallet } from "#src/wallet/rows.ts";
@@ -77,13 +78,15 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     const id = sharedWalletId(own, payment.script, delegation?.script);
     if (await readWallet(store.sql, id, ["shared"])) throw walletAlreadyExists(id);
     const birth = await birthOf(body.restoration_mode, desk);
+    // what the answer needs of the network: refused before the wallet is there
+    await desk.eras(birth.slot);
     const answer = await create(desk, { kind: SHARED, id }, {
       type: "CREATE",
       name: body.name,
       gap: body.address_pool_gap,
       key: own,
       attempt,
-      passphrase: attempt === null ? null : { at: Date.now(), method: SEAL },
+      passphrase: attempt === null ? null : { at: desk.clock.now(), method: SEAL },
       birth: { slot: birth.slot, hash: birth.hash },
       oneChange: body.one_change_address_mode,
       selection: body.selection,
@@ -171,14 +174,19 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     await refuseUnlessThere(answer.error, isDone);
   };
 
-  route(app, {
-    method: "delete",
-    path: "/shared-wallets/:walletId",
-    operation: "deleteSharedWallet",
-    summary: "Delete a shared wallet, with its keys",
-    params,
-    status: 204,
-  }, ({ params }) => tell(params.walletId, { type: "DELETE" }));
+  route(
+    app,
+    {
+      method: "delete",
+      path: "/shared-wallets/:walletId",
+      operation: "deleteSharedWallet",
+      summary: "Delete a shared wallet, with its keys",
+      params,
+      status: 204,
+    },
+    ({ params: { walletId: id } }) =>
+      tell(id, { type: "DELETE" }, async () => await readSharedWallet(store.sql, id) === undefined),
+  );
 
   route(app, {
     method: "put",
@@ -189,15 +197,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     body: walletChange,
     answer: api.sharedWallet,
   }, async ({ params: { walletId: id }, body }) => {
-    const { name, one_change_address_mode: oneChange, selection } = body;
-    if (name !== undefined) await tell(id, { type: "RENAME", name });
-    if (oneChange !== undefined || selection !== undefined) {
-      await tell(id, {
-        type: "SETTINGS",
-        ...(oneChange === undefined ? {} : { oneChange }),
-        ...(selection === undefined ? {} : { selection }),
-      });
-    }
+    const change = changeOf(body);
+    if (change !== undefined) await tell(id, change);
     return await one(id);
   });
 

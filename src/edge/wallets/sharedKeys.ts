@@ -114,7 +114,8 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
     status: 202,
     answer: submitted,
     refusals: {
-      403: "`foreign_transaction`, `missing_witnesses_in_transaction`, `shared_wallet_incomplete`",
+      403: "`foreign_transaction`, `missing_witnesses_in_transaction`, `shared_wallet_incomplete`; " +
+        "`created_invalid_transaction`: others have spent its inputs",
       425: "`mempool_is_full`",
       500: "`created_invalid_transaction`: the network refused it",
       ...ONCE,

@@ -1,4 +1,5 @@
 /** How far wallets are, as clients are told: computed when somebody asks, from where each stands. */
+import type { Clock } from "#src/base/clock.ts";
 import { origin, type Tip } from "#src/cardano/block.ts";
 import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
 import type { MemberPlace } from "#src/chain/groups.ts";
@@ -24,15 +25,17 @@ export interface Tolerance {
   readonly toleranceS: number;
   /** Whether a tip of long ago means that the node itself is behind. */
   readonly clocked: boolean;
+  readonly clock: Clock;
 }
 
 /** How far one is who has read up to `at`, the newest block that the network told being in `tipSlot`. */
-export function syncState(at: { slot: number }, tipSlot: number, tolerance: Tolerance, now = Date.now()): WireState {
-  const { slots, toleranceS, clocked } = tolerance;
-  const goal = Math.max(tipSlot, clocked ? slotAt(slots, now) : tipSlot);
+export function syncState(at: { slot: number }, tipSlot: number, tolerance: Tolerance): WireState {
+  const { slots, toleranceS, clocked, clock } = tolerance;
+  const goal = Math.max(tipSlot, clocked ? slotAt(slots, clock.now()) : tipSlot);
   const behindMs = slotTime(slots, Math.max(goal, at.slot)) - slotTime(slots, at.slot);
   if (behindMs <= toleranceS * 1_000) return { status: "ready" };
-  const share = Math.max(0, at.slot + 1) / (goal + 1);
+  // no tip of the network is known yet
+  const share = goal < 0 ? 0 : Math.max(0, at.slot + 1) / (goal + 1);
   const quantity = Math.min(99.99, Math.floor(share * 10_000) / 100);
   return { status: "syncing", progress: { quantity, unit: "percent" } };
 }

@@ -11,6 +11,8 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { submit } from "#src/edge/tokens/submit.ts";
 import { type Desk, LONGEST_MS } from "#src/edge/wallets/desk.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
+import type { Queries } from "#src/store/store.ts";
+import { ownersOf } from "#src/wallet/index/owners.ts";
 import { signaturesOf } from "#src/wallet/build/witnesses.ts";
 import type { Decoded } from "#src/wallet/build/types.ts";
 
@@ -21,6 +23,13 @@ export function hashOf(transaction: Uint8Array): string {
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
     throw notATransaction(error.message);
+  }
+}
+
+/** 403: the transaction spends what another one has spent since it was built. */
+export class Conflict extends HttpFailure {
+  constructor(why: string, details?: unknown) {
+    super(403, "created_invalid_transaction", why, details);
   }
 }
 
@@ -48,23 +57,38 @@ function refused({ code, message, details }: Failure): Error {
       return notATransaction(message);
     case "mempool_full":
       return new HttpFailure(425, "mempool_is_full", "The mempool is full: please try again later.");
-    case "refused_by_ledger":
-      return new HttpFailure(
-        500,
-        "created_invalid_transaction",
-        `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging: ${message}`,
-        details as Json,
-      );
+    case "refused_by_ledger": {
+      const why =
+        `The submitted transaction was rejected by the local node. Here's an error message that may help with debugging: ${message}`;
+      const isSpent = Array.isArray(details) && details.some((one) => (one as { name?: string }).name === SPENT);
+      return isSpent
+        ? new Conflict(why, details)
+        : new HttpFailure(500, "created_invalid_transaction", why, details as Json);
+    }
     default:
       return refusal({ code, message, details });
   }
 }
 
-/** Throws 403 for a transaction that is not the wallet's, or that lacks a signature of its own keys. */
-export function assertWhole(decoded: Messaged<Decoded>, transaction: Uint8Array, account: string | undefined): void {
+/** How ledgers name it that inputs are not unspent. */
+const SPENT = "BadInputsUTxO";
+
+/**
+ * Throws 403 for a transaction that is not the wallet's, or that lacks a signature of its own keys. One that the wallet has signed is its
+ * own also where the index does not know what it spends, as after a rollback: the ledger judges it.
+ */
+export async function assertWhole(
+  { store }: Pick<Desk, "store">,
+  wallet: string,
+  decoded: Messaged<Decoded>,
+  transaction: Uint8Array,
+  account: string | undefined,
+): Promise<void> {
   const own = [...decoded.inputs, ...decoded.collateral].flatMap(({ own }) => own === undefined ? [] : [own.address]);
   const withdraws = decoded.withdrawals.some(({ path }) => path !== undefined);
-  if (own.length === 0 && !withdraws) {
+  const { keys, bootstraps } = signaturesOf(transaction);
+  const signed = new Set(keys.map((key) => keyHash(fromHex(key))));
+  if (own.length === 0 && !withdraws && !(await hasKey(store.sql, wallet, [...signed]))) {
     throw refusal({
       code: "foreign_transaction",
       message:
@@ -75,8 +99,6 @@ export function assertWhole(decoded: Messaged<Decoded>, transaction: Uint8Array,
   const wanted = new Set(own.flatMap((address) => paymentKeyHash(address) ?? []));
   if (account !== undefined && (withdraws || certified)) wanted.add(account);
   const byron = new Set(own.filter((address) => address.startsWith("8"))).size;
-  const { keys, bootstraps } = signaturesOf(transaction);
-  const signed = new Set(keys.map((key) => keyHash(fromHex(key))));
   const missing = [...wanted].filter((hash) => !signed.has(hash)).length + Math.max(0, byron - bootstraps);
   if (missing === 0) return;
   const [expected, detected] = [wanted.size + byron, signed.size + bootstraps];
@@ -86,4 +108,10 @@ export function assertWhole(decoded: Messaged<Decoded>, transaction: Uint8Array,
     `The transaction expects ${expected} witness(es) of this wallet and there are ${detected}: sign it first.`,
     { expected_number_of_key_wits: expected, detected_number_of_key_wits: detected },
   );
+}
+
+/** Whether one of some keys is of an address of the wallet. */
+async function hasKey(sql: Queries, wallet: string, hashes: readonly string[]): Promise<boolean> {
+  const owners = await ownersOf(sql, hashes.map((hash) => `key-${hash}`));
+  return [...owners.values()].some((found) => found.some((owner) => owner.wallet === wallet));
 }

@@ -28,7 +28,8 @@ export const BUILD = {
 };
 /** Why nothing is submitted. */
 export const SUBMIT = {
-  403: "`foreign_transaction`, `missing_witnesses_in_transaction`",
+  403:
+    "`foreign_transaction`, `missing_witnesses_in_transaction`; `created_invalid_transaction`: others have spent its inputs",
   425: "`mempool_is_full`",
   500: "`created_invalid_transaction`: the network refused it",
 };
@@ -121,7 +122,7 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
       const transaction = await madeOnce(desk, context, id, body, async () => {
         const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
         const account = await readAccount(store.sql, id);
-        assertWhole(decoded, body.transaction, account?.credential.hash);
+        await assertWhole(desk, id, decoded, body.transaction, account?.credential.hash);
         return body.transaction;
       });
       return { id: await submitFor(desk, transaction, id) };

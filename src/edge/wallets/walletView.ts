@@ -39,10 +39,10 @@ export interface Told {
 /** What is told of some wallets of a kind of actors, all read at one point. */
 export async function tellOf(desk: Desk, actor: string, ids: readonly string[]): Promise<(id: string) => Told> {
   const { slots } = await desk.port.network();
-  const { toleranceS, clocked, store } = desk;
+  const { toleranceS, clocked, clock, store } = desk;
   const { open, holdings, accounts, ...where } = await readSettled(store.sql, actor, ids) ??
     (await atPoint(store, (sql) => readListing(sql, actor, ids))).value;
-  const standings = standingsOf(where, ids, { slots, toleranceS, clocked });
+  const standings = standingsOf(where, ids, { slots, toleranceS, clocked, clock });
   return (id) => {
     const account = accounts.get(id);
     return {

@@ -21,10 +21,12 @@ import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { byronView, lastSlot, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
-import type { PutKey } from "#src/vault/vault.ts";
+import type { PutKey, Recording, SealChange } from "#src/vault/vault.ts";
+import { appendInputs } from "#src/runtime/inputs.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";
+import { reason } from "#src/base/log.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { respondList } from "#src/edge/json.ts";
 
@@ -49,6 +51,8 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
   const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, put?: PutKey) => {
     if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
     const birth = await birthOf(given.restoration_mode, desk);
+    // what the answer needs of the network: refused before the wallet is there
+    await desk.eras(birth.slot);
     const answer = await create(desk, entityOf(id), {
       type: "CREATE",
       kind,
@@ -176,7 +180,11 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       status: 204,
     }, async ({ params }) => {
       await desk.wallet(params.walletId, kind);
-      await told(params.walletId, { type: "DELETE" });
+      await told(
+        params.walletId,
+        { type: "DELETE" },
+        async () => await readWallet(store.sql, params.walletId) === undefined,
+      );
     });
 
     route(app, {
@@ -189,28 +197,35 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       answer,
     }, async ({ params, body }) => {
       await desk.wallet(params.walletId, kind);
-      if (body.name !== undefined) await told(params.walletId, { type: "RENAME", name: body.name });
-      const { one_change_address_mode: oneChange, selection } = body;
-      if (oneChange !== undefined || selection !== undefined) {
-        await told(params.walletId, {
-          type: "SETTINGS",
-          ...(oneChange === undefined ? {} : { oneChange }),
-          ...(selection === undefined ? {} : { selection }),
-        });
-      }
+      const change = changeOf(body);
+      if (change !== undefined) await told(params.walletId, change);
       return await one(params.walletId, kind);
     });
   }
 
-  /** Puts a command to a wallet that is there. */
-  const told = async (id: string, event: { type: string; [name: string]: Json }) => {
+  /** Sends a command to a wallet that exists; `isDone` says whether its turn was written although no reply came in time. */
+  const told = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
     const answer = await desk.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
     if (answer.ok) return;
-    throw isGone(answer.error) ? noSuchWallet(id) : refusal(answer.error);
+    if (isGone(answer.error)) throw noSuchWallet(id);
+    await refuseUnlessThere(answer.error, isDone);
   };
-  const setPassphrase = async (id: string, state: ReturnType<typeof vault.changePassphrase>) => {
-    const { updatedAt, method } = answered(await state);
-    await told(id, { type: "PASSPHRASE_CHANGED", passphrase: { at: updatedAt, method } });
+  /**
+   * Changes the passphrase in the vault. The actor's event is committed with the new seal, in the input log, so that from then on the answer
+   * is a good one, whether the actor is paused or its worker away; whoever reads the wallet next sees the change once the actor has it.
+   */
+  const setPassphrase = async (
+    id: string,
+    change: (record: Recording) => ReturnType<typeof vault.changePassphrase | typeof vault.resetPassphrase>,
+  ) => {
+    const entity = entityOf(id);
+    const changed = answered<SealChange>(
+      await change((sql, change) => appendInputs(sql, [{ entity, event: passphraseChanged(change) }])),
+    );
+    desk.ring([entity]);
+    await desk.ask(entity, passphraseChanged(changed), { deadlineMs: APPLIED_MS }).catch((error) =>
+      desk.log.warn("the actor applies a change of passphrase later", { wallet: id, reason: reason(error) })
+    );
   };
 
   route(app, {
@@ -225,15 +240,12 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
   }, async ({ params: { walletId: id }, body }) => {
     await desk.wallet(id, "shelley");
     if ("old_passphrase" in body) {
-      return await setPassphrase(
-        id,
-        vault.changePassphrase(id, { old: body.old_passphrase, next: body.new_passphrase }, until()),
-      );
+      const { old_passphrase: old, new_passphrase: next } = body;
+      return await setPassphrase(id, (record) => vault.changePassphrase(id, { old, next, record }, until()));
     }
     const { mnemonic_sentence: words, mnemonic_second_factor: secondFactor, new_passphrase: next } = body;
     const mnemonic = { words, ...(secondFactor ? { secondFactor } : {}) };
-    const set = answered(await vault.resetPassphrase(id, { mnemonic, next }, until()));
-    await told(id, { type: "PASSPHRASE_CHANGED", passphrase: { at: set.updatedAt, method: set.method } });
+    await setPassphrase(id, (record) => vault.resetPassphrase(id, { mnemonic, next, record }, until()));
   });
 
   route(app, {
@@ -248,8 +260,25 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
   }, async ({ params: { walletId: id }, body }) => {
     await desk.wallet(id, "random");
     const { old_passphrase: old = "", new_passphrase: next } = body;
-    await setPassphrase(id, vault.changePassphrase(id, { old, next }, until()));
+    await setPassphrase(id, (record) => vault.changePassphrase(id, { old, next, record }, until()));
   });
+}
+
+/** How long the answer to a change of passphrase waits for the actor, in milliseconds. */
+const APPLIED_MS = 2_000;
+
+const passphraseChanged = ({ attempt, updatedAt, method }: SealChange) => ({
+  type: "PASSPHRASE_CHANGED" as const,
+  attempt,
+  passphrase: { at: updatedAt, method },
+});
+
+/** The one command that makes a change, so that all of it is applied or nothing; `undefined` for an empty change. */
+export function changeOf({ name, one_change_address_mode: oneChange, selection }: api.WalletChange) {
+  const given = Object.entries({ name, oneChange, selection }).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return undefined;
+  const isRename = given.length === 1 && name !== undefined;
+  return { type: isRename ? "RENAME" : "SETTINGS", ...Object.fromEntries(given) as Record<string, Json> };
 }
 
 const idIn = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;

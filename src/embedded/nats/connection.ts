@@ -5,7 +5,7 @@ import type { ClientSubscription, Hub, Message } from "#src/embedded/nats/hub.ts
 import { Output } from "#src/embedded/nats/output.ts";
 import { type Operations, Parser } from "#src/embedded/nats/parser.ts";
 import { credentialsOf, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
-import { isLiteral, isSubscription } from "#src/embedded/nats/subjects.ts";
+import { isLiteral, isSubscription, overlap } from "#src/embedded/nats/subjects.ts";
 
 /** The answer to a request that nobody listens for. */
 const NO_RESPONDERS = Buffer.from("NATS/1.0 503\r\n\r\n");
@@ -27,7 +27,14 @@ export class Connection implements Operations {
   private readonly since = performance.now();
   private heard = this.since;
   private pinged = 0;
-  private pingsOut = 0;
+  /** For each PING that the client has not answered: how many bytes of events it was sent before. */
+  private readonly pings: number[] = [];
+  /** Bytes of events that a guest was sent, and of those the ones before a PING that it has answered. */
+  private sent = 0;
+  private confirmed = 0;
+  /** Bytes read from a guest beyond its share of the time that has passed. */
+  private taken = 0;
+  /** Since when something waits for the client that it does not take. */
   private stalledSince: number | undefined;
   private closedAt: number | undefined;
 
@@ -64,12 +71,15 @@ export class Connection implements Operations {
     this.heard = performance.now();
     this.hub.stats.bytesIn += chunk.length;
     this.parser.read(chunk);
+    if (this.rights === "all") return;
+    this.taken += chunk.length;
+    if (this.taken > this.hub.guestInput) this.socket.pause();
   }
 
   private leave(): void {
     this.closedAt ??= performance.now();
     this.parser.stop();
-    for (const subscription of this.subscriptions.values()) this.hub.routes.remove(subscription);
+    for (const subscription of this.subscriptions.values()) subscription.routes.remove(subscription);
     this.subscriptions.clear();
   }
 
@@ -79,14 +89,36 @@ export class Connection implements Operations {
   }
 
   private gathered(): void {
-    const limit = this.rights === "all" ? this.hub.limits.pending : this.hub.limits.guestPending;
-    if (this.pending > limit) return this.cutSlow();
+    const { pending, guestWindow } = this.hub.limits;
+    // Of events a guest is sent no more than it has room for: what else waits are answers.
+    const over = this.rights === "all" ? this.pending > pending : this.pending - this.unconfirmed > guestWindow;
+    if (over) return this.cutSlow();
     if (this.flushing) return;
     this.flushing = true;
     queueMicrotask(() => this.flush());
   }
 
-  private flush(): void {
+  /** Bytes of events that may still be on their way to a guest, in buffers of streams and kernels. */
+  private get unconfirmed(): number {
+    return this.sent - this.confirmed;
+  }
+
+  /** Whether a guest may be sent an event; where not, `Guests.wake` is called once it has answered for earlier ones. */
+  hasRoom(): boolean {
+    const { guestWindow } = this.hub.limits;
+    if (this.sent - (this.pings.at(-1) ?? this.confirmed) >= guestWindow / 2) this.sendPing();
+    if (this.unconfirmed < guestWindow) return true;
+    this.stalledSince ??= performance.now();
+    return false;
+  }
+
+  private sendPing(): void {
+    this.pings.push(this.sent);
+    this.send("PING\r\n");
+  }
+
+  /** Writes what was gathered to the socket. */
+  flush(): void {
     this.flushing = false;
     if (this.output.length === 0 || this.socket.destroyed || this.socket.writableEnded) return;
     this.hub.stats.bytesOut += this.output.length;
@@ -135,11 +167,12 @@ export class Connection implements Operations {
     } else if (this.stalledSince !== undefined && now - this.stalledSince > stallMs) this.cutSlow();
     else if (!this.greeted && now - this.since > connectMs) this.close("Authentication Timeout");
     else if (now - Math.max(this.heard, this.pinged) > pingMs) {
-      if (this.pingsOut >= 2) return this.close("Stale Connection");
-      this.pingsOut++;
+      if (this.pings.length >= 2) return this.close("Stale Connection");
       this.pinged = now;
-      this.send("PING\r\n");
+      this.sendPing();
     }
+    this.taken = Math.max(0, this.taken - this.hub.guestInput);
+    if (this.taken <= this.hub.guestInput && this.socket.isPaused()) this.socket.resume();
   }
 
   private acknowledge(): void {
@@ -154,8 +187,8 @@ export class Connection implements Operations {
   }
 
   private greet(): boolean {
-    if (this.greeted || this.rights === "all") return this.greeted = true;
-    if (!this.hub.admits()) {
+    if (this.greeted) return true;
+    if (!this.hub.admits(this)) {
       this.close("maximum connections exceeded");
       return false;
     }
@@ -196,7 +229,11 @@ export class Connection implements Operations {
   }
 
   pong(): void {
-    this.pingsOut = 0;
+    const confirmed = this.pings.shift();
+    if (confirmed === undefined || confirmed === this.confirmed) return;
+    this.confirmed = confirmed;
+    this.stalledSince = undefined;
+    this.hub.guests.wake();
   }
 
   subscribe(subject: string, queue: string, sid: string): void {
@@ -207,16 +244,44 @@ export class Connection implements Operations {
     }
     if (!this.greet()) return;
     if (!this.subscriptions.has(sid)) {
-      if (this.rights !== "all" && this.subscriptions.size >= this.hub.limits.guestSubscriptions) {
-        return this.refuse("maximum subscriptions exceeded");
-      }
-      // A guest shares no queue group with those who have the token: it would take messages from them.
-      const group = queue && this.rights !== "all" ? `\n${queue}` : queue;
-      const subscription = { connection: this, subject, queue: group, sid, max: Infinity, delivered: 0 };
+      const guest = this.rights !== "all";
+      const tokens = subject.split(".");
+      const others = this.overlapping(tokens);
+      if (guest && !this.mayAdd(others)) return this.refuse("maximum subscriptions exceeded");
+      for (const other of others) other.overlaps++;
+      const subscription = {
+        connection: this,
+        subject,
+        tokens,
+        overlaps: others.length,
+        // A guest shares no queue group with those who have the token: it would take messages from them.
+        queue: queue && guest ? `\n${queue}` : queue,
+        sid,
+        routes: guest ? this.hub.guests.routes : this.hub.routes,
+        max: Infinity,
+        delivered: 0,
+      };
       this.subscriptions.set(sid, subscription);
-      this.hub.routes.add(subscription);
+      if (guest) this.hub.guests.add(subscription);
+      else this.hub.routes.add(subscription);
     }
     this.acknowledge();
+  }
+
+  /**
+   * Whether a guest may have one more subscription, which overlaps some of those it has: not too many, and not too many that one message
+   * matches. Those that one message matches overlap each other: more than `guestCopies` of them would each overlap as many others.
+   */
+  private mayAdd(overlapping: readonly ClientSubscription[]): boolean {
+    const { guestSubscriptions, guestCopies } = this.hub.limits;
+    if (this.subscriptions.size >= guestSubscriptions) return false;
+    return overlapping.filter(({ overlaps }) => overlaps + 1 >= guestCopies).length < guestCopies;
+  }
+
+  /** A guest's subscriptions that a message may match together with one of these tokens. */
+  private overlapping(tokens: readonly string[]): ClientSubscription[] {
+    if (this.rights === "all") return [];
+    return [...this.subscriptions.values()].filter((other) => overlap(other.tokens, tokens));
   }
 
   unsubscribe(sid: string, max: number): void {
@@ -230,7 +295,8 @@ export class Connection implements Operations {
 
   private drop(subscription: ClientSubscription): void {
     this.subscriptions.delete(subscription.sid);
-    this.hub.routes.remove(subscription);
+    subscription.routes.remove(subscription);
+    for (const other of this.overlapping(subscription.tokens)) other.overlaps--;
   }
 
   accepts(subject: string): boolean {
@@ -261,6 +327,7 @@ export class Connection implements Operations {
   deliver(subscription: ClientSubscription, message: Message): boolean {
     if (!this.isOpen) return false;
     const { subject, headerLength } = message;
+    const before = this.output.length;
     const body = this.headers ? message.body : message.body.subarray(headerLength);
     const to = message.reply ? `${subject} ${subscription.sid} ${message.reply}` : `${subject} ${subscription.sid}`;
     this.output.text(
@@ -270,6 +337,7 @@ export class Connection implements Operations {
     );
     this.output.raw(body);
     this.output.text("\r\n");
+    if (this.rights === "events") this.sent += this.output.length - before;
     if (++subscription.delivered >= subscription.max) this.drop(subscription);
     this.gathered();
     return true;

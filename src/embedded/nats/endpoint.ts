@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import type { Log } from "#src/base/log.ts";
 import { Connection } from "#src/embedded/nats/connection.ts";
+import { Guests } from "#src/embedded/nats/guests.ts";
 import type { ClientSubscription, Hub, Message, Stats } from "#src/embedded/nats/hub.ts";
 import { type Limits, USUAL_LIMITS } from "#src/embedded/nats/limits.ts";
 import { tokenCheck } from "#src/embedded/nats/rights.ts";
@@ -44,9 +45,14 @@ export interface NatsEndpoint {
   stop(): Promise<void>;
 }
 
+/** Bytes that are read from each guest in a second, however many there are: subscriptions and answers to PINGs. */
+const LEAST_INPUT = 1_024;
+
 class Endpoint implements Hub {
   readonly routes = new Routes<ClientSubscription>();
   readonly connections = new Set<Connection>();
+  /** Connections that have not said yet who they are, the oldest first. */
+  private readonly silent = new Set<Connection>();
   readonly stats: Stats = {
     connections: 0,
     subscriptions: 0,
@@ -57,26 +63,42 @@ class Endpoint implements Hub {
     slowConsumers: 0,
     refused: 0,
   };
+  readonly guests: Guests;
+  guestInput: number;
 
-  constructor(readonly limits: Limits, readonly log: Log, readonly isToken: (candidate: string) => boolean) {}
+  constructor(readonly limits: Limits, readonly log: Log, readonly isToken: (candidate: string) => boolean) {
+    this.guests = new Guests(limits, this.stats);
+    this.guestInput = limits.guestsInput;
+  }
 
-  admits(): boolean {
-    let guests = 0;
-    for (const connection of this.connections) if (connection.isGuest) guests++;
-    return guests < this.limits.maxGuests;
+  admits(connection: Connection): boolean {
+    const { maxConnections, maxGuests } = this.limits;
+    if (this.connections.size - this.silent.size >= maxConnections) return false;
+    if (connection.rights === "events") {
+      let guests = 0;
+      for (const other of this.connections) if (other.isGuest) guests++;
+      if (guests >= maxGuests) return false;
+    }
+    this.silent.delete(connection);
+    return true;
   }
 
   accept(socket: Socket, info: Record<string, unknown>): void {
-    if (this.connections.size >= this.limits.maxConnections) {
-      socket.on("error", () => socket.destroy());
-      socket.end("-ERR 'maximum connections exceeded'\r\n", () => socket.destroy());
-      return;
+    // The new one may have the token: connections that say nothing must not keep it out.
+    for (const oldest of this.silent) {
+      if (this.silent.size < this.limits.maxSilent) break;
+      this.silent.delete(oldest);
+      oldest.destroy();
     }
-    this.connections.add(new Connection(this, socket, info));
+    const connection = new Connection(this, socket, info);
+    this.connections.add(connection);
+    this.silent.add(connection);
   }
 
   gone(connection: Connection): void {
     this.connections.delete(connection);
+    this.silent.delete(connection);
+    this.guests.leave(connection);
   }
 
   route(from: Connection, message: Message): number {
@@ -97,25 +119,13 @@ class Endpoint implements Hub {
       for (let i = 0; i < group.length && !offer(group[(first + i) % group.length]!); i++);
     }
     this.stats.messagesOut += delivered;
-    return delivered;
+    return delivered + this.guests.offer(message);
   }
 
   tick(now: number): void {
-    const guests: Connection[] = [];
-    let waiting = 0;
-    for (const connection of [...this.connections]) {
-      connection.tick(now);
-      if (!connection.isGuest || !connection.isOpen) continue;
-      guests.push(connection);
-      waiting += connection.pending;
-    }
-    if (waiting <= this.limits.allGuestsPending) return;
-    guests.sort((a, b) => b.pending - a.pending);
-    for (const guest of guests) {
-      if (waiting <= this.limits.allGuestsPending) return;
-      waiting -= guest.pending;
-      guest.cutSlow();
-    }
+    const guests = [...this.connections].filter(({ rights }) => rights === "events").length;
+    this.guestInput = Math.max(LEAST_INPUT, this.limits.guestsInput / Math.max(1, guests));
+    for (const connection of [...this.connections]) connection.tick(now);
   }
 }
 
@@ -164,6 +174,7 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     clearInterval(timer);
+    endpoint.guests.stop();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const connection of [...endpoint.connections]) connection.end();
     const cut = setTimeout(() => {
@@ -175,7 +186,11 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
   return {
     url: `nats://${host.includes(":") ? `[${host}]` : host}:${port}`,
     port,
-    stats: () => ({ ...endpoint.stats, connections: endpoint.connections.size, subscriptions: endpoint.routes.size }),
+    stats: () => ({
+      ...endpoint.stats,
+      connections: endpoint.connections.size,
+      subscriptions: endpoint.routes.size + endpoint.guests.routes.size,
+    }),
     stop: () => stopped ??= stop(),
   };
 }

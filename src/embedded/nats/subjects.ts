@@ -31,3 +31,13 @@ export function isWithin(narrow: string, wide: string): boolean {
   }
   return inner.length === outer.length;
 }
+
+/** Whether some subject is matched by both of two subscriptions, each given as its tokens. */
+export function overlap(one: readonly string[], other: readonly string[]): boolean {
+  for (let i = 0; i < one.length && i < other.length; i++) {
+    const [a, b] = [one[i], other[i]];
+    if (a === ">" || b === ">") return true;
+    if (a !== b && a !== "*" && b !== "*") return false;
+  }
+  return one.length === other.length;
+}

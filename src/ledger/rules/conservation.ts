@@ -1,23 +1,31 @@
-/** What goes in is what comes out (rule UTXO, `validateValueNotConservedUTxO`). */
+/**
+ * What goes in is what comes out (rule UTXO, `validateValueNotConservedUTxO`).
+ *
+ * What a transaction produces is bounded by its size; what it consumes is not: 16 kB of inputs can hold 400,000 assets.
+ */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import { addValues, type Assets, lovelace, sameValue, sumValues } from "#src/cardano/value.ts";
+import { type Assets, lovelace, sameValue, sumValues, type Value } from "#src/cardano/value.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import { deposits, refunds } from "#src/ledger/deposits.ts";
 import type { Input } from "#src/ledger/inputs.ts";
+import { boundedSum } from "#src/ledger/rules/sums.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 
 /** Checks that consumed and produced value are the same, reckoned against the state before the transaction. */
-export function checkConservation(body: Body, inputs: readonly Input[], state: LedgerState): LedgerFailure[] {
+export async function checkConservation(
+  body: Body,
+  inputs: readonly Input[],
+  state: LedgerState,
+): Promise<LedgerFailure[]> {
   const { parameters } = state;
   const withdrawn = body.withdrawals.reduce((sum, { amount }) => sum + amount, 0n);
-  const consumed = sumValues([
-    ...inputs.map(({ output }) => output.value),
-    { lovelace: withdrawn + refunds(parameters, body, state), assets: signed(body.mint, 1n) },
-  ]);
-  const produced = addValues(sumValues(body.outputs.map(({ output }) => output.value)), {
+  const beside = { lovelace: withdrawn + refunds(parameters, body, state), assets: signed(body.mint, 1n) };
+  const taken: Value = {
     ...lovelace(body.fee + deposits(parameters, body, state.pools) + body.donation),
     assets: signed(body.mint, -1n),
-  });
+  };
+  const produced = sumValues([...body.outputs.map(({ output }) => output.value), taken]);
+  const consumed = await boundedSum([...inputs.map(({ output }) => output.value), beside], produced.assets);
   return sameValue(consumed, produced) ? [] : [{ name: "ValueNotConservedUTxO", consumed, produced }];
 }
 

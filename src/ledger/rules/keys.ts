@@ -1,25 +1,30 @@
 /** Signatures: those a transaction has, and those it needs (rule UTXOW). */
+import { Pace } from "#src/base/breathe.ts";
 import { concat, toHex } from "#src/base/bytes.ts";
 import { sha3_256 } from "@noble/hashes/sha3.js";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import { certificateWitness, poolKeys } from "#src/cardano/conway/certificate.ts";
-import type { BootstrapWitness, Witnesses } from "#src/cardano/conway/witnesses.ts";
+import type { BootstrapWitness, KeyWitness, Witnesses } from "#src/cardano/conway/witnesses.ts";
 import { type Input } from "#src/ledger/inputs.ts";
 import { verifySignature } from "#src/ledger/signature.ts";
 
 /** Checks all signatures over the hash of the body, and that those needed are there. */
-export function checkKeys(
+export async function checkKeys(
   id: Uint8Array,
   body: Body,
   witnesses: Witnesses,
   inputs: readonly Input[],
   collateral: readonly Input[],
-): LedgerFailure[] {
+): Promise<LedgerFailure[]> {
   const failures: LedgerFailure[] = [];
-  const wrong = [...witnesses.keys, ...witnesses.bootstraps]
-    .filter(({ key, signature }) => !verifySignature(key, id, signature));
+  const wrong: KeyWitness[] = [];
+  const pace = new Pace();
+  for (const witness of [...witnesses.keys, ...witnesses.bootstraps]) {
+    if (!verifySignature(witness.key, id, witness.signature)) wrong.push(witness);
+    await pace.step();
+  }
   if (wrong.length > 0) failures.push({ name: "InvalidWitnessesUTXOW", keys: wrong.map(({ key }) => toHex(key)) });
   const given = new Set([...signers(witnesses), ...witnesses.bootstraps.map(byronRoot)]);
   const missing = [...keysNeeded(body, inputs, collateral)].filter((key) => !given.has(key));

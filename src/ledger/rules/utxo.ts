@@ -17,12 +17,12 @@ export interface LookedUp {
 }
 
 /** Checks the rule, in the order of the Haskell ledger. */
-export function checkUtxo(
+export async function checkUtxo(
   transaction: Transaction,
   { inputs, references, collateral }: LookedUp,
   state: LedgerState,
   slot: number,
-): LedgerFailure[] {
+): Promise<LedgerFailure[]> {
   const { body, size, units, witnesses } = transaction;
   const { parameters, network } = state;
   const failures: LedgerFailure[] = [];
@@ -31,12 +31,14 @@ export function checkUtxo(
   failures.push(...checkInterval(transaction, slot));
   if (body.inputs.length === 0) failures.push({ name: "InputSetEmptyUTxO" });
   failures.push(...checkFee(transaction, inputs.found, references.found, state));
-  if (witnesses.redeemers.length > 0) failures.push(...checkCollateral(body, collateral.found, parameters));
+  if (witnesses.redeemers.length > 0) {
+    failures.push(...await checkCollateral(body, collateral.found, parameters));
+  }
   const missing = [...inputs.missing, ...collateral.missing, ...references.missing];
   if (missing.length > 0) {
     failures.push({ name: "BadInputsUTxO", inputs: [...new Map(missing.map((ref) => [refKey(ref), ref])).values()] });
   }
-  failures.push(...checkConservation(body, inputs.found, state));
+  failures.push(...await checkConservation(body, inputs.found, state));
   const created = body.collateralReturn ? [...body.outputs, body.collateralReturn] : body.outputs;
   failures.push(...checkOutputs(created, parameters, network));
   const accounts = body.withdrawals.map(({ account }) => account).filter((account) => account.network !== network);

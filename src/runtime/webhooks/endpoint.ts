@@ -1,5 +1,5 @@
 /** One webhook while this process holds the lease: its transitions become rows, its rows are sent. */
-import { sleep } from "#src/base/clock.ts";
+import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
 import { type Json, toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { cloudEvent } from "#src/runtime/events.ts";
@@ -24,6 +24,8 @@ export interface DeliveryOptions {
   readonly timeoutMs?: number;
   /** Certificates to trust instead of the usual ones, PEM. */
   readonly ca?: string;
+  /** Time of signatures, which receivers hold against their own: the machine's clock unless given. */
+  readonly clock?: Clock;
 }
 
 export interface EndpointOptions extends DeliveryOptions {
@@ -184,7 +186,7 @@ function queueOf(id: string, epoch: number, from: Position, { events, position, 
 
 /** Signs a CloudEvent and sends it, once. */
 export async function sendEvent(
-  options: Pick<DeliveryOptions, "allowPrivate" | "timeoutMs" | "ca"> & { readonly signal?: AbortSignal },
+  options: Pick<DeliveryOptions, "allowPrivate" | "timeoutMs" | "ca" | "clock"> & { readonly signal?: AbortSignal },
   { url }: Pick<Webhook, "url">,
   secret: Uint8Array,
   id: string,
@@ -194,7 +196,7 @@ export async function sendEvent(
   const headers = {
     "content-type": "application/cloudevents+json; charset=utf-8",
     "user-agent": "arbor-webhooks",
-    ...signatureHeaders(secret, { id, at: Date.now(), body }),
+    ...signatureHeaders(secret, { id, at: (options.clock ?? systemClock).now(), body }),
   };
   const { allowPrivate, timeoutMs = TIMEOUT_MS, ca, signal } = options;
   return await post(new URL(url), headers, body, { allowPrivate, timeoutMs, ca, signal });

@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { reason } from "#src/base/log.ts";
+import { retryAfterMs } from "#src/base/retryAfter.ts";
 import { resolveTarget } from "#src/runtime/webhooks/address.ts";
 import { exchange } from "#src/runtime/webhooks/exchange.ts";
 
@@ -69,7 +70,13 @@ function read(response: IncomingMessage, settle: (posted: Posted) => void): void
   const done = () => {
     const error = code >= 300 && code < 400 ? `${code}: redirects are not followed.` : `The receiver answered ${code}.`;
     const text = Buffer.concat(parts).subarray(0, ANSWER_BYTES).toString("utf8").replaceAll("\0", "");
-    settle({ ok: false, code, error, answer: text === "" ? null : text, retryAfterMs: retryAfter(response) });
+    settle({
+      ok: false,
+      code,
+      error,
+      answer: text === "" ? null : text,
+      retryAfterMs: retryAfterMs(response.headers["retry-after"]) || null,
+    });
   };
   response.on("data", (part: Buffer) => {
     parts.push(part);
@@ -78,11 +85,4 @@ function read(response: IncomingMessage, settle: (posted: Posted) => void): void
   });
   response.on("end", done);
   response.on("error", done);
-}
-
-function retryAfter(response: IncomingMessage): number | null {
-  const text = response.headers["retry-after"];
-  if (typeof text !== "string") return null;
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isFinite(ms) && ms > 0 ? ms : null;
 }

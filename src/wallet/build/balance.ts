@@ -2,7 +2,7 @@
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { type Redeemer, subjectOf, transactionHash } from "#src/cardano/transaction.ts";
 import type { Value } from "#src/cardano/value.ts";
 import { FREE_ROUNDS, type Measure, unitsOf } from "#src/balance/balance.ts";
@@ -53,11 +53,16 @@ export function balanceTransaction(asked: BalanceInput, measure: Measure): Resul
     // Scripts see which inputs and how many outputs there are; amounts of lovelace cost them nothing (see src/balance).
     const shape = [...all.map(({ ref }) => refKey(ref)), settled.change.length].join();
     if (evaluated === undefined || evaluated === shape) return finished(input, resolved.value, settled);
-    const run = measure(settled.framed.transaction, [
-      ...all,
-      ...references,
-      ...settled.framed.collateral?.inputs ?? [],
-    ]);
+    const { transaction, collateral } = settled.framed;
+    const used = [...all, ...references, ...collateral?.inputs ?? []];
+    const run = measure(transaction, used);
+    if (!run.ok && run.kind === "unreadable") {
+      // All coins that cannot be read are found at once: there may be hundreds of them.
+      const whole = measure(transaction, [...used, ...input.means.coins.map(({ utxo }) => utxo)]);
+      const left = withoutCoins(input, !whole.ok && whole.kind === "unreadable" ? whole.outputs : run.outputs);
+      if (left) return balanceTransaction(left, measure);
+      return fail("bad_request", `The scripts cannot be evaluated, because something is not readable: ${run.message}`);
+    }
     if (!run.ok) {
       return fail("redeemer_script_failure", `A script refuses the transaction: ${run.message}`, { logs: run.logs });
     }
@@ -72,6 +77,13 @@ export function balanceTransaction(asked: BalanceInput, measure: Measure): Resul
     if (memory > maxTxUnits.memory || steps > maxTxUnits.steps) return { ok: false, error: tooBig };
     evaluated = shape;
   }
+}
+
+/** Without coins that the machine for scripts cannot read, which anybody can send to a wallet; undefined where none of them is a coin. */
+function withoutCoins(input: BalanceInput, unreadable: readonly OutRef[]): BalanceInput | undefined {
+  const refs = new Set(unreadable.map(refKey));
+  const coins = input.means.coins.filter(({ utxo }) => !refs.has(refKey(utxo.ref)));
+  return coins.length === input.means.coins.length ? undefined : { ...input, means: { ...input.means, coins } };
 }
 
 function draft(input: BalanceInput, resolved: Resolved, units: UnitsOf) {

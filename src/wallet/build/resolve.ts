@@ -48,7 +48,8 @@ export function resolve(input: BalanceInput): Result<Resolved, BalanceTxFailure>
     refs.map((ref) => own.get(refKey(ref))?.utxo ?? given.get(refKey(ref)));
   const inputs = find(scanned.inputs);
   const references = find(scanned.references);
-  const unknown = [...scanned.inputs, ...scanned.references].filter((_, i) => ![...inputs, ...references][i]);
+  const found = [...inputs, ...references];
+  const unknown = [...scanned.inputs, ...scanned.references].filter((_, i) => !found[i]);
   if (unknown.length > 0) {
     return fail("unresolved_inputs", `What some inputs hold is not known: ${unknown.map(refKey).join(", ")}.`, {
       unresolved: unknown.map(({ txHash, index }) => ({ id: txHash, index })),

@@ -4,6 +4,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Point } from "#src/cardano/block.ts";
 import type { Queries } from "#src/store/store.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
+import { forgetSlices, stockSlices } from "#src/wallet/index/slices.ts";
 import {
   type DeriveStock,
   type IndexedWallet,
@@ -42,7 +43,7 @@ export async function hasBegun(sql: Queries, wallet: string): Promise<boolean> {
  */
 export async function beginWallet(
   sql: Queries,
-  { spec, birth, stock }: NewWallet,
+  { spec, birth, stock, life }: NewWallet,
   enrol: Enrol,
 ): Promise<Result<null, Failure<"being_erased">>> {
   const { wallet } = spec;
@@ -55,15 +56,18 @@ export async function beginWallet(
     stake: spec.stake ? ownedCredential(spec.stake) : null,
     pathKey: null,
   };
-  const begun = await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake, path_key) values
-    (${wallet}, ${spec.kind}, ${spec.network}, ${rows.gap}, ${rows.prefix}, ${rows.account}, ${rows.stake}, ${rows.pathKey})
+  const begun =
+    await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake, path_key, life) values
+    (${wallet}, ${spec.kind}, ${spec.network}, ${rows.gap}, ${rows.prefix}, ${rows.account}, ${rows.stake}, ${rows.pathKey},
+      ${life ?? null})
     on conflict do nothing returning 1`;
   if (begun.length === 0 || spec.kind === "random") return ok(null);
   for (const role of POOL_ROLES) {
-    const credentials = stock[role]!;
-    await keepStock(sql, wallet, role, 0, credentials);
+    if ("life" in stock) await stockSlices(sql, { wallet, life: stock.life }, role, spec.kind);
+    else await keepStock(sql, wallet, role, 0, stock[role]!);
     await sql`insert into wallet_pool (wallet, role, size, used, from_slot) values (${wallet}, ${role}, ${spec.gap}, -1, -1)`;
   }
+  if ("life" in stock) await forgetSlices(sql, { wallet, life: stock.life });
   return ok(null);
 }
 

@@ -31,6 +31,7 @@ interface Facts {
   readonly kind: string;
   readonly gap: number;
   readonly stake: string | undefined;
+  readonly life: { readonly life?: number };
 }
 
 /** The wallet's side of a transaction, as it is collected. */
@@ -151,6 +152,7 @@ export class BlockFold {
         kind: kind as string,
         gap: gap as number,
         stake: (stake as string | null) ?? undefined,
+        life: lifeOf(row),
       });
     }
     for (const row of this.table("wallet_pool")) {
@@ -321,10 +323,20 @@ export class BlockFold {
     const amount = String(net < 0n ? -net : net);
     this.told.push({
       entity: { kind: entityKind(this.facts.get(wallet)?.kind), id: wallet },
-      event: { type: "TRANSACTION", slot, hash, direction: net < 0n ? "outgoing" : "incoming", amount },
+      event: {
+        type: "TRANSACTION",
+        slot,
+        hash,
+        direction: net < 0n ? "outgoing" : "incoming",
+        amount,
+        ...this.facts.get(wallet)?.life,
+      },
     });
   }
 }
+
+/** What a wallet's events say of its life, out of its row; nothing of one that was begun before rows said it. */
+export const lifeOf = ({ life }: Row): { readonly life?: number } => typeof life === "number" ? { life } : {};
 
 /** The kind of actor that a wallet is. */
 export function entityKind(kind: string | undefined): string {

@@ -5,7 +5,7 @@
  * found out stands here. It is not the wallet's from then on: it holds nothing for it, and nothing is built upon it.
  */
 import { refKey } from "#src/cardano/output.ts";
-import { addValues, lovelace, type Value } from "#src/cardano/value.ts";
+import { type Value, ValueSum } from "#src/cardano/value.ts";
 import type { Queries } from "#src/store/store.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
 
@@ -29,7 +29,7 @@ export async function readForged(
 ): Promise<ReadonlyMap<string, ForgedOutputs>> {
   const forged = await sql<{ wallet: string; address: string }[]>`
     select wallet, address from wallet_forged where wallet = any(${sql.array([...wallets])})`;
-  const found = new Map<string, { refs: Set<string>; value: Value }>();
+  const found = new Map<string, { refs: Set<string>; value: ValueSum }>();
   if (forged.length === 0) return found;
   const known = new Set(forged.map(({ wallet, address }) => `${wallet} ${address}`));
   const concerned = [...new Set(forged.map(({ wallet }) => wallet))];
@@ -38,9 +38,9 @@ export async function readForged(
   for (const { wallet, ref, output } of rows) {
     const { address, value } = storedOutput(output);
     if (!known.has(`${wallet} ${address}`)) continue;
-    const one = found.get(wallet) ?? { refs: new Set(), value: lovelace(0n) };
+    const one = found.get(wallet) ?? { refs: new Set(), value: new ValueSum() };
     one.refs.add(ref);
-    one.value = addValues(one.value, value);
+    one.value.add(value);
     found.set(wallet, one);
   }
   return found;

@@ -98,4 +98,17 @@ export const walletIndexMigrations: readonly Migration[] = [{
     -- the whole order of a history: whoever plans for any number of rows would otherwise sort all of a wallet's for its first page
     drop index wallet_transaction_wallet_from_slot_index_idx;
     create index on wallet_transaction (wallet, from_slot, index, hash);`,
+}, {
+  id: "wallet-index-6",
+  sql: `
+    -- parts of the first pools of a wallet with a great gap, kept until all are there: hashes of 28 bytes from the index start on
+    create table wallet_slice (
+      wallet text not null, life int not null, role int not null, start int not null, hashes bytea not null,
+      primary key (wallet, life, role, start));`,
+}, {
+  id: "wallet-index-7",
+  sql: `
+    -- how often the wallet was created, so that what its actor hears too late is not taken for something of a later life; null for those
+    -- that were begun before
+    alter table wallet_index add column life int;`,
 }];

@@ -11,7 +11,7 @@ import { created, type ScannedBlock, spent } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Projection, RowQuery, Rows, Touched } from "#src/cardano/projection.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
-import { BlockFold, entityKind } from "#src/wallet/index/fold.ts";
+import { BlockFold, entityKind, lifeOf } from "#src/wallet/index/fold.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { stakesIn } from "#src/wallet/index/weigh.ts";
 
@@ -75,9 +75,10 @@ function walletsOf(affected: Rows): string[] {
 }
 
 function tell(wallets: readonly string[], rows: Rows, event: Touched["event"]): Touched[] {
-  const kinds = new Map((rows.get("wallet_index") ?? []).map((row) => [row.wallet as string, row.kind as string]));
+  const known = new Map((rows.get("wallet_index") ?? []).map((row) => [row.wallet as string, row]));
   return wallets.flatMap((id) => {
-    const kind = kinds.get(id);
-    return kind === undefined ? [] : [{ entity: { kind: entityKind(kind), id }, event }];
+    const row = known.get(id);
+    if (row === undefined) return [];
+    return [{ entity: { kind: entityKind(row.kind as string), id }, event: { ...event, ...lifeOf(row) } }];
   });
 }

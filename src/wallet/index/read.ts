@@ -1,7 +1,7 @@
 /** What wallets hold and what they can spend, out of the rows that the follower wrote. */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
-import { addValues, type AssetId, lovelace, noAssets, subtractValues, type Value } from "#src/cardano/value.ts";
+import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/together.ts";
 import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
@@ -13,6 +13,13 @@ import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
 
 /** Open submissions of each wallet, as whoever submits keeps them; wallets without any may be missing. */
 export type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
+
+/** Open submissions of others that spend some outputs (`refKey`): `readSpenders` of `chain/available.ts`. */
+export type Spenders = (
+  sql: Queries,
+  refs: readonly string[],
+  known: readonly ScannedTransaction[],
+) => Promise<readonly ScannedTransaction[]>;
 
 /** What some wallets hold, all in one read; wallets that the index does not know are missing. */
 export async function readHoldings(
@@ -32,7 +39,7 @@ export async function readHoldings(
   const leaving = await readLeaving(sql, open);
   for (const [id, { coming }] of open) {
     const available = subtractValues(held.get(id)!, leaving.get(id) ?? lovelace(0n));
-    const total = coming.reduce((sum, { output }) => addValues(sum, output.value), available);
+    const total = sumValues([available, ...coming.map(({ output }) => output.value)]);
     found.set(id, { available, total });
   }
   return found;
@@ -89,13 +96,11 @@ async function readLeaving(sql: Queries, open: ReadonlyMap<string, Pending>): Pr
     select u.wallet, u.ref, u.output from unnest(${sql.array(refs)}::text[]) r(ref)
     cross join lateral (select wallet, ref, output from wallet_utxo where ref = r.ref and to_slot is null offset 0) u
     where u.wallet = any(${sql.array([...open.keys()])})`;
-  const leaving = new Map<string, Value>();
+  const leaving = new Map<string, ValueSum>();
   for (const { wallet, ref, output } of rows) {
     if (!open.get(wallet)!.gone.has(ref)) continue;
-    leaving.set(
-      wallet,
-      addValues(leaving.get(wallet) ?? { lovelace: 0n, assets: noAssets }, storedOutput(output).value),
-    );
+    const sum = leaving.get(wallet) ?? new ValueSum();
+    leaving.set(wallet, sum.add(storedOutput(output).value));
   }
   return leaving;
 }
@@ -107,17 +112,30 @@ export async function readAssets(sql: Queries, wallet: string): Promise<readonly
   return rows.map(({ asset }) => asset).sort();
 }
 
-/** Outputs of a wallet that neither a transaction in the ledger nor a pending one has spent. */
+/** Outputs of a wallet that neither a transaction in the ledger nor a pending one, its own or one of the `spenders`, has spent. */
 export async function readOwnUtxos(
   sql: Queries,
   wallet: string,
   pending: readonly ScannedTransaction[] = [],
+  spenders?: Spenders,
 ): Promise<readonly OwnUtxo[]> {
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
-  if (!own) return [];
-  const open = (await readPending(sql, facts, new Map([[wallet, pending]]))).get(wallet);
-  return (await inLedger(sql, own)).filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref)));
+  return own ? (await unspent(sql, own, pending, spenders)).utxos : [];
+}
+
+/** Outputs of a wallet in the ledger that nothing pending spends, and what is pending. */
+async function unspent(
+  sql: Queries,
+  own: WalletFacts,
+  pending: readonly ScannedTransaction[],
+  spenders: Spenders | undefined,
+): Promise<{ readonly utxos: OwnUtxo[]; readonly open: Pending | undefined }> {
+  const here = await inLedger(sql, own);
+  const others = await spenders?.(sql, here.map(({ utxo }) => refKey(utxo.ref)), pending) ?? [];
+  const all = new Map([[own.wallet, [...pending, ...others]]]);
+  const open = (await readPending(sql, new Map([[own.wallet, own]]), all)).get(own.wallet);
+  return { utxos: here.filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref))), open };
 }
 
 async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
@@ -134,6 +152,8 @@ async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
 export interface BuildView {
   /** Open submissions of the wallet. */
   readonly pending: readonly ScannedTransaction[];
+  /** Those of others that spend what is the wallet's. */
+  readonly spenders?: Spenders;
   /** Up to when some outputs (`refKey`) are reserved: `readReserved` of `chain/available.ts`. */
   readonly reserved: (sql: Queries, refs: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** Change addresses that are wanted; `first`: the one at index 0, used or not. */
@@ -152,8 +172,7 @@ export async function readBuildable(sql: Queries, wallet: string, view: BuildVie
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
   if (!own) return { utxos: [], change: [] };
-  const open = (await readPending(sql, facts, new Map([[wallet, view.pending]]))).get(wallet);
-  const here = (await inLedger(sql, own)).filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref)));
+  const { utxos: here, open } = await unspent(sql, own, view.pending, view.spenders);
   const utxos = [
     ...here.map((one) => ({ ...one, preference: FREE })),
     ...(open?.coming ?? []).map(({ ref, output, path }) => ({ utxo: { ref, output }, path, preference: COMING })),

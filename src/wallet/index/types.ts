@@ -31,6 +31,9 @@ export interface StockOrder {
 /** Derives credentials, in the order of their indices: in a builder thread. Rejects when it cannot be done now. */
 export type DeriveStock = (order: StockOrder) => Promise<readonly OwnedCredential[]>;
 
+/** Derives credentials of a part of a great pool: their hashes of 28 bytes, in the order of their indices. Rejects as `DeriveStock` does. */
+export type DeriveSlice = (order: StockOrder) => Promise<Uint8Array>;
+
 /** A wallet whose addresses are derived from an account, with a pool of each role. */
 export interface SequentialWallet {
   readonly wallet: string;
@@ -60,9 +63,11 @@ export type IndexedWallet = SequentialWallet | RandomWallet;
 /** A wallet that is about to be read, from the block after `birth` on. */
 export interface NewWallet {
   readonly spec: IndexedWallet;
+  /** How often it was created; its events carry it. */
+  readonly life?: number;
   readonly birth: Point;
-  /** Credentials of the first pools, by role; empty for a random wallet. */
-  readonly stock: readonly (readonly OwnedCredential[])[];
+  /** Credentials of the first pools, by role, empty for a random wallet; or the life whose slices hold them (`slices.ts`). */
+  readonly stock: readonly (readonly OwnedCredential[])[] | { readonly life: number };
 }
 
 /** An address of a wallet. */

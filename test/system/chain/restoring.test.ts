@@ -381,6 +381,106 @@ describe("on a chain that misbehaves", () => {
     }
   });
 
+  describe("things with the same addresses and different births", () => {
+    let serial = 0;
+    /** Adds blocks that pay the first address of `a`. */
+    const pay = (chain: MemoryChain, count: number) => {
+      for (let i = 0; i < count; i++) {
+        const inputs = [{ txHash: (++serial + 2 ** 41).toString(16).padStart(64, "0"), index: 0 }];
+        chain.add(
+          encodeTransaction({ inputs, outputs: [{ address: pocketAddress("a", 0), value: lovelace(1n) }], fee: 0n }),
+        );
+      }
+    };
+    const scanned = (chain: MemoryChain) => chain.blocks.map((block) => block.scanned);
+    const refsAfter = (chain: MemoryChain, height: number) =>
+      replayPocket("a", scanned(chain).filter((block) => block.height > height)).refs;
+
+    both("each has what came after its own birth, read together, %s", async (kind) => {
+      const chain = new MemoryChain();
+      pay(chain, 20);
+      const world = await paying(kind, [], { chain });
+      try {
+        await world.atTip();
+        const births = { "a:old": 0, "a:middle": 5, "a:young": 15, "a:tip": 20 };
+        await store.sql.begin(async (sql) => {
+          for (const [name, height] of Object.entries(births)) {
+            await beginPocket(sql, name, height === 0 ? origin : pointOf(scanned(chain)[height - 1]!));
+          }
+        });
+        world.follower.wake();
+        for (const name of Object.keys(births)) await world.joined(name);
+        expect(world.streams()).toBe(2);
+        pay(chain, 3);
+        await world.atTip();
+        for (const [name, height] of Object.entries(births)) {
+          expect([name, await readPocket(store.sql, name)]).toEqual([name, refsAfter(chain, height)]);
+        }
+      } finally {
+        await world.end();
+      }
+    });
+
+    both("one that is born beyond where the main cursor stands has nothing of the blocks before, %s", async (kind) => {
+      const chain = new MemoryChain();
+      const world = await paying(kind, [], { chain });
+      try {
+        world.hold("scanned");
+        pay(chain, 20);
+        await world.held();
+        await beginPocket(store.sql, "a:ahead", pointOf(scanned(chain)[14]!));
+        world.follower.wake();
+        await world.joined("a:ahead");
+        world.release();
+        await world.atTip();
+        expect(await readPocket(store.sql, "a:ahead")).toEqual(refsAfter(chain, 15));
+      } finally {
+        await world.end();
+      }
+    });
+
+    it.each([
+      ["in memory", "before", 8],
+      ["in memory", "after", 15],
+      ["over a socket", "before", 8],
+      ["over a socket", "after", 15],
+    ])(
+      "a rollback below a birth loses nothing of the new branch, %s, read up to %s the fork",
+      async (kind, _, read) => {
+        let open = read;
+        const chain = new MemoryChain();
+        pay(chain, 20);
+        const world = await paying(kind, [], { chain, open: () => open });
+        try {
+          await world.atTip();
+          await store.sql.begin(async (sql) => {
+            await beginPocket(sql, "a:old", origin);
+            await beginPocket(sql, "a:young", pointOf(scanned(chain)[17]!));
+          });
+          world.follower.wake();
+          await until(
+            "it stands below",
+            async () => (await placeOf(store.sql, "pockets", "a:old"))?.at.height === read,
+          );
+          // the block of the birth is gone, and blocks of the new branch have slots before it
+          chain.rollback(8, "again");
+          pay(chain, 10);
+          await world.atTip();
+          open = Infinity;
+          pay(chain, 1);
+          for (const name of ["a:old", "a:young"]) {
+            await world.joined(name);
+          }
+          await world.atTip();
+          expect(await readPocket(store.sql, "a:old")).toEqual(refsAfter(chain, 0));
+          expect(await readPocket(store.sql, "a:young")).toEqual(refsAfter(chain, 12));
+        } finally {
+          await world.end();
+        }
+      },
+    );
+  });
+
   both("joins while blocks come faster than it takes any, %s", async (kind) => {
     const apart = async (step: FollowerStep) => {
       if (step === "folded") await sleep(150);

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ok } from "#src/base/result.ts";
 import { chainMigrations } from "#src/chain/migrations.ts";
+import { fetchRows, reachOf } from "#src/chain/rows.ts";
 import { offerPending } from "#src/chain/submissions.ts";
+import { transactionProjection } from "#src/chain/transactions.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { sharedInfra } from "../../support/infra.ts";
@@ -48,4 +50,21 @@ it("offers a long chain of pending transactions in its order", async () => {
   expect(offered).toEqual(Array.from({ length: COUNT }, (_, i) => hash(i)).filter((one) => !inMempool.has(one)));
   expect(swept.offered).toBe(COUNT);
   expect(swept.doubted).toEqual([hash(7), hash(20), hash(21)]);
+});
+
+it("reads at a rollback what it brings back, and not all that is open", async () => {
+  const { sql } = store;
+  const expired = "a".repeat(64);
+  const open = "b".repeat(64);
+  for (const [one, until] of [[expired, 1_005], [open, 5_000]] as const) {
+    await sql`insert into submission_open (hash, open_until) values (${one}, ${until})`;
+  }
+  const lapsed = "c".repeat(64);
+  await sql`insert into submission_status (hash, status, lapsed_until) values (${lapsed}, 'expired', 1_002)`;
+  const queries = transactionProjection.undoKeys!(new Map(), { from: 1_010, to: 1_000 });
+  const rows = await fetchRows(sql, queries, reachOf([transactionProjection], "main"));
+  const hashes = (table: string) => (rows.get(table) ?? []).map(({ hash }) => hash);
+  expect([hashes("submission_open"), hashes("submission_status")]).toEqual([[expired], [lapsed]]);
+  const told = transactionProjection.undo({ slot: 1_000, hash: "" }, new Map(), rows);
+  expect(told.map(({ entity }) => entity.id).sort()).toEqual([expired, lapsed]);
 });

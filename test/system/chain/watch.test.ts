@@ -197,3 +197,24 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     await expectExact(ADDRESSES[0]!);
   });
 });
+
+it("however many wait for outputs that do not come, one statement at a time looks for all of them", async () => {
+  let statements = 0;
+  const sql = new Proxy(store.sql, {
+    apply: (target, self, args) => {
+      // Only a template is a statement.
+      if ((args[0] as { raw?: unknown }).raw !== undefined) statements++;
+      return Reflect.apply(target as unknown as (...args: unknown[]) => unknown, self, args);
+    },
+  });
+  const WAITERS = 100;
+  const MS = 1_500;
+  const counted = { ...store, sql };
+  const answers = await Promise.all(
+    Array.from({ length: WAITERS }, (_, i) => ensureWatched(counted, [`nobody-${i}`], () => {}, Date.now() + MS)),
+  );
+  expect(answers.every((one) => !one.ok && one.error.code === "index_behind")).toBe(true);
+  console.log(`${WAITERS} waiters for ${MS} ms: ${statements} statements`);
+  // Two for each, and one each 15 ms.
+  expect(statements).toBeLessThan(WAITERS * 2 + MS / 15 + 50);
+});

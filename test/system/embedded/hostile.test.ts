@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { USUAL_LIMITS } from "#src/embedded/nats/limits.ts";
 import { type Raw, raw } from "./raw.ts";
 
 const TOKEN = "a-token-of-the-test";
@@ -121,7 +122,7 @@ test("a subscriber that stops reading is cut, and neither the publisher nor othe
     port: 0,
     token: TOKEN,
     log: silentLog,
-    limits: { guestPending: 32 * MEGABYTE, stallMs: 2_000 },
+    limits: { guestBacklog: 128 * MEGABYTE, stallMs: 2_000 },
   });
   const lazy = await client("SUB arbor.event.> 1\r\n");
   lazy.socket.pause();
@@ -141,7 +142,7 @@ test("a subscriber that stops reading is cut, and neither the publisher nor othe
   }
   await expect.poll(() => heard, { timeout: 20_000 }).toBe(600);
   await expect.poll(() => endpoint.stats().slowConsumers).toBe(1);
-  // Less than the limit waits for this one, but it does not move.
+  // Little waits for this one, but it does not move.
   for (let i = 0; i < 200; i++) publisher.publish("arbor.event.small", body);
   await publisher.flush();
   await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 20_000 }).toBe(2);
@@ -165,7 +166,7 @@ test("all guests together hold no more than their share", async () => {
     port: 0,
     token: TOKEN,
     log: silentLog,
-    limits: { guestPending: 64 * MEGABYTE, allGuestsPending: 8 * MEGABYTE, stallMs: 60_000 },
+    limits: { guestBacklog: 8 * MEGABYTE, stallMs: 60_000 },
   });
   const lazy = await Promise.all(Array.from({ length: 5 }, () => client("SUB arbor.event.> 1\r\n")));
   for (const { socket } of lazy) socket.pause();
@@ -174,6 +175,81 @@ test("all guests together hold no more than their share", async () => {
   const body = new Uint8Array(500_000);
   for (let i = 0; i < 30; i++) publisher.publish("arbor.event.large", body);
   await publisher.flush();
-  await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 10_000 }).toBe(5);
+  // One each: the next would have come after an answer to the PING behind it.
+  expect(endpoint.stats().bytesOut).toBeLessThan(5 * 500_000 + 100_000);
   await publisher.close();
+});
+
+test("guests that subscribe hundreds of times and never read cost others no event, little memory, and are cut", async () => {
+  await endpoint.stop();
+  endpoint = await startNatsEndpoint({ port: 0, token: TOKEN, log: silentLog, limits: { stallMs: 1_000 } });
+  const [publisher, member, guest] = await Promise.all([
+    connect({ servers: endpoint.url, token: TOKEN }),
+    connect({ servers: endpoint.url, token: TOKEN }),
+    connect({ servers: endpoint.url }),
+  ]);
+  const heard = { member: 0, guest: 0 };
+  member.subscribe("arbor.event.>", { callback: () => void heard.member++ });
+  guest.subscribe("arbor.event.>", { callback: () => void heard.guest++ });
+  await Promise.all([member.flush(), guest.flush()]);
+  const before = memory();
+  const subscriptions = Array.from({ length: 250 }, (_, i) => `SUB arbor.event.> ${i}\r\n`).join("");
+  const lazy = await Promise.all(Array.from({ length: 200 }, () => client(subscriptions)));
+  for (const { socket } of lazy) socket.pause();
+  // Of each as many as one message may match.
+  await expect.poll(() => endpoint.stats().subscriptions, { timeout: 30_000 }).toBe(2 + 200 * 4);
+  const sentBefore = endpoint.stats().bytesOut;
+  const body = new Uint8Array(600);
+  const EVENTS = 2_000;
+  for (let i = 0; i < EVENTS; i++) {
+    publisher.publish("arbor.event.wallet.x.changed", body);
+    if (i % 50 === 49) {
+      await publisher.flush();
+      await sleep(1);
+    }
+  }
+  await expect.poll(() => heard, { timeout: 60_000 }).toEqual({ member: EVENTS, guest: EVENTS });
+  // To those who do not read: no more than a window and the message that passes its end.
+  const others = 2 * EVENTS * 700;
+  expect(endpoint.stats().bytesOut - sentBefore - others).toBeLessThan(200 * (USUAL_LIMITS.guestWindow + 10_000));
+  expect(memory() - before).toBeLessThan(128 * MEGABYTE);
+  await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 60_000 }).toBe(200);
+  await expect.poll(() => endpoint.stats().connections).toBe(3);
+  await Promise.all([publisher.close(), member.close(), guest.close()]);
+});
+
+test("connections that say nothing keep out neither who has the token nor another guest", async () => {
+  await Promise.all(Array.from({ length: 2 * USUAL_LIMITS.maxSilent }, () => client("")));
+  for (const token of [TOKEN, undefined]) {
+    const one = await connect({ servers: endpoint.url, reconnect: false, ...(token === undefined ? {} : { token }) });
+    await one.flush();
+    await one.close();
+  }
+  expect(endpoint.stats().connections).toBeLessThanOrEqual(USUAL_LIMITS.maxSilent + 2);
+});
+
+test("a guest that floods its connection with commands is read at its share, and others are answered", async () => {
+  const churn = Buffer.from("SUB arbor.event.a 1\r\nUNSUB 1\r\n".repeat(1_000));
+  const flooder = await client('CONNECT {"verbose":false}\r\n');
+  let poured = 0;
+  const pour = () => {
+    while (!flooder.socket.destroyed && poured < 32 * MEGABYTE) {
+      poured += churn.length;
+      if (!flooder.socket.write(churn)) return;
+    }
+  };
+  flooder.socket.on("drain", pour);
+  pour();
+  const member = await connect({ servers: endpoint.url, token: TOKEN });
+  const begun = performance.now();
+  while (performance.now() - begun < 3_000) {
+    await member.flush();
+    await sleep(10);
+  }
+  const seconds = (performance.now() - begun) / 1_000;
+  // A chunk may pass the end of a share, and is paid back.
+  expect(endpoint.stats().bytesIn).toBeLessThan((seconds + 2) * USUAL_LIMITS.guestsInput + MEGABYTE);
+  expect(endpoint.stats().bytesIn).toBeGreaterThan(USUAL_LIMITS.guestsInput);
+  await member.close();
 });

@@ -298,7 +298,8 @@ describe("a client without the token", () => {
     expect(await third.ended).toContain("-ERR 'maximum connections exceeded'");
     await expect.poll(() => endpoint.stats().connections).toBe(2);
     await Promise.all([bytes(), bytes()]);
-    const fifth = await raw(endpoint.port);
+    const fifth = await bytes("");
+    fifth.send(`CONNECT {"auth_token":"${TOKEN}"}\r\n`);
     expect(await fifth.ended).toContain("-ERR 'maximum connections exceeded'");
   });
 });

@@ -1,6 +1,7 @@
 /** PostgreSQL under a folder: it keeps the data through every way of ending, and harms nothing else. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { Buffer } from "node:buffer";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync, statfsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -272,4 +273,34 @@ test("an initialisation that was cut short leaves nothing that counts", async ()
   await mkdir(join(folder, "data.new", "again"), { recursive: true });
   const { url } = await started(folder);
   expect(await write(url)).toBe(1);
+});
+
+test("a volume that is too small for a new database, or full, is a sentence without PostgreSQL's own words", async (context) => {
+  const folder = await newFolder();
+  const small = spawnSync("mount", ["-t", "tmpfs", "-o", "size=20m,mode=755", "tmpfs", folder]);
+  if (small.status !== 0) {
+    console.warn("SKIPPED: no volume can be mounted here, a full one is not tested. Run as root.");
+    return context.skip();
+  }
+  const refusal = () =>
+    startPostgres({ folder: join(folder, "postgres"), log: silentLog }).then(() => undefined, (e) => e);
+  try {
+    const tooSmall = await refusal();
+    expect(tooSmall).toMatchObject({ code: "no_space" });
+    expect(tooSmall.message).toMatch(
+      /^There is not enough space for the database in .*: (19|20) MB are free there, .* needs 128 MB\. /,
+    );
+    expect(spawnSync("mount", ["-o", "remount,size=200m", folder]).status).toBe(0);
+    const server = await startPostgres({ folder: join(folder, "postgres"), log: silentLog });
+    await server.stop();
+    const { bavail, bsize } = statfsSync(folder);
+    await writeFile(join(folder, "filler"), Buffer.alloc(bavail * bsize));
+    const full = await refusal();
+    expect(full).toMatchObject({ code: "no_space", message: expect.stringContaining("the volume is full") });
+    expect([tooSmall.message, full.message].join()).not.toMatch(/initdb|PANIC|FATAL/);
+    await rm(join(folder, "filler"));
+    await (await startPostgres({ folder: join(folder, "postgres"), log: silentLog })).stop();
+  } finally {
+    spawnSync("umount", [folder]);
+  }
 });

@@ -183,7 +183,7 @@ test("one process at a time keeps house, and another one goes on when it ends", 
 
 test("workers that said no goodbye are forgotten once they hold nothing", async () => {
   await store
-    .sql`insert into worker (id, seen) values ('gone', now() - interval '2 hours'), ('late', now() - interval '1 minute')`;
+    .sql`insert into worker (id, seen) values ('gone', now() - interval '6 minutes'), ('late', now() - interval '1 minute')`;
   await prune(store, KEEP);
   const rows = await store.sql<{ id: string }[]>`select id from worker order by id`;
   expect(rows.map(({ id }) => id)).toEqual(["keeper", "late"]);

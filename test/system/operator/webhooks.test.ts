@@ -1,7 +1,6 @@
 /** Webhooks: signed, in order, at least once; receivers that fail, hang, redirect or are private; senders that die. */
 import { CloudEvent } from "cloudevents";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { sleep } from "#src/base/clock.ts";
 import { createLog } from "#src/base/log.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { createEventLog, type EventLog } from "#src/runtime/eventLog.ts";
@@ -187,14 +186,15 @@ describe("webhooks", () => {
     const killed: number[] = [];
     for (let i = 1; i <= 3; i++) {
       await until("somebody sends", async () => receiver.taken.length > 50 * i, 30_000);
-      const [lease] = await cluster.store.sql<
-        { owner: string | null }[]
-      >`select owner from lease where name = 'webhooks'`;
-      const holder = lease!.owner?.startsWith("a") ? 0 : 1;
+      const owner = async () =>
+        (await cluster.store.sql<{ owner: string | null }[]>`select owner from lease where name = 'webhooks'`)[0]!
+          .owner;
+      const held = await owner();
+      const holder = held?.startsWith("a") ? 0 : 1;
       await endChild(processes[holder]!, "SIGKILL");
       killed.push(receiver.taken.length);
       processes[holder] = spawnSender(`${"ab"[holder]}${i}`);
-      await sleep(1_500);
+      await until("another sends", async () => ![held, null].includes(await owner()));
     }
     over = true;
     await writing;

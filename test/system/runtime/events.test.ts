@@ -101,15 +101,19 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     const writing = (async () => {
       while (!over) await load(cluster.ask, { prefix: "r", count: 200, clients: 8, entities: 20 });
     })();
-    await sleep(500);
+    const hears = async (what: string) => {
+      const before = stream.first.length;
+      await until(`${what} is heard`, async () => stream.first.length > before);
+    };
+    await hears("what is written");
     await server.kill();
     await sleep(1_000);
     await server.start();
-    await sleep(1_500);
+    await hears("what was written meanwhile");
     await server.end();
     await sleep(300);
     await server.start();
-    await sleep(500);
+    await hears("what was written during the second absence");
     over = true;
     await writing;
     await expectHeardAll(cluster.store, stream, { ms: 60_000 });

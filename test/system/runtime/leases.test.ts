@@ -7,6 +7,7 @@ import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { untilBlocked } from "../../support/locks.ts";
 import { until } from "../../support/until.ts";
 
 let infra: Infra;
@@ -73,12 +74,48 @@ test("a transaction that holds the fence keeps the epoch where it is, and renewa
   await store.sql.begin(async (sql) => {
     expect(await fence(sql, "three", 1)).toHaveLength(1);
     taken = store.sql`update lease set epoch = 2, owner = 'b' where name = 'three'`.then(() => order.push("taken"));
-    await sleep(1_000);
+    await untilBlocked(store);
+    const expires = async () =>
+      (await store.sql<{ at: Date }[]>`select expires as at from lease where name = 'three'`)[0]!.at.getTime();
+    const first = await expires();
+    await until("the lease is renewed", async () => await expires() > first);
     order.push("committed");
   });
   await taken;
   expect(order).toEqual(["committed", "taken"]);
   await lease.stop();
+});
+
+test("a holder that was held up for longer than its time asks the database before it gives up", async () => {
+  const log: string[] = [];
+  const lease = hold("six", "a", log, 2_000);
+  await until("a holds", async () => lease.epoch() === 1);
+  const renewed = async () =>
+    (await store.sql<{ expires: Date }[]>`select expires from lease where name = 'six'`)[0]!.expires;
+  const before = await renewed();
+  // Nothing else runs in this process meanwhile.
+  for (const end = performance.now() + 2_500; performance.now() < end;);
+  await until("a renews", async () => await renewed() > before);
+  expect([log, lease.epoch()]).toEqual([["a holds 1"], 1]);
+  await lease.stop();
+});
+
+test("a lease is renewed while everything else waits for the connections of its pool", async () => {
+  const log: string[] = [];
+  const small = openStore(infra.databaseUrl, { max: 2 });
+  const lease = holdLease({
+    store: small,
+    name: "seven",
+    owner: "a",
+    ttlMs: 1_000,
+    onHeld: () => {},
+    onLost: () => log.push("lost"),
+  });
+  await until("a holds", async () => lease.epoch() === 1);
+  await Promise.all(Array.from({ length: 4 }, () => small.sql`select pg_sleep(2)`));
+  expect([log, lease.epoch()]).toEqual([[], 1]);
+  await lease.stop();
+  await small.close();
 });
 
 describe("with a bus", () => {

@@ -14,7 +14,7 @@ import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
 import { workerSubject } from "#src/runtime/protocol.ts";
 import { createPublisher } from "#src/runtime/publisher.ts";
-import { type ActorKind, defineBuild, type EffectRun } from "#src/runtime/types.ts";
+import { type ActorKind, defineBuild, type EffectRun, Unfinished } from "#src/runtime/types.ts";
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -111,16 +111,25 @@ test("a command that is asked again while it waits takes no more room, and is no
 });
 
 test("a command whose time is up before its turn is not applied", async () => {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => open = resolve);
+  let reached = false;
   await start([accountKind(wire(store))], {
-    onStep: ({ at, causes }) => at === "before-commit" && causes.includes("late-1") ? sleep(500) : undefined,
+    onStep: ({ at, causes }) => {
+      if (at !== "before-commit" || !causes.includes("late-1")) return;
+      reached = true;
+      return gate;
+    },
   });
   const first = ask.ask(account("late"), { type: "ADD", amount: 1 }, { commandId: "late-1" });
-  await sleep(100);
+  await until("the first is being written", async () => reached);
   const late = await ask.ask(account("late"), { type: "ADD", amount: 1 }, { deadlineMs: 150 });
   expect(late).toMatchObject({ ok: false, error: { code: "unavailable" } });
+  open();
   expect(await first).toMatchObject({ ok: true });
-  await sleep(300);
-  expect((await readActor(store, account("late")))!.version).toBe(1);
+  // one that comes after it has its turn, so the late one would have had it
+  expect(await ask.ask(account("late"), { type: "ADD", amount: 1 })).toMatchObject({ ok: true, value: { adds: 2 } });
+  expect((await readActor(store, account("late")))!.version).toBe(2);
 });
 
 test("a paused entity says so, and goes on when it is resumed", async () => {
@@ -314,6 +323,18 @@ test("reminders go by the worker's clock", async () => {
   await until("an hour later", async () => (await readActor(store, account("v")))!.context.woken === 1);
 });
 
+test("an effect that has more to do goes on in later attempts, and has not failed", async () => {
+  const attempts: number[] = [];
+  const slices: EffectRun = (_, { attempt }) => {
+    attempts.push(attempt);
+    return Promise.resolve(attempts.length < 4 ? new Unfinished(1) : { type: "PAID", n: 7 });
+  };
+  await start([accountKind(slices)], { sweepMs: 20 });
+  await ask.ask(account("sliced"), { type: "ADD", amount: 5 });
+  expect(await ask.ask(account("sliced"), { type: "PAY", amount: 5 })).toEqual({ ok: true, value: { paid: 7 } });
+  expect(attempts).toEqual([1, 1, 1, 1]);
+});
+
 test("an effect of a partition that moved away is aborted here and run there", async () => {
   const runs: string[] = [];
   const stuck = (name: string): EffectRun => async (_, { signal }) => {
@@ -350,6 +371,10 @@ test("what an entity that cannot be read does not take comes again later each ti
   const attempts = async () => (await store.sql`select attempts from effect where id = 'odd'`)[0]?.attempts as number;
   await until("it is put off", async () => await attempts() >= 3, 60_000);
   expect(runs).toBeLessThanOrEqual(await attempts() + 1);
+  expect(await ask.ask(account("odd"), { type: "ADD", amount: 5 })).toMatchObject({
+    ok: false,
+    error: { code: "newer_version", message: expect.stringContaining("later version of Arbor") },
+  });
   await store.sql`
     insert into reminder (kind, id, name, n, partition, at, event)
     select 'account', 'odd', 'r' || n, n, ${

@@ -1,6 +1,5 @@
 /** The statement of a turn against a real database: its fence, its anti-join, its groups. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { fold, type Held, type Item } from "#src/runtime/fold.ts";
 import { createLoader } from "#src/runtime/loader.ts";
@@ -13,6 +12,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
 import { accountKind, accountMigrations, wire } from "../../support/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { untilBlocked } from "../../support/locks.ts";
 
 let infra: Infra;
 let store: Store;
@@ -71,7 +71,7 @@ test("while a turn is being written nobody can raise the epoch, but the lease ca
     await store.sql`update partition set expires = now() + interval '2 hours' where id = 1`;
     order.push("renewed");
     raised = store.sql`update partition set epoch = 6 where id = 1`.then(() => order.push("raised"));
-    await sleep(300);
+    await untilBlocked(store);
     order.push("committed");
   });
   await raised;
@@ -83,7 +83,7 @@ test("a turn that waits for a takeover is not written", async () => {
   await store.sql.begin(async (sql) => {
     await sql`update partition set epoch = 6 where id = 1`;
     late = run(store.sql, [turn("a", [add("c1")]), turn("b", [add("c1")], { partition: 2 })]);
-    await sleep(300);
+    await untilBlocked(store);
   });
   expect(await late).toMatchObject({ written: [2], owned: [2] });
   expect(await version("a")).toBe(0);
@@ -204,7 +204,7 @@ test("a reminder that is refused does not take away the one set anew by a turn t
   await store.sql.begin(async (sql) => {
     await run(sql, [turn("a", [remember("c2", 7)], { held })]);
     late = run(store.sql, [turn("a", [fired], { held })]);
-    await sleep(200);
+    await untilBlocked(store);
   });
   expect((await late!).written).toEqual([]);
   expect(await store.sql`select 1 from reminder where name = 'wake'`).toHaveLength(1);

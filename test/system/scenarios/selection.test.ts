@@ -128,7 +128,7 @@ describe("coins", () => {
     }));
     const late = await client.sign(id, more.transaction, PASSPHRASE);
     const refused = await scenario.refusal(client.submit(id, late.transaction));
-    expect([refused.status, refused.code]).toEqual([500, "created_invalid_transaction"]);
+    expect([refused.status, refused.code]).toEqual([403, "created_invalid_transaction"]);
     await scenario.blocks();
     for (const hash of sent) await scenario.untilInLedger(id, hash);
     expect((await client.transactions(id)).filter(({ status }) => status !== "in_ledger")).toEqual([]);

@@ -104,4 +104,29 @@ describe("a token's requests, together", () => {
     await sealed(other, update);
     expect(await client.facts(token)).toHaveProperty("d", "value of d");
   });
+
+  it("name every fact that is read, also bytes that are no UTF-8", async () => {
+    const [key, value, next] = ["k\udcff", "\udc80v", "plain"];
+    const apply = async () => {
+      const { applied, left: _, ...update } = await client.apply(other.address, token);
+      await sealed(other, update);
+      expect(applied).toHaveLength(1);
+    };
+    await sealed(owner, await client.insert(owner.address, token, key, value));
+    await apply();
+    expect(await client.facts(token)).toHaveProperty([key], value);
+    await sealed(owner, await client.update(owner.address, token, key, value, next));
+    await apply();
+    expect(await client.facts(token)).toHaveProperty([key], next);
+    await sealed(owner, await client.delete(owner.address, token, key, next));
+    await apply();
+    expect(await client.facts(token)).not.toHaveProperty([key]);
+    // "é" spelt as bytes would be read as another text
+    for (const odd of ["\udcc3\udca9", "\ud800"]) {
+      expect(await refused(client.insert(owner.address, token, odd, "v"))).toMatchObject({
+        status: 400,
+        code: "bad_request",
+      });
+    }
+  });
 });

@@ -254,6 +254,9 @@ describe("facts that changed", () => {
     });
     expect(await json("?since=5&encoding=hex&prefix=67")).toEqual({ facts: {}, deleted: [toHex(utf8("goes"))], at });
     expect((await get(`?since=${said(7)}`)).status).toBe(409);
+    // whoever has read a state above the token's has read one that was rolled back
+    const above = await get("?since=10");
+    expect([above.status, await above.json()]).toMatchObject([409, { code: "rolled_back" }]);
   });
 
   test("come in pages that together are all, and pinned to one state", async () => {

@@ -117,3 +117,24 @@ it("is quarantined, told as such, and released by a replay: its facts are right,
   expect(await operator.call("POST", `/tokens/${token}/release`, undefined, { "arbor-operator": undefined }))
     .toMatchObject({ status: 403, body: { code: "header_missing" } });
 });
+
+it("whose actor a later version of the program changed is refused until that version runs, and nothing is lost", async () => {
+  const booted = await signed("GET", "boot-token");
+  const token = booted.body.value as string;
+  await land(arbor.tokens, booted.transaction);
+  await request(token, "a", "1");
+  const setVersion = async (change: string) => {
+    const rows = await store.sql`
+      update actor set machine_version = machine_version + ${change}::int where kind = 'token' and id = ${token} returning 1`;
+    expect(rows).toHaveLength(1);
+    expect((await operator.post(`/actors/token/${token}/passivate`)).status).toBe(200);
+  };
+  const build = () =>
+    http(arbor.tokens, "POST", `/transaction/${user.address}/request-insert/${token}`, { key: "b", value: "2" });
+  await setVersion("98");
+  const refused = await build();
+  expect([refused.status, refused.body.code]).toEqual([503, "newer_version"]);
+  expect(refused.body.error).toContain("later version of Arbor");
+  await setVersion("-98");
+  expect((await build()).status).toBe(200);
+});

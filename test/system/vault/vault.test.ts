@@ -50,6 +50,9 @@ async function wallet(mnemonic: Mnemonic = { style: "shelley", words: newMnemoni
   return { id, mnemonic, ...put.value };
 }
 
+/** Nothing else is to be written with a new seal. */
+const record = () => Promise.resolve();
+
 const keys = async () =>
   (await store.sql<{ attempt: string }[]>`select attempt from vault_key`).map((row) => row.attempt);
 const message = utf8("a hash of some body");
@@ -105,25 +108,26 @@ describe("a wallet with its words", () => {
     const before = (await vault.states([id])).get(id)!;
     expect(before.method).toBe("argon2id-v2");
     expect(state).toEqual(before);
-    const wrong = await vault.changePassphrase(id, { old: "another one", next: "the third one" }, soon());
+    const wrong = await vault.changePassphrase(id, { old: "another one", next: "the third one", record }, soon());
     expect(wrong).toMatchObject({ error: { code: "wrong_encryption_passphrase" } });
     expect((await vault.states([id])).get(id)).toEqual(before);
-    const changed = await vault.changePassphrase(id, { old: PASSPHRASE, next: "the second one" }, soon());
+    const changed = await vault.changePassphrase(id, { old: PASSPHRASE, next: "the second one", record }, soon());
     if (!changed.ok) throw new Error(changed.error.message);
-    expect((await vault.states([id])).get(id)).toEqual(changed.value);
+    const { attempt: _, ...changedState } = changed.value;
+    expect((await vault.states([id])).get(id)).toEqual(changedState);
     expect(changed.value.updatedAt).toBeGreaterThan(before.updatedAt);
     expect((await vault.verify(id, PASSPHRASE, soon())).ok).toBe(false);
     expect((await vault.verify(id, "the second one", soon())).ok).toBe(true);
-    const others = { mnemonic: { words: newMnemonic(15) }, next: "the third one" };
+    const others = { mnemonic: { words: newMnemonic(15) }, next: "the third one", record };
     expect(await vault.resetPassphrase(id, others, soon())).toMatchObject({ error: { code: "wrong_mnemonic" } });
     const second = { words: mnemonic.words, secondFactor: newMnemonic(9) };
-    expect(await vault.resetPassphrase(id, { mnemonic: second, next: "x" }, soon())).toMatchObject({
+    expect(await vault.resetPassphrase(id, { mnemonic: second, next: "x", record }, soon())).toMatchObject({
       error: { code: "wrong_mnemonic" },
     });
     expect((await vault.verify(id, "the second one", soon())).ok).toBe(true);
     const reset = await vault.resetPassphrase(
       id,
-      { mnemonic: { words: mnemonic.words }, next: "the third one" },
+      { mnemonic: { words: mnemonic.words }, next: "the third one", record },
       soon(),
     );
     expect(reset.ok).toBe(true);
@@ -134,11 +138,121 @@ describe("a wallet with its words", () => {
     const { id } = await wallet();
     const next = ["the second one", "the third one"];
     const both = await Promise.all(
-      next.map((to) => vault.changePassphrase(id, { old: PASSPHRASE, next: to }, soon())),
+      next.map((to) => vault.changePassphrase(id, { old: PASSPHRASE, next: to, record }, soon())),
     );
     expect(both.filter(({ ok }) => ok)).toHaveLength(1);
     const open = await Promise.all(next.map((to) => vault.verify(id, to, soon())));
     expect(open.map(({ ok }) => ok)).toEqual(both.map(({ ok }) => ok));
+  });
+
+  test("keeps its passphrase where what belongs to a change cannot be written", async () => {
+    const { id, mnemonic } = await wallet();
+    const before = (await vault.states([id])).get(id)!;
+    const record = () => Promise.reject(new Error("the log is full"));
+    const change = { old: PASSPHRASE, next: "the second one", record };
+    await expect(vault.changePassphrase(id, change, soon())).rejects.toThrow("the log is full");
+    const reset = { mnemonic: { words: mnemonic.words }, next: "the second one", record };
+    await expect(vault.resetPassphrase(id, reset, soon())).rejects.toThrow("the log is full");
+    expect((await vault.states([id])).get(id)).toEqual(before);
+    expect((await vault.verify(id, PASSPHRASE, soon())).ok).toBe(true);
+  });
+
+  test("that was deleted meanwhile changes nothing, and records nothing", async () => {
+    const { id, attempt } = await wallet();
+    let recorded = 0;
+    const record = () => Promise.resolve(void recorded++);
+    const gone = createVault({
+      store,
+      builders: {
+        // the turn of the delete is written while the key is being sealed
+        run: async (name, input, options) => {
+          const done = await builders.run(name, input, options);
+          await store.sql`delete from vault_adoption where wallet = ${id}`;
+          return done;
+        },
+      },
+    });
+    const changed = await gone.changePassphrase(id, { old: PASSPHRASE, next: "the second one", record }, soon());
+    expect(changed).toMatchObject({ ok: false, error: { code: "no_root_key" } });
+    expect(recorded).toBe(0);
+    await vault.erase(attempt);
+  });
+
+  describe("of which wrong passphrases are tried", () => {
+    /** Has the wait of a closed key be over. */
+    const pass = (attempt: string) =>
+      store.sql`update vault_key set closed_until = closed_until - interval '1 day' where attempt = ${attempt}`;
+    const code = async (tried: Promise<{ ok: true } | { ok: false; error: { code: string; details?: unknown } }>) => {
+      const result = await tried;
+      return result.ok ? "right" : result.error.code;
+    };
+    const wrong = "wrong_encryption_passphrase";
+    const tooMany = "too_many_wrong_passphrases";
+
+    /** Has the next wrong one close the key for longer than any test takes. */
+    const strict = (attempt: string) => store.sql`update vault_key set wrong = 20 where attempt = ${attempt}`;
+
+    test("is closed from the fifth on for longer and longer, also to the right one, and opens to it after the wait", async () => {
+      const { id, attempt } = await wallet();
+      // another process on the same database
+      const elsewhere = createVault({ store, builders });
+      const guess = (of: Vault = vault, passphrase = "another one") => of.verify(id, passphrase, soon());
+      const clock = async () => {
+        const [row] = await store.sql<{ now: number; until: number }[]>`
+          select extract(epoch from now())::float8 as now, extract(epoch from closed_until)::float8 as until
+          from vault_key where attempt = ${attempt}`;
+        return row!;
+      };
+      for (let i = 0; i < 4; i++) expect(await code(guess(i % 2 ? vault : elsewhere))).toBe(wrong);
+      expect((await clock()).until).toBe(-Infinity);
+      for (const wait of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
+        const before = await clock();
+        expect(await code(guess())).toBe(wrong);
+        const { now, until } = await clock();
+        expect(until).toBeGreaterThanOrEqual(before.now + wait);
+        expect(until).toBeLessThanOrEqual(now + wait);
+        await store.sql`update vault_key set closed_until = now() + interval '30 minutes' where attempt = ${attempt}`;
+        const refused = await guess(elsewhere, PASSPHRASE);
+        if (refused.ok) throw new Error("it is open");
+        expect(refused.error.code).toBe(tooMany);
+        const { retry_after: seconds } = refused.error.details as { retry_after: number };
+        expect(seconds).toBeGreaterThan(0);
+        expect(seconds).toBeLessThanOrEqual(1_800);
+        await pass(attempt);
+      }
+      expect(await code(guess(vault, PASSPHRASE))).toBe("right");
+      // and the count begins again
+      for (let i = 0; i < 4; i++) expect(await code(guess())).toBe(wrong);
+      expect(await code(guess(vault, PASSPHRASE))).toBe("right");
+    });
+
+    test("tells of many at once no more than of one, and not which of them is right", async () => {
+      const { id, attempt } = await wallet();
+      await strict(attempt);
+      const guesses = [...Array<string>(20).fill("another one"), PASSPHRASE];
+      const said = await Promise.all(guesses.map((guess) => code(vault.verify(id, guess, soon()))));
+      expect(said.filter((one) => one === wrong)).toHaveLength(1);
+      expect(said.filter((one) => one === tooMany)).toHaveLength(20);
+    });
+
+    test("counts them whatever they were to open, and opens to the words of the wallet", async () => {
+      const { id, attempt, mnemonic } = await wallet();
+      const passphrase = "another one";
+      const path = accountPath("shelley");
+      expect(await code(vault.sign(id, { passphrase, message, paths: [path] }, soon()))).toBe(wrong);
+      expect(await code(vault.signAll(id, { passphrase, wanted: [{ message, paths: [path] }] }, soon()))).toBe(wrong);
+      expect(await code(vault.publicKeys(id, { passphrase, paths: [path] }, soon()))).toBe(wrong);
+      expect(await code(vault.changePassphrase(id, { old: passphrase, next: "x", record }, soon()))).toBe(wrong);
+      const [{ counted }] = await store.sql<[{ counted: number }]>`
+        select wrong as counted from vault_key where attempt = ${attempt}`;
+      expect(counted).toBe(4);
+      await strict(attempt);
+      expect(await code(vault.verify(id, passphrase, soon()))).toBe(wrong);
+      expect(await code(vault.changePassphrase(id, { old: PASSPHRASE, next: "x", record }, soon()))).toBe(tooMany);
+      const reset = { mnemonic: { words: mnemonic.words }, next: "the second one", record };
+      expect(await code(vault.resetPassphrase(id, reset, soon()))).toBe("right");
+      expect(await code(vault.verify(id, "the second one", soon()))).toBe("right");
+    });
   });
 
   test("of Byron signs for its addresses", async () => {
@@ -157,10 +271,13 @@ test("a wallet without words has no root key", async () => {
   const refused = { ok: false, error: { code: "no_root_key", details: { wallet_id: id } } };
   expect(await vault.sign(id, { passphrase: PASSPHRASE, message, paths: [] }, soon())).toMatchObject(refused);
   expect(await vault.verify(id, PASSPHRASE, soon())).toMatchObject(refused);
-  expect(await vault.changePassphrase(id, { old: PASSPHRASE, next: PASSPHRASE }, soon())).toMatchObject(refused);
-  expect(await vault.resetPassphrase(id, { mnemonic: { words: newMnemonic(15) }, next: "x" }, soon())).toMatchObject(
+  expect(await vault.changePassphrase(id, { old: PASSPHRASE, next: PASSPHRASE, record }, soon())).toMatchObject(
     refused,
   );
+  expect(await vault.resetPassphrase(id, { mnemonic: { words: newMnemonic(15) }, next: "x", record }, soon()))
+    .toMatchObject(
+      refused,
+    );
   expect((await vault.states([id])).size).toBe(0);
 });
 

@@ -1,15 +1,17 @@
 /** How wallets come into the index: once, however often it is tried. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { beginner, type SpecOf } from "#actors/walletLife.ts";
+import { beginner, ending, type SpecOf, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { origin } from "#src/cardano/block.ts";
 import { chainMigrations } from "#src/chain/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { SPARE } from "#src/wallet/index/begin.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import type { StockOrder } from "#src/wallet/index/types.ts";
 import { walletMigrations } from "#src/wallet/rows.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { sharedInfra } from "../../support/infra.ts";
+import { until } from "../../support/until.ts";
 import { deriver } from "../../support/wallet_index_model.ts";
 
 const wallet = "a1".repeat(20);
@@ -29,27 +31,94 @@ afterEach(async () => {
   await infra?.stop();
 });
 
-it("derives the pools of a wallet once, when its attempts overlap and when one comes late", async () => {
-  const { derive } = deriver();
-  const orders: StockOrder[] = [];
-  const open = Promise.withResolvers<void>();
-  const slow = async (order: StockOrder) => {
-    orders.push(order);
-    await open.promise;
-    return await derive(order);
+const begun = { type: "BEGUN", life: 1 };
+const specOf = (gap: number): SpecOf => () =>
+  Promise.resolve({
+    life: 1,
+    birth: origin,
+    spec: { wallet, kind: "shelley", network: 0, gap, prefix: "1852H/1815H/0H", account: "alice" },
+  });
+const beginning = (more: Partial<WalletLifeOptions>) =>
+  beginner({
+    store,
+    derive: deriver().derive,
+    deriveSlice: () => Promise.reject(new Error("nothing is great here")),
+    vault: { erase: () => Promise.resolve() },
+    wake: () => {},
+    ...more,
+  });
+
+it("brings a wallet into the index once, when its attempts overlap and when one comes late", async () => {
+  const begin = beginning({});
+  const attempts = [begin({ wallet, life: 1 }, specOf(10)), begin({ wallet, life: 1 }, specOf(10))];
+  expect(await Promise.all(attempts)).toEqual([begun, begun]);
+  expect(await begin({ wallet, life: 1 }, specOf(10))).toEqual(begun);
+  const [row] = await store.sql<{ pools: number; addresses: number }[]>`
+    select (select count(*)::int from wallet_pool) as pools, (select count(*)::int from wallet_address) as addresses`;
+  expect(row).toEqual({ pools: 2, addresses: 2 * (10 + SPARE) });
+});
+
+/** Hashes that say which they are. */
+function hashes({ role, from, count }: StockOrder): Uint8Array {
+  const bytes = new Uint8Array(28 * count);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < count; i++) {
+    view.setUint8(28 * i, role);
+    view.setUint32(28 * i + 24, from + i);
+  }
+  return bytes;
+}
+
+const GAP = 10_000 - SPARE;
+
+it("derives a great gap in slices, and only what is missing where it was broken off", async () => {
+  const made: string[] = [];
+  let broken = false;
+  const deriveSlice = (order: StockOrder) => {
+    if (!broken && order.from === 4_000) {
+      broken = true;
+      return Promise.reject(new Error("no credentials: broken off"));
+    }
+    made.push(`${order.role}:${order.from}`);
+    return Promise.resolve(hashes(order));
   };
-  const specOf: SpecOf = () =>
-    Promise.resolve({
-      life: 1,
-      birth: origin,
-      spec: { wallet, kind: "shelley", network: 0, gap: 10, prefix: "1852H/1815H/0H", account: "alice" },
-    });
-  const begin = beginner({ store, derive: slow, vault: { erase: () => Promise.resolve() }, wake: () => {} });
-  const attempts = [begin({ wallet, life: 1 }, specOf), begin({ wallet, life: 1 }, specOf)];
-  open.resolve();
-  expect(await Promise.all(attempts)).toEqual([{ type: "BEGUN", life: 1 }, { type: "BEGUN", life: 1 }]);
-  expect(await begin({ wallet, life: 1 }, specOf)).toEqual({ type: "BEGUN", life: 1 });
-  expect(orders.map(({ role }) => role)).toEqual([0, 1]);
-  const [row] = await store.sql<{ n: number }[]>`select count(*)::int as n from wallet_pool where wallet = ${wallet}`;
-  expect(row!.n).toBe(2);
+  await expect(beginning({ deriveSlice })({ wallet, life: 1 }, specOf(GAP))).rejects.toThrow("broken off");
+  // Another process.
+  const begin = beginning({ deriveSlice });
+  await until("it is begun", async () => "type" in await begin({ wallet, life: 1 }, specOf(GAP)));
+  expect(made.sort()).toEqual(
+    [0, 1].flatMap((role) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((k) => `${role}:${k * 1_000}`)),
+  );
+  const rows = await store.sql<{ role: number; index: number; credential: string }[]>`
+    select role::int as role, index::int as index, credential from wallet_address order by role, index`;
+  const zeros = "00".repeat(23);
+  expect(rows.map((row) => ({ ...row }))).toEqual(
+    [0, 1].flatMap((role) =>
+      Array.from({ length: 10_000 }, (_, index) => ({
+        role,
+        index,
+        credential: `key-0${role}${zeros}${index.toString(16).padStart(8, "0")}`,
+      }))
+    ),
+  );
+  const [left] = await store.sql<{ slices: number; stock: number[] }[]>`
+    select (select count(*)::int from wallet_slice) as slices, (select array_agg(count) from wallet_stock) as stock`;
+  expect(left).toEqual({ slices: 0, stock: [10_000, 10_000] });
+});
+
+it("derives no more for a wallet that was deleted, and leaves nothing of it", async () => {
+  let made = 0;
+  const deriveSlice = async (order: StockOrder) => {
+    if (++made === 2) await store.sql`delete from wallet where id = ${wallet}`;
+    return hashes(order);
+  };
+  const options = { deriveSlice };
+  await until("it is left", async () => "type" in await beginning(options)({ wallet, life: 1 }, specOf(100_000)));
+  expect(made).toBeLessThan(20);
+  const vault = { erase: () => Promise.resolve() };
+  const life = { store, derive: deriver().derive, deriveSlice, vault, wake: () => {} };
+  await ending(life, { wallet, life: 1, attempt: null });
+  const [left] = await store.sql<{ slices: number; wallets: number }[]>`
+    select (select count(*)::int from wallet_slice) as slices, (select count(*)::int from wallet_index) as wallets`;
+  expect(left).toEqual({ slices: 0, wallets: 0 });
 });

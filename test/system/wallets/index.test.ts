@@ -459,11 +459,16 @@ describe("pools", () => {
     chain.add(paying(receive(59)));
     await begin(wallet);
     let broken = true;
+    let refused = 0;
     const derive = made.derive;
-    made = { ...made, derive: (order) => broken ? Promise.reject(new Error("overloaded")) : derive(order) };
+    const refuse = () => {
+      refused++;
+      return Promise.reject(new Error("overloaded"));
+    };
+    made = { ...made, derive: (order) => broken ? refuse() : derive(order) };
     const { settled, end } = follow(chain, calm);
     try {
-      await sleep(200);
+      await until("it was tried again", async () => refused > 1);
       broken = false;
       await settled();
       await expectExact(chain, 3);

@@ -17,7 +17,7 @@ describe("a named request", () => {
   let store: Store;
   const named = { scope: "a wallet", key: "once" };
   const claim = (fingerprint = "payment", more: { readonly gone?: string } = {}) =>
-    claimRequest(store.sql, { ...named, fingerprint, holder: "here", ...more });
+    claimRequest(store.sql, { ...named, attempt: crypto.randomUUID(), fingerprint, holder: "here", ...more });
   const begun = async () => {
     const claimed = await claim();
     if (claimed.state !== "begun") throw new Error(`it is ${claimed.state}`);
@@ -43,10 +43,14 @@ describe("a named request", () => {
     expect(await claim()).toEqual({ state: "busy", attempt: mine.attempt, holder: "here" });
     expect(await claim("another payment")).toEqual({ state: "other" });
     expect(
-      (await claimRequest(store.sql, { ...named, scope: "another wallet", fingerprint: "x", holder: "there" })).state,
-    ).toBe(
-      "begun",
-    );
+      (await claimRequest(store.sql, {
+        ...named,
+        scope: "another wallet",
+        attempt: "another",
+        fingerprint: "x",
+        holder: "there",
+      })).state,
+    ).toBe("begun");
     expect(await keepMade(store.sql, mine, Uint8Array.of(1, 2))).toBe(true);
     expect(await claim()).toEqual({ state: "made", transaction: Uint8Array.of(1, 2) });
     expect(await claim("another payment")).toEqual({ state: "other" });

@@ -12,6 +12,16 @@ describe("compose.yaml", () => {
     expect([...names].filter((name) => !HELP.includes(name))).toEqual([]);
   });
 
+  it("gives the NATS server the shipped configuration, and what that takes from the environment", () => {
+    const [, file] = /"\.\/(\S+):\/etc\/nats\/arbor\.conf:ro"/.exec(text)!;
+    const configuration = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
+    const variables = [...configuration.matchAll(/: \$([A-Z_]+)/g)].map(([, name]) => name!);
+    expect(variables).toHaveLength(1);
+    for (const name of variables) expect(text).toMatch(new RegExp(`environment: \\{ ${name}: `));
+    const [, user] = /NATS_USER: (\w+)/.exec(text)!;
+    expect(configuration).toContain(`{ user: ${user}, password: $`);
+  });
+
   it("plays every role, and asks each process on the port where it says how it is", () => {
     const played = [...text.matchAll(/ARBOR_ROLES: (\w+)/g)].map(([, role]) => role!);
     expect([...new Set(played)].sort()).toEqual([...ROLES].sort());

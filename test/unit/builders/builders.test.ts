@@ -138,6 +138,27 @@ describe("odd threads", () => {
     expect(answers.map((answer) => answer.ok || answer.error.code)).toEqual([true, true, true, "overloaded"]);
   });
 
+  test("slices of long work let others pass, and are done all the same while others come without an end", async () => {
+    odd();
+    const done: string[] = [];
+    const run = (name: string, input: unknown, slice: boolean) =>
+      builders!.run("root", input as never, { ...soon(), slice }).then((answer) => {
+        expect(answer.ok, name).toBe(true);
+        done.push(name);
+      });
+    await run("warm", "warm", false);
+    const all = [run("first", 100, true), run("slice", "a", true), run("job", "b", false), run("job", "c", false)];
+    await Promise.all(all);
+    expect(done).toEqual(["warm", "first", "job", "job", "slice"]);
+    let over = false;
+    const jobs = Array.from({ length: 3 }, async () => {
+      while (!over) await run("job", 20, false);
+    });
+    for (let n = 0; n < 2; n++) await run("slice", "d", true);
+    over = true;
+    await Promise.all(jobs);
+  });
+
   test("while one is made warm jobs are done, and then it takes the other's place", async () => {
     const run = odd();
     const before = await run("who");

@@ -106,7 +106,7 @@ describe("named requests are all or nothing", () => {
     const refusing = buildUpdate(
       foreign,
       facts,
-      () => ({ ok: false, message: "Error evaluated", logs: ["modify: no"] }),
+      () => ({ ok: false, kind: "refused", message: "Error evaluated", logs: ["modify: no"] }),
     );
     expect(refusing).toMatchObject({ error: { code: "script_refused", details: { logs: ["modify: no"] } } });
   });

@@ -82,8 +82,8 @@ describe("a stream that is followed", () => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(text, () => after(response));
   };
-  const refusing = (status: number, code: string) => (response: ServerResponse) => {
-    response.writeHead(status, { "content-type": "application/json" });
+  const refusing = (status: number, code: string, more: Record<string, string> = {}) => (response: ServerResponse) => {
+    response.writeHead(status, { "content-type": "application/json", ...more });
     response.end(JSON.stringify({ code, message: "No." }));
   };
 
@@ -123,6 +123,33 @@ describe("a stream that is followed", () => {
       refusing(404, "no_such_wallet"),
     );
     await expect(taken(follow(gone.url), 9)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it.each([429, 503])("comes back after a %i, not before the time that Retry-After names", async (status) => {
+    const times: number[] = [];
+    const noting = (respond: (response: ServerResponse) => void) => (response: ServerResponse) => {
+      times.push(performance.now());
+      respond(response);
+    };
+    const { url, from } = await serving(
+      stream("retry: 1\n\nid: 1\ndata: one\n\n", (response) => response.end()),
+      noting(refusing(status, "later", { "retry-after": "1" })),
+      noting(stream("id: 1\n\nid: 2\ndata: two\n\n", () => {})),
+    );
+    expect(await taken(follow(url), 4)).toEqual(["opened 1", "one", "opened 1", "two"]);
+    expect(from).toEqual([undefined, "1", "1"]);
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(990);
+  });
+
+  it("waits out a 429 of its first request, with or without Retry-After", async () => {
+    const { url } = await serving(
+      refusing(429, "rate_limited", { "retry-after": "0" }),
+      refusing(429, "rate_limited"),
+      stream("id: 1\n\n", () => {}),
+    );
+    expect(await taken(follow(url, { retryMs: 1 }), 1)).toEqual(["opened 1"]);
+    const unavailable = await serving(refusing(503, "unavailable", { "retry-after": "0" }));
+    await expect(follow(unavailable.url).next()).rejects.toMatchObject({ status: 503 });
   });
 
   it("ends where its signal does, and its connection where nobody reads on", async () => {

@@ -3,44 +3,15 @@ import { expect, test } from "vitest";
 import { parseJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import { newSeed, publicKey } from "#src/cardano/keys.ts";
-import { checkGenesis, faucetFunds, type Genesis, genesisDefaults, genesisEntries } from "#src/devnet/genesis.ts";
+import { checkGenesis, type Genesis, genesisDefaults, genesisEntries } from "#src/devnet/genesis.ts";
 import { canonical, genesisFiles } from "#src/devnet/genesisJson.ts";
 import { overrideParameters } from "#src/devnet/parametersOverride.ts";
-import { newPools, registeredPool } from "#src/devnet/pools.ts";
+import { newPools } from "#src/devnet/pools.ts";
 import { ada, keptSettings, settingsLines } from "#src/devnet/settings.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Pool } from "#src/ledger/state.ts";
-
-const url = "http://127.0.0.1:10000";
-
-function genesis(): Genesis {
-  const { parameters, pledge, maxSupply, reserves, treasury, epochLength } = genesisDefaults;
-  const settings = { network: 0, parameters, pledge, url } as const;
-  return {
-    network: {
-      magic: 42,
-      id: 0,
-      slots: { zeroTime: 1_800_000_000_000, zeroSlot: 0, slotLength: 1_000 },
-      securityParameter: 2_160,
-    },
-    terms: { epochLength, activeSlots: { numerator: 1n, denominator: 1n }, maxSupply },
-    parameters,
-    parametersSource: "test",
-    reserves,
-    treasury,
-    pledge,
-    pools: newPools(3, url).map((pool, position) => ({
-      ...pool,
-      registered: registeredPool(pool, position, settings),
-    })),
-    poolsUrl: url,
-    drawSeed: newSeed(),
-    issuer: publicKey(newSeed()),
-    faucet: { key: newSeed(), address: "60" + "ab".repeat(28), funds: faucetFunds(genesisDefaults) },
-  };
-}
+import { newGenesis as genesis, POOLS_URL as url } from "../../support/genesis.ts";
 
 const text = (of: Genesis, name: string) => genesisFiles(of).find((file) => file.name === name)!.text;
 const json = (of: Genesis, name: string) => parseJson(text(of, name)) as Record<string, never>;

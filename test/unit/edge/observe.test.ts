@@ -23,7 +23,14 @@ function service(name: string, level: "debug" | "info" = "info") {
   });
   endpoint(
     app,
-    { method: "post", path: "/thing", summary: "Make", body: z.object({ secret: z.string() }), answer },
+    {
+      method: "post",
+      path: "/thing",
+      summary: "Make",
+      query: { passphrase: z.string().optional() },
+      body: z.object({ secret: z.string() }),
+      answer,
+    },
     () => Promise.reject(new Error("it broke")),
   );
   endpoint(app, { method: "get", path: "/gone", summary: "None", answer }, () => {
@@ -64,7 +71,7 @@ describe("a request", () => {
       ["GET", "/gone", "404", 1],
       ["GET", "unmatched", "404", 2],
       ["POST", "/thing", "500", 1],
-      ["OTHER", "unmatched", "404", 1],
+      ["OTHER", "unmatched", "405", 1],
     ]);
     const under = exposition(metrics.text()).get("arbor_http_requests_under_way")!.samples;
     expect(under.find(({ labels }) => labels.service === "routes")?.value).toBe(0);

@@ -74,6 +74,8 @@ it("keys in a query are any bytes, as forms write them or in hexadecimal", () =>
     Uint8Array.of(0x61, 0x20, 0x2b, 0, 0xff, 0xc3, 0xa9, 0x25, 0x7a, 0x7a, 0x25, 0x32),
   );
   expect(of("key=a=b")).toEqual(Uint8Array.of(0x61, 0x3d, 0x62));
+  // a name may be percent-encoded too: one that is taken for known must not be overlooked here
+  expect(of("%6bey=a")).toEqual(Uint8Array.of(0x61));
   expect(of("key=00fF", "hex")).toEqual(Uint8Array.of(0, 255));
   for (const odd of ["0", "0g", "%ff"]) expect(() => of(`key=${odd}`, "hex")).toThrow("hexadecimal");
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { maySubscribe } from "#src/embedded/nats/rights.ts";
 import { Routes } from "#src/embedded/nats/routes.ts";
-import { isLiteral, isSubscription, isWithin } from "#src/embedded/nats/subjects.ts";
+import { isLiteral, isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
 /** The definition: token by token. */
 function matches(subscription: string, subject: string): boolean {
@@ -27,6 +27,15 @@ for (let length = 1, level = [""]; length <= 4; length++) {
 }
 
 describe("subjects", () => {
+  test("two subscriptions overlap where some subject is matched by both", () => {
+    // A tail begins to match behind four tokens at most.
+    const witnesses = [...every, ...every.flatMap((subject) => ["a", "b", "c"].map((token) => `${subject}.${token}`))];
+    fc.assert(fc.property(pattern, pattern, (one, other) => {
+      const both = witnesses.some((subject) => matches(one, subject) && matches(other, subject));
+      expect(overlap(one.split("."), other.split("."))).toBe(both);
+    }));
+  });
+
   test.each([
     ["a", true, true],
     ["a.b-c.D_9", true, true],

@@ -159,6 +159,18 @@ describe("Plutus scripts", () => {
     ]);
   });
 
+  it("fail with an unbound variable, even where they never come to it", async () => {
+    const unbound = { met: "46010100200201", passed: "480101002324988015" };
+    for (const script of Object.values(unbound).map(fromHex)) {
+      const world = new World();
+      const draft = spending(world, { datum }, script);
+      expect(await world.judge(draft)).toMatchObject([
+        { name: "ValidationTagMismatch", kind: "FailedUnexpectedly", message: expect.stringContaining("unbound") },
+      ]);
+      expect(await world.failures({ ...draft, valid: false })).toEqual([]);
+    }
+  });
+
   it("that take more units than their redeemer allows make the transaction fail", async () => {
     const world = new World();
     expect(await world.failures({ ...spending(world), redeemers: [[0, 0, 500, 64_100]] })).toEqual([]);

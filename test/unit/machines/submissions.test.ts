@@ -102,12 +102,13 @@ class World {
 
   rollBack(slot: number): void {
     const gone = this.chain.filter((block) => block.slot > slot);
+    const way = { from: this.tip, to: slot };
     while (this.tip > slot) this.chain.pop();
     const affected: Rows = new Map([[
       "chain_transaction",
       gone.flatMap(({ holds }) => holds.map((hash) => ({ hash }))),
     ]]);
-    const rows = this.answer(transactionProjection.undoKeys!(affected));
+    const rows = this.answer(transactionProjection.undoKeys!(affected, way));
     this.log.push(...transactionProjection.undo({ slot, hash: "" }, affected, rows));
   }
 
@@ -152,7 +153,8 @@ class World {
     for (const query of queries) {
       const found = [...this.table(query.table).values()].filter((row) => {
         const value = row[query.column];
-        return "in" in query ? query.in.includes(value as string) : value !== null && Number(value) <= query.atMost;
+        if ("in" in query) return query.in.includes(value as string);
+        return value !== null && Number(value) <= query.atMost && Number(value) > (query.above ?? -Infinity);
       });
       rows.set(askedKey(query), []);
       rows.set(query.table, [...rows.get(query.table) ?? [], ...found]);

@@ -171,7 +171,59 @@ describe("wallet machine", () => {
       { ...create, attempt: null, passphrase: null, turn: { at: 1, command: "c" } } as never,
     );
     const [begun] = transition(walletMachine, born, { type: "BEGUN", life: 1, turn: { at: 2 } } as never);
-    expect(begun.can({ type: "PASSPHRASE_CHANGED", passphrase: { at: 3, method: "scrypt" }, turn: { at: 3 } } as never))
-      .toBe(false);
+    const changed = {
+      type: "PASSPHRASE_CHANGED",
+      attempt: "a",
+      passphrase: { at: 3, method: "scrypt" },
+      turn: { at: 3 },
+    };
+    expect(begun.can(changed as never)).toBe(false);
+  });
+
+  it("takes a change of passphrase once, and only one of its own key", () => {
+    const [born] = transition(
+      walletMachine,
+      initialTransition(walletMachine, input)[0],
+      { ...create, attempt: "mine", passphrase: { at: 1, method: "scrypt" }, turn: { at: 1, command: "c" } } as never,
+    );
+    const changed = (attempt: string, at: number) =>
+      ({ type: "PASSPHRASE_CHANGED", attempt, passphrase: { at, method: "argon2id-v2" }, turn: { at } }) as never;
+    expect(born.can(changed("that of an earlier life", 5))).toBe(false);
+    expect(born.can(changed("mine", 1))).toBe(false);
+    const [next] = transition(walletMachine, born, changed("mine", 5));
+    expect(next.context.record?.passphrase).toEqual({ at: 5, method: "argon2id-v2" });
+    // the command and the input log bring the same event
+    expect(next.can(changed("mine", 5))).toBe(false);
+    expect(next.can(changed("mine", 4))).toBe(false);
+    expect(next.can(changed("mine", 6))).toBe(true);
+  });
+
+  it("does not take for its own what an earlier life left unread", () => {
+    const [born] = transition(
+      walletMachine,
+      initialTransition(walletMachine, input)[0],
+      { ...create, turn: { at: 1, command: "c" } } as never,
+    );
+    const again = { ...born, context: { ...born.context, life: 2 } } as typeof born;
+    const restored = (life?: number) =>
+      ({ type: "RESTORED", slot: 5, ...(life === undefined ? {} : { life }), turn: { at: 2, input: 1 } }) as never;
+    expect([again.can(restored(1)), again.can(restored(2)), again.can(restored())]).toEqual([false, true, true]);
+    const [live] = transition(walletMachine, again, restored(2));
+    expect(live.value).toBe("live");
+    for (const type of ["ROLLED_BACK", "TRANSACTION"]) {
+      const event = (life: number) => ({ type, slot: 6, life, turn: { at: 3, input: 2 } }) as never;
+      expect([live.can(event(1)), live.can(event(2))]).toEqual([false, true]);
+    }
+  });
+
+  it("applies a name and settings of one command together", () => {
+    const [born] = transition(
+      walletMachine,
+      initialTransition(walletMachine, input)[0],
+      { ...create, turn: { at: 1, command: "c" } } as never,
+    );
+    const settings = { type: "SETTINGS", name: "Another", selection: "round-robin", turn: { at: 2, command: "d" } };
+    const [next] = transition(walletMachine, born, settings as never);
+    expect(next.context.record).toMatchObject({ name: "Another", selection: "round-robin" });
   });
 });

@@ -13,7 +13,7 @@ import {
 } from "xstate";
 import { turnActions } from "#src/base/turn.ts";
 import { fold } from "#src/runtime/fold.ts";
-import { advance, begin, dehydrate, faultsOf, hydrate, stateName } from "#src/runtime/machine.ts";
+import { advance, begin, dehydrate, faultsOf, hydrate, stateName, unreadable } from "#src/runtime/machine.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { accountKind } from "../../support/account.ts";
 
@@ -141,6 +141,16 @@ describe("snapshots", () => {
     );
     expect(moved.context.balance).toBe(50);
     expect(() => hydrate(account, json, 3)).toThrow("version 3");
+  });
+  test("of a later version say so; what cannot be read for another reason does not", () => {
+    const why = (version: number, kind = account) => {
+      try {
+        return hydrate(kind, JSON.parse(dehydrate(account.machine, folded.next.snapshot!)), version) && undefined;
+      } catch (error) {
+        return unreadable(kind, error as Error).error.code;
+      }
+    };
+    expect([why(99), why(1), why(1, { ...account, version: 2 })]).toEqual(["newer_version", undefined, "failed"]);
   });
 });
 

@@ -127,7 +127,7 @@ function applying(tokenId, { wallet, picked, signal }) {
     h(
       "p",
       { class: "note" },
-      "For the owner. Pick some above, or let as many as fit be applied in the ledger's order.",
+      "For the owner. Pick some above, or let as many as fit be applied, the oldest first.",
     ),
     h(
       "div",
@@ -164,12 +164,12 @@ function dryRunView({ applied, left, mpfRoot, fee, size }) {
     h(
       "ul",
       { class: "rows" },
-      ...left.map(({ request, code, message }) =>
+      ...left.map(({ request, code, message, lostTo }) =>
         h(
           "li",
           {},
           h("span", { class: "mono" }, short(request)),
-          h("span", { class: "grow" }, `stays open: ${message} (${code})`),
+          h("span", { class: "grow" }, `stays open: ${message} (${code}${lostTo ? `, lost to ${short(lostTo)}` : ""})`),
         )
       ),
     ),

@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { rewardAddress, scriptAddress } from "#src/cardano/address.ts";
-import { encode, Encoded, raw, Tagged } from "#src/cardano/cbor.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { decodeAll, encode, Encoded, raw, Tagged } from "#src/cardano/cbor.ts";
+import { readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import {
   addWitness,
+  encodeOutput,
   encodeTransaction,
   madeOutput,
   type NewOutput,
@@ -237,6 +238,28 @@ it("evaluates once or seldom twice, however many coins there are to choose from"
   });
   expect(result.ok).toBe(true);
   expect(runs).toBeLessThanOrEqual(3);
+});
+
+describe("what the machine for scripts does not read", () => {
+  const policy = plutusHash(3, agrees);
+  const minting = (outputs: readonly Encoded[]) =>
+    partial({ outputs, mint: new Map([[policy, 1n]]), scripts: [agrees] });
+  const redeemers = [{ purpose: "minting", data: unit, policy }] satisfies GivenRedeemer[];
+
+  it("is no money, where it is a coin", () => {
+    const datum = Uint8Array.from([...new Array<number>(5_000).fill(0x81), 5]);
+    const output = encodeOutput({ address: addressAt(0), value: lovelace(400n * ada), datum });
+    const gift = { utxo: { ref: newRef(), output: readOutput(decodeAll(output)) }, path: pathAt(0) };
+    const coin = ownCoin(1, 50n * ada);
+    for (const coins of [[gift, coin], [coin, gift]]) {
+      expect(balanced(minting([]), meansOf(coins), { redeemers }).spends).toEqual([coin.utxo.ref]);
+    }
+  });
+
+  it("is no script's refusal, where it is in the transaction", () => {
+    const odd = new Encoded(fromHex(`bf00583900${"11".repeat(56)}011a001e8480ff`));
+    expect(codeOf(minting([odd]), meansOf([ownCoin(1, 50n * ada)]), { redeemers })).toBe("bad_request");
+  });
 });
 
 describe("a partial transaction", () => {

@@ -175,7 +175,8 @@ class Tables {
     }
     this.rows = this.rows.filter(({ row }) => Number(row.from_slot ?? -1) <= slot);
     for (const { row } of this.rows) if (Number(row.to_slot ?? -1) > slot) row.to_slot = null;
-    return this.projection.undo(point, affected, this.answer(this.projection.undoKeys!(affected)));
+    const queries = this.projection.undoKeys!(affected, { from: Number.MAX_SAFE_INTEGER, to: slot });
+    return this.projection.undo(point, affected, this.answer(queries));
   }
 
   joined(wallet: string, slot: number): readonly Touched[] {

@@ -1,0 +1,75 @@
+/**
+ * Under which names a service answers, and which pages may call it.
+ *
+ * A page of another site reaches a service that only this machine or its network reaches in two ways: from its own origin, which a browser
+ * states (Origin, Sec-Fetch-Site), and under a name of its own that it has lead here, which stands in Host and makes the service its own
+ * origin. An address as Host proves that no name was used, and `localhost` always is this machine. Programs that are no browser state no origin.
+ */
+import type { Context, MiddlewareHandler } from "hono";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { isLoopback } from "#src/edge/operator/guard.ts";
+
+/** Names and pages beside the machine's own. */
+export interface Sites {
+  /** Names under which the service is called; `*` is any. */
+  readonly hosts: readonly string[];
+  /** Origins of pages that may call it; `*` is all. */
+  readonly origins: readonly string[];
+}
+
+/** Health checks of load balancers, which use names of their own; the answers hold no data. */
+const OPEN = /^\/(health|ready)$/;
+
+/** What is wrong with an item of a list of names; undefined where nothing is. */
+export function hostProblem(name: string): string | undefined {
+  return name === "*" || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) ? undefined : `${name} is no name of a host`;
+}
+
+/**
+ * Refuses requests under other names (403 `bad_host`) and from pages of other origins (403 `bad_origin`). With `local` also pages that this
+ * machine serves may call, whatever their port: those under development.
+ */
+export function guardSites({ hosts, origins, local = false }: Sites & { readonly local?: boolean }): MiddlewareHandler {
+  const names = new Set(hosts.map((name) => name.toLowerCase()));
+  const pages = new Set(origins.map((origin) => origin.toLowerCase()));
+  const answersTo = (name: string) => names.has("*") || names.has(name) || isOfMachine(name) || isAddress(name);
+  return async (c, next) => {
+    if (OPEN.test(c.req.path)) return await next();
+    const host = (c.req.header("host") ?? new URL(c.req.url).host).toLowerCase();
+    const name = /[/@?#\\\s]/.test(host) ? undefined : hostnameOf(`http://${host}`);
+    if (name === undefined || !answersTo(name)) {
+      throw new HttpFailure(
+        403,
+        "bad_host",
+        "This service answers to localhost, to addresses, and to the names that --hosts gives it.",
+      );
+    }
+    const origin = c.req.header("origin")?.toLowerCase();
+    const isOwn = origin === `http://${host}` || origin === `https://${host}`;
+    const isLocal = () => local && origin !== undefined && isOfMachine(hostnameOf(origin) ?? "");
+    const allowed = pages.has("*") || (origin === undefined ? !isForeign(c) : isOwn || pages.has(origin) || isLocal());
+    if (!allowed) throw new HttpFailure(403, "bad_origin", "Pages of other sites may not call this service.");
+    await next();
+  };
+}
+
+/** The host's name in a URL, as URLs write it; undefined where that is none. */
+export function hostnameOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+/** Whether a host's name is an address: a name proves nothing of a machine, anybody's may lead to it. */
+export const isAddress = (name: string): boolean => name.startsWith("[") || /^\d+(\.\d+){3}$/.test(name);
+
+/** Whether a host's name is one of this machine. */
+export const isOfMachine = (name: string): boolean => isLoopback(name) || name.endsWith(".localhost");
+
+/**
+ * Whether a browser says that a page of another site asks without stating its origin: for what it only loads and may not read (an image, a
+ * script, a `fetch` without CORS). A link may be followed.
+ */
+function isForeign({ req }: Context): boolean {
+  const site = req.header("sec-fetch-site");
+  if (site !== "cross-site" && site !== "same-site") return false;
+  return req.header("sec-fetch-mode") !== "navigate" || (req.method !== "GET" && req.method !== "HEAD");
+}

@@ -1,0 +1,27 @@
+/** Sums of values that may hold hundreds of thousands of assets together: they let others have their turn, and stay small. */
+import { Pace } from "#src/base/breathe.ts";
+import { type AssetId, type Assets, noAssets, type Value } from "#src/cardano/value.ts";
+
+/** Assets that a failure names beside those that there should be, at the most: an answer on the bus or the socket must stay small. */
+const NAMED = 1_000;
+
+/**
+ * Sum of values, quantities of which are positive. Of the assets that are not among those `expected`, only the first 1,000 are in it: one is
+ * enough to tell that the sum is not what was expected.
+ */
+export async function boundedSum(values: readonly Value[], expected: Assets = noAssets): Promise<Value> {
+  const pace = new Pace();
+  const assets = new Map<AssetId, bigint>();
+  let lovelace = 0n;
+  let others = 0;
+  for (const value of values) {
+    lovelace += value.lovelace;
+    for (const [asset, quantity] of value.assets) {
+      const before = assets.get(asset);
+      if (before === undefined && !expected.has(asset) && ++others > NAMED) continue;
+      assets.set(asset, (before ?? 0n) + quantity);
+    }
+    await pace.step();
+  }
+  return { lovelace, assets };
+}

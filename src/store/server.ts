@@ -1,0 +1,18 @@
+/** Whether a PostgreSQL server is one that this program is tested on. */
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** The oldest major version of PostgreSQL that the tests run on. */
+export const OLDEST_POSTGRES = 15;
+
+/** Refuses a server that is older than `OLDEST_POSTGRES`. Rejects where the server does not answer. */
+export async function checkServer(store: Store): Promise<Result<void, Failure<"server_too_old">>> {
+  const [row] = await store.sql<{ number: string }[]>`select current_setting('server_version_num') as number`;
+  const major = Math.floor(Number(row!.number) / 10_000);
+  if (major >= OLDEST_POSTGRES) return ok(undefined);
+  return fail(
+    "server_too_old",
+    `The database is served by PostgreSQL ${major}; Arbor needs at least ${OLDEST_POSTGRES}. Upgrade the server, or name another one.`,
+    { major, oldest: OLDEST_POSTGRES },
+  );
+}

@@ -1,0 +1,46 @@
+/** The whole service on the PostgreSQL that is installed: with Debian's 15, the oldest that a start accepts. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OLDEST_POSTGRES } from "#src/store/server.ts";
+import { openStore } from "#src/store/store.ts";
+import { Arbor } from "../support/arbor.ts";
+import { type Infra, sharedInfra } from "../support/infra.ts";
+import { findPostgres, type PostgresServer, startInstalledServer } from "../support/postgresServer.ts";
+import { until } from "../support/until.ts";
+import { fund, http, land, User } from "../support/user.ts";
+
+const native = findPostgres();
+
+describe.skipIf(native === undefined)("on an installed PostgreSQL", () => {
+  let infra: Infra;
+  let server: PostgresServer;
+  let arbor: Arbor;
+
+  beforeAll(async () => {
+    [infra, server] = await Promise.all([sharedInfra(), startInstalledServer(native!)]);
+    arbor = await Arbor.start({ infra: { ...infra, databaseUrl: server.url } });
+  });
+  afterAll(async () => {
+    await arbor?.end();
+    await server?.stop();
+    await infra?.stop();
+  });
+
+  test("a token is booted, and a fact requested and applied", async () => {
+    const store = openStore(server.url, { max: 1 });
+    const [row] = await store.sql<{ version: string }[]>`select current_setting('server_version') as version`;
+    await store.close();
+    console.log(`PostgreSQL ${row!.version}; the oldest that is accepted is ${OLDEST_POSTGRES}`);
+    const user = new User();
+    await fund(arbor.devnet, arbor.tokens, user);
+    const built = async (method: string, path: string, body?: unknown) => {
+      const answer = await http(arbor.tokens, method, `/transaction/${user.address}/${path}`, body);
+      expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
+      await land(arbor.tokens, user.sign(answer.body.unsignedTransaction));
+      return answer.body;
+    };
+    const token = (await built("GET", "boot-token")).value as string;
+    await built("POST", `request-insert/${token}`, { key: "a", value: "1" });
+    await built("GET", `update-token/${token}`);
+    await until("the fact", async () => (await http(arbor.tokens, "GET", `/token/${token}/facts`)).body.a === "1");
+  });
+});

@@ -1,0 +1,111 @@
+/** The four services by themselves: what lies behind them must not be asked. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { silentLog } from "#src/base/log.ts";
+import { devnetApp, type DevnetEdgeOptions } from "#src/edge/devnet/app.ts";
+import { healthRoutes } from "#src/edge/health.ts";
+import { operatorApi } from "#src/edge/operator/api.ts";
+import { operatorApp } from "#src/edge/operator/app.ts";
+import { eventRoutes } from "#src/edge/operator/events.ts";
+import { metricsRoutes } from "#src/edge/operator/metrics.ts";
+import { mountPages } from "#src/edge/operator/pages.ts";
+import { releaseEndpoints } from "#src/edge/operator/releases.ts";
+import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
+import { tokenApp } from "#src/edge/tokens/app.ts";
+import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
+import { newGenesis } from "./genesis.ts";
+import { edgeAlone, unasked } from "./wallet_edge.ts";
+
+/** A service, where its document stands and what its requests need. */
+export interface Edge {
+  readonly name: string;
+  readonly app: OpenAPIHono;
+  /** Before every path of the document that does not say otherwise. */
+  readonly prefix: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An operation of a service's document. */
+export interface Operation {
+  readonly parameters?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly schema: { readonly type?: string };
+  }[];
+}
+
+/** A path of a service's document, as requests have it, with parameters filled in. */
+export interface ServedPath {
+  readonly path: string;
+  /** Whether the path that the document has stands for another one as well. */
+  fits(path: string): boolean;
+  readonly operations: ReadonlyMap<string, Operation>;
+}
+
+const health = healthRoutes({ health: { name: "alone", roles: [], since: 0, checks: new Map() } });
+
+function tokensAlone(): OpenAPIHono {
+  const rooms = ["port", "events", "ask", "build", "boot", "builders"] as const;
+  return tokenApp({
+    ...Object.fromEntries(rooms.map((room) => [room, unasked(room)])),
+    store: { sql: unasked("store") },
+    networkId: 0,
+    networkMagic: 42,
+    health,
+    log: silentLog,
+  } as unknown as TokenEdgeOptions);
+}
+
+function operatorAlone(): OpenAPIHono {
+  const [store, bus, ask, events] = [unasked("store"), unasked("bus"), unasked("ask"), unasked("events")] as never[];
+  return operatorApp({
+    guard: { loopback: true },
+    parts: [
+      operatorApi({ store: store!, bus: bus!, ask: ask!, kinds: [], aliveMs: 1_000, log: silentLog }),
+      eventRoutes({ events: events! }),
+      metricsRoutes({ store: store!, log: silentLog }),
+      releaseEndpoints({ store: store! }),
+      webhookRoutes({ store: store!, bus: bus!, allowPrivate: false }),
+      health,
+      (app) => mountPages(app),
+    ],
+    log: silentLog,
+  });
+}
+
+function devnetAlone(): OpenAPIHono {
+  const genesis = newGenesis();
+  return devnetApp({
+    devnet: { network: genesis.network, genesis },
+    store: { sql: unasked("store") },
+    port: unasked("port"),
+    files: [],
+    health,
+    log: silentLog,
+  } as unknown as DevnetEdgeOptions);
+}
+
+/** All services, each without what lies behind it. */
+export function edgesAlone(): readonly Edge[] {
+  const operator = { host: "127.0.0.1:8091", "arbor-operator": "1" };
+  return [
+    { name: "tokens", app: tokensAlone(), prefix: "", headers: {} },
+    { name: "wallets", app: edgeAlone(health), prefix: "/v2", headers: {} },
+    { name: "operator", app: operatorAlone(), prefix: "", headers: operator },
+    { name: "devnet", app: devnetAlone(), prefix: "", headers: {} },
+  ];
+}
+
+/** The paths of a service's document. */
+export async function servedPaths({ app, prefix, headers }: Edge): Promise<readonly ServedPath[]> {
+  const answer = await app.request(`${prefix}/openapi.json`, { headers });
+  const { paths } = await answer.json() as { paths: Record<string, Record<string, unknown>> };
+  return Object.entries(paths).map(([written, { servers, ...operations }]) => {
+    const path = (servers === undefined ? prefix : "") + written;
+    const pattern = new RegExp(`^${path.replace(/\{\w+\}|\*/g, "[^/]+")}$`);
+    return {
+      path: path.replace(/\{\w+\}/g, "0"),
+      fits: (other: string) => pattern.test(other),
+      operations: new Map(Object.entries(operations as Record<string, Operation>)),
+    };
+  });
+}

@@ -1,0 +1,35 @@
+/** How a devnet begins, without a database. */
+import { newSeed, publicKey } from "#src/cardano/keys.ts";
+import { faucetFunds, type Genesis, genesisDefaults } from "#src/devnet/genesis.ts";
+import { newPools, registeredPool } from "#src/devnet/pools.ts";
+
+/** Where the pools' metadata is said to be. */
+export const POOLS_URL = "http://127.0.0.1:10000";
+
+/** A genesis with three pools and new keys. */
+export function newGenesis(): Genesis {
+  const { parameters, pledge, maxSupply, reserves, treasury, epochLength } = genesisDefaults;
+  const settings = { network: 0, parameters, pledge, url: POOLS_URL } as const;
+  return {
+    network: {
+      magic: 42,
+      id: 0,
+      slots: { zeroTime: 1_800_000_000_000, zeroSlot: 0, slotLength: 1_000 },
+      securityParameter: 2_160,
+    },
+    terms: { epochLength, activeSlots: { numerator: 1n, denominator: 1n }, maxSupply },
+    parameters,
+    parametersSource: "test",
+    reserves,
+    treasury,
+    pledge,
+    pools: newPools(3, POOLS_URL).map((pool, position) => ({
+      ...pool,
+      registered: registeredPool(pool, position, settings),
+    })),
+    poolsUrl: POOLS_URL,
+    drawSeed: newSeed(),
+    issuer: publicKey(newSeed()),
+    faucet: { key: newSeed(), address: "60" + "ab".repeat(28), funds: faucetFunds(genesisDefaults) },
+  };
+}

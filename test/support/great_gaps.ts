@@ -1,0 +1,118 @@
+/** Wallets with great gaps, created together, beside a user who builds and a small wallet that is created: how long each takes. */
+import { expect } from "vitest";
+import { sleep } from "#src/base/clock.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import type { Store } from "#src/store/store.ts";
+import type { Arbor } from "./arbor.ts";
+import { until } from "./until.ts";
+import { fund, http, User } from "./user.ts";
+
+export interface GreatGaps {
+  /** Milliseconds from the first creation until the first wallet, and until all are ready. */
+  readonly firstMs: number;
+  readonly allMs: number;
+  /** Great wallets that became ready in time. */
+  readonly ready: number;
+  /** Milliseconds that each build of the user took meanwhile, ascending. */
+  readonly builds: readonly number[];
+  /** Answers to builds that were not 200. */
+  readonly refused: readonly string[];
+  /** Milliseconds that creating small wallets took meanwhile, ascending. */
+  readonly small: readonly number[];
+  /** Attempts of effects that failed. */
+  readonly failed: number;
+}
+
+const bodyOf = (name: string, gap: number) => ({
+  name,
+  mnemonic_sentence: newMnemonic(),
+  passphrase: "Secure Passphrase",
+  address_pool_gap: gap,
+});
+const create = async (arbor: Arbor, gap: number, name: string) => {
+  const made = await http(arbor.wallets, "POST", "/wallets", bodyOf(name, gap));
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  return made.body.id as string;
+};
+const isReady = async (arbor: Arbor, id: string) =>
+  (await http(arbor.wallets, "GET", `/wallets/${id}`)).body.state?.status === "ready";
+
+/** Creates `wallets` with a gap; `withinMs` is how long they may take. Some more are created and deleted at once. */
+export async function greatGaps(
+  arbor: Arbor,
+  store: Store,
+  { wallets, deleted, gap, withinMs }: { wallets: number; deleted: number; gap: number; withinMs: number },
+): Promise<GreatGaps> {
+  const user = new User();
+  await fund(arbor.devnet, arbor.tokens, user);
+  const build = () => http(arbor.tokens, "GET", `/transaction/${user.address}/boot-token`);
+  // The threads load what a build needs once.
+  expect((await build()).status).toBe(200);
+  const builds: number[] = [];
+  const small: number[] = [];
+  const refused: string[] = [];
+  let failed = 0;
+  let over = false;
+  const beside = async (work: () => Promise<void>, pauseMs: number) => {
+    while (!over) {
+      await work();
+      await sleep(pauseMs);
+    }
+  };
+  const begun = performance.now();
+  // Each is answered when its pools stand, or after a while.
+  const creations = Promise.all([
+    ...Array.from({ length: deleted }, async () => {
+      const made = await http(arbor.wallets, "POST", "/wallets", bodyOf("deleted", gap));
+      expect([201, 404], JSON.stringify(made.body)).toContain(made.status);
+    }),
+    ...Array.from({ length: wallets }, () => create(arbor, gap, "great")),
+  ]);
+  const others = Promise.all([
+    beside(async () => {
+      const asked = performance.now();
+      const { status, body } = await build();
+      builds.push(performance.now() - asked);
+      if (status !== 200) refused.push(`${status} ${JSON.stringify(body)}`);
+    }, 500),
+    beside(async () => {
+      const asked = performance.now();
+      const id = await create(arbor, 20, "small");
+      await until("a small wallet is ready", () => isReady(arbor, id), 60_000);
+      small.push(performance.now() - asked);
+    }, 5_000),
+    beside(async () => {
+      const [row] = await store.sql<{ failed: number }[]>`select coalesce(max(attempts), 0) as failed from effect`;
+      failed = Math.max(failed, row!.failed);
+    }, 500),
+  ]);
+  try {
+    const named = async (name: string) => {
+      const { body } = await http(arbor.wallets, "GET", "/wallets");
+      return (body as { id: string; name: string; state: { status: string } }[]).filter((one) => one.name === name);
+    };
+    const gone = await until("those that are deleted", async () => {
+      const found = await named("deleted");
+      return found.length === deleted && found;
+    });
+    for (const { id } of gone) expect((await http(arbor.wallets, "DELETE", `/wallets/${id}`)).status).toBe(204);
+    let firstMs = 0;
+    let ready = 0;
+    while (ready < wallets && performance.now() - begun < withinMs) {
+      await sleep(500);
+      ready = (await named("great")).filter(({ state }) => state.status === "ready").length;
+      if (ready > 0) firstMs ||= performance.now() - begun;
+    }
+    const allMs = performance.now() - begun;
+    await creations;
+    over = true;
+    await others;
+    const [left] = await store.sql<{ slices: number }[]>`select count(*)::int as slices from wallet_slice`;
+    if (ready === wallets) expect(left!.slices).toBe(0);
+    const ascending = (values: number[]) => values.sort((a, b) => a - b);
+    return { firstMs, allMs, ready, builds: ascending(builds), refused, small: ascending(small), failed };
+  } finally {
+    over = true;
+    await Promise.allSettled([others, creations]);
+  }
+}

@@ -1,0 +1,74 @@
+/** A token's actor hears of the chain later than the rows have it: builds go by the rows. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Ask, createAsk } from "#src/runtime/ask.ts";
+import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { sharedInfra } from "../../support/infra.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+
+describe("a token", () => {
+  let infra: Awaited<ReturnType<typeof sharedInfra>>;
+  let store: Store;
+  let bus: Bus;
+  let ask: Ask;
+  let arbor: Arbor;
+  const owner = new User();
+
+  beforeAll(async () => {
+    infra = await sharedInfra();
+    store = openStore(infra.databaseUrl);
+    bus = await connectBus({
+      url: infra.natsUrl,
+      ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }),
+    });
+    ask = createAsk({ bus, store });
+    arbor = await Arbor.start({ infra });
+    await fund(arbor.devnet, arbor.tokens, owner);
+  });
+  afterAll(async () => {
+    ask?.close();
+    await bus?.close();
+    await arbor?.end();
+    await store?.close();
+    await infra?.stop();
+  });
+
+  const path = (name: string, token: string) => `/transaction/${owner.address}/${name}/${token}`;
+  const builds = (token: string) =>
+    Promise.all([
+      http(arbor.tokens, "POST", path("request-insert", token), { key: "k", newValue: "v" }),
+      http(arbor.tokens, "GET", path("end-token", token)),
+      http(arbor.tokens, "GET", path("update-token", token)),
+    ]);
+
+  it("that is alive in the rows is built for, although its actor still has it ended", async () => {
+    const boot = await http(arbor.tokens, "GET", `/transaction/${owner.address}/boot-token`);
+    const token = boot.body.value;
+    await land(arbor.tokens, owner.sign(boot.body.unsignedTransaction));
+    const before = (await builds(token)).map(({ status }) => status);
+    expect(before).toEqual([200, 200, 409]);
+    // as an actor is that has not read yet that the block of its end is no more
+    const passivate = async () => {
+      const url = `${arbor.operator}/actors/token/${token}/passivate`;
+      const said = await fetch(url, { method: "POST", headers: { "arbor-operator": "1" } });
+      expect(await said.json()).toMatchObject({ passivated: true });
+    };
+    await passivate();
+    await store.sql`update actor set state = 'ended', snapshot = jsonb_set(snapshot, '{value}', '"ended"')
+      where kind = 'token' and id = ${token}`;
+    expect((await builds(token)).map(({ status }) => status)).toEqual(before);
+  });
+
+  it("that the rows do not know is unknown, and not ended", async () => {
+    const token = "ab".repeat(32);
+    const bytes = (await store.sql<{ address: string }[]>`select address from chain_utxo limit 1`)[0]!.address;
+    const inputs = { request: { type: "insert", address: bytes, key: "k", newValue: "v" }, end: { address: bytes } };
+    for (const [name, input] of Object.entries(inputs)) {
+      expect(await ask.build({ kind: "token", id: token }, name, input)).toMatchObject({
+        ok: false,
+        error: { code: "token_unknown" },
+      });
+    }
+  });
+});

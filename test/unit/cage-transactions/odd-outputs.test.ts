@@ -1,0 +1,158 @@
+/**
+ * Anybody can send an output to any address, in any encoding that the ledger's decoder reads. Whatever it is, it changes no build of others: they
+ * spend it, or pass it over.
+ */
+import { describe, expect, it } from "vitest";
+import { concat } from "#src/base/bytes.ts";
+import { decode, decodeAll } from "#src/cardano/cbor.ts";
+import { constr, encodeData } from "#src/cardano/data.ts";
+import { readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
+import { encodeOutput } from "#src/cardano/transaction.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import type { Measure } from "#src/balance/balance.ts";
+import { buildBatch } from "#src/cage/transactions/batch.ts";
+import { buildBoot } from "#src/cage/transactions/boot.ts";
+import { buildRetract } from "#src/cage/transactions/retract.ts";
+import { buildUpdate } from "#src/cage/transactions/update.ts";
+import { Forestry } from "#src/forestry/trie.ts";
+import { readNewOutput } from "#src/cardano/conway/output.ts";
+import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import { measure, must, op, Outputs, published, requested, stated } from "../../support/cage.ts";
+import { oddEncodings } from "../../support/odd_encodings.ts";
+import { assetId, coin, newRef, person } from "../../support/wallet.ts";
+
+const alice = person("alice");
+const bob = person("bob");
+const name = "5a".repeat(32);
+
+/** The output in every encoding that the ledger's decoder reads. */
+function everyForm(output: Uint8Array): { readonly form: string; readonly utxo: Utxo }[] {
+  return [...oddEncodings(output)].flatMap(({ name: form, bytes }) => {
+    try {
+      return [{ form, utxo: { ref: newRef(), output: readNewOutput(decode(bytes)).output } }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const data = encodeData(constr(1, 5n, new Uint8Array(40), [constr(0), 7n]));
+const holding = { lovelace: 400_000_000n, assets: new Map([[assetId(1, 1), 5n], [assetId(1, 2), 6n]]) };
+const gifts = [
+  everyForm(encodeOutput({ address: alice.base, value: holding })),
+  everyForm(encodeOutput({ address: alice.base, value: lovelace(400_000_000n), datum: data })),
+].flat();
+
+/** Data that the ledger takes and the machine does not read: nested past its limit, or a constructor of 64 bits. */
+const UNREADABLE = [
+  concat(new Uint8Array(5_000).fill(0x81), Uint8Array.of(5)),
+  Uint8Array.from([0xd8, 0x66, 0x82, 0x1b, ...new Array(8).fill(0xff), 0x80]),
+];
+const unreadable = UNREADABLE.map((datum): Utxo => ({
+  ref: newRef(),
+  output: readOutput(decodeAll(encodeOutput({ address: alice.base, value: lovelace(400_000_000n), datum }))),
+}));
+
+describe("a gift", () => {
+  it("has many forms", () => expect(gifts.length).toBeGreaterThan(100));
+
+  it("in any form pays for a new token", () => {
+    for (const { form, utxo } of gifts) {
+      const built = buildBoot(new Outputs(utxo).input(alice.base), measure);
+      expect([form, built.ok && built.value.spends]).toEqual([form, [utxo]]);
+    }
+  });
+
+  it("that the machine does not read is passed over", () => {
+    const own = coin(alice.base, 9_000_000n);
+    const built = must(buildBoot(new Outputs(...unreadable, own).input(alice.base), measure));
+    expect(built.spends).toEqual([own]);
+    const request = requested(name, "a", op.insert("1"), { refund: alice.base });
+    const retract = { ...new Outputs(...unreadable, own).input(alice.base), request };
+    expect(must(buildRetract(retract, measure)).spends).toEqual([own]);
+  });
+
+  it("that the machine does not read costs no more time with hundreds of its kind", () => {
+    const [one] = unreadable;
+    const many = Array.from({ length: 100 }, () => ({ ...one!, ref: newRef() }));
+    const own = coin(alice.base, 9_000_000n);
+    let runs = 0;
+    const counting: Measure = (...given) => {
+      runs++;
+      return measure(...given);
+    };
+    const input = new Outputs(...many, own).input(alice.base);
+    expect(must(buildBoot(input, counting)).spends).toEqual([own]);
+    expect(runs).toBeLessThan(10);
+  });
+
+  it("that the machine does not read is no money where there is no other", () => {
+    const built = buildBoot(new Outputs(...unreadable).input(alice.base), measure);
+    expect(built).toMatchObject({ ok: false, error: { code: "not_enough_money" } });
+  });
+});
+
+describe("a request", () => {
+  const honest = requested(name, "b", op.insert("2"));
+  const odd = everyForm(requested(name, "a", op.insert("1")).output.raw);
+  const input = (requests: readonly Utxo[], facts = new Forestry()) => ({
+    ...new Outputs(coin(alice.base, 50_000_000n)).input(alice.base),
+    state: stated(name, alice.key, facts),
+    requests,
+  });
+
+  it("in any form is applied", () => {
+    expect(odd.length).toBeGreaterThan(70);
+    const base = must(buildUpdate(input([requested(name, "a", op.insert("1"))]), new Forestry(), measure));
+    for (const { form, utxo } of odd) {
+      const built = buildUpdate(input([utxo]), new Forestry(), measure);
+      expect([form, built.ok && built.value.root]).toEqual([form, base.root]);
+    }
+  });
+
+  it("in all forms at once stops no batch", () => {
+    const requests = odd.map(({ utxo }) => utxo);
+    const built = must(buildBatch(input([...requests, honest]), new Forestry(), measure));
+    expect(built.applied).toContain(refKey(honest.ref));
+    // of those with one key the first is applied
+    expect(built.left.map(({ code }) => code)).toEqual(Array(requests.length - 1).fill("fact_exists"));
+  });
+
+  it("that the machine does not read is left out of a batch, and named where it was chosen", () => {
+    const [culprit, other] = [requested(name, "a", op.insert("1")), requested(name, "c", op.insert("3"))];
+    // the machine of the product reads all requests that there are: this one does not read one of them
+    const short: Measure = (transaction, utxos) => {
+      const blind = utxos.filter(({ ref }) => refKey(ref) === refKey(culprit.ref)).map(({ ref }) => ref);
+      return blind.length > 0
+        ? { ok: false, kind: "unreadable", message: "odd", outputs: blind }
+        : measure(transaction, utxos);
+    };
+    const left = [{ request: refKey(culprit.ref), code: "not_applicable" }];
+    const batch = must(buildBatch(input([culprit, honest, other]), new Forestry(), short));
+    expect(batch.left).toMatchObject(left);
+    expect([...batch.applied].sort()).toEqual([refKey(honest.ref), refKey(other.ref)].sort());
+    for (const build of [buildUpdate, buildBatch]) {
+      expect(build(input([culprit]), new Forestry(), short)).toMatchObject({
+        ok: false,
+        error: { code: "requests_fail", details: { requests: left } },
+      });
+    }
+  });
+});
+
+describe("the machine", () => {
+  it("names the outputs that it does not read, and no others", () => {
+    const whole = new Outputs(coin(alice.base, 50_000_000n)).input(alice.base);
+    const { transaction } = must(buildBoot(whole, measure));
+    const [seed] = whole.available.map(({ utxo }) => utxo);
+    const others = [...gifts.slice(0, 20).map(({ utxo }) => utxo), coin(bob.base, 1_000_000n), published];
+    const { parameters, slots } = whole;
+    const run = (utxos: readonly Utxo[]) => evaluateScripts({ transaction, utxos, parameters, slots });
+    expect(run([seed!, ...others])).toMatchObject({ ok: true });
+    expect(run([seed!, ...others, ...unreadable])).toMatchObject({
+      kind: "unreadable",
+      outputs: unreadable.map(({ ref }) => ref),
+    });
+    expect(run(others)).toMatchObject({ kind: "unreadable", outputs: [] });
+  });
+});

@@ -1,0 +1,41 @@
+/** What a client sees of a service that breaks off. */
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { ApiError, call } from "#src/client/http.ts";
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+async function serving(respond: (response: ServerResponse) => void): Promise<string> {
+  const server = createServer((_, response) => respond(response));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  stops.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it.each([
+  ["with a length", { "content-length": "100" }],
+  ["in chunks", { "transfer-encoding": "chunked" }],
+])("a connection that breaks in the middle of a body %s is an ApiError", async (_, headers) => {
+  const base = await serving((response) => {
+    response.writeHead(200, { "content-type": "application/json", ...headers });
+    response.write('{"facts": ', () => response.destroy());
+  });
+  const error: unknown = await call(base, "GET", "/token/1/facts").catch((one) => one);
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ status: 0, code: "unreachable" });
+  expect((error as ApiError).message).toContain(base);
+});
+
+it("a connection that is closed before the headers is an ApiError", async () => {
+  const base = await serving((response) => response.destroy());
+  await expect(call(base, "GET", "/tokens")).rejects.toMatchObject({ status: 0, code: "unreachable" });
+});

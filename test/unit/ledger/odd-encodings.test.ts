@@ -1,0 +1,152 @@
+/**
+ * One transaction in every encoding that the ledger's decoder reads: the rules say the same of each, or that its scripts cannot be evaluated here.
+ * That something is not readable is never taken for the refusal of a script.
+ */
+import { describe, expect, it } from "vitest";
+import { concat, fromHex } from "#src/base/bytes.ts";
+import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
+import { constr, encodeData } from "#src/cardano/data.ts";
+import { scriptDataHash } from "#src/cardano/integrity.ts";
+import { sign } from "#src/cardano/keys.ts";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
+import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
+import { ada, alice, atScript, bob, datumHash, output, reference, World } from "../../support/draft.ts";
+import { oddEncodings } from "../../support/odd_encodings.ts";
+import { agrees, plutusHash, refuses } from "../../support/scripts.ts";
+
+const data = encodeData(constr(1, 5n, new Uint8Array(40), [constr(0), 7n]));
+const asset = (name: string) => ["ab".repeat(28) + name, 3n] as const;
+
+/** A transaction with outputs of every form, inline datums, a datum of the witness set, a datum hash, tokens and metadata. */
+function base(
+  script: Uint8Array,
+  valid: boolean,
+  units: readonly [number | bigint, number | bigint] = [1_000, 1_000_000],
+) {
+  const world = new World();
+  const datum = new Encoded(data);
+  const inputs = [
+    world.fund(atScript(plutusHash(3, script)), 10n * ada, { datum }),
+    world.fund(alice.address, 20n * ada, { assets: new Map([asset(""), asset("aabb")]), datum }),
+  ];
+  const hash = datumHash(new Encoded(data));
+  const made = [
+    output(bob.address, 3n * ada, { datum }),
+    output(bob.address, 3n * ada, { datumHash: hash }),
+    new Map<Encodable, Encodable>([[0, fromHex(bob.address)], [1, 2n * ada]]),
+    [fromHex(bob.address), [2n * ada, new Map([[fromHex("ab".repeat(28)), new Map([[new Uint8Array(), 1n]])]])]],
+  ];
+  const redeemers = new Map<Encodable, Encodable>([[[0, 0], [datum, units]]]);
+  const collateral = world.fund(alice.address, 10n * ada);
+  const change = output(alice.address, 18n * ada, { assets: new Map([["ab".repeat(28), 2n], asset("aabb")]) });
+  const transaction = world.write({
+    inputs,
+    outputs: [...made, change],
+    change: false,
+    paid: 28n * ada,
+    fee: 2n * ada,
+    auxiliary: new Map([[1, ["text", new Uint8Array(8), new Map([[1, -2]])]]]),
+    valid,
+    plutus: { 3: [script] },
+    datums: [datum],
+    witnesses: { 5: redeemers },
+    fields: {
+      11: fromHex(
+        scriptDataHash({
+          redeemers: encode(redeemers),
+          datums: encode([datum]),
+          languages: [2],
+          parameters,
+        })!,
+      ),
+      13: [reference(collateral)],
+    },
+  });
+  return { world, transaction };
+}
+
+/** The transaction with its hashes and its signature made right again, however they are encoded. */
+function settled(transaction: Uint8Array, original: Transaction): Transaction | undefined {
+  const read = readTransaction(transaction);
+  if (!read.ok) return undefined;
+  const { witnesses: { rawRedeemers, rawDatums, datums }, auxiliary } = read.value;
+  const integrity = scriptDataHash({ redeemers: rawRedeemers, datums: rawDatums, languages: [2], parameters })!;
+  const hashed = [
+    [fromHex(original.body.scriptDataHash!), fromHex(integrity)],
+    [fromHex(original.body.auxiliaryHash!), fromHex(auxiliary!.hash)],
+    [fromHex([...original.witnesses.datums.keys()][0]!), fromHex([...datums.keys()][0]!)],
+  ].reduce((bytes, [from, to]) => replaced(bytes, from!, to!), transaction);
+  const again = readTransaction(hashed);
+  if (!again.ok) return undefined;
+  const signed = replaced(hashed, original.witnesses.keys[0]!.signature, sign(alice.payment, again.value.id));
+  const done = readTransaction(signed);
+  return done.ok ? done.value : undefined;
+}
+
+function replaced(bytes: Uint8Array, from: Uint8Array, to: Uint8Array): Uint8Array {
+  for (let at = 0; at + from.length <= bytes.length; at++) {
+    if (from.every((byte, i) => bytes[at + i] === byte)) {
+      return concat(bytes.subarray(0, at), to, bytes.subarray(at + from.length));
+    }
+  }
+  throw new Error("there is nothing to replace");
+}
+
+/** What the rules say of each form. */
+async function verdicts(script: Uint8Array, valid: boolean) {
+  const { world, transaction } = base(script, valid);
+  const original = readTransaction(transaction);
+  if (!original.ok) throw new Error(original.error.message);
+  const first = await world.judge(transaction);
+  const found: { name: string; accepted: boolean; failures: readonly LedgerFailure[] }[] = [];
+  for (const { name, bytes } of oddEncodings(transaction)) {
+    const odd = settled(bytes, original.value);
+    if (!odd) continue;
+    const judged = await world.judge(odd.bytes);
+    found.push({ name, accepted: "hash" in judged, failures: "hash" in judged ? [] : judged });
+  }
+  return { first, found };
+}
+
+/** The body and datums of the witness set reach scripts by their hashes: they cannot be written differently. */
+const HASHED = /^(\/0|\/1\/4|everything)/;
+
+describe.each(
+  [
+    ["agrees", agrees, true, true],
+    ["agrees, though the transaction says that it fails", agrees, false, false],
+    ["refuses, as the transaction says", refuses, false, true],
+  ] as const,
+)("a transaction whose script %s", (_, script, valid, good) => {
+  it("has one verdict in every encoding, or none", async () => {
+    const { first, found } = await verdicts(script, valid);
+    expect("hash" in first).toBe(good);
+    expect(found.length).toBeGreaterThan(300);
+    const unreadable = found.filter(({ failures }) => failures.some(({ name }) => name === "ConwayMempoolFailure"));
+    for (const { name, failures, accepted } of unreadable) {
+      expect([name, accepted, failures.length]).toEqual([expect.stringMatching(HASHED), false, 1]);
+    }
+    for (const { name, accepted, failures } of found) {
+      if (unreadable.some((one) => one.name === name)) continue;
+      expect([name, accepted, failures]).toEqual([name, good, good ? [] : first]);
+    }
+    expect(unreadable.length).toBeLessThan(found.length / 10);
+  });
+});
+
+describe("units of a redeemer", () => {
+  const most = (1n << 63n) - 1n;
+  it.each(
+    [
+      [[most, 0], ["FeeTooSmallUTxO", "ExUnitsTooBigUTxO"]],
+      [[0, most], ["FeeTooSmallUTxO", "ExUnitsTooBigUTxO"]],
+      [[most + 1n, 0], ["DeserialiseFailure"]],
+      [[0, most + 1n], ["DeserialiseFailure"]],
+      [[1n << 64n, 0], ["DeserialiseFailure"]],
+    ] as const,
+  )("have 63 bits (%s)", async (units, failures) => {
+    const { world, transaction } = base(agrees, true, units);
+    expect(await world.failures(transaction)).toEqual(failures);
+  });
+});
