@@ -98,10 +98,12 @@ class Parser {
   program(): Program {
     this.take("(");
     this.take("program");
-    const version = this.next().split(".").map((part) => /^\d+$/.test(part) ? BigInt(part) : wrong("no version"));
+    const version = this.next().split(".").map((part) =>
+      /^\d+$/.test(part) ? toInt(BigInt(part)) : wrong("no version")
+    );
     const [major, minor, patch] = version;
     if (version.length !== 3) wrong("no version");
-    this.hasConstr = major! > 1n || (major === 1n && minor! >= 1n);
+    this.hasConstr = major! > 1 || (major === 1 && minor! >= 1);
     const term = this.term([]);
     this.take(")");
     if (this.at !== this.tokens.length) wrong("more than a program");
@@ -372,9 +374,9 @@ export function showTerm(term: Term): string {
   const several = (terms: readonly Term[]) => terms.map((one) => ` ${showTerm(one)}`).join("");
   switch (term.kind) {
     case TermKind.VARIABLE:
-      return `${term.index}`;
+      return `${term.number}`;
     case TermKind.CONSTANT:
-      return `(con ${showType(term.constant!.type)} ${showValue(term.constant!.type, term.constant!.value)})`;
+      return `(con ${showType(term.constant.type)} ${showValue(term.constant.type, term.constant.value)})`;
     case TermKind.LAMBDA:
       return `(lam ${showTerm(term.first!)})`;
     case TermKind.DELAY:
@@ -382,13 +384,13 @@ export function showTerm(term: Term): string {
     case TermKind.FORCE:
       return `(force ${showTerm(term.first!)})`;
     case TermKind.BUILTIN:
-      return `(builtin ${BUILTIN_NAMES[term.builtin]})`;
+      return `(builtin ${BUILTIN_NAMES[term.number as number]})`;
     case TermKind.APPLY:
       return `[${showTerm(term.first!)} ${showTerm(term.second!)}]`;
     case TermKind.CASE:
-      return `(case ${showTerm(term.first!)}${several(term.terms!)})`;
+      return `(case ${showTerm(term.first!)}${several(term.terms)})`;
     case TermKind.CONSTR:
-      return `(constr ${term.tag}${several(term.terms!)})`;
+      return `(constr ${term.number}${several(term.terms)})`;
     default:
       return "(error)";
   }

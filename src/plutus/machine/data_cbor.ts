@@ -10,6 +10,7 @@ import { listOf } from "#src/plutus/machine/list.ts";
 /** Most bytes of a piece of a byte string. */
 const PIECE = 64;
 const BREAK = 0xff;
+const WORD64 = 1n << 64n;
 
 function malformed(message: string): never {
   throw new Failure("decoding", `data: ${message}`);
@@ -262,7 +263,7 @@ function writeList(out: Writer, parts: readonly unknown[], todo: (MachineData | 
 
 function writeInteger(out: Writer, value: bigint): void {
   const magnitude = value < 0n ? -1n - value : value;
-  if (magnitude < 1n << 64n) return out.head(value < 0n ? 1 : 0, magnitude);
+  if (magnitude < WORD64) return out.head(value < 0n ? 1 : 0, magnitude);
   const digits = magnitude.toString(16);
   const even = digits.length % 2 === 0 ? digits : `0${digits}`;
   const bytes = new Uint8Array(even.length / 2);

@@ -3,8 +3,8 @@ import type { Data } from "#src/cardano/data.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import { type CostModel, costModelOf } from "#src/plutus/machine/cost_model.ts";
 import { Failure, type FailureKind } from "#src/plutus/machine/failure.ts";
-import { decodeProgram } from "#src/plutus/machine/flat.ts";
 import { Budget, run } from "#src/plutus/machine/machine.ts";
+import { programOf } from "#src/plutus/machine/programs.ts";
 import { apply, constant, type Program } from "#src/plutus/machine/term.ts";
 import { startLog } from "#src/plutus/machine/trace.ts";
 import { DATA } from "#src/plutus/machine/type.ts";
@@ -51,20 +51,21 @@ function modelOf({ language, protocolMajor, costModel }: Rules): CostModel {
 }
 
 /**
- * Runs a script, given as flat bytes (without the CBOR byte string around them), on arguments. Never throws.
+ * Runs a script, given as flat bytes (without the CBOR byte string around them), on arguments. However the script fails, that is a
+ * result: what is thrown is a defect of the machine and no verdict.
  *
  * @param limit memory and steps that it may use; a number beyond 2^53 - 1 is no limit
  */
 export function evaluate(flat: Uint8Array, args: readonly Data[], rules: Rules, limit: Units): Outcome {
   const logs = startLog();
   try {
-    return evaluateProgram(decodeProgram(flat, rules.language, rules.protocolMajor), args, rules, limit);
+    return evaluateProgram(programOf(flat, rules.language, rules.protocolMajor), args, rules, limit);
   } catch (error) {
     return failed(error, { memory: 0n, steps: 0n }, logs);
   }
 }
 
-/** The same with a program that is decoded already. Never throws. */
+/** The same with a program that is decoded already. */
 export function evaluateProgram(program: Program, args: readonly Data[], rules: Rules, limit: Units): Outcome {
   const logs = startLog();
   const budget = new Budget(bounded(limit.steps), bounded(limit.memory));
@@ -98,9 +99,7 @@ function saturated(count: bigint): bigint {
   return count < LARGEST ? count : LARGEST;
 }
 
-/** A failure of the script; what else goes wrong (memory, the length of a string) ends the evaluation as a failure too. */
 function failed(error: unknown, spent: Units, logs: readonly string[]): Outcome {
-  const kind = error instanceof Failure ? error.kind : "builtin";
-  const message = error instanceof Error ? error.message : String(error);
-  return { ok: false, kind, message, spent, logs };
+  if (!(error instanceof Failure)) throw error;
+  return { ok: false, kind: error.kind, message: error.message, spent, logs };
 }

@@ -24,6 +24,7 @@ import { MAX_TYPE_NODES, simpleType, Type, TypeTag } from "#src/plutus/machine/t
 import { Constant, FALSE, NOTHING, TRUE } from "#src/plutus/machine/value.ts";
 import { hasBuiltin, type Language } from "#src/plutus/machine/version.ts";
 
+const WORD64 = 1n << 64n;
 /** Most fields of a constructor that the ledger's decoder takes. */
 const MAX_FIELDS = 1024;
 
@@ -58,7 +59,7 @@ class Decoder {
   program(): Program {
     const version = [this.natural(), this.natural(), this.natural()] as const;
     const [major, minor] = version;
-    const term = this.term(major > 1n || (major === 1n && minor >= 1n));
+    const term = this.term(major > 1 || (major === 1 && minor >= 1));
     this.filler();
     if (this.at !== this.bytes.length) malformed("bytes after the program");
     return { version, term, open: this.open };
@@ -178,10 +179,8 @@ class Decoder {
   /** The value of a constant. Recursion is bounded by the size of types. */
   private value(type: Type): unknown {
     switch (type.tag) {
-      case TypeTag.INTEGER: {
-        const value = this.natural();
-        return toInt(value & 1n ? -((value + 1n) >> 1n) : value >> 1n);
-      }
+      case TypeTag.INTEGER:
+        return this.integer();
       case TypeTag.BYTES:
         return this.chunks();
       case TypeTag.TEXT:
@@ -214,8 +213,7 @@ class Decoder {
   private assets(): Assets {
     return new Assets(this.entries(() => {
       const tokens: Tokens = this.entries(() => {
-        const value = this.natural();
-        const amount = value & 1n ? -((value + 1n) >> 1n) : value >> 1n;
+        const amount = BigInt(this.integer());
         return amount !== 0n && isAmount(amount) ? amount : malformed("an amount is zero or beyond 128 bits");
       });
       return tokens.length > 0 ? tokens : malformed("a policy of a value has no token");
@@ -267,23 +265,31 @@ class Decoder {
   /** An unsigned integer of at most 64 bits. */
   private word64(): Int {
     const value = this.natural(10);
-    return value < 1n << 64n ? toInt(value) : malformed("an integer of more than 64 bits");
+    return value < WORD64 ? value : malformed("an integer of more than 64 bits");
   }
 
   /** Groups of seven bits, the low ones first, the highest bit of a byte saying that more follow. */
-  private natural(most = Infinity): bigint {
+  private natural(most = Infinity): Int {
     const first = this.bits(8);
-    if (first < 128) return BigInt(first);
+    if (first < 128) return first;
     const groups = [first & 127];
     for (let group = 128; group >= 128;) {
       group = this.bits(8);
       groups.push(group & 127);
       if (groups.length > most) malformed("an integer of more than 64 bits");
     }
+    if (groups.length <= 7) return groups.reduceRight((value, group) => value * 128 + group, 0);
     // converted at once: shifting group by group takes time with the square of their number
     let digits = "";
     for (let i = groups.length - 1; i >= 0; i--) digits += groups[i]!.toString(2).padStart(7, "0");
-    return BigInt(`0b${digits}`);
+    return toInt(BigInt(`0b${digits}`));
+  }
+
+  /** An integer of either sign: 0, -1, 1, -2, … */
+  private integer(): Int {
+    const value = this.natural();
+    if (typeof value === "number") return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    return toInt(value & 1n ? -((value + 1n) >> 1n) : value >> 1n);
   }
 
   private bits(count: number): number {

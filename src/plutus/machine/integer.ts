@@ -6,6 +6,7 @@ export type Int = number | bigint;
 
 const LEAST = BigInt(Number.MIN_SAFE_INTEGER);
 const MOST = BigInt(Number.MAX_SAFE_INTEGER);
+const WORD = 1n << 64n;
 
 /** The one form of a big integer. */
 export function toInt(value: bigint): Int {
@@ -76,7 +77,7 @@ export function bitLength(value: bigint): number {
 /** Size of an integer in 64-bit words, as costs are counted; 1 for zero. */
 export function words(value: Int): number {
   if (typeof value === "number") return 1;
-  if (value > -(1n << 64n) && value < 1n << 64n) return 1;
+  if (value > -WORD && value < WORD) return 1;
   return Math.ceil(bitLength(value) / 64);
 }
 

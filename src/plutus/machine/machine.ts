@@ -72,14 +72,14 @@ export function run(start: Term, costs: CostModel, budget: Budget, caseOnConstan
           cpu -= varCpu;
           memory -= varMemory;
           let scope = env!;
-          for (let i = term.index; i > 1; i--) scope = scope.next!;
+          for (let i = term.number as number; i > 1; i--) scope = scope.next!;
           value = scope.value;
           break;
         }
         case TermKind.CONSTANT:
           cpu -= constCpu;
           memory -= constMemory;
-          value = term.constant!;
+          value = term.constant;
           break;
         case TermKind.LAMBDA:
           cpu -= lamCpu;
@@ -94,7 +94,7 @@ export function run(start: Term, costs: CostModel, budget: Budget, caseOnConstan
         case TermKind.BUILTIN: {
           cpu -= builtinCpu;
           memory -= builtinMemory;
-          const { values } = builtins[term.builtin]!;
+          const { values } = builtins[term.number as number]!;
           value = values[values.length - 1]!;
           break;
         }
@@ -123,15 +123,15 @@ export function run(start: Term, costs: CostModel, budget: Budget, caseOnConstan
         case TermKind.CONSTR:
           cpu -= constrCpu;
           memory -= constrMemory;
-          if (term.terms!.length > 0) {
+          if (term.terms.length > 0) {
             stack[top++] = env;
             stack[top++] = term;
             stack[top++] = [];
             stack[top++] = Frame.CONSTR;
-            term = term.terms![0]!;
+            term = term.terms[0]!;
             continue;
           }
-          value = new Constructed(term.tag, []);
+          value = new Constructed(term.number, []);
           break;
         default:
           throw new Failure("error", "the script reached its error term");
@@ -171,20 +171,20 @@ export function run(start: Term, costs: CostModel, budget: Budget, caseOnConstan
             const fields = stack[--top] as Value[];
             const whole = stack[--top] as Term;
             fields.push(value);
-            if (fields.length < whole.terms!.length) {
+            if (fields.length < whole.terms.length) {
               env = stack[top - 1] as Env | null;
               stack[top++] = whole;
               stack[top++] = fields;
               stack[top++] = Frame.CONSTR;
-              term = whole.terms![fields.length]!;
+              term = whole.terms[fields.length]!;
               continue compute;
             }
             top--;
-            value = new Constructed(whole.tag, fields);
+            value = new Constructed(whole.number, fields);
             continue;
           }
           default: {
-            const branches = (stack[--top] as Term).terms!;
+            const branches = (stack[--top] as Term).terms;
             env = stack[--top] as Env | null;
             if (value.kind === ValueKind.CONSTR) {
               const { fields } = value;

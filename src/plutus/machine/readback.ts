@@ -69,8 +69,8 @@ function openTerm(term: Term, env: Env | null, depth: number, todo: Todo[], done
   const inside = (part: Term, lambdas = 0): Todo => ({ term: part, env, depth: depth + lambdas });
   switch (term.kind) {
     case TermKind.VARIABLE: {
-      let scope = term.index > depth ? env : null;
-      for (let i = term.index - depth; i > 1 && scope !== null; i--) scope = scope.next;
+      let scope = (term.number as number) > depth ? env : null;
+      for (let i = (term.number as number) - depth; i > 1 && scope !== null; i--) scope = scope.next;
       if (scope === null) done.push(term);
       else todo.push({ value: scope.value });
       return;
@@ -84,11 +84,11 @@ function openTerm(term: Term, env: Env | null, depth: number, todo: Todo[], done
     case TermKind.APPLY:
       return push(todo, ([fun, argument]) => apply(fun!, argument!), [inside(term.first!), inside(term.second!)]);
     case TermKind.CONSTR:
-      return push(todo, (fields) => constr(term.tag, fields), term.terms!.map((field) => inside(field)));
+      return push(todo, (fields) => constr(term.number, fields), term.terms.map((field) => inside(field)));
     case TermKind.CASE:
       return push(todo, ([scrutinee, ...branches]) => caseOf(scrutinee!, branches), [
         inside(term.first!),
-        ...term.terms!.map((branch) => inside(branch)),
+        ...term.terms.map((branch) => inside(branch)),
       ]);
     default:
       done.push(term);

@@ -1,4 +1,5 @@
 /** What a language offers by protocol version. */
+import type { Int } from "#src/plutus/machine/integer.ts";
 
 export type Language = 1 | 2 | 3;
 
@@ -19,10 +20,10 @@ export function hasBuiltin(tag: number, language: Language, major: number): bool
 }
 
 /** Whether a script of a language may be a program of a Plutus Core version. */
-export function hasCoreVersion(version: readonly bigint[], language: Language, major: number): boolean {
+export function hasCoreVersion(version: readonly Int[], language: Language, major: number): boolean {
   const [first, second, third] = version;
-  if (first !== 1n || third !== 0n) return false;
-  return second === 0n || (second === 1n && (language === 3 || major >= VAN_ROSSEM));
+  if (first !== 1 || third !== 0) return false;
+  return second === 0 || (second === 1 && (language === 3 || major >= VAN_ROSSEM));
 }
 
 /** Whether `case` takes constants. */
