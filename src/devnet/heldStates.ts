@@ -55,6 +55,7 @@ export class HeldStates {
   readonly #own: Store;
   readonly #snapshots = new Snapshots();
   readonly #frames = new Set<Frame>();
+  readonly #transactions = new Set<Promise<void>>();
   /** Frames are chosen one after the other, so that those who come together share one. */
   #choosing: Promise<unknown> = Promise.resolve();
 
@@ -77,6 +78,8 @@ export class HeldStates {
   async close(): Promise<void> {
     await this.#choosing;
     for (const frame of this.#frames) this.#end(frame, "unused");
+    // The end of a pool waits out its whole time where a transaction ends while the pool does.
+    await Promise.all(this.#transactions);
     await this.#own.close();
   }
 
@@ -164,7 +167,7 @@ export class HeldStates {
   #begin(): Promise<Frame> {
     return new Promise((resolve, reject) => {
       let frame: Frame | undefined;
-      this.#own.sql.begin("isolation level repeatable read read only", async (sql) => {
+      const transaction = this.#own.sql.begin("isolation level repeatable read read only", async (sql) => {
         const tip = await readTip(sql);
         await new Promise<void>((commit) => {
           frame = {
@@ -183,7 +186,8 @@ export class HeldStates {
       }).catch((error) => {
         if (frame) this.#end(frame, "lost");
         reject(error);
-      });
+      }).then(() => void this.#transactions.delete(transaction));
+      this.#transactions.add(transaction);
     });
   }
 
