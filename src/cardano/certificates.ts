@@ -2,7 +2,7 @@
  * Certificates, as blocks of every era since Shelley carry them.
  *
  * Read as they stand, without judging: hashes have whatever length they came with, for a chain may hold odd ones (preview has a pool
- * of 56 bytes). What the ledger refuses of them, `ledger/decode/certificate.ts` says.
+ * of 56 bytes). What the ledger refuses of them, `cardano/conway/certificate.ts` says.
  */
 import type { Credential } from "#src/cardano/address.ts";
 import { CborError } from "#src/cardano/cbor.ts";

@@ -1,27 +1,14 @@
 /** Plutus data: what datums, redeemers and script arguments are made of (CDDL `plutus_data`). */
-import {
-  as,
-  asInt,
-  CborError,
-  decode,
-  decodeAll,
-  type Encodable,
-  encode,
-  Encoded,
-  head,
-  Indefinite,
-  type Item,
-  raw,
-  Tagged,
-} from "#src/cardano/cbor.ts";
-import { concat, equalBytes } from "#src/base/bytes.ts";
+import { as, asInt, bigNumber, CborError, encode, Encoded, head, type Item } from "#src/cardano/cbor.ts";
+import { concat, equalBytes, joined } from "#src/base/bytes.ts";
+import { major, Walk } from "#src/cardano/walk.ts";
 
-/** A constructor with its fields. */
+/** A constructor with its fields. Its number is a bigint only where a number cannot hold it (beyond 2^53 − 1). */
 export class Constr {
-  constructor(readonly tag: number, readonly fields: readonly Data[]) {}
+  constructor(readonly tag: number | bigint, readonly fields: readonly Data[]) {}
 }
 
-/** A map, in the order given. */
+/** A map, in the order given; a key may stand in it more than once. */
 export class DataMap {
   constructor(readonly entries: readonly (readonly [Data, Data])[]) {}
 }
@@ -29,62 +16,167 @@ export class DataMap {
 export type Data = bigint | Uint8Array | Constr | DataMap | readonly Data[];
 
 /** `new Constr`, for terms that are mostly constructors. */
-export function constr(tag: number, ...fields: Data[]): Constr {
+export function constr(tag: number | bigint, ...fields: Data[]): Constr {
   return new Constr(tag, fields);
 }
 
-function bytesItem(bytes: Uint8Array): Encodable {
-  if (bytes.length <= 64) return bytes;
-  const parts: Uint8Array[] = [Uint8Array.of(0x5f)];
-  for (let i = 0; i < bytes.length; i += 64) {
-    const chunk = bytes.subarray(i, i + 64);
-    parts.push(head(2, chunk.length), chunk);
-  }
-  return new Encoded(concat(...parts, Uint8Array.of(0xff)));
-}
+/** Most bytes of one piece of a byte string within Plutus data. */
+const PIECE = 64;
+const BREAK = new Encoded(Uint8Array.of(0xff));
 
-function listItem(elements: readonly Data[]): Encodable {
-  return elements.length === 0 ? [] : new Indefinite(elements.map(dataItem));
-}
-
-/** Plutus data as an item to encode, in the form that the Haskell serialiser writes. */
-export function dataItem(data: Data): Encodable {
-  if (typeof data === "bigint") return data;
-  if (data instanceof Uint8Array) return bytesItem(data);
-  if (data instanceof DataMap) return new Map(data.entries.map(([k, v]) => [dataItem(k), dataItem(v)]));
-  if (!(data instanceof Constr)) return listItem(data);
-  if (data.tag < 7) return new Tagged(121 + data.tag, listItem(data.fields));
-  if (data.tag < 128) return new Tagged(1280 + data.tag - 7, listItem(data.fields));
-  return new Tagged(102, [data.tag, listItem(data.fields)]);
-}
-
-/** CBOR of Plutus data. */
+/** CBOR of Plutus data, in the form that the Haskell serialiser writes, however deeply it is nested. */
 export function encodeData(data: Data): Uint8Array {
-  return encode(dataItem(data));
+  const parts: Uint8Array[] = [];
+  // what is still to be written, from the last to the next
+  const rest: (Data | Encoded)[] = [data];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (next instanceof Encoded) parts.push(next.bytes);
+    else if (typeof next === "bigint") parts.push(encode(next));
+    else if (next instanceof Uint8Array) parts.push(encodedBytes(next));
+    else if (next instanceof DataMap) {
+      parts.push(head(5, next.entries.length));
+      for (let i = next.entries.length - 1; i >= 0; i--) rest.push(next.entries[i]![1], next.entries[i]![0]);
+    } else {
+      const elements = next instanceof Constr ? next.fields : next as readonly Data[];
+      if (next instanceof Constr) parts.push(constructorHead(next.tag));
+      parts.push(elements.length === 0 ? head(4, 0) : Uint8Array.of(0x9f));
+      if (elements.length > 0) rest.push(BREAK);
+      for (let i = elements.length - 1; i >= 0; i--) rest.push(elements[i]!);
+    }
+  }
+  return joined(parts);
 }
 
-/** Plutus data out of an item. Throws `CborError` on anything else, and on constructors whose number is beyond 2^53. */
-export function readData(item: Item): Data {
-  switch (item.type) {
-    case "int":
-      return item.value;
-    case "bytes":
-      return item.value;
-    case "array":
-      return item.value.map(readData);
-    case "map":
-      return new DataMap(item.value.map(([k, v]) => [readData(k), readData(v)] as const));
-    case "tag": {
-      if (item.tag === 2n || item.tag === 3n) return asInt(item);
-      const found = constructorOf(item);
-      if (!found) throw new CborError(`tag ${item.tag} is no constructor`);
-      const [constructor, fields] = found;
-      if (!Number.isSafeInteger(constructor)) throw new CborError("a constructor's number is beyond 2^53");
-      return new Constr(constructor, as(fields, "array").value.map(readData));
+/** What stands before the list of a constructor's fields. */
+function constructorHead(tag: number | bigint): Uint8Array {
+  if (tag < 7) return head(6, 121 + Number(tag));
+  if (tag < 128) return head(6, 1280 + Number(tag) - 7);
+  return concat(head(6, 102), head(4, 2), encode(tag));
+}
+
+function encodedBytes(bytes: Uint8Array): Uint8Array {
+  if (bytes.length <= PIECE) return encode(bytes);
+  const parts: Uint8Array[] = [Uint8Array.of(0x5f)];
+  for (let i = 0; i < bytes.length; i += PIECE) parts.push(encode(bytes.subarray(i, i + PIECE)));
+  return joined([...parts, BREAK.bytes]);
+}
+
+/** A list, a map or a constructor that is being read. */
+interface Open {
+  /** What was read of it; keys and values of a map in turn. */
+  readonly inside: Data[];
+  /** Elements or entries that it has, or -1 until a break. */
+  readonly count: number;
+  /** Values that make one of those. */
+  readonly width: 1 | 2;
+  /** What it is, now that all of it was read. */
+  readonly whole: () => Data;
+}
+
+/**
+ * Reads Plutus data where a walk stands, exactly as the ledger reads it (plutus-core `decodeData`) and however deeply it is nested: constructors
+ * under their tags, byte strings, and those of great integers, in pieces of 64 bytes at the most.
+ *
+ * @throws CborError on anything else.
+ */
+export function walkData(walk: Walk): Data {
+  const open: Open[] = [];
+  for (;;) {
+    let value = walkLeaf(walk);
+    if (value === undefined) open.push(walkHead(walk));
+    for (let inner = open.at(-1); inner; inner = open.at(-1)) {
+      const { inside, count, width } = inner;
+      if (value !== undefined) inside.push(value);
+      if (inside.length % width !== 0 || walk.more(inside.length / width, count)) break;
+      open.pop();
+      value = inner.whole();
+    }
+    if (open.length === 0) return value!;
+  }
+}
+
+/** An integer or bytes; undefined where something begins that holds others. */
+function walkLeaf(walk: Walk): Data | undefined {
+  switch (walk.major) {
+    case major.uint:
+    case major.nint:
+      return walk.int();
+    case major.bytes:
+      return walkPieces(walk);
+    case major.tag: {
+      const initial = walk.source[walk.at];
+      if (initial !== 0xc2 && initial !== 0xc3) return undefined;
+      walk.tag();
+      return bigNumber(initial === 0xc3, walkPieces(walk));
     }
     default:
-      throw new CborError(`${item.type} is no Plutus data`);
+      return undefined;
   }
+}
+
+/** Bytes, none of whose pieces is too long. */
+function walkPieces(walk: Walk): Uint8Array {
+  const { source, at } = walk;
+  const bytes = walk.bytes();
+  if (source[at] !== 0x5f) {
+    if (bytes.length > PIECE) throw new CborError("more than 64 bytes in one piece");
+    return bytes;
+  }
+  const pieces = new Walk(source, at + 1);
+  while (pieces.at < walk.at - 1) {
+    if (pieces.bytes().length > PIECE) throw new CborError("a piece of more than 64 bytes");
+  }
+  return bytes;
+}
+
+/** Opens a list, a map or a constructor. */
+function walkHead(walk: Walk): Open {
+  const inside: Data[] = [];
+  switch (walk.major) {
+    case major.array:
+      return { inside, count: walk.array(), width: 1, whole: () => inside };
+    case major.map:
+      return { inside, count: walk.map(), width: 2, whole: () => new DataMap(pairs(inside)) };
+    case major.tag: {
+      const tag = walk.tag();
+      if (tag !== 102) {
+        const number = tag >= 121 && tag < 128 ? tag - 121 : tag >= 1280 && tag < 1401 ? tag - 1280 + 7 : -1;
+        if (number < 0) throw new CborError(`tag ${tag} is no constructor`);
+        return { inside, count: walk.array(), width: 1, whole: () => new Constr(number, inside) };
+      }
+      const start = walk.at;
+      // its two elements are not counted ahead: that would take time for each level of what is nested
+      const elements = walk.array();
+      if (elements !== 2 && elements !== -1) throw new CborError("a constructor's list is none of two");
+      const exact = walkNumber(walk);
+      const number = exact <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(exact) : exact;
+      const count = walk.array();
+      const whole = () => {
+        walk.close(start);
+        return new Constr(number, inside);
+      };
+      return { inside, count, width: 1, whole };
+    }
+    default:
+      throw new CborError("no Plutus data");
+  }
+}
+
+/** The number of a constructor, which is no great integer under a tag. */
+function walkNumber(walk: Walk): bigint {
+  if (walk.major !== major.uint) throw new CborError("a constructor without a number");
+  return walk.int();
+}
+
+function pairs(flat: readonly Data[]): [Data, Data][] {
+  const entries: [Data, Data][] = [];
+  for (let i = 0; i < flat.length; i += 2) entries.push([flat[i]!, flat[i + 1]!]);
+  return entries;
+}
+
+/** Plutus data out of an item. Throws `CborError` on anything else. */
+export function readData(item: Item): Data {
+  return walkData(new Walk(item.source, item.start));
 }
 
 /** Number and fields of a constructor, the fields unread; undefined for an item that is none. Throws `CborError` on a bent one. */
@@ -101,58 +193,21 @@ export function constructorOf(item: Item): [constructor: number, fields: Item | 
 
 /** Plutus data out of CBOR. Throws `CborError`. */
 export function decodeData(bytes: Uint8Array): Data {
-  return readData(decode(bytes));
+  const walk = new Walk(bytes);
+  const data = walkData(walk);
+  walk.end();
+  return data;
 }
 
-/** Most bytes of one piece of a byte string within Plutus data. */
-const PIECE = 64;
-
-/**
- * Whether bytes are Plutus data as the ledger reads it, however deeply it is nested: also byte strings, and those of great integers, come in pieces
- * of 64 bytes at the most.
- */
+/** Whether bytes are Plutus data as the ledger reads it. */
 export function isData(bytes: Uint8Array): boolean {
   try {
-    return isDataItem(decodeAll(bytes));
+    decodeData(bytes);
+    return true;
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
     return false;
   }
-}
-
-function isDataItem(item: Item | undefined): boolean {
-  switch (item?.type) {
-    case "int":
-    case "deep":
-      return true;
-    case "bytes":
-      return isInPieces(item);
-    case "array":
-      return item.value.every(isDataItem);
-    case "map":
-      return item.value.every(([key, value]) => isDataItem(key) && isDataItem(value));
-    case "tag": {
-      if (item.tag === 2n || item.tag === 3n) return item.value.type === "bytes" && isInPieces(item.value);
-      if (item.tag === 102n && (item.value.type !== "array" || item.value.value.length !== 2)) return false;
-      const [constructor, fields] = constructorOf(item) ?? [-1, undefined];
-      return constructor >= 0 && fields?.type === "array" && fields.value.every(isDataItem);
-    }
-    default:
-      return false;
-  }
-}
-
-/** Whether no piece of a byte string is too long. */
-function isInPieces(item: Item & { readonly type: "bytes" }): boolean {
-  const bytes = raw(item);
-  if (bytes[0] !== 0x5f) return item.value.length <= PIECE;
-  for (let at = 1; bytes[at] !== 0xff;) {
-    const first = bytes[at]! - 0x40;
-    const [length, from] = first === 24 ? [bytes[at + 1]!, at + 2] : [first, at + 1];
-    if (length > PIECE) return false;
-    at = from + length;
-  }
-  return true;
 }
 
 /** Whether two data are equal as the script builtin `equalsData` sees them. */

@@ -1,6 +1,6 @@
 /** Deposits and refunds that a transaction's body states, reckoned against the state before it. */
 import type { Parameters } from "#src/cardano/parameters.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
 /** Lovelace to be paid for registrations and proposals (ledger: `getTotalDepositsTxBody`): what the parameters ask, whatever is stated. */

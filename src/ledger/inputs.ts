@@ -2,7 +2,7 @@
 import { Pace } from "#src/base/breathe.ts";
 import { type Address, type Credential, readAddressHex } from "#src/cardano/address.ts";
 import { type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
-import { readScript, type Script } from "#src/ledger/decode/script.ts";
+import { readScript, type Script } from "#src/cardano/conway/script.ts";
 import type { UtxoView } from "#src/ledger/state.ts";
 
 /** An input that is there, its address read. */

@@ -1,6 +1,6 @@
 /** What a pool that stands in the state says of itself. */
 import { decode } from "#src/cardano/cbor.ts";
-import { type PoolRegistration, readCertificate } from "#src/ledger/decode/certificate.ts";
+import { type PoolRegistration, readCertificate } from "#src/cardano/conway/certificate.ts";
 
 /** What a pool's registration says. */
 export type PoolTerms = PoolRegistration;

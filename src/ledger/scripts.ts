@@ -2,9 +2,10 @@
 import type { Credential } from "#src/cardano/address.ts";
 import type { RedeemerPointer } from "#src/cardano/failure.ts";
 import { policyOf } from "#src/cardano/value.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
-import { certificateWitness } from "#src/ledger/decode/certificate.ts";
-import type { PlutusScript, Script } from "#src/ledger/decode/script.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
+import { certificateWitness } from "#src/cardano/conway/certificate.ts";
+import { policyOfAction } from "#src/cardano/conway/governance.ts";
+import type { PlutusScript, Script } from "#src/cardano/conway/script.ts";
 import { type Input, paymentCredential, scriptOf } from "#src/ledger/inputs.ts";
 
 /** A script that must agree, and to what. */
@@ -52,7 +53,8 @@ function scriptsNeeded(body: Body, inputs: readonly Input[]): readonly ScriptUse
   body.certificates.forEach((certificate, index) => need("cert", index, certificateWitness(certificate)));
   body.withdrawals.forEach(({ account }, index) => need("reward", index, account.credential));
   body.voters.forEach(({ credential }, index) => need("vote", index, credential));
-  body.proposals.forEach(({ policy }, index) => {
+  body.proposals.forEach(({ action }, index) => {
+    const policy = policyOfAction(action);
     if (policy !== undefined) need("propose", index, { kind: "script", hash: policy });
   });
   return uses;

@@ -27,7 +27,7 @@ import { checkUtxo, type LookedUp } from "#src/ledger/rules/utxo.ts";
 import { checkPhase2 } from "#src/ledger/rules/utxos.ts";
 import { scriptsOf } from "#src/ledger/scripts.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
-import { readTransaction, type Transaction } from "#src/ledger/transaction.ts";
+import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 
 /**
  * Judges a whole transaction (its CBOR) as part of a block at a slot. Gives what it changes, to be applied with `applyDelta`;

@@ -19,7 +19,7 @@ import {
   raw,
   Tagged,
 } from "#src/cardano/cbor.ts";
-import { dataItem, decodeData } from "#src/cardano/data.ts";
+import { decodeData, encodeData } from "#src/cardano/data.ts";
 import type { Output } from "#src/cardano/output.ts";
 import { partsOf } from "#src/cardano/transaction.ts";
 import { encodeValue } from "#src/cardano/value.ts";
@@ -77,9 +77,9 @@ function canonicalRedeemers(item: Item): Encodable {
   );
 }
 
-/** Plutus data; what is nested too deeply to be read, or has a constructor of more than 53 bits, stays as it is. */
+/** Plutus data; what is none stays as it is. */
 function canonicalData(data: Uint8Array): Encodable {
-  return unlessUnread(data, () => dataItem(decodeData(data)));
+  return unlessUnread(data, () => new Encoded(encodeData(decodeData(data))));
 }
 
 /** `[language, script]`; a native script stays as it is, for its hash is over its own bytes. */

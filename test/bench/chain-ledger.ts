@@ -13,7 +13,7 @@ import { applyDelta } from "#src/ledger/delta.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { verifySignature } from "#src/ledger/signature.ts";
 import { newState } from "#src/ledger/state.ts";
-import { readTransaction } from "#src/ledger/transaction.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import type { Evaluate } from "#src/plutus/types.ts";

@@ -17,8 +17,10 @@ export interface Bent {
 /** An item as something that can be changed and encoded again. */
 export function opened(item: Item): Encodable {
   switch (item.type) {
-    case "int":
     case "bytes":
+      // bytes in pieces stay so: data may have more than 64 in no other way
+      return item.source[item.start] === 0x5f ? new Encoded(raw(item)) : item.value;
+    case "int":
     case "text":
     case "bool":
       return item.value;

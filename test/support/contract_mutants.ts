@@ -111,7 +111,11 @@ function mutatedAddress(address: Data, roll: Roll): Data {
     return constr(0, payment, pick(roll, [constr(1), constr(0, constr(0, constr(roll(2), fill(13))))]));
   }
   const [hash] = payment.fields as [Uint8Array];
-  return constr(0, roll(2) === 0 ? constr(1 - payment.tag, hash) : constr(payment.tag, flip(hash, roll)), stake);
+  return constr(
+    0,
+    roll(2) === 0 ? constr(1 - Number(payment.tag), hash) : constr(payment.tag, flip(hash, roll)),
+    stake,
+  );
 }
 
 /** An output as the ledger could have it, with one part changed. */

@@ -35,26 +35,51 @@ const sdk = createRequire(project.resolve("@blaze-cardano/sdk"));
 const folder = sdk.resolve("@blaze-cardano/uplc").replace(/dist.*$/, "dist/wasm/pkg-node/");
 const machine: Machine = sdk(`${folder}uplc_wasm.js`);
 
+/**
+ * What the failing script of a transaction traced, spaces left out; undefined when no script fails. Nothing limits the budget: the machine counts
+ * builtins that a language did not have with costs past all limits, so that scripts of Plutus V1 can use those of V1 alone.
+ */
+export function tracedBySecond(transaction: Uint8Array, utxos: readonly Utxo[], slots: SlotConfig): string | undefined {
+  try {
+    run(transaction, utxos, slots, [0, 1, 2], { steps: 10n ** 15n, memory: 10n ** 12n }).forEach((result) =>
+      result.free()
+    );
+    return undefined;
+  } catch (error) {
+    if (typeof error !== "string") throw error;
+    return /Trace(.*)/.exec(error.replace(/\s+/g, ""))?.[1];
+  }
+}
+
+function run(
+  transaction: Uint8Array,
+  utxos: readonly Utxo[],
+  slots: SlotConfig,
+  languages: readonly number[],
+  limit: { readonly steps: bigint; readonly memory: bigint },
+): Evaluated[] {
+  return machine.eval_phase_two_raw(
+    transaction,
+    utxos.map(({ ref }) => encode([fromHex(ref.txHash), ref.index])),
+    utxos.map(({ output }) => output.raw),
+    encode(new Map(languages.map((language) => [language, mainnetParameters.costModels.get(language)!]))),
+    limit.steps,
+    limit.memory,
+    BigInt(slots.zeroTime),
+    BigInt(slots.zeroSlot),
+    slots.slotLength,
+  );
+}
+
 /** Units of each redeemer, in the ledger's order of redeemers, or undefined when a script refuses. */
 export function evaluateSecond(
   transaction: Uint8Array,
   utxos: readonly Utxo[],
   slots: SlotConfig,
 ): { readonly memory: bigint; readonly steps: bigint }[] | undefined {
-  const models = encode(new Map([[2, mainnetParameters.costModels.get(2)!]]));
   let results: Evaluated[];
   try {
-    results = machine.eval_phase_two_raw(
-      transaction,
-      utxos.map(({ ref }) => encode([fromHex(ref.txHash), ref.index])),
-      utxos.map(({ output }) => output.raw),
-      models,
-      100_000_000_000n,
-      200_000_000n,
-      BigInt(slots.zeroTime),
-      BigInt(slots.zeroSlot),
-      slots.slotLength,
-    );
+    results = run(transaction, utxos, slots, [2], { steps: 100_000_000_000n, memory: 200_000_000n });
   } catch (error) {
     // a script that refuses comes as a text; anything else is no verdict
     if (

@@ -1,7 +1,7 @@
 /** Rule CERTS: withdrawals, then each certificate in its order, on tables that each of them changes for the next. */
 import type { FailureOf, LedgerFailure } from "#src/cardano/failure.ts";
-import type { Body, Withdrawal } from "#src/ledger/decode/body.ts";
-import type { Certificate } from "#src/ledger/decode/certificate.ts";
+import type { Body, Withdrawal } from "#src/cardano/conway/body.ts";
+import type { Certificate } from "#src/cardano/conway/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { delegate, register, unregister } from "#src/ledger/rules/deleg.ts";
 import { answerForSeat, registerDRep, unregisterDRep, updateDRep } from "#src/ledger/rules/govcert.ts";

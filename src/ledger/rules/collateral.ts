@@ -2,7 +2,7 @@
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { lovelace, subtractValues, type Value } from "#src/cardano/value.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import { type Input, paymentCredential } from "#src/ledger/inputs.ts";
 import { boundedSum } from "#src/ledger/rules/sums.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Assets, lovelace, sameValue, sumValues, type Value } from "#src/cardano/value.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import { deposits, refunds } from "#src/ledger/deposits.ts";
 import type { Input } from "#src/ledger/inputs.ts";
 import { boundedSum } from "#src/ledger/rules/sums.ts";

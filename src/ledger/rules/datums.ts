@@ -1,14 +1,14 @@
 /** Datums: those of inputs are there, and no others save those of outputs (rule UTXOW, `missingRequiredDatums`). */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef } from "#src/cardano/output.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import { type Input, paymentCredential } from "#src/ledger/inputs.ts";
 import type { Scripts } from "#src/ledger/scripts.ts";
 
-/** Checks the datums in the witness set (`given`, their hashes). */
+/** Checks the datums in the witness set (`given`, by their hashes). */
 export function checkDatums(
   body: Body,
-  given: ReadonlySet<string>,
+  given: ReadonlyMap<string, unknown>,
   inputs: readonly Input[],
   references: readonly Input[],
   { provided }: Scripts,
@@ -32,8 +32,8 @@ export function checkDatums(
   const failures: LedgerFailure[] = [];
   if (without.length > 0) failures.push({ name: "UnspendableUTxONoDatumHash", inputs: without });
   const missing = [...required].filter((hash) => !given.has(hash));
-  if (missing.length > 0) failures.push({ name: "MissingRequiredDatums", missing, received: [...given] });
-  const unallowed = [...given].filter((hash) => !required.has(hash) && !acceptable.has(hash));
+  if (missing.length > 0) failures.push({ name: "MissingRequiredDatums", missing, received: [...given.keys()] });
+  const unallowed = [...given.keys()].filter((hash) => !required.has(hash) && !acceptable.has(hash));
   if (unallowed.length > 0) {
     failures.push({ name: "NotAllowedSupplementalDatums", unallowed, acceptable: [...acceptable] });
   }

@@ -2,7 +2,7 @@
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { Delegation } from "#src/cardano/certificates.ts";
-import type { Certificate } from "#src/ledger/decode/certificate.ts";
+import type { Certificate } from "#src/cardano/conway/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { type Account, credentialKey, drepKey } from "#src/ledger/state.ts";
 

@@ -1,9 +1,9 @@
 /** Rule GOV, as far as a proposal can be judged by itself: deposit, accounts, networks, terms. Votes and enactment are not kept. */
 import type { Credential } from "#src/cardano/address.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
-import type { Proposal } from "#src/ledger/decode/governance.ts";
-import type { RewardAccount } from "#src/ledger/decode/strict.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
+import type { Action, Proposal } from "#src/cardano/conway/governance.ts";
+import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
@@ -14,8 +14,8 @@ export function checkGovernance(
   terms: Pick<LedgerState, "parameters" | "network" | "epoch">,
 ): LedgerFailure[] {
   const failures = proposals.flatMap((proposal) => checkProposal(proposal, registry, terms));
-  for (const { committee } of proposals) {
-    for (const { member } of committee?.added ?? []) {
+  for (const { action } of proposals) {
+    for (const { member } of action.kind === "committee" ? action.added : []) {
       const key = credentialKey(member);
       if (!registry.committee.get(key)) registry.committee.set(key, {});
     }
@@ -36,7 +36,7 @@ export function checkGovernance(
 }
 
 function checkProposal(
-  { deposit, account, payments, committee }: Proposal,
+  { deposit, account, action }: Proposal,
   { accounts }: Registry,
   { parameters, network, epoch }: Pick<LedgerState, "parameters" | "network" | "epoch">,
 ): LedgerFailure[] {
@@ -52,7 +52,8 @@ function checkProposal(
   if (elsewhere(account)) {
     failures.push({ name: "ProposalProcedureNetworkIdMismatch", expected: network, accounts: [account.hex] });
   }
-  if (payments) {
+  if (action.kind === "treasury") {
+    const { payments } = action;
     const paid = payments.map(([of]) => of);
     const strange = paid.filter(elsewhere);
     if (strange.length > 0) {
@@ -67,11 +68,11 @@ function checkProposal(
       failures.push({ name: "ZeroTreasuryWithdrawals" });
     }
   }
-  if (committee) failures.push(...checkCommittee(committee, epoch));
+  if (action.kind === "committee") failures.push(...checkCommittee(action, epoch));
   return failures;
 }
 
-function checkCommittee({ removed, added }: NonNullable<Proposal["committee"]>, epoch: number): LedgerFailure[] {
+function checkCommittee({ removed, added }: Extract<Action, { kind: "committee" }>, epoch: number): LedgerFailure[] {
   const failures: LedgerFailure[] = [];
   const gone = new Set(removed.map(credentialKey));
   const both = added.map(({ member }) => member).filter((member: Credential) => gone.has(credentialKey(member)));

@@ -1,7 +1,7 @@
 /** Rule GOVCERT: representatives, and members of the constitutional committee. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import type { Certificate } from "#src/ledger/decode/certificate.ts";
+import type { Certificate } from "#src/cardano/conway/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 

@@ -4,9 +4,9 @@ import { concat, toHex } from "#src/base/bytes.ts";
 import { sha3_256 } from "@noble/hashes/sha3.js";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { hash224 } from "#src/cardano/hash.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
-import { certificateWitness, poolKeys } from "#src/ledger/decode/certificate.ts";
-import type { BootstrapWitness, KeyWitness, Witnesses } from "#src/ledger/decode/witnesses.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
+import { certificateWitness, poolKeys } from "#src/cardano/conway/certificate.ts";
+import type { BootstrapWitness, KeyWitness, Witnesses } from "#src/cardano/conway/witnesses.ts";
 import { type Input } from "#src/ledger/inputs.ts";
 import { verifySignature } from "#src/ledger/signature.ts";
 

@@ -1,6 +1,6 @@
 /** Rule LEDGER: what is checked before the certificates, of a transaction that says that it is valid. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
 /** Bytes of reference scripts that a transaction may refer to (ledger: `maxRefScriptSizePerTx`, no parameter). */

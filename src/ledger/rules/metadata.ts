@@ -1,6 +1,6 @@
 /** Auxiliary data: its hash is stated and true, its metadata in pieces of at most 64 bytes (rule UTXOW, `validateMetadata`). */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import type { Auxiliary } from "#src/ledger/decode/auxiliary.ts";
+import type { Auxiliary } from "#src/cardano/conway/auxiliary.ts";
 import { isWellFormed } from "#src/plutus/wellFormed.ts";
 
 /** Checks auxiliary data against the hash that the body states. */

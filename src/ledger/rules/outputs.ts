@@ -5,7 +5,7 @@ import { as, decode, encode } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { encodeValue } from "#src/cardano/value.ts";
-import type { NewOutput } from "#src/ledger/decode/output.ts";
+import type { NewOutput } from "#src/cardano/conway/output.ts";
 
 /** Bytes that the attributes of a Byron address may have. */
 const MAX_ATTRIBUTES = 64;

@@ -1,6 +1,6 @@
 /** Rule POOL: stake pools are registered, change, and announce their end. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import type { Certificate, PoolRegistration } from "#src/ledger/decode/certificate.ts";
+import type { Certificate, PoolRegistration } from "#src/cardano/conway/certificate.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import type { LedgerState, Pool, View } from "#src/ledger/state.ts";

@@ -2,7 +2,7 @@
 import type { LedgerFailure, RedeemerPointer } from "#src/cardano/failure.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import type { Witnesses } from "#src/ledger/decode/witnesses.ts";
+import type { Witnesses } from "#src/cardano/conway/witnesses.ts";
 import { plutusScripts, plutusUses, type Scripts } from "#src/ledger/scripts.ts";
 
 const name = ({ purpose, index }: RedeemerPointer) => `${purpose} ${index}`;

@@ -1,9 +1,9 @@
 /** Scripts: all there, none too many, well-formed, the native ones in agreement (rule UTXOW). */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { agrees } from "#src/cardano/nativeScript.ts";
-import type { Script } from "#src/ledger/decode/script.ts";
+import type { Script } from "#src/cardano/conway/script.ts";
 import type { Scripts } from "#src/ledger/scripts.ts";
-import type { Transaction } from "#src/ledger/transaction.ts";
+import type { Transaction } from "#src/cardano/conway/transaction.ts";
 import { signers } from "#src/ledger/rules/keys.ts";
 import { isWellFormed } from "#src/plutus/wellFormed.ts";
 

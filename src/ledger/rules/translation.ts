@@ -4,8 +4,8 @@
  */
 import type { CollectError, LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import type { Certificate } from "#src/ledger/decode/certificate.ts";
-import type { Body } from "#src/ledger/decode/body.ts";
+import type { Certificate } from "#src/cardano/conway/certificate.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
 import type { Input } from "#src/ledger/inputs.ts";
 import { plutusScripts, type Scripts } from "#src/ledger/scripts.ts";
 

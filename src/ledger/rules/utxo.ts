@@ -7,7 +7,7 @@ import { checkCollateral } from "#src/ledger/rules/collateral.ts";
 import { checkConservation } from "#src/ledger/rules/conservation.ts";
 import { checkOutputs } from "#src/ledger/rules/outputs.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
-import type { Transaction } from "#src/ledger/transaction.ts";
+import type { Transaction } from "#src/cardano/conway/transaction.ts";
 
 /** Inputs of a transaction, looked up. */
 export interface LookedUp {

@@ -3,7 +3,7 @@ import type { LedgerFailure, RedeemerPointer } from "#src/cardano/failure.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import { plutusScripts, plutusUses, type Scripts } from "#src/ledger/scripts.ts";
-import type { Transaction } from "#src/ledger/transaction.ts";
+import type { Transaction } from "#src/cardano/conway/transaction.ts";
 import type { Evaluate, Evaluation, ScriptRefusal } from "#src/plutus/types.ts";
 import { isClosed } from "#src/plutus/wellFormed.ts";
 

@@ -14,7 +14,7 @@ import { lovelace } from "#src/cardano/value.ts";
 import { encodeRequest } from "#src/cage/datum.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
 import { cageScript } from "#src/cage/script.ts";
-import { readNewOutput } from "#src/ledger/decode/output.ts";
+import { readNewOutput } from "#src/cardano/conway/output.ts";
 import { taken } from "../../support/bent_transactions.ts";
 import { oddEncodings } from "../../support/odd_encodings.ts";
 import { ADA, Scenario } from "../../support/scenario.ts";

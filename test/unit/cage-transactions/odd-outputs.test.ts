@@ -15,7 +15,7 @@ import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { Forestry } from "#src/forestry/trie.ts";
-import { readNewOutput } from "#src/ledger/decode/output.ts";
+import { readNewOutput } from "#src/cardano/conway/output.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { measure, must, op, Outputs, published, requested, stated } from "../../support/cage.ts";
 import { oddEncodings } from "../../support/odd_encodings.ts";

@@ -56,3 +56,44 @@ test.each([
 ])("%s", (_, hex, is) => {
   expect(isData(fromHex(hex))).toBe(is);
 });
+
+test("a constructor may have any number that 64 bits hold", () => {
+  const most = new Constr(2n ** 64n - 1n, [1n]);
+  expect(decodeData(fromHex("d86682" + "1bffffffffffffffff" + "8101"))).toEqual(most);
+  expect(decodeData(encodeData(most))).toEqual(most);
+  expect(decodeData(fromHex("d86682" + "1b001fffffffffffff" + "80"))).toEqual(new Constr(2 ** 53 - 1, []));
+  expect(isData(fromHex("d86682" + "20" + "80"))).toBe(false);
+  expect(isData(fromHex("d86682" + "c24101" + "80"))).toBe(false);
+});
+
+test("data is read and written however deeply it is nested, in time that its length gives", () => {
+  const deep = (open: string, inner: string, close: string, levels: number) =>
+    fromHex(open.repeat(levels) + inner + close.repeat(levels));
+  for (
+    const bytes of [
+      deep("81", "80", "", 90_000),
+      deep("d866" + "9f" + "00" + "9f", "80", "ffff", 15_000),
+      deep("9f", "80", "ff", 45_000),
+      deep("a1" + "00", "80", "", 45_000),
+    ]
+  ) {
+    const data = decodeData(bytes);
+    expect(isData(encodeData(data))).toBe(true);
+    expect(isData(bytes.subarray(0, -1))).toBe(false);
+  }
+});
+
+test("a map keeps keys that stand in it twice", () => {
+  const twice = new DataMap([[1n, 2n], [1n, 3n]]);
+  expect(decodeData(encodeData(twice))).toEqual(twice);
+});
+
+test.each([
+  ["fields of an odd number in a map", "bf0001" + "02ff", false],
+  ["a great integer under a longer head of its tag", "d802" + "4101", false],
+  ["a constructor by number in lists of unknown length", "d866" + "9f00" + "9f01ff" + "ff", true],
+  ["one whose outer list goes on", "d866" + "9f00" + "80" + "00" + "ff", false],
+  ["a great integer without bytes", "c240", true],
+])("%s", (_, hex, is) => {
+  expect(isData(fromHex(hex))).toBe(is);
+});

@@ -3,7 +3,7 @@ import type { FailureName } from "#src/cardano/failure.ts";
 import { failureNames } from "#src/cardano/failureText.ts";
 import { applyDelta, undoDelta } from "#src/ledger/delta.ts";
 import { applyEpoch, passEpoch, undoEpoch } from "#src/ledger/epoch/pass.ts";
-import { readTransaction } from "#src/ledger/transaction.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import type { Evaluate } from "#src/plutus/types.ts";

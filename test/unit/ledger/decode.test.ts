@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded, Indefinite } from "#src/cardano/cbor.ts";
-import { readTransaction } from "#src/ledger/transaction.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { ada, alice, bob, type Draft, output, reference, signedBy, tagged, World } from "../../support/draft.ts";
 import { agrees } from "../../support/scripts.ts";
 
@@ -16,6 +16,8 @@ const account = alice.reward;
 const of: Encodable = [0, fromHex(alice.stakeHash)];
 const data = (value: Encodable): Draft => ({ datums: [value] });
 const bytes = (length: number) => new Uint8Array(length);
+/** Lists within lists. */
+const nested = (levels: number) => new Encoded(Uint8Array.from([...new Uint8Array(levels).fill(0x81), 0x80]));
 const chunked = (...lengths: number[]) =>
   new Encoded(Uint8Array.from([0x5f, ...lengths.flatMap((length) => [...encode(bytes(length))]), 0xff]));
 /** A pool's registration, with other elements than usual. */
@@ -38,6 +40,13 @@ describe("the decoder accepts", () => {
     ["auxiliary data as Alonzo has it", { auxiliary: tagged(259, map([0, map([1, "x"])], [4, [agrees]])) }],
     ["data in chunks of 64 bytes", data(chunked(64, 64, 3))],
     ["data under every tag of constructors", data([tagged(121, []), tagged(1400, [1]), tagged(102, [999, [2]])])],
+    ["data as deep as a transaction is long", data(nested(12_000))],
+    ["an inline datum as deep", {
+      outputs: [map([0, fromHex(alice.address)], [1, 2n * ada], [2, [
+        1,
+        tagged(24, encode(nested(6_000))),
+      ]])],
+    }],
     ["redeemers as a list", { witnesses: { 5: [[0, 0, 42, [1, 1]]] } }],
     ["relays of every kind", pool({ 8: [[0, 1, bytes(4), bytes(16)], [1, null, "a"], [2, "b"]] })],
   ])("%s", (_, draft) => {

@@ -9,7 +9,7 @@ import { constr, encodeData } from "#src/cardano/data.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
 import { sign } from "#src/cardano/keys.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import { readTransaction, type Transaction } from "#src/ledger/transaction.ts";
+import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { ada, alice, atScript, bob, datumHash, output, reference, World } from "../../support/draft.ts";
 import { oddEncodings } from "../../support/odd_encodings.ts";
@@ -75,7 +75,7 @@ function settled(transaction: Uint8Array, original: Transaction): Transaction | 
   const hashed = [
     [fromHex(original.body.scriptDataHash!), fromHex(integrity)],
     [fromHex(original.body.auxiliaryHash!), fromHex(auxiliary!.hash)],
-    [fromHex([...original.witnesses.datums][0]!), fromHex([...datums][0]!)],
+    [fromHex([...original.witnesses.datums.keys()][0]!), fromHex([...datums.keys()][0]!)],
   ].reduce((bytes, [from, to]) => replaced(bytes, from!, to!), transaction);
   const again = readTransaction(hashed);
   if (!again.ok) return undefined;

@@ -9,7 +9,7 @@ import { encode, head } from "#src/cardano/cbor.ts";
 import { minFee } from "#src/balance/fee.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { readTransaction } from "#src/ledger/transaction.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { ada, alice, asset, atScript, bob, datumHash, type Draft, output, World } from "../../support/draft.ts";
 import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/scripts.ts";
 

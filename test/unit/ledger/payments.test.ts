@@ -5,7 +5,7 @@ import { minFee } from "#src/balance/fee.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
 import type { Encodable } from "#src/cardano/cbor.ts";
-import { readTransaction } from "#src/ledger/transaction.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import {
   ada,

@@ -20,7 +20,7 @@ import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
 import { minFee } from "#src/balance/fee.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { credentialKey } from "#src/ledger/state.ts";
-import { readTransaction } from "#src/ledger/transaction.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { balanceTransaction } from "#src/wallet/build/balance.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";

@@ -8,7 +8,7 @@ import { addValues, lovelace, sameValue, sumValues } from "#src/cardano/value.ts
 import { ledgerSize, minFee } from "#src/balance/fee.ts";
 import { valueSize } from "#src/balance/output.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { readTransaction, type Transaction } from "#src/ledger/transaction.ts";
+import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 import { construct } from "#src/wallet/build/construct.ts";
 import type { Constructed, ConstructInput, Means, OwnCoin, Payment, Wish } from "#src/wallet/build/types.ts";
 import { judged, meansOf, ownCoin, setting, signedFor } from "../../../support/wallet_means.ts";

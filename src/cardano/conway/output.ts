@@ -1,9 +1,10 @@
 /** Outputs of a transaction, checked as its decoder checks them. */
 import { type Address } from "#src/cardano/address.ts";
-import { as, CborError, decode, type Item } from "#src/cardano/cbor.ts";
+import { as, CborError, type Item } from "#src/cardano/cbor.ts";
+import { decodeData } from "#src/cardano/data.ts";
 import { type Output, readOutput } from "#src/cardano/output.ts";
-import { readScript, type Script } from "#src/ledger/decode/script.ts";
-import { checkData, entries, fields, hash, paymentAddress, positive, tuple, uint } from "#src/ledger/decode/strict.ts";
+import { readScript, type Script } from "#src/cardano/conway/script.ts";
+import { entries, fields, hash, paymentAddress, positive, tuple, uint } from "#src/cardano/conway/strict.ts";
 
 /** An output of the transaction, with its address and its script read. */
 export interface NewOutput {
@@ -37,7 +38,7 @@ export function readNewOutput(item: Item): NewOutput {
 function checkDatum(item: Item): void {
   const [kind, content] = tuple(item, "datum", 2);
   if (uint(kind, "kind of datum", 1n) === 0n) hash(content, "datum hash", 32);
-  else checkData(decode(embedded(content)));
+  else decodeData(embedded(content));
 }
 
 function embedded(item: Item | undefined): Uint8Array {

@@ -1,13 +1,13 @@
 /** A transaction as it is submitted, read for the rules: strictly, and with every hash over the bytes as they came. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { as, CborError, decode, raw } from "#src/cardano/cbor.ts";
+import { as, CborError, decodeAll, raw } from "#src/cardano/cbor.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import { type Auxiliary, readAuxiliary } from "#src/ledger/decode/auxiliary.ts";
-import { type Body, readBody } from "#src/ledger/decode/body.ts";
-import { tuple } from "#src/ledger/decode/strict.ts";
-import { readWitnesses, sumUnits, type Witnesses } from "#src/ledger/decode/witnesses.ts";
+import { type Auxiliary, readAuxiliary } from "#src/cardano/conway/auxiliary.ts";
+import { type Body, readBody } from "#src/cardano/conway/body.ts";
+import { tuple } from "#src/cardano/conway/strict.ts";
+import { readWitnesses, sumUnits, type Witnesses } from "#src/cardano/conway/witnesses.ts";
 
 /** A transaction, read. */
 export interface Transaction {
@@ -33,7 +33,7 @@ export type Undecodable = Failure<"undecodable">;
 /** Reads `[body, witness set, validity, auxiliary data or nil]` of the Conway era. */
 export function readTransaction(bytes: Uint8Array): Result<Transaction, Undecodable> {
   try {
-    const [body, witnesses, valid, auxiliary] = tuple(decode(bytes), "transaction", 4);
+    const [body, witnesses, valid, auxiliary] = tuple(decodeAll(bytes), "transaction", 4);
     const id = blake2b256(raw(body!));
     const read = readWitnesses(witnesses);
     return ok({

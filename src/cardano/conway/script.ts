@@ -3,7 +3,8 @@ import { concat } from "#src/base/bytes.ts";
 import { as, decode, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash, type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
-import { tuple, uint } from "#src/ledger/decode/strict.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import { tuple, uint } from "#src/cardano/conway/strict.ts";
 
 /** A script with its hash. */
 export type Script =
@@ -29,7 +30,7 @@ export function nativeScript(item: Item): Script {
 
 /** A Plutus script with its hash. `bytes` is what the byte string in the witness set holds. */
 export function plutusScript(language: 1 | 2 | 3, bytes: Uint8Array): PlutusScript {
-  return { language, bytes, hash: hash224(concat(Uint8Array.of(language), bytes)), size: bytes.length };
+  return { language, bytes, hash: plutusHash(language, bytes), size: bytes.length };
 }
 
 /** Reads `script` as outputs refer to it: `[language, script]`. */
@@ -38,4 +39,23 @@ export function readScript(bytes: Uint8Array): Script {
   const language = Number(uint(tag, "language", 3n));
   if (language === 0) return nativeScript(content!);
   return plutusScript(language as 1 | 2 | 3, as(content, "bytes").value);
+}
+
+const hashes = new WeakMap<Uint8Array, string>();
+
+/** Hash of a script as outputs refer to it, in hexadecimal. What is inside is not judged. */
+export function referenceScriptHash(bytes: Uint8Array): string {
+  let hash = hashes.get(bytes);
+  if (hash === undefined) {
+    const walk = new Walk(bytes);
+    walk.tuple("script", 2);
+    const language = walk.uint();
+    hash = language === 0 ? nativeHash(walk.raw()) : plutusHash(language, walk.bytes());
+    hashes.set(bytes, hash);
+  }
+  return hash;
+}
+
+function plutusHash(language: number, bytes: Uint8Array): string {
+  return hash224(concat(Uint8Array.of(language), bytes));
 }

@@ -1,12 +1,13 @@
 /** The witness set: signatures, scripts, datums and redeemers. */
 import { toHex } from "#src/base/bytes.ts";
 import { as, CborError, type Item, raw } from "#src/cardano/cbor.ts";
+import type { Data } from "#src/cardano/data.ts";
 import type { RedeemerPointer } from "#src/cardano/failure.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import { nativeScript, plutusScript, type Script } from "#src/ledger/decode/script.ts";
-import { checkData, entries, fields, nonEmpty, tuple, uint, unique } from "#src/ledger/decode/strict.ts";
-import { PURPOSES } from "#src/plutus/types.ts";
+import { nativeScript, plutusScript, type Script } from "#src/cardano/conway/script.ts";
+import { entries, fields, nonEmpty, plutusData, tuple, uint, unique } from "#src/cardano/conway/strict.ts";
+import { REDEEMER_TAGS } from "#src/cardano/transaction.ts";
 
 /** A signature by a key of today. */
 export interface KeyWitness {
@@ -20,8 +21,9 @@ export interface BootstrapWitness extends KeyWitness {
   readonly attributes: Uint8Array;
 }
 
-/** A redeemer; its data is seen by the script alone. */
+/** A redeemer: the argument that a script is run with, and what the run may take. */
 export interface Redeemer extends RedeemerPointer {
+  readonly data: Data;
   readonly units: Units;
 }
 
@@ -31,14 +33,16 @@ export interface Witnesses {
   readonly bootstraps: readonly BootstrapWitness[];
   /** By hash. */
   readonly scripts: ReadonlyMap<string, Script>;
-  /** Hashes of the datums. */
-  readonly datums: ReadonlySet<string>;
+  /** By hash, which is over the bytes as they came. */
+  readonly datums: ReadonlyMap<string, Data>;
   readonly redeemers: readonly Redeemer[];
   /** CBOR of field 4 and of field 5, over which the script data hash goes. */
   readonly rawDatums?: Uint8Array;
   readonly rawRedeemers?: Uint8Array;
 }
 
+/** Purposes in the order of their tags. */
+const PURPOSES = Object.keys(REDEEMER_TAGS) as RedeemerPointer["purpose"][];
 const MAX_UNITS = (1n << 63n) - 1n;
 /** Field of the witness set for each language of Plutus. */
 const PLUTUS_FIELDS = [[3, 1], [6, 2], [7, 3]] as const;
@@ -67,17 +71,14 @@ export function readWitnesses(item: Item | undefined): Witnesses {
     }
   }
   // of thousands of datums most are the same: there are few short ones
-  const datums = new Map(list(4, "datums", (datum) => {
-    checkData(datum);
-    return [toHex(raw(datum)), raw(datum)] as const;
-  }));
+  const datums = new Map(list(4, "datums", (datum) => [toHex(raw(datum)), datum] as const));
   const rawDatums = found.get(4);
   const redeemers = found.get(5);
   return {
     keys: list(0, "signatures", readKeyWitness),
     bootstraps: list(2, "Byron signatures", readBootstrap),
     scripts,
-    datums: new Set([...datums.values()].map(hash256)),
+    datums: new Map([...datums.values()].map((datum) => [hash256(raw(datum)), plutusData(datum)])),
     redeemers: redeemers ? readRedeemers(redeemers) : [],
     ...(rawDatums ? { rawDatums: raw(rawDatums) } : {}),
     ...(redeemers ? { rawRedeemers: raw(redeemers) } : {}),
@@ -111,22 +112,20 @@ function readRedeemers(item: Item): readonly Redeemer[] {
   if (item.type === "map") {
     if (item.value.length === 0) throw new CborError("redeemers are empty");
     for (
-      const [pointer, units] of entries(item, "redeemers", (key) => {
+      const [pointer, argument] of entries(item, "redeemers", (key) => {
         const [tag, index] = tuple(key, "redeemer", 2);
         return readPointer(tag, index);
       }, (value) => {
         const [data, units] = tuple(value, "redeemer", 2);
-        checkData(data);
-        return readUnits(units);
+        return { data: plutusData(data), units: readUnits(units) };
       })
-    ) add({ ...pointer, units });
+    ) add({ ...pointer, ...argument });
   } else {
     const elements = as(item, "array").value;
     if (elements.length === 0) throw new CborError("redeemers are empty");
     for (const element of elements) {
       const [tag, index, data, units] = tuple(element, "redeemer", 4);
-      checkData(data);
-      add({ ...readPointer(tag, index), units: readUnits(units) });
+      add({ ...readPointer(tag, index), data: plutusData(data), units: readUnits(units) });
     }
   }
   return [...redeemers.values()];

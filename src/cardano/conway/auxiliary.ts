@@ -2,8 +2,8 @@
 import { as, CborError, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { readNative } from "#src/cardano/nativeScript.ts";
-import { type PlutusScript, plutusScript } from "#src/ledger/decode/script.ts";
-import { entries, fields, tuple, uint } from "#src/ledger/decode/strict.ts";
+import { type PlutusScript, plutusScript } from "#src/cardano/conway/script.ts";
+import { entries, fields, tuple, uint } from "#src/cardano/conway/strict.ts";
 
 /** Auxiliary data, read. */
 export interface Auxiliary {

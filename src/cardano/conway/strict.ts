@@ -5,6 +5,7 @@
 import { toHex } from "#src/base/bytes.ts";
 import { type Address, type Credential, readAddress } from "#src/cardano/address.ts";
 import { as, asInt, asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
+import { type Data, readData } from "#src/cardano/data.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 
 const MAX_WORD64 = (1n << 64n) - 1n;
@@ -105,6 +106,17 @@ export interface RewardAccount {
   readonly credential: Credential;
 }
 
+/** The ledger's order of credentials: scripts before keys, then by hash. */
+export function compareCredentials(a: Credential, b: Credential): number {
+  if (a.kind !== b.kind) return a.kind === "script" ? -1 : 1;
+  return a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
+}
+
+/** The ledger's order of reward accounts: by network, then by credential. */
+export function compareAccounts(a: RewardAccount, b: RewardAccount): number {
+  return a.network - b.network || compareCredentials(a.credential, b.credential);
+}
+
 /** `reward_account` of the grammar. */
 export function rewardAccount(item: Item | undefined): RewardAccount {
   return rewardAccountOf(as(item, "bytes").value);
@@ -153,54 +165,10 @@ export function ratio(item: Item | undefined, what: string, unit = false): Ratio
   return { numerator, denominator };
 }
 
-/**
- * Checks `plutus_data`: constructors under their tags, and no byte string over 64 bytes in one piece (longer ones come in
- * chunks of at most 64).
- */
-export function checkData(item: Item | undefined): void {
+/** `plutus_data` of the grammar, however deeply it is nested. */
+export function plutusData(item: Item | undefined): Data {
   if (!item) throw new CborError("data is missing");
-  switch (item.type) {
-    case "int":
-      return;
-    case "bytes":
-      return checkChunks(item);
-    case "array":
-      return item.value.forEach(checkData);
-    case "map":
-      return item.value.forEach(([key, value]) => {
-        checkData(key);
-        checkData(value);
-      });
-    case "tag": {
-      const { tag, value } = item;
-      if (tag === 2n || tag === 3n) return checkChunks(as(value, "bytes"));
-      if (tag === 102n) {
-        const [constructor, content] = tuple(value, "constructor", 2);
-        uint(constructor, "constructor");
-        return as(content, "array").value.forEach(checkData);
-      }
-      if ((tag >= 121n && tag <= 127n) || (tag >= 1280n && tag <= 1400n)) {
-        return as(value, "array").value.forEach(checkData);
-      }
-      throw new CborError(`tag ${tag} is no constructor`);
-    }
-    default:
-      throw new CborError(`${item.type} is no Plutus data`);
-  }
-}
-
-function checkChunks(item: Item & { readonly type: "bytes" }): void {
-  const { source, start, end } = item;
-  if (source[start] !== 0x5f) {
-    if (item.value.length > 64) throw new CborError("more than 64 bytes in one piece");
-    return;
-  }
-  for (let at = start + 1; at < end - 1;) {
-    const info = source[at]! & 31;
-    const length = info < 24 ? info : info === 24 ? source[at + 1]! : Infinity;
-    if (length > 64) throw new CborError("a chunk of more than 64 bytes");
-    at += (info < 24 ? 1 : 2) + length;
-  }
+  return readData(item);
 }
 
 /** The integer that an item is, of 64 bits with a sign, and not zero. */

@@ -2,10 +2,11 @@
 import { as, asSet, CborError, type Item } from "#src/cardano/cbor.ts";
 import { compareRefs, type OutRef, refKey } from "#src/cardano/output.ts";
 import { type Assets, noAssets, readAssets } from "#src/cardano/value.ts";
-import { type Certificate, readCertificate } from "#src/ledger/decode/certificate.ts";
-import { type Proposal, readProposal, readVotes, type Voter } from "#src/ledger/decode/governance.ts";
-import { checkAssets, type NewOutput, readNewOutput } from "#src/ledger/decode/output.ts";
+import { type Certificate, readCertificate } from "#src/cardano/conway/certificate.ts";
+import { type Proposal, readProposal, readVotes, type Voter } from "#src/cardano/conway/governance.ts";
+import { checkAssets, type NewOutput, readNewOutput } from "#src/cardano/conway/output.ts";
 import {
+  compareAccounts,
   entries,
   fields,
   hash,
@@ -17,7 +18,7 @@ import {
   tuple,
   uint,
   unique,
-} from "#src/ledger/decode/strict.ts";
+} from "#src/cardano/conway/strict.ts";
 import { toHex } from "#src/base/bytes.ts";
 
 /** A withdrawal of rewards, in lovelace. */
@@ -75,7 +76,7 @@ export function readBody(item: Item | undefined): Body {
   const withdrawals = optional(5, (of) => {
     const read = entries(of, "withdrawals", rewardAccount, (amount) => uint(amount, "withdrawal"));
     if (read.length === 0) throw new CborError("withdrawals are empty");
-    return read.map(([account, amount]) => ({ account, amount })).sort(compareWithdrawals);
+    return read.map(([account, amount]) => ({ account, amount })).sort((a, b) => compareAccounts(a.account, b.account));
   });
   return {
     inputs: unique(asSet(found.get(0)), "inputs", readInput, refKey).sort(compareRefs),
@@ -85,7 +86,7 @@ export function readBody(item: Item | undefined): Body {
     withdrawals: withdrawals ?? [],
     mint: mint ?? noAssets,
     collateral: set(13, "collateral", readInput, refKey).sort(compareRefs),
-    signers: set(14, "required signers", (of) => hash(of, "required signer", 28)),
+    signers: set(14, "required signers", (of) => hash(of, "required signer", 28)).sort(),
     references: set(18, "reference inputs", readInput, refKey).sort(compareRefs),
     voters: optional(19, readVotes) ?? [],
     proposals: set(20, "proposals", readProposal),
@@ -110,12 +111,4 @@ function readInput(item: Item): OutRef {
   const { value } = as(transaction, "bytes");
   if (value.length !== 32) throw new CborError("input of another length");
   return { txHash: toHex(value), index: Number(uint(index, "index of input", 65_535n)) };
-}
-
-/** Scripts before keys, then by hash: the ledger's order of reward accounts. */
-function compareWithdrawals(a: Withdrawal, b: Withdrawal): number {
-  const rank = ({ account: { network, credential: { kind, hash } } }: Withdrawal) =>
-    `${network}${kind === "script" ? 0 : 1}${hash}`;
-  const [x, y] = [rank(a), rank(b)];
-  return x < y ? -1 : x > y ? 1 : 0;
 }

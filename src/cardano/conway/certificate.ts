@@ -11,7 +11,7 @@ import {
   walkCertificate,
 } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { type RewardAccount, rewardAccountOf } from "#src/ledger/decode/strict.ts";
+import { type RewardAccount, rewardAccountOf } from "#src/cardano/conway/strict.ts";
 
 /** A pool's registration, with the bytes that the state keeps of it. */
 export interface PoolRegistration extends Omit<PoolParameters, "account"> {

@@ -1,0 +1,171 @@
+/** Votes and proposals. Sets and maps stand in the ledger's order. */
+import type { Credential } from "#src/cardano/address.ts";
+import { asSet, CborError, type Item } from "#src/cardano/cbor.ts";
+import { compareRefs, type OutRef } from "#src/cardano/output.ts";
+import type { Ratio } from "#src/cardano/parameters.ts";
+import { type ParameterChanges, readParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
+import {
+  anchorOrNil,
+  compareAccounts,
+  compareCredentials,
+  credential,
+  entries,
+  hash,
+  ratio,
+  type RewardAccount,
+  rewardAccount,
+  tuple,
+  uint,
+} from "#src/cardano/conway/strict.ts";
+
+/** A governance action: the transaction that proposes it, and its index there. */
+export type ActionId = OutRef;
+
+/** Who votes, and how. */
+export interface Voter {
+  readonly role: "committee" | "drep" | "pool";
+  readonly credential: Credential;
+  readonly votes: readonly { readonly action: ActionId; readonly vote: "no" | "yes" | "abstain" }[];
+}
+
+/**
+ * What is proposed. `previous` is the last enacted action of its kind; `policy` is the script that must agree to changes of parameters and payments
+ * from the treasury (the guardrails script).
+ */
+export type Action =
+  | {
+    readonly kind: "parameters";
+    readonly previous?: ActionId;
+    readonly changes: ParameterChanges;
+    readonly policy?: string;
+  }
+  | {
+    readonly kind: "hard fork";
+    readonly previous?: ActionId;
+    readonly version: { readonly major: bigint; readonly minor: bigint };
+  }
+  /** Payments are lovelace. */
+  | {
+    readonly kind: "treasury";
+    readonly payments: readonly (readonly [RewardAccount, bigint])[];
+    readonly policy?: string;
+  }
+  | { readonly kind: "no confidence"; readonly previous?: ActionId }
+  /** `until` is the epoch after which a member's term is over. */
+  | {
+    readonly kind: "committee";
+    readonly previous?: ActionId;
+    readonly removed: readonly Credential[];
+    readonly added: readonly { readonly member: Credential; readonly until: bigint }[];
+    readonly quorum: Ratio;
+  }
+  /** `script` is the guardrails script of the new constitution. */
+  | { readonly kind: "constitution"; readonly previous?: ActionId; readonly script?: string }
+  | { readonly kind: "info" };
+
+/** A proposal: its deposit in lovelace, the account that the deposit returns to, and the action. */
+export interface Proposal {
+  readonly deposit: bigint;
+  readonly account: RewardAccount;
+  readonly action: Action;
+}
+
+/** The script that must agree to an action, if there is one. */
+export function policyOfAction(action: Action): string | undefined {
+  return "policy" in action ? action.policy : undefined;
+}
+
+/** Voters of `voting_procedures`, in the ledger's order: committee, representatives, pools, each by scripts first, then by hash. */
+export function readVotes(item: Item): readonly Voter[] {
+  const voters = entries(item, "votes", readVoter, readVotesOf).map(([voter, votes]) => ({ ...voter, votes }));
+  if (voters.length === 0) throw new CborError("votes are empty");
+  return voters.sort((a, b) =>
+    ROLES.indexOf(a.role) - ROLES.indexOf(b.role) || compareCredentials(a.credential, b.credential)
+  );
+}
+
+const ROLES = ["committee", "drep", "pool"] as const;
+const VOTES = ["no", "yes", "abstain"] as const;
+
+function readVoter(item: Item): Omit<Voter, "votes"> {
+  const [tag, of] = tuple(item, "voter", 2);
+  const kind = Number(uint(tag, "kind of voter", 4n));
+  return {
+    role: ROLES[kind >> 1]!,
+    credential: { kind: kind === 1 || kind === 3 ? "script" : "key", hash: hash(of, "voter", 28) },
+  };
+}
+
+function readVotesOf(item: Item): Voter["votes"] {
+  const votes = entries(item, "votes", readActionId, (procedure) => {
+    const [vote, anchor] = tuple(procedure, "vote", 2);
+    anchorOrNil(anchor);
+    return VOTES[Number(uint(vote, "vote", 2n))]!;
+  });
+  if (votes.length === 0) throw new CborError("a voter has no vote");
+  return votes.map(([action, vote]) => ({ action, vote })).sort((a, b) => compareRefs(a.action, b.action));
+}
+
+function readActionId(item: Item): ActionId {
+  const [transaction, index] = tuple(item, "action id", 2);
+  return { txHash: hash(transaction, "action id", 32), index: Number(uint(index, "action index", 65_535n)) };
+}
+
+/** Reads `proposal_procedure`. */
+export function readProposal(item: Item): Proposal {
+  const [deposit, account, action, anchor] = tuple(item, "proposal", 4);
+  if (anchor?.type === "null") throw new CborError("a proposal has no anchor");
+  anchorOrNil(anchor);
+  return { deposit: uint(deposit, "deposit"), account: rewardAccount(account), action: readAction(action) };
+}
+
+function readAction(item: Item | undefined): Action {
+  const [tag, ...rest] = tuple(item, "action", 1, 2, 3, 4, 5);
+  const kind = Number(uint(tag, "kind of action", 6n));
+  if (rest.length !== [3, 2, 2, 1, 4, 2, 0][kind]) throw new CborError("action of the wrong length");
+  const [first, second, third, fourth] = rest;
+  switch (kind) {
+    case 0:
+      return { kind: "parameters", ...previous(first), changes: readParameterChanges(second), ...policy(third) };
+    case 1: {
+      const [major, minor] = tuple(second, "protocol version", 2);
+      const version = { major: uint(major, "protocol version"), minor: uint(minor, "protocol version") };
+      return { kind: "hard fork", ...previous(first), version };
+    }
+    case 2: {
+      const payments = entries(first, "payments", rewardAccount, (amount) => uint(amount, "payment"));
+      return { kind: "treasury", payments: payments.sort(([a], [b]) => compareAccounts(a, b)), ...policy(second) };
+    }
+    case 3:
+      return { kind: "no confidence", ...previous(first) };
+    case 4:
+      return {
+        kind: "committee",
+        ...previous(first),
+        removed: asSet(second).map(credential).sort(compareCredentials),
+        added: entries(third, "committee", credential, (until) => uint(until, "epoch"))
+          .map(([member, until]) => ({ member, until }))
+          .sort((a, b) => compareCredentials(a.member, b.member)),
+        quorum: ratio(fourth, "quorum", true),
+      };
+    case 5: {
+      const [anchor, script] = tuple(second, "constitution", 2);
+      anchorOrNil(anchor);
+      return { kind: "constitution", ...previous(first), ...named(script) };
+    }
+    default:
+      return { kind: "info" };
+  }
+}
+
+function previous(item: Item | undefined): { readonly previous?: ActionId } {
+  return !item || item.type === "null" ? {} : { previous: readActionId(item) };
+}
+
+function policy(item: Item | undefined): { readonly policy?: string } {
+  return !item || item.type === "null" ? {} : { policy: hash(item, "policy", 28) };
+}
+
+function named(item: Item | undefined): { readonly script?: string } {
+  return !item || item.type === "null" ? {} : { script: hash(item, "guardrails script", 28) };
+}

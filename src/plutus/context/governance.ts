@@ -1,0 +1,74 @@
+/** Votes and proposals, which Plutus V3 alone sees. Anchors are not shown. */
+import type { Action, ActionId, Proposal, Voter } from "#src/cardano/conway/governance.ts";
+import { type Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
+import { credentialData } from "#src/plutus/context/address.ts";
+import { bytes, maybe } from "#src/plutus/context/forms.ts";
+import { plainId, refData } from "#src/plutus/context/output.ts";
+import { changedParameters, reduced } from "#src/plutus/context/parameters.ts";
+
+/** `Voter`. */
+export function voterData({ role, credential }: Voter): Constr {
+  if (role === "pool") return constr(2, bytes(credential.hash));
+  return constr(role === "committee" ? 0 : 1, credentialData(credential));
+}
+
+const VOTES = { no: 0, yes: 1, abstain: 2 } as const;
+
+/** `Map Voter (Map GovernanceActionId Vote)`. */
+export function votesData(voters: readonly Voter[]): DataMap {
+  return new DataMap(
+    voters.map((voter) => [
+      voterData(voter),
+      new DataMap(voter.votes.map(({ action, vote }) => [actionId(action), constr(VOTES[vote])])),
+    ]),
+  );
+}
+
+/** `GovernanceActionId`. */
+function actionId(id: ActionId): Constr {
+  return refData(id, plainId);
+}
+
+/** `ProposalProcedure`. */
+export function proposalData({ deposit, account, action }: Proposal): Constr {
+  return constr(0, deposit, credentialData(account.credential), actionData(action));
+}
+
+/** `GovernanceAction`. */
+function actionData(action: Action): Constr {
+  const previous = "previous" in action ? maybe(action.previous && actionId(action.previous)) : maybe(undefined);
+  switch (action.kind) {
+    case "parameters":
+      return constr(0, previous, changedParameters(action.changes), script(action.policy));
+    case "hard fork":
+      return constr(1, previous, constr(0, action.version.major, action.version.minor));
+    case "treasury": {
+      const payments = action.payments.map(([account, amount]): [Data, Data] => [
+        credentialData(account.credential),
+        amount,
+      ]);
+      return constr(2, new DataMap(payments), script(action.policy));
+    }
+    case "no confidence":
+      return constr(3, previous);
+    case "committee": {
+      const added = action.added.map(({ member, until }): [Data, Data] => [credentialData(member), until]);
+      const { numerator, denominator } = reduced(action.quorum);
+      return constr(
+        4,
+        previous,
+        action.removed.map(credentialData),
+        new DataMap(added),
+        constr(0, numerator, denominator),
+      );
+    }
+    case "constitution":
+      return constr(5, previous, constr(0, script(action.script)));
+    case "info":
+      return constr(6);
+  }
+}
+
+function script(hash: string | undefined): Constr {
+  return maybe(hash === undefined ? undefined : bytes(hash));
+}

@@ -1,0 +1,162 @@
+/** What a script is run for: the item of the transaction that a redeemer points to. */
+import type { Credential } from "#src/cardano/address.ts";
+import { type Certificate, certificateWitness } from "#src/cardano/conway/certificate.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
+import { policyOfAction, type Proposal, type Voter } from "#src/cardano/conway/governance.ts";
+import type { RewardAccount } from "#src/cardano/conway/strict.ts";
+import { type Constr, constr, type Data } from "#src/cardano/data.ts";
+import type { RedeemerPointer } from "#src/cardano/failure.ts";
+import { type OutRef, refKey } from "#src/cardano/output.ts";
+import { policyOf } from "#src/cardano/value.ts";
+import { credentialData, paymentCredential, stakingHash } from "#src/plutus/context/address.ts";
+import { dCert, txCert } from "#src/plutus/context/certificates.ts";
+import { Untranslatable } from "#src/plutus/context/error.ts";
+import { bytes, maybe } from "#src/plutus/context/forms.ts";
+import { proposalData, voterData } from "#src/plutus/context/governance.ts";
+import { plainId, refData, type Resolved, wrappedId } from "#src/plutus/context/output.ts";
+
+/** The item that a redeemer points to. */
+export type Target =
+  | { readonly purpose: "spend"; readonly ref: OutRef }
+  | { readonly purpose: "mint"; readonly policy: string }
+  | { readonly purpose: "cert"; readonly index: number; readonly certificate: Certificate }
+  | { readonly purpose: "reward"; readonly account: RewardAccount }
+  | { readonly purpose: "vote"; readonly voter: Voter }
+  | { readonly purpose: "propose"; readonly index: number; readonly proposal: Proposal };
+
+/** Everything in a body that a script may have to agree to, each with its pointer, in the order in which the ledger runs through it. */
+export function allTargets(body: Body): readonly (readonly [RedeemerPointer, Target])[] {
+  const targetOf = targets(body);
+  const counts = [
+    ["spend", body.inputs.length],
+    ["reward", body.withdrawals.length],
+    ["cert", body.certificates.length],
+    ["mint", policiesOf(body).length],
+    ["vote", body.voters.length],
+    ["propose", body.proposals.length],
+  ] as const;
+  return counts.flatMap(([purpose, count]) =>
+    Array.from({ length: count }, (_, index) => [{ purpose, index }, targetOf({ purpose, index })] as const)
+  );
+}
+
+/** Hash of the script that must agree to a target, where it is one of a script (ledger: `getConwayScriptsNeeded`). */
+export function scriptHashOf(target: Target, resolved: Resolved): string | undefined {
+  switch (target.purpose) {
+    case "mint":
+      return target.policy;
+    case "propose":
+      return policyOfAction(target.proposal.action);
+    default: {
+      const credential = credentialOf(target, resolved);
+      return credential?.kind === "script" ? credential.hash : undefined;
+    }
+  }
+}
+
+function credentialOf(
+  target: Exclude<Target, { purpose: "mint" | "propose" }>,
+  resolved: Resolved,
+): Credential | undefined {
+  switch (target.purpose) {
+    case "spend": {
+      const output = resolved.get(refKey(target.ref));
+      return output && paymentCredential(output.address);
+    }
+    case "cert":
+      return certificateWitness(target.certificate);
+    case "reward":
+      return target.account.credential;
+    case "vote":
+      return target.voter.credential;
+  }
+}
+
+/** Finds what redeemers of a transaction point to. The function throws `Untranslatable` for a pointer to nothing. */
+export function targets(body: Body): (pointer: RedeemerPointer) => Target {
+  const policies = policiesOf(body);
+  return ({ purpose, index }) => {
+    const target = targetOf(body, policies, purpose, index);
+    if (!target) throw new Untranslatable("RedeemerPointerPointsToNothing", `the redeemer for ${purpose} ${index}`);
+    return target;
+  };
+}
+
+function policiesOf({ mint }: Body): readonly string[] {
+  return [...new Set([...mint.keys()].map(policyOf))].sort();
+}
+
+function targetOf(
+  body: Body,
+  policies: readonly string[],
+  purpose: RedeemerPointer["purpose"],
+  index: number,
+): Target | undefined {
+  switch (purpose) {
+    case "spend": {
+      const ref = body.inputs[index];
+      return ref && { purpose, ref };
+    }
+    case "mint": {
+      const policy = policies[index];
+      return policy === undefined ? undefined : { purpose, policy };
+    }
+    case "cert": {
+      const certificate = body.certificates[index];
+      return certificate && { purpose, index, certificate };
+    }
+    case "reward": {
+      const account = body.withdrawals[index]?.account;
+      return account && { purpose, account };
+    }
+    case "vote": {
+      const voter = body.voters[index];
+      return voter && { purpose, voter };
+    }
+    case "propose": {
+      const proposal = body.proposals[index];
+      return proposal && { purpose, index, proposal };
+    }
+  }
+}
+
+/** `ScriptPurpose` of Plutus V1 and V2, which have no votes and proposals: a transaction with such is not translated for them. */
+export function purposeV1(target: Target): Constr {
+  switch (target.purpose) {
+    case "spend":
+      return constr(1, refData(target.ref, wrappedId));
+    case "mint":
+      return constr(0, bytes(target.policy));
+    case "cert":
+      return constr(3, dCert(target.certificate));
+    case "reward":
+      return constr(2, stakingHash(target.account.credential));
+    case "vote":
+    case "propose":
+      throw new TypeError(`Plutus V1 and V2 have no purpose "${target.purpose}"`);
+  }
+}
+
+/** `ScriptPurpose` of Plutus V3. */
+export function purposeV3(target: Target, protocolMajor: number): Constr {
+  switch (target.purpose) {
+    case "spend":
+      return constr(1, refData(target.ref, plainId));
+    case "mint":
+      return constr(0, bytes(target.policy));
+    case "cert":
+      return constr(3, BigInt(target.index), txCert(target.certificate, protocolMajor));
+    case "reward":
+      return constr(2, credentialData(target.account.credential));
+    case "vote":
+      return constr(4, voterData(target.voter));
+    case "propose":
+      return constr(5, BigInt(target.index), proposalData(target.proposal));
+  }
+}
+
+/** `ScriptInfo` of Plutus V3: the purpose, and in a spend the datum of the output, where it has one. */
+export function scriptInfo(target: Target, protocolMajor: number, datum: Data | undefined): Constr {
+  const purpose = purposeV3(target, protocolMajor);
+  return target.purpose === "spend" ? constr(1, purpose.fields[0]!, maybe(datum)) : purpose;
+}

@@ -1,0 +1,267 @@
+/** Other opinions: scalus (and aiken, where scalus errs) shows scripts the same, and a script that is run on our contexts takes the units that a whole transaction's run gives it. */
+import scalus from "scalus";
+import { describe, expect, it } from "vitest";
+import { concat, fromHex, toHex } from "#src/base/bytes.ts";
+import { type Encodable, encode } from "#src/cardano/cbor.ts";
+import { type Data, decodeData } from "#src/cardano/data.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { encodeTransaction } from "#src/cardano/transaction.ts";
+import { EMPTY_ROOT, tokenName } from "#src/cage/datum.ts";
+import { cageScript } from "#src/cage/script.ts";
+import { applyDelta } from "#src/ledger/delta.ts";
+import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
+import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
+import { validate } from "#src/ledger/validate.ts";
+import { posixTime } from "#src/plutus/context/interval.ts";
+import { translate } from "#src/plutus/context/translate.ts";
+import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import type { EvaluationInput } from "#src/plutus/types.ts";
+import { op, published, slots as contractSlots } from "../../support/cage.ts";
+import { type Transition, transitions } from "../../support/conformance.ts";
+import { appliedTo, AROUND, firstDifference, type Probed, probed } from "../../support/context_probe.ts";
+import { read } from "../../support/contexts.ts";
+import {
+  ada,
+  alice,
+  asset,
+  atScript,
+  bob,
+  datumHash,
+  type Draft,
+  nativeHash,
+  output,
+  signedBy,
+  slots,
+  World,
+} from "../../support/draft.ts";
+import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/scripts.ts";
+import { tracedBySecond } from "../../support/second_evaluator.ts";
+import { vectors } from "../../support/vectors.ts";
+import { coin } from "../../support/wallet.ts";
+import {
+  alice as requester,
+  asked,
+  changing,
+  owner,
+  partsOf,
+  paying,
+  policy,
+  stateOf,
+  updating,
+  type Whole,
+} from "../../support/whole_transaction.ts";
+
+const resolvedOf = (utxos: readonly Utxo[]) => new Map(utxos.map(({ ref, output }) => [refKey(ref), output]));
+
+/** How what we show to a script differs from what scalus shows it; undefined when it does not. */
+function difference({ language, pointer, transaction, utxos, shown }: Probed, major: number, config = slots) {
+  const made = translate(language, {
+    transaction,
+    resolved: resolvedOf(utxos),
+    time: posixTime(config),
+    protocolMajor: major,
+  });
+  const redeemer = transaction.witnesses.redeemers.find(({ purpose, index }) =>
+    purpose === pointer.purpose && index === pointer.index
+  )!;
+  const args = made.ok ? made.value(redeemer) : made;
+  if (!args.ok) return args.error.reason;
+  return shown instanceof Error ? shown.message : firstDifference(args.value, shown);
+}
+
+/** Gives what is evaluated to a function, along a transition that the Haskell ledger made. */
+async function follow({ slot, terms, before: { state }, events }: Transition, see: (input: EvaluationInput) => void) {
+  let epochs = Math.floor(slot / terms.epochLength);
+  let now = slot;
+  for (const event of events) {
+    if (event.kind !== "transaction") {
+      if (event.kind === "ticks") now += event.count;
+      else now = Math.max(now, (epochs += event.count) * terms.epochLength);
+      while (state.epoch < Math.floor(now / terms.epochLength)) applyEpoch(state, passEpoch(state, terms));
+      continue;
+    }
+    const verdict = await validate(state, event.cbor, event.slot, (input) => {
+      see(input);
+      return Promise.resolve(evaluateScripts(input));
+    }, slots);
+    if (verdict.ok !== event.accepted) return;
+    if (verdict.ok) applyDelta(state, verdict.value);
+  }
+}
+
+describe("in the transitions that the Haskell ledger made", () => {
+  it("every script is shown the same by scalus", async () => {
+    const seen = new Map<string, number>();
+    const different: string[] = [];
+    for (const transition of transitions(vectors("ledger-conformance"))) {
+      await follow(transition, ({ transaction, utxos, parameters }) => {
+        for (const run of probed(transaction, utxos, slots)) {
+          const kind = `V${run.language} ${run.pointer.purpose}`;
+          seen.set(kind, (seen.get(kind) ?? 0) + 1);
+          const found = difference(run, parameters.protocolVersion.major);
+          if (found) different.push(`${transition.name} ${kind} ${found}`);
+        }
+      });
+    }
+    const runs = [...seen.values()].reduce((sum, count) => sum + count, 0);
+    console.log(`script contexts of ${runs} runs compared:`, Object.fromEntries(seen));
+    expect(different).toEqual([]);
+    expect(runs).toBeGreaterThan(110);
+  }, 120_000);
+});
+
+describe("in drafted transactions", () => {
+  const hashes = { 1: plutusHash(1, agreesWithThree), 2: plutusHash(2, agreesWithThree), 3: plutusHash(3, agrees) };
+  const minted = { 1: plutusHash(1, agreesWithTwo), 2: plutusHash(2, agreesWithTwo), 3: hashes[3] };
+  /** Everything that all languages can be shown, around scripts of one. */
+  const rich = (language: 1 | 2 | 3, world: World): Draft => {
+    const mint = minted[language];
+    const spent = atScript(hashes[language]);
+    const assets = new Map([[asset(mint), 5n], ["52".repeat(28) + "ff", 1n], ["52".repeat(28), 2n]]);
+    return {
+      inputs: [
+        world.fund(spent, 5n * ada, { datumHash: datumHash([1n, 2n]), assets }),
+        world.fund(alice.address),
+        world.fund(spent, 6n * ada, { datumHash: datumHash(7n) }),
+      ],
+      outputs: [
+        output(bob.address, 2n * ada, { datumHash: datumHash(7n) }),
+        ...(language > 1
+          ? [output(bob.address, 2n * ada, { datum: new Map([[1n, [2n]]]), script: [1, agreesWithTwo] })]
+          : []),
+      ],
+      mint: new Map([[asset(mint), -2n], [nativeHash(signedBy(alice)) + "aa", 3n]]),
+      certificates: [[0, [0, fromHex(alice.stakeHash)]], [2, [1, fromHex(mint)], new Uint8Array(28).fill(9)]],
+      // one alone: scalus 0.17 puts keys and scripts in the order of their hashes
+      withdrawals: [[Uint8Array.of(0xf0, ...fromHex(mint)), 3n]],
+      datums: [7n, [1n, 2n]],
+      fields: { 3: 2_000, 8: 5, 14: [new Uint8Array(28).fill(8), fromHex(alice.hash)] },
+      native: [signedBy(alice)],
+      plutus: { [language]: language === 3 ? [agrees] : [agreesWithThree, agreesWithTwo] },
+      redeemers: [[0, 0], [0, 2], [1, 1], [2, 1], [3, 0]],
+    };
+  };
+  it.each([1, 2, 3] as const)("scripts of Plutus V%s are shown the same", (language) => {
+    const world = new World();
+    const bytes = world.write(rich(language, world));
+    const utxos = read(bytes).body.inputs.map((ref) => ({ ref, output: world.outputs.get(refKey(ref))! }));
+    const runs = probed(bytes, utxos, slots);
+    expect(runs.map(({ pointer }) => pointer.purpose).sort()).toEqual(["cert", "mint", "reward", "spend", "spend"]);
+    expect(runs.map((run) => difference(run, 10))).toEqual(new Array(5).fill(undefined));
+  });
+
+  it("votes, certificates of Conway and the treasury are shown the same", () => {
+    const world = new World();
+    const script = fromHex(hashes[3]);
+    const anchor: Encodable = ["https://example.org", new Uint8Array(32)];
+    const votes = new Map<Encodable, Encodable>([[
+      [3, script],
+      new Map<Encodable, Encodable>([[[new Uint8Array(32).fill(3), 1], [2, anchor]], [[new Uint8Array(32), 1], [
+        0,
+        null,
+      ]]]),
+    ]]);
+    const certificates: Encodable[] = [
+      [7, [1, script], 2],
+      [8, [1, script], 2],
+      [13, [1, script], new Uint8Array(28), [2], 3],
+      [16, [1, script], 4, anchor],
+      [18, [1, script], null],
+      [17, [1, script], 4],
+      [14, [1, script], [0, new Uint8Array(28)]],
+    ];
+    const bytes = world.write({
+      certificates,
+      fields: { 19: votes, 21: 7, 22: 8 },
+      plutus: { 3: [agrees] },
+      redeemers: [[2, 0], [2, 1], [2, 2], [2, 3], [2, 4], [2, 5], [2, 6], [4, 0]],
+    });
+    const utxos = read(bytes).body.inputs.map((ref) => ({ ref, output: world.outputs.get(refKey(ref))! }));
+    const runs = probed(bytes, utxos, slots);
+    expect(runs.map((run) => difference(run, 10))).toEqual(new Array(8).fill(undefined));
+  });
+
+  it("pointers of addresses, and withdrawals of keys and scripts together, are shown the same by aiken; scalus 0.17 leaves pointers out", () => {
+    const world = new World();
+    const pointing = toHex(concat(Uint8Array.of(0x40), fromHex(bob.hash), Uint8Array.of(1, 2, 3)));
+    const inputs = [world.fund(atScript(hashes[3])), world.fund(pointing, 100n * ada)];
+    const pointer = ".0.0.0.1.1.0.1: d8799f" + "d87a9f010203ff" + "ff and d87a80";
+    const both = [Uint8Array.of(0xf0, ...fromHex(hashes[3])), alice.reward] as const;
+    const draft: Draft = { inputs, plutus: { 3: [agrees] }, redeemers: [[0, 0]] };
+    const [alone] = probed(world.write(draft), inputs, slots);
+    expect(difference(alone!, 10)).toBe(pointer);
+    const withdrawing = {
+      ...draft,
+      withdrawals: [[both[0], 3n], [both[1], 4n]] as const,
+      redeemers: [[0, 0], [3, 0]] as const,
+    };
+    const runs = [alone!, ...probed(world.write(withdrawing), inputs, slots)];
+    expect(runs).toHaveLength(3);
+    for (const run of runs) {
+      const traced = tracedBySecond(run.transaction.bytes, run.utxos, slots)!;
+      expect(difference({ ...run, shown: decodeData(fromHex(traced)) as readonly Data[] }, 10)).toBeUndefined();
+    }
+  });
+});
+
+describe("in the contract's transactions", () => {
+  const TOKEN = "5a".repeat(32);
+  const requests = [asked(TOKEN, "a", op.insert("1")), asked(TOKEN, "b", op.insert("2"))];
+  const honest = updating(TOKEN, requests);
+  const seed = coin(owner.enterprise, 60_000_000n);
+  const token = tokenName(seed.ref);
+  const birth: Whole = {
+    spends: [{ utxo: seed }],
+    outputs: [stateOf(token, fromHex(EMPTY_ROOT)), changing],
+    mint: new Map([[policy + token, 1n]]),
+    seed: seed.ref,
+    signers: [owner.key],
+  };
+  const back: Whole = {
+    spends: [{ utxo: requests[0]!.utxo, redeemer: { type: "retract" } }, paying],
+    outputs: [changing],
+    signers: [requester.key],
+  };
+  it.each<[string, Whole, boolean]>([
+    ["a birth", birth, true],
+    ["a birth of another", { ...birth, signers: [requester.key] }, false],
+    ["one that mints more", { ...birth, mint: new Map([[policy + token, 2n]]) }, false],
+    ["an update", honest.whole, true],
+    ["an update by another", { ...honest.whole, signers: [requester.key] }, false],
+    ["an update without refunds", { ...honest.whole, outputs: honest.whole.outputs.slice(0, 1) }, false],
+    ["a request taken back", back, true],
+    ["one taken back by another", { ...back, signers: [owner.key] }, false],
+  ])("%s: contexts, verdict and units are the same", (_, whole, agreed) => {
+    const bytes = encodeTransaction(partsOf(whole, { fee: 1_000_000n }));
+    const utxos = [...whole.spends.map(({ utxo }) => utxo), published];
+    for (const run of probed(bytes, utxos, contractSlots)) expect(difference(run, 10, contractSlots)).toBeUndefined();
+
+    const evaluation = evaluateScripts({ transaction: bytes, utxos, parameters, slots: contractSlots });
+    const transaction = read(bytes);
+    const made = translate(3, {
+      transaction,
+      resolved: resolvedOf(utxos),
+      time: posixTime(contractSlots),
+      protocolMajor: 10,
+    });
+    if (!made.ok) throw new Error(made.error.reason);
+    const runs = transaction.witnesses.redeemers.map((redeemer) => {
+      const args = made.value(redeemer);
+      if (!args.ok) throw new Error(args.error.reason);
+      const program = appliedTo(cageScript.compiledCode, args.value);
+      const { isSuccess, budget } = scalus.Scalus.evaluateScript(toHex(encode(program)));
+      const units = {
+        memory: BigInt(budget.memory) - AROUND.memory,
+        steps: BigInt(budget.steps) - AROUND.steps,
+      };
+      return { isSuccess, purpose: redeemer.purpose, index: redeemer.index, units };
+    });
+    expect(runs.every(({ isSuccess }) => isSuccess)).toBe(agreed);
+    expect(evaluation.ok).toBe(agreed);
+    if (evaluation.ok) {
+      const text = ({ purpose, index, units }: { purpose: string; index: number; units: (typeof runs)[0]["units"] }) =>
+        `${purpose} ${index}: ${units.memory}/${units.steps}`;
+      expect(runs.map(text).sort()).toEqual(evaluation.redeemers.map(text).sort());
+    }
+  });
+});
