@@ -8,6 +8,7 @@ import { benchChain } from "./chain.ts";
 import { benchDevnet } from "./devnet.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
+import { benchPlutus } from "./plutus.ts";
 import { benchProofs } from "./proofs.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   capacity: benchCapacity,
   "update-costs": benchUpdateCosts,
   build: benchBuild,
+  plutus: benchPlutus,
   proofs: benchProofs,
   chain: benchChain,
   service: benchService,

@@ -1,0 +1,172 @@
+/** Ledger values as a type of constants (CIP-153): amounts by policy and token, both in order, none zero. */
+import { compareBytes } from "#src/base/bytes.ts";
+import { DataMap } from "#src/cardano/data.ts";
+import { type DataEntry, DataKind, integerOf, kindOf, type MachineData, partsArray } from "#src/plutus/machine/data.ts";
+import { refuse } from "#src/plutus/machine/failure.ts";
+
+/** Most bytes of a policy or a token name. */
+export const MAX_KEY = 32;
+const LEAST = -(1n << 127n);
+const MOST = (1n << 127n) - 1n;
+
+type Entry<V> = readonly [key: Uint8Array, value: V];
+/** Amounts by token name. */
+export type Tokens = readonly Entry<bigint>[];
+
+export class Assets {
+  /** How many tokens there are. */
+  readonly size: number;
+  /** Most tokens of one policy. */
+  readonly most: number;
+  /** How many amounts are negative. */
+  readonly negative: number;
+
+  /** `policies` are in order, each with tokens in order; no amount is zero and no policy empty. */
+  constructor(readonly policies: readonly Entry<Tokens>[]) {
+    let [size, most, negative] = [0, 0, 0];
+    for (const [, tokens] of policies) {
+      size += tokens.length;
+      most = Math.max(most, tokens.length);
+      for (const [, amount] of tokens) if (amount < 0n) negative++;
+    }
+    [this.size, this.most, this.negative] = [size, most, negative];
+  }
+}
+
+export const NO_ASSETS: Assets = new Assets([]);
+
+export function isAmount(amount: bigint): boolean {
+  return amount >= LEAST && amount <= MOST;
+}
+
+/** Where a key is, or where it would be put in (as the complement). */
+function search<V>(entries: readonly Entry<V>[], key: Uint8Array): number {
+  let [low, high] = [0, entries.length - 1];
+  while (low <= high) {
+    const middle = (low + high) >>> 1;
+    const order = compareBytes(entries[middle]![0], key);
+    if (order === 0) return middle;
+    if (order < 0) low = middle + 1;
+    else high = middle - 1;
+  }
+  return ~low;
+}
+
+/** Entries with the value of a key changed; undefined takes the key out. */
+function changed<V>(entries: readonly Entry<V>[], key: Uint8Array, value: V | undefined): readonly Entry<V>[] {
+  const at = search(entries, key);
+  if (at < 0 && value === undefined) return entries;
+  const place = at < 0 ? ~at : at;
+  const rest = entries.slice(at < 0 ? place : place + 1);
+  return value === undefined
+    ? [...entries.slice(0, place), ...rest]
+    : [...entries.slice(0, place), [key, value], ...rest];
+}
+
+export function amountOf(assets: Assets, policy: Uint8Array, token: Uint8Array): bigint {
+  const tokens = assets.policies[search(assets.policies, policy)]?.[1] ?? [];
+  return tokens[search(tokens, token)]?.[1] ?? 0n;
+}
+
+/** The value with the amount of one token set. */
+export function insertAmount(assets: Assets, policy: Uint8Array, token: Uint8Array, amount: bigint): Assets {
+  if (amount !== 0n) {
+    if (policy.length > MAX_KEY || token.length > MAX_KEY) refuse("a key of a value has more than 32 bytes");
+    if (!isAmount(amount)) refuse("an amount is beyond 128 bits");
+  }
+  const tokens = assets.policies[search(assets.policies, policy)]?.[1] ?? [];
+  const after = changed(tokens, token, amount === 0n ? undefined : amount);
+  return new Assets(changed(assets.policies, policy, after.length === 0 ? undefined : after));
+}
+
+/** Two sorted lists of entries as one; `both` joins the values of a key in both, undefined leaves the key out. */
+function merged<V>(
+  a: readonly Entry<V>[],
+  b: readonly Entry<V>[],
+  both: (ours: V, theirs: V) => V | undefined,
+): readonly Entry<V>[] {
+  const all: Entry<V>[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length && j < b.length) {
+    const order = compareBytes(a[i]![0], b[j]![0]);
+    if (order < 0) all.push(a[i++]!);
+    else if (order > 0) all.push(b[j++]!);
+    else {
+      const value = both(a[i]![1], b[j]![1]);
+      if (value !== undefined) all.push([a[i]![0], value]);
+      [i, j] = [i + 1, j + 1];
+    }
+  }
+  while (i < a.length) all.push(a[i++]!);
+  while (j < b.length) all.push(b[j++]!);
+  return all;
+}
+
+/** The sum of two values. */
+export function union(a: Assets, b: Assets): Assets {
+  if (a.size === 0) return b;
+  if (b.size === 0) return a;
+  const sum = (x: bigint, y: bigint) => {
+    const amount = x + y;
+    if (!isAmount(amount)) refuse("an amount is beyond 128 bits");
+    return amount === 0n ? undefined : amount;
+  };
+  return new Assets(merged<Tokens>(a.policies, b.policies, (ours, theirs) => {
+    const tokens = merged(ours, theirs, sum);
+    return tokens.length === 0 ? undefined : tokens;
+  }));
+}
+
+/** Whether a value has at least as much of each token as another; both without negative amounts. */
+export function contains(a: Assets, b: Assets): boolean {
+  if (a.negative > 0 || b.negative > 0) refuse("a value has negative amounts");
+  if (a.size < b.size) return false;
+  return b.policies.every(([policy, tokens]) =>
+    tokens.every(([token, amount]) => amountOf(a, policy, token) >= amount)
+  );
+}
+
+/** Each amount multiplied. */
+export function scaled(factor: bigint, assets: Assets): Assets {
+  if (factor === 0n) return NO_ASSETS;
+  return new Assets(assets.policies.map(([policy, tokens]) => [
+    policy,
+    tokens.map(([token, amount]) => {
+      const product = factor * amount;
+      return isAmount(product) ? [token, product] as const : refuse("an amount is beyond 128 bits");
+    }),
+  ]));
+}
+
+/** A value as data: a map of maps. */
+export function assetsData(assets: Assets): MachineData {
+  return new DataMap(assets.policies.map(([policy, tokens]) => [policy, new DataMap(tokens)]));
+}
+
+/**
+ * A value out of data: keys strictly ascending, no policy empty, no amount zero.
+ *
+ * @throws Failure on anything else.
+ */
+export function assetsOf(data: MachineData): Assets {
+  return new Assets(entriesOf(data, (tokens) => {
+    const entries = entriesOf(tokens, (amount) => {
+      if (kindOf(amount) !== DataKind.INTEGER) refuse("an amount of a value is no integer");
+      const whole = BigInt(integerOf(amount));
+      return whole !== 0n && isAmount(whole) ? whole : refuse("an amount of a value is zero or beyond 128 bits");
+    });
+    return entries.length > 0 ? entries : refuse("a policy of a value has no token");
+  }));
+}
+
+function entriesOf<V>(data: MachineData, valueOf: (data: MachineData) => V): readonly Entry<V>[] {
+  if (kindOf(data) !== DataKind.MAP) refuse("a value is no map");
+  let before: Uint8Array | undefined;
+  return (partsArray(data) as readonly DataEntry[]).map(([key, value]) => {
+    if (!(key instanceof Uint8Array)) return refuse("a key of a value is no byte string");
+    if (key.length > MAX_KEY) refuse("a key of a value has more than 32 bytes");
+    if (before !== undefined && compareBytes(before, key) >= 0) refuse("keys of a value are not in order");
+    before = key;
+    return [key, valueOf(value)] as const;
+  });
+}

@@ -1,0 +1,46 @@
+/** A built-in function with the prices of one cost model. */
+import type { CostFunction } from "#src/plutus/machine/costing.ts";
+import type { Measure } from "#src/plutus/machine/measure.ts";
+import { Partial, type Value } from "#src/plutus/machine/value.ts";
+
+/** The function on values. It gets as many arguments as it takes. */
+export type Run = (...values: Value[]) => Value;
+
+/** What a built-in function is, whatever it costs. */
+export interface Definition {
+  /** How many times it is forced before it takes arguments. */
+  readonly forces?: number;
+  /** How the size of each argument is measured. */
+  readonly takes: readonly Measure[];
+  readonly run: Run;
+}
+
+export class Builtin {
+  readonly arity: number;
+  readonly run: Run;
+  readonly measures: readonly Measure[];
+  /** Whether the price does not depend on the arguments. */
+  readonly isConstant: boolean;
+  /** The function as a value, by the number of forces still to come. */
+  readonly values: readonly Partial[];
+
+  constructor(
+    readonly name: string,
+    definition: Definition,
+    readonly cpu: CostFunction,
+    readonly memory: CostFunction,
+    /** The constant prices, where both are. */
+    readonly constantCpu = cpu.of(0, 0, 0, 0),
+    readonly constantMemory = memory.of(0, 0, 0, 0),
+  ) {
+    this.arity = definition.takes.length;
+    this.run = definition.run;
+    this.measures = definition.takes;
+    const most = Math.max(constantCpu, constantMemory);
+    this.isConstant = cpu.isConstant && memory.isConstant && most <= Number.MAX_SAFE_INTEGER;
+    this.values = Array.from(
+      { length: (definition.forces ?? 0) + 1 },
+      (_, forces) => new Partial(this, forces, this.arity, null, null),
+    );
+  }
+}

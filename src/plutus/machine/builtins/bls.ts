@@ -1,0 +1,225 @@
+/** Built-in functions on the curve BLS12-381 (CIP-381, CIP-133). */
+import { pippenger } from "@noble/curves/abstract/curve.js";
+import { bls12_381 } from "@noble/curves/bls12-381.js";
+import { bytesToNumberBE } from "@noble/curves/utils.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concat, equalBytes } from "#src/base/bytes.ts";
+import type { Definition } from "#src/plutus/machine/builtin.ts";
+import { refuse } from "#src/plutus/machine/failure.ts";
+import type { Int } from "#src/plutus/machine/integer.ts";
+import { Measure } from "#src/plutus/machine/measure.ts";
+import { BYTES, G1, G2, INTEGER, MILLER_LOOP, type Type } from "#src/plutus/machine/type.ts";
+import { bounds, bytes, integer, listOfType, ofType } from "#src/plutus/machine/unlift.ts";
+import { Constant, FALSE, TRUE, type Value } from "#src/plutus/machine/value.ts";
+import { hasBounds, type Variant } from "#src/plutus/machine/version.ts";
+
+const { Fp, Fp12, Fr } = bls12_381.fields;
+const MODULUS = Fp.ORDER;
+
+type G1Point = typeof bls12_381.G1.Point.BASE;
+type G2Point = typeof bls12_381.G2.Point.BASE;
+type Loop = typeof Fp12.ONE;
+
+// the library's types say otherwise: both give points of the group, and G1 takes one element
+const mapG1 = bls12_381.G1.mapToCurve as unknown as (element: bigint) => G1Point;
+const mapG2 = bls12_381.G2.mapToCurve as unknown as (element: readonly bigint[]) => G2Point;
+
+/** Bounds of scalars: 512 bytes. */
+const SCALAR = 1n << 4095n;
+
+function inBounds(scalar: Int): boolean {
+  return typeof scalar === "number" || (scalar >= -SCALAR && scalar < SCALAR);
+}
+
+function reduced(scalar: Int): bigint {
+  const rest = BigInt(scalar) % Fr.ORDER;
+  return rest < 0n ? rest + Fr.ORDER : rest;
+}
+
+/** What the two groups have in common, as far as the built-in functions need it. */
+interface Group<P> {
+  readonly type: Type;
+  readonly size: number;
+  readonly zero: P;
+  add(a: P, b: P): P;
+  negate(a: P): P;
+  /** `scalar` is below the order. */
+  multiply(a: P, scalar: bigint): P;
+  equal(a: P, b: P): boolean;
+  read(compressed: Uint8Array): P;
+  write(a: P): Uint8Array;
+  hash(message: Uint8Array, tag: Uint8Array): P;
+  sum(points: readonly P[], scalars: readonly bigint[]): P;
+}
+
+const g1: Group<G1Point> = {
+  type: G1,
+  size: 48,
+  zero: bls12_381.G1.Point.ZERO,
+  add: (a, b) => a.add(b),
+  negate: (a) => a.negate(),
+  multiply: (a, scalar) => a.multiplyUnsafe(scalar),
+  equal: (a, b) => a.equals(b),
+  read: (compressed) => bls12_381.G1.Point.fromBytes(compressed),
+  write: (a) => a.toBytes(true),
+  hash: (message, tag) => {
+    const [first, second] = fieldElements(message, tag, 2) as [bigint, bigint];
+    return mapG1(first).add(mapG1(second));
+  },
+  sum: (points, scalars) => pippenger(bls12_381.G1.Point, [...points], [...scalars]),
+};
+
+const g2: Group<G2Point> = {
+  type: G2,
+  size: 96,
+  zero: bls12_381.G2.Point.ZERO,
+  add: (a, b) => a.add(b),
+  negate: (a) => a.negate(),
+  multiply: (a, scalar) => a.multiplyUnsafe(scalar),
+  equal: (a, b) => a.equals(b),
+  read: (compressed) => bls12_381.G2.Point.fromBytes(compressed),
+  write: (a) => a.toBytes(true),
+  hash: (message, tag) => {
+    const [a, b, c, d] = fieldElements(message, tag, 4) as [bigint, bigint, bigint, bigint];
+    return mapG2([a, b]).add(mapG2([c, d]));
+  },
+  sum: (points, scalars) => pippenger(bls12_381.G2.Point, [...points], [...scalars]),
+};
+
+/**
+ * Elements of the base field that a message hashes to (RFC 9380, `expand_message_xmd` with SHA-256). The library's own refuses
+ * an empty domain separation tag, which scripts may give.
+ */
+function fieldElements(message: Uint8Array, tag: Uint8Array, count: number): bigint[] {
+  const each = 64;
+  const suffix = concat(tag, Uint8Array.of(tag.length));
+  const length = count * each;
+  const size = Uint8Array.of(length >> 8, length & 255, 0);
+  const seed = sha256(concat(new Uint8Array(64), message, size, suffix));
+  const blocks: Uint8Array[] = [];
+  let block = new Uint8Array(32);
+  for (let i = 1; 32 * blocks.length < length; i++) {
+    block = sha256(concat(seed.map((byte, at) => byte ^ block[at]!), Uint8Array.of(i), suffix));
+    blocks.push(block);
+  }
+  const uniform = concat(...blocks);
+  return Array.from(
+    { length: count },
+    (_, i) => bytesToNumberBE(uniform.subarray(i * each, (i + 1) * each)) % MODULUS,
+  );
+}
+
+/** Compressed form of the zero of a group. The library refuses to read or write it, as signatures do not have it. */
+function zeroForm(size: number): Uint8Array {
+  const form = new Uint8Array(size);
+  form[0] = 0xc0;
+  return form;
+}
+
+/** Compressed form of a point. */
+function compress<P>(group: Group<P>, point: P): Uint8Array {
+  return group.equal(point, group.zero) ? zeroForm(group.size) : group.write(point);
+}
+
+/** A point out of its compressed form. Throws a `Failure` where the bytes are no point of the group. */
+function uncompress<P>(group: Group<P>, compressed: Uint8Array): P {
+  if (compressed.length !== group.size || (compressed[0]! & 0x80) === 0) refuse("not a compressed point");
+  if (equalBytes(compressed, zeroForm(group.size))) return group.zero;
+  try {
+    return group.read(compressed);
+  } catch {
+    return refuse("not a point of the group");
+  }
+}
+
+const { ONE } = Measure;
+
+function operations<P>(group: Group<P>, variant: Variant) {
+  const { type } = group;
+  const point = (value: Value) => ofType(value, type) as P;
+  const scalar = (value: Value) => {
+    const found = integer(value);
+    return !hasBounds(variant) || inBounds(found) ? reduced(found) : refuse("a scalar is beyond 512 bytes");
+  };
+  return {
+    add: { takes: [ONE, ONE], run: (a, b) => new Constant(type, group.add(point(a), point(b))) },
+    neg: { takes: [ONE], run: (a) => new Constant(type, group.negate(point(a))) },
+    scalarMul: {
+      takes: [Measure.INTEGER, ONE],
+      run: (factor, a) => new Constant(type, group.multiply(point(a), scalar(factor))),
+    },
+    equal: { takes: [ONE, ONE], run: (a, b) => group.equal(point(a), point(b)) ? TRUE : FALSE },
+    compress: { takes: [ONE], run: (a) => new Constant(BYTES, compress(group, point(a))) },
+    uncompress: { takes: [ONE], run: (a) => new Constant(type, uncompress(group, bytes(a))) },
+    hashToGroup: {
+      takes: [Measure.BYTES, ONE],
+      run: (message, tag) => {
+        const [hashed, separation] = [bounds(variant).bytes(message), bytes(tag)];
+        if (separation.length > 255) refuse("hashToGroup: the tag has more than 255 bytes");
+        return new Constant(type, group.hash(hashed, separation));
+      },
+    },
+    multiScalarMul: {
+      takes: [Measure.LIST, ONE],
+      run: (factors, elements) => {
+        const scalars = listOfType(factors, INTEGER.listOf).toArray() as readonly Int[];
+        const points = listOfType(elements, type.listOf).toArray() as readonly P[];
+        if (!scalars.every(inBounds)) refuse("multiScalarMul: a scalar is beyond 512 bytes");
+        const count = Math.min(scalars.length, points.length);
+        return new Constant(type, group.sum(points.slice(0, count), scalars.slice(0, count).map(reduced)));
+      },
+    },
+  } satisfies Record<string, Definition>;
+}
+
+function millerLoop(a: G1Point, b: G2Point): Loop {
+  return a.is0() || b.is0() ? Fp12.ONE : bls12_381.pairing(a, b, false);
+}
+
+export function blsBuiltins(variant: Variant) {
+  const [first, second] = [operations(g1, variant), operations(g2, variant)];
+  const loop = (value: Value) => ofType(value, MILLER_LOOP) as Loop;
+  return {
+    bls12_381_G1_add: first.add,
+    bls12_381_G1_neg: first.neg,
+    bls12_381_G1_scalarMul: first.scalarMul,
+    bls12_381_G1_equal: first.equal,
+    bls12_381_G1_compress: first.compress,
+    bls12_381_G1_uncompress: first.uncompress,
+    bls12_381_G1_hashToGroup: first.hashToGroup,
+    bls12_381_G1_multiScalarMul: first.multiScalarMul,
+    bls12_381_G2_add: second.add,
+    bls12_381_G2_neg: second.neg,
+    bls12_381_G2_scalarMul: second.scalarMul,
+    bls12_381_G2_equal: second.equal,
+    bls12_381_G2_compress: second.compress,
+    bls12_381_G2_uncompress: second.uncompress,
+    bls12_381_G2_hashToGroup: second.hashToGroup,
+    bls12_381_G2_multiScalarMul: second.multiScalarMul,
+    bls12_381_millerLoop: {
+      takes: [ONE, ONE],
+      run: (a, b) => new Constant(MILLER_LOOP, millerLoop(ofType(a, G1) as G1Point, ofType(b, G2) as G2Point)),
+    },
+    bls12_381_mulMlResult: {
+      takes: [ONE, ONE],
+      run: (a, b) => new Constant(MILLER_LOOP, Fp12.mul(loop(a), loop(b))),
+    },
+    bls12_381_finalVerify: {
+      takes: [ONE, ONE],
+      run: (a, b) => {
+        const ratio = Fp12.mul(loop(a), Fp12.inv(loop(b)));
+        return Fp12.eql(Fp12.finalExponentiate(ratio), Fp12.ONE) ? TRUE : FALSE;
+      },
+    },
+  } satisfies Record<string, Definition>;
+}
+
+/** The point that a compressed form stands for; for textual programs, which may have points as constants. Throws a `Failure`. */
+export function pointOf(type: Type, compressed: Uint8Array): unknown {
+  return type === G1 ? uncompress(g1, compressed) : uncompress(g2, compressed);
+}
+
+/** Compressed form of a point of a type. */
+export function compressedPoint(type: Type, point: unknown): Uint8Array {
+  return type === G1 ? compress(g1, point as G1Point) : compress(g2, point as G2Point);
+}

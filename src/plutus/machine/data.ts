@@ -1,0 +1,188 @@
+/**
+ * Plutus data inside the machine: data as it comes (see src/cardano/data.ts), and what scripts build, whose parts are lists of
+ * the machine so that building takes O(1). Nothing here recurses: data may be nested as deeply as a budget pays for.
+ */
+import { equalBytes } from "#src/base/bytes.ts";
+import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
+import { Failure } from "#src/plutus/machine/failure.ts";
+import { type Int, toInt, words } from "#src/plutus/machine/integer.ts";
+import { type List, listOf } from "#src/plutus/machine/list.ts";
+
+export const DataKind = { CONSTR: 0, MAP: 1, LIST: 2, INTEGER: 3, BYTES: 4 } as const;
+export type DataKind = (typeof DataKind)[keyof typeof DataKind];
+
+/** A constructor, map or list whose parts are a list of the machine; entries of a map are pairs. */
+export class Built {
+  /** `tag` is the constructor's number, of any size; 0 for maps and lists. */
+  constructor(readonly kind: 0 | 1 | 2, readonly tag: Int, readonly parts: List) {}
+}
+
+/** Data as the machine has it. Integers in it may be of either form (see `Int`). */
+export type MachineData = Data | number | Built;
+
+export type DataEntry = readonly [MachineData, MachineData];
+
+export function kindOf(data: MachineData): DataKind {
+  if (data instanceof Constr) return DataKind.CONSTR;
+  if (data instanceof Uint8Array) return DataKind.BYTES;
+  if (typeof data === "bigint" || typeof data === "number") return DataKind.INTEGER;
+  if (data instanceof DataMap) return DataKind.MAP;
+  return data instanceof Built ? data.kind : DataKind.LIST;
+}
+
+/** Number of a constructor. */
+export function tagOf(data: MachineData): Int {
+  return (data as Constr | Built).tag;
+}
+
+/** Fields of a constructor, elements of a list, entries of a map. */
+export function partsOf(data: MachineData): List {
+  if (data instanceof Constr) return listOf(data.fields);
+  if (data instanceof Built) return data.parts;
+  return listOf(data instanceof DataMap ? data.entries : data as readonly Data[]);
+}
+
+/** The same as an array. */
+export function partsArray(data: MachineData): readonly unknown[] {
+  if (data instanceof Constr) return data.fields;
+  if (data instanceof Built) return data.parts.toArray();
+  return data instanceof DataMap ? data.entries : data as readonly Data[];
+}
+
+/** The integer that data of that kind is, in its one form. */
+export function integerOf(data: MachineData): Int {
+  return typeof data === "number" ? data : toInt(data as bigint);
+}
+
+/** Whether two data are the same. */
+export function sameData(first: MachineData, second: MachineData): boolean {
+  const left: MachineData[] = [first];
+  const right: MachineData[] = [second];
+  for (let a = left.pop(), b = right.pop(); a !== undefined && b !== undefined; a = left.pop(), b = right.pop()) {
+    if (a === b) continue;
+    const kind = kindOf(a);
+    if (kind !== kindOf(b)) return false;
+    if (kind === DataKind.INTEGER) {
+      if (integerOf(a) !== integerOf(b)) return false;
+    } else if (kind === DataKind.BYTES) {
+      if (!equalBytes(a as Uint8Array, b as Uint8Array)) return false;
+    } else {
+      if (kind === DataKind.CONSTR && tagOf(a) !== tagOf(b)) return false;
+      const [ours, theirs] = [partsArray(a), partsArray(b)];
+      if (ours.length !== theirs.length) return false;
+      pushParts(kind, ours, left);
+      pushParts(kind, theirs, right);
+    }
+  }
+  return true;
+}
+
+function pushParts(kind: DataKind, parts: readonly unknown[], onto: MachineData[]): void {
+  if (kind === DataKind.MAP) {
+    for (const [key, value] of parts as readonly DataEntry[]) onto.push(key, value);
+  } else {
+    for (const part of parts as readonly MachineData[]) onto.push(part);
+  }
+}
+
+/** Size of a byte string in eight-byte words, as costs are counted; 1 for an empty one. */
+export function byteWords(bytes: Uint8Array): number {
+  return bytes.length <= 8 ? 1 : (bytes.length + 7) >>> 3;
+}
+
+/** Measures data node by node, so that the measure of one may stop with that of another. */
+class Measure {
+  size = 0;
+  private readonly open: MachineData[];
+  constructor(data: MachineData) {
+    this.open = [data];
+  }
+
+  /** Takes one node in; false when there was none left. */
+  step(): boolean {
+    const data = this.open.pop();
+    if (data === undefined) return false;
+    const kind = kindOf(data);
+    this.size += 4;
+    if (kind === DataKind.INTEGER) this.size += words(integerOf(data));
+    else if (kind === DataKind.BYTES) this.size += byteWords(data as Uint8Array);
+    else pushParts(kind, partsArray(data), this.open);
+    return true;
+  }
+}
+
+/** Size of data as costs are counted: four for each node, and the words of integers and byte strings. */
+export function dataSize(data: MachineData): number {
+  const measure = new Measure(data);
+  while (measure.step());
+  return measure.size;
+}
+
+/** The smaller of two sizes, in time proportional to it: comparing something great with something small is cheap. */
+export function smallerSize(a: MachineData, b: MachineData): number {
+  const [left, right] = [new Measure(a), new Measure(b)];
+  for (;;) {
+    if (left.size <= right.size) {
+      if (!left.step()) return left.size;
+    } else if (!right.step()) return right.size;
+  }
+}
+
+/** How many nodes data has. */
+export function nodeCount(data: MachineData): number {
+  const open: MachineData[] = [data];
+  let count = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    count++;
+    const kind = kindOf(next);
+    if (kind !== DataKind.INTEGER && kind !== DataKind.BYTES) pushParts(kind, partsArray(next), open);
+  }
+  return count;
+}
+
+interface Opened {
+  readonly data: MachineData;
+  readonly parts: readonly MachineData[];
+  readonly done: Data[];
+}
+
+/**
+ * Data as the rest of the application has it.
+ *
+ * @throws Failure where a constructor's number is beyond 2^53, which `Constr` cannot hold.
+ */
+export function plainData(data: MachineData): Data {
+  const stack: Opened[] = [];
+  for (let next: MachineData | undefined = data;;) {
+    let value: Data;
+    if (next !== undefined) {
+      const kind = kindOf(next);
+      if (kind === DataKind.INTEGER) value = BigInt(next as Int);
+      else if (kind === DataKind.BYTES) value = next as Uint8Array;
+      else {
+        const parts: MachineData[] = [];
+        pushParts(kind, partsArray(next), parts);
+        stack.push({ data: next, parts, done: [] });
+        next = parts[0];
+        continue;
+      }
+    } else value = closed(stack.pop()!);
+    const top = stack.at(-1);
+    if (top === undefined) return value;
+    top.done.push(value);
+    next = top.parts[top.done.length];
+  }
+}
+
+function closed({ data, done }: Opened): Data {
+  const kind = kindOf(data);
+  if (kind === DataKind.LIST) return done;
+  if (kind === DataKind.MAP) {
+    const entries: (readonly [Data, Data])[] = [];
+    for (let i = 0; i < done.length; i += 2) entries.push([done[i]!, done[i + 1]!]);
+    return new DataMap(entries);
+  }
+  const tag = tagOf(data);
+  if (typeof tag !== "number") throw new Failure("builtin", "a constructor's number is beyond 2^53");
+  return new Constr(tag, done);
+}

@@ -1,0 +1,63 @@
+/** Lists of the machine: a piece of an array and what follows it. Taking the head, the tail and adding an element are O(1). */
+
+export class List {
+  private whole: readonly unknown[] | undefined;
+
+  /** Elements of `items` from `at` on, then those of `rest`. Only the empty list has none of its own. */
+  constructor(readonly items: readonly unknown[], readonly at: number, readonly rest: List | null) {}
+
+  /** All elements. */
+  toArray(): readonly unknown[] {
+    if (this.at === 0 && this.rest === null) return this.items;
+    return this.whole ??= gathered(this);
+  }
+}
+
+function gathered(list: List): unknown[] {
+  const whole: unknown[] = [];
+  for (let piece: List | null = list; piece !== null; piece = piece.rest) {
+    for (let i = piece.at; i < piece.items.length; i++) whole.push(piece.items[i]);
+  }
+  return whole;
+}
+
+export const EMPTY: List = new List([], 0, null);
+
+export function listOf(items: readonly unknown[]): List {
+  return items.length === 0 ? EMPTY : new List(items, 0, null);
+}
+
+export function isEmpty(list: List): boolean {
+  return list.at >= list.items.length;
+}
+
+export function cons(element: unknown, list: List): List {
+  return new List([element], 0, isEmpty(list) ? null : list);
+}
+
+/** First element of a list that is not empty. */
+export function head(list: List): unknown {
+  return list.items[list.at];
+}
+
+/** All but the first element of a list that is not empty. */
+export function tail(list: List): List {
+  return list.at + 1 < list.items.length ? new List(list.items, list.at + 1, list.rest) : list.rest ?? EMPTY;
+}
+
+export function length(list: List): number {
+  let count = 0;
+  for (let piece: List | null = list; piece !== null; piece = piece.rest) count += piece.items.length - piece.at;
+  return count;
+}
+
+/** The list without its first `count` elements. */
+export function drop(list: List, count: number): List {
+  let left = count;
+  for (let piece: List | null = list; piece !== null; piece = piece.rest) {
+    const own = piece.items.length - piece.at;
+    if (left < own) return left <= 0 ? piece : new List(piece.items, piece.at + left, piece.rest);
+    left -= own;
+  }
+  return EMPTY;
+}

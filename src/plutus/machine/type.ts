@@ -1,0 +1,87 @@
+/** Types of constants: the default universe of Plutus Core. */
+
+/** Number of a type in the flat encoding (specification, appendix C); 7 is the application of a type to another. */
+export const TypeTag = {
+  INTEGER: 0,
+  BYTES: 1,
+  TEXT: 2,
+  UNIT: 3,
+  BOOL: 4,
+  LIST: 5,
+  PAIR: 6,
+  APPLICATION: 7,
+  DATA: 8,
+  G1: 9,
+  G2: 10,
+  MILLER_LOOP: 11,
+  ARRAY: 12,
+  VALUE: 13,
+} as const;
+export type TypeTag = (typeof TypeTag)[keyof typeof TypeTag];
+
+/** The decoder of the ledger takes no type of more nodes, so that functions over types may recurse. */
+export const MAX_TYPE_NODES = 32;
+
+/** A type; lists and arrays have a `first`, pairs a `first` and a `second`. Simple types are compared by identity. */
+export class Type {
+  private list: Type | undefined;
+  private array: Type | undefined;
+
+  constructor(readonly tag: TypeTag, readonly first: Type | null = null, readonly second: Type | null = null) {}
+
+  /** The type of lists of this type. */
+  get listOf(): Type {
+    return this.list ??= new Type(TypeTag.LIST, this);
+  }
+
+  /** The type of arrays of this type. */
+  get arrayOf(): Type {
+    return this.array ??= new Type(TypeTag.ARRAY, this);
+  }
+}
+
+export const INTEGER: Type = new Type(TypeTag.INTEGER);
+export const BYTES: Type = new Type(TypeTag.BYTES);
+export const TEXT: Type = new Type(TypeTag.TEXT);
+export const UNIT: Type = new Type(TypeTag.UNIT);
+export const BOOL: Type = new Type(TypeTag.BOOL);
+export const DATA: Type = new Type(TypeTag.DATA);
+export const G1: Type = new Type(TypeTag.G1);
+export const G2: Type = new Type(TypeTag.G2);
+export const MILLER_LOOP: Type = new Type(TypeTag.MILLER_LOOP);
+export const VALUE: Type = new Type(TypeTag.VALUE);
+
+export const DATA_LIST: Type = DATA.listOf;
+export const DATA_PAIR: Type = new Type(TypeTag.PAIR, DATA, DATA);
+export const DATA_PAIRS: Type = DATA_PAIR.listOf;
+/** What `unConstrData` gives. */
+export const CONSTR_PAIR: Type = new Type(TypeTag.PAIR, INTEGER, DATA_LIST);
+
+const SIMPLE: readonly (Type | undefined)[] = [
+  INTEGER,
+  BYTES,
+  TEXT,
+  UNIT,
+  BOOL,
+  undefined,
+  undefined,
+  undefined,
+  DATA,
+  G1,
+  G2,
+  MILLER_LOOP,
+  undefined,
+  VALUE,
+];
+
+/** The type without parameters that has a number, if there is one. */
+export function simpleType(tag: number): Type | undefined {
+  return SIMPLE[tag];
+}
+
+/** Whether two types are the same. Recursion is bounded by `MAX_TYPE_NODES`. */
+export function sameType(a: Type | null, b: Type | null): boolean {
+  if (a === b) return true;
+  if (a === null || b === null || a.tag !== b.tag || a.first === null) return false;
+  return sameType(a.first, b.first) && sameType(a.second, b.second);
+}

@@ -1,0 +1,25 @@
+/** Runs of the contract, as any machine can make them: its script and a context for each script run of honest transactions. */
+import { as, decode } from "#src/cardano/cbor.ts";
+import type { Data } from "#src/cardano/data.ts";
+import { validator } from "#src/cage/contract/validator.ts";
+import { compiled, program } from "#src/cage/uplc/program.ts";
+import { scenario } from "./contract_scenarios.ts";
+import { verdictBy } from "./cage_world.ts";
+import { dice } from "./proof_fuzz.ts";
+
+/** Flat bytes of the contract's script. */
+export function contractFlat(): Uint8Array {
+  return as(decode(compiled(program(validator))), "bytes").value;
+}
+
+/** Contexts of the script runs of `count` transactions, always the same ones. */
+export function contractContexts(count: number): Data[] {
+  const contexts: Data[] = [];
+  for (let seed = 0; seed < count; seed++) {
+    verdictBy(scenario(dice(seed)).plan, (context) => {
+      contexts.push(context);
+      return undefined;
+    });
+  }
+  return contexts;
+}
