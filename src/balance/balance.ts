@@ -8,7 +8,7 @@
  */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters, Units } from "#src/cardano/parameters.ts";
 import {
   encodeRedeemers,
@@ -36,7 +36,13 @@ export type { BalanceFailure, Payer, Skeleton } from "#src/balance/draft.ts";
 export type Measure = (transaction: Uint8Array, utxos: readonly Utxo[]) =>
   | { readonly ok: true; readonly redeemers: readonly MeasuredRedeemer[] }
   | { readonly ok: false; readonly kind: "refused"; readonly message: string; readonly logs: readonly string[] }
-  | { readonly ok: false; readonly kind: "unreadable"; readonly message: string; readonly outputs: readonly OutRef[] };
+  | { readonly ok: false; readonly kind: "over_limit"; readonly message: string; readonly units: Units }
+  | {
+    readonly ok: false;
+    readonly kind: "not_collected" | "undecodable";
+    readonly message: string;
+    readonly errors?: readonly unknown[];
+  };
 
 /** Units of one run of a script. */
 export interface MeasuredRedeemer {
@@ -85,29 +91,25 @@ export function balance(
     if (evaluated === undefined || evaluated === shape) return failure ? refused(failure) : finished(draft, parameters);
     const resolved = [...draft.inputs, ...skeleton.references, ...(draft.collateral?.inputs ?? [])];
     const run = measure(draft.transaction, resolved);
-    if (!run.ok && run.kind === "unreadable") {
-      // All that cannot be read is named at once: there may be hundreds of such outputs at an address.
-      const all = measure(draft.transaction, [...resolved, ...payer.available.map(({ utxo }) => utxo)]);
-      return unreadable(!all.ok && all.kind === "unreadable" ? all : run);
-    }
-    if (!run.ok) return failure ? refused(failure) : scriptRefused(run);
+    if (!run.ok) return failure ? refused(failure) : unmeasured(run, parameters);
     // Two shapes could ask for each other for ever; units that no longer fall end that.
     units = unitsOf(draft.parts, run.redeemers, round < FREE_ROUNDS ? new Map() : units);
     evaluated = shape;
   }
 }
 
-type Unmeasured<K> = Extract<ReturnType<Measure>, { readonly kind: K }>;
-
-function scriptRefused({ message, logs }: Unmeasured<"refused">) {
-  return fail("script_refused", `A script refuses this transaction: ${message}`, { logs });
-}
-
-function unreadable({ message, outputs }: Unmeasured<"unreadable">) {
-  const refs = outputs.map(refKey);
-  return fail("unreadable", `The scripts cannot be evaluated, because something is not readable: ${message}`, {
-    outputs: refs,
-  });
+/** Why there are no units, as a failure of the build. */
+function unmeasured(run: Extract<ReturnType<Measure>, { readonly ok: false }>, { maxTxUnits }: Parameters) {
+  switch (run.kind) {
+    case "refused":
+      return fail("script_refused", `A script refuses this transaction: ${run.message}`, { logs: run.logs });
+    case "over_limit":
+      return overUnits(run.units, maxTxUnits)!;
+    default: {
+      const { message, errors = [] } = run;
+      return fail("not_evaluated", `The scripts cannot be run on this transaction: ${message}`, { errors });
+    }
+  }
 }
 
 function refused(error: BalanceFailure): { readonly ok: false; readonly error: BalanceFailure } {
@@ -140,12 +142,16 @@ function shapeOf({ inputs, change }: Composed): string {
 
 function tooLarge(composed: Composed, { maxTxSize, maxTxUnits }: Parameters) {
   const size = ledgerSize(composed.size);
-  const { memory, steps } = total(composed.units);
-  const refuse = (what: string, size: number | bigint, limit: number | bigint) =>
-    fail("too_large", `The transaction would take ${size} ${what}; the limit is ${limit}.`, { what, size, limit });
-  if (size > maxTxSize) return refuse("bytes", size, maxTxSize);
-  if (memory > maxTxUnits.memory) return refuse("memory", memory, maxTxUnits.memory);
-  return steps > maxTxUnits.steps ? refuse("steps", steps, maxTxUnits.steps) : undefined;
+  return size > maxTxSize ? over("bytes", size, maxTxSize) : overUnits(total(composed.units), maxTxUnits);
+}
+
+function overUnits({ memory, steps }: Units, limit: Units) {
+  if (memory > limit.memory) return over("memory", memory, limit.memory);
+  return steps > limit.steps ? over("steps", steps, limit.steps) : undefined;
+}
+
+function over(what: string, size: number | bigint, limit: number | bigint) {
+  return fail("too_large", `The transaction would take ${size} ${what}; the limit is ${limit}.`, { what, size, limit });
 }
 
 const PLUTUS_V3 = 2;

@@ -36,9 +36,9 @@ export interface Payer {
 /**
  * Why there is no such transaction. Details: `not_enough_money` `{shortfall, for}` with the lovelace missing, for `transaction` or `collateral`
  * (and `assets` where those are missing); `too_large` `{what, size, limit}` with `what` one of `bytes`, `memory`, `steps`, `inputs`;
- * `script_refused` `{logs}`; `unreadable` `{outputs}` with the `refKey`s of the inputs that the machine for scripts cannot read.
+ * `script_refused` `{logs}`; `not_evaluated` `{errors}`, which the ledger has of it (`CollectErrors`), where scripts cannot be run on it.
  */
-export type BalanceFailure = Failure<"not_enough_money" | "too_large" | "script_refused" | "unreadable">;
+export type BalanceFailure = Failure<"not_enough_money" | "too_large" | "script_refused" | "not_evaluated">;
 
 /** Units by what the redeemer is for (`subjectOf`): its index may change with the inputs. */
 export type UnitsOf = ReadonlyMap<string, Units>;

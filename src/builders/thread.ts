@@ -26,7 +26,7 @@ import type { JobFailure, JobInput, JobName, JobValue, Order, Report } from "#sr
 
 type Handlers = { [J in JobName]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
 
-/** The script machine, loaded when first asked for: it takes a second and 200 MB. */
+/** What evaluates scripts, loaded when first asked for: threads that derive keys do without. */
 const scripts = () => import("#src/plutus/evaluate.ts");
 
 /** A build of an update, with the facts opened. */

@@ -47,7 +47,7 @@ export const walletBuildJobs: Handlers = {
   },
   async balance(input) {
     const { parameters, slots } = input;
-    // The script machine takes a second and 200 MB to load: only where a script runs.
+    // The machine is loaded only where a script runs.
     const evaluator = runsScripts(input) ? await import("#src/plutus/evaluate.ts") : undefined;
     return balanceTransaction(
       input,

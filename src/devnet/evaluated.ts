@@ -1,7 +1,7 @@
 /**
  * Phase 2 remembered.
  *
- * Hypothesis: what scripts say is a function of the whole transaction and of the cost models, because a reference to an output names
+ * Hypothesis: what scripts say is a function of the whole transaction, of the protocol version and of the cost models, because a reference to an output names
  * the transaction that made it by its hash. So one evaluation serves the mempool, every judgement anew, and a return after a rollback.
  */
 import { hash256 } from "#src/cardano/hash.ts";
@@ -14,10 +14,10 @@ const KEPT = 2_000;
 export function remembering(evaluate: Evaluate): Evaluate {
   const byModels = new WeakMap<object, Map<string, Promise<Evaluation>>>();
   return (input) => {
-    const { costModels } = input.parameters;
+    const { costModels, protocolVersion: { major } } = input.parameters;
     const known = byModels.get(costModels) ?? new Map<string, Promise<Evaluation>>();
     byModels.set(costModels, known);
-    const key = hash256(input.transaction);
+    const key = `${major} ${hash256(input.transaction)}`;
     const before = known.get(key);
     if (before) return before;
     const asked = evaluate(input);

@@ -1,12 +1,10 @@
 /** Which scripts a transaction needs, and which it has. */
-import type { Credential } from "#src/cardano/address.ts";
 import type { RedeemerPointer } from "#src/cardano/failure.ts";
-import { policyOf } from "#src/cardano/value.ts";
+import { refKey } from "#src/cardano/output.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
-import { certificateWitness } from "#src/cardano/conway/certificate.ts";
-import { policyOfAction } from "#src/cardano/conway/governance.ts";
 import type { PlutusScript, Script } from "#src/cardano/conway/script.ts";
-import { type Input, paymentCredential, scriptOf } from "#src/ledger/inputs.ts";
+import { type Input, scriptOf } from "#src/ledger/inputs.ts";
+import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
 
 /** A script that must agree, and to what. */
 export interface ScriptUse extends RedeemerPointer {
@@ -44,25 +42,11 @@ export function scriptsOf(
 
 /** Everything that a script must agree to (ledger: `getConwayScriptsNeeded`). */
 function scriptsNeeded(body: Body, inputs: readonly Input[]): readonly ScriptUse[] {
-  const uses: ScriptUse[] = [];
-  const need = (purpose: ScriptUse["purpose"], index: number, credential: Credential | undefined) => {
-    if (credential?.kind === "script") uses.push({ purpose, index, script: credential.hash });
-  };
-  for (const { ref, address } of inputs) need("spend", body.inputs.indexOf(ref), paymentCredential(address));
-  policies(body).forEach((hash, index) => need("mint", index, { kind: "script", hash }));
-  body.certificates.forEach((certificate, index) => need("cert", index, certificateWitness(certificate)));
-  body.withdrawals.forEach(({ account }, index) => need("reward", index, account.credential));
-  body.voters.forEach(({ credential }, index) => need("vote", index, credential));
-  body.proposals.forEach(({ action }, index) => {
-    const policy = policyOfAction(action);
-    if (policy !== undefined) need("propose", index, { kind: "script", hash: policy });
+  const resolved = new Map(inputs.map(({ ref, output }) => [refKey(ref), output]));
+  return allTargets(body).flatMap(([pointer, target]) => {
+    const script = scriptHashOf(target, resolved);
+    return script === undefined ? [] : [{ ...pointer, script }];
   });
-  return uses;
-}
-
-/** Policies of what is minted or burned, in order. */
-function policies({ mint }: Body): readonly string[] {
-  return [...new Set([...mint.keys()].map(policyOf))].sort();
 }
 
 /** Plutus scripts that run, each once. */

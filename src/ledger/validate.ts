@@ -22,7 +22,6 @@ import { checkLedger } from "#src/ledger/rules/ledger.ts";
 import { checkMetadata } from "#src/ledger/rules/metadata.ts";
 import { checkIntegrity, checkRedeemers } from "#src/ledger/rules/redeemers.ts";
 import { checkScripts } from "#src/ledger/rules/scripts.ts";
-import { checkTranslation } from "#src/ledger/rules/translation.ts";
 import { checkUtxo, type LookedUp } from "#src/ledger/rules/utxo.ts";
 import { checkPhase2 } from "#src/ledger/rules/utxos.ts";
 import { scriptsOf } from "#src/ledger/scripts.ts";
@@ -78,8 +77,6 @@ export async function validate(
   );
   if (failures.length > 0) return refuse(failures);
 
-  const untold = checkTranslation(body, inputs, references, scripts, parameters);
-  if (untold.length > 0) return refuse(untold);
   const utxos = [...inputs, ...references, ...collateral].map(({ ref, output }) => ({ ref, output }));
   const phase2 = await checkPhase2(tx, utxos, scripts, parameters, evaluate, slots);
   if (phase2.length > 0) return refuse(phase2);

@@ -1,105 +1,93 @@
 /**
- * Phase 2 with scalus, a Plutus machine in JavaScript. Loading it costs about a second and 100 MB, so only the threads that
- * evaluate (and tests) import this module; all others are given an `Evaluate`.
+ * Phase 2: the scripts of a transaction run on what the ledger shows them. Only threads that evaluate (and tests) import this module, for a
+ * script may take seconds; all others are given an `Evaluate`.
  */
-import scalus from "scalus";
-import { concat, fromHex } from "#src/base/bytes.ts";
-import { type Encodable, encode, head } from "#src/cardano/cbor.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
-import { canonicalOutput, canonicalTransaction } from "#src/plutus/canonical.ts";
-import { type Evaluation, type EvaluationInput, PURPOSES, type RedeemerUnits } from "#src/plutus/types.ts";
-
-const { Scalus, SlotConfig } = scalus;
-
-/** Names of scalus for the purposes, in the order of `PURPOSES`. */
-const TAGS = ["Spend", "Mint", "Cert", "Reward", "Voting", "Proposing"];
+import { CborError } from "#src/cardano/cbor.ts";
+import type { RedeemerPointer } from "#src/cardano/failure.ts";
+import { describeFailure } from "#src/cardano/failureText.ts";
+import { readTransaction } from "#src/cardano/conway/transaction.ts";
+import { refKey } from "#src/cardano/output.ts";
+import type { Units } from "#src/cardano/parameters.ts";
+import { collectScripts, type ScriptRun } from "#src/plutus/context/collect.ts";
+import { posixTime } from "#src/plutus/context/interval.ts";
+import { evaluate, isUnit, type Outcome } from "#src/plutus/machine/evaluate.ts";
+import type { Evaluation, EvaluationInput, RedeemerUnits, ScriptRefusal } from "#src/plutus/types.ts";
+import { flatOf } from "#src/plutus/wellFormed.ts";
 
 /**
- * Runs every script of a transaction and gives the units each redeemer took. The redeemers' own units set no limit. A script that
- * errors is `refused`, with what it traced; everything else that stops the machine is `unreadable`: an input that is not among `utxos`,
- * a missing redeemer, bytes that it does not read. Never throws.
+ * How many times the units of a transaction its scripts may take together where they are measured: so far, who builds learns by how much a
+ * transaction is too large.
  */
+const MEASURED_TIMES = 4n;
+
+/** Runs every script of a transaction and gives the units that each redeemer took. Never throws. */
 export function evaluateScripts(input: EvaluationInput): Evaluation {
-  const { transaction, utxos } = input;
+  const { transaction, utxos, parameters: { protocolVersion, costModels }, slots } = input;
+  const read = readTransaction(transaction);
+  if (!read.ok) return { ok: false, kind: "undecodable", message: read.error.message };
   try {
-    return { ok: true, redeemers: run(canonicalTransaction(transaction), utxos, input).map(units) };
+    const collected = collectScripts({
+      transaction: read.value,
+      resolved: new Map(utxos.map(({ ref, output }) => [refKey(ref), output])),
+      time: posixTime(slots),
+      protocolMajor: protocolVersion.major,
+      costModels,
+    });
+    if (collected.ok) return runAll(collected.value, input);
+    const errors = collected.error;
+    return { ok: false, kind: "not_collected", message: describeFailure({ name: "CollectErrors", errors }), errors };
   } catch (error) {
-    const message = messageOf(error);
-    const logs = logsOf(error);
-    if (logs) return { ok: false, kind: "refused", message, logs };
-    return { ok: false, kind: "unreadable", message, outputs: unreadable(utxos, input).map(({ ref }) => ref) };
+    if (!(error instanceof CborError)) throw error;
+    return { ok: false, kind: "undecodable", message: `an output behind an input is not read: ${error.message}` };
   }
 }
 
-function run(
-  transaction: Uint8Array,
-  utxos: readonly Utxo[],
-  { parameters, slots }: Pick<EvaluationInput, "parameters" | "slots">,
-) {
-  return Scalus.evalPlutusScripts(
-    transaction,
-    utxoMap(utxos),
-    new SlotConfig(slots.zeroTime, slots.zeroSlot, slots.slotLength),
-    [0, 1, 2].map((language) => (parameters.costModels.get(language) ?? []).map(Number)),
-  );
-}
-
-/** Outputs that are tried together. */
-const GROUP = 16;
-
-/** Those of some outputs that the machine cannot read. */
-function unreadable(utxos: readonly Utxo[], input: EvaluationInput): readonly Utxo[] {
-  const found: Utxo[] = [];
-  for (let at = 0; at < utxos.length; at += GROUP) {
-    const group = utxos.slice(at, at + GROUP);
-    if (!areRead(group, input)) found.push(...group.filter((utxo) => !areRead([utxo], input)));
+function runAll(
+  runs: readonly ScriptRun[],
+  { parameters: { protocolVersion: { major }, maxTxUnits }, limited = false }: EvaluationInput,
+): Evaluation {
+  const redeemers: RedeemerUnits[] = [];
+  let left: Units = { memory: maxTxUnits.memory * MEASURED_TIMES, steps: maxTxUnits.steps * MEASURED_TIMES };
+  for (const { redeemer, script: { bytes, language }, args, costModel } of runs) {
+    const { purpose, index } = redeemer;
+    const limit = limited ? redeemer.units : left;
+    const flat = flatOf(bytes, language);
+    if (!flat) return refused(`the script for ${name(redeemer)} is no program`, []);
+    const outcome = evaluate(flat, args, { language, protocolMajor: major, costModel }, limit);
+    left = { memory: left.memory - outcome.spent.memory, steps: left.steps - outcome.spent.steps };
+    if (!outcome.ok && outcome.kind === "budget" && !limited) {
+      return {
+        ok: false,
+        kind: "over_limit",
+        message: `the script for ${name(redeemer)} takes more units than any transaction has`,
+        units: {
+          memory: maxTxUnits.memory * MEASURED_TIMES - left.memory,
+          steps: maxTxUnits.steps * MEASURED_TIMES - left.steps,
+        },
+      };
+    }
+    const problem = problemOf(outcome, language, limit);
+    if (problem) return refused(`the script for ${name(redeemer)} ${problem}`, outcome.logs);
+    redeemers.push({ purpose, index, units: outcome.spent });
   }
-  return found;
+  return { ok: true, redeemers };
 }
 
-/** Whether the machine reads outputs: it is given a transaction that spends one of them and runs no script. */
-function areRead(utxos: readonly Utxo[], input: EvaluationInput): boolean {
-  const { txHash, index } = utxos[0]!.ref;
-  const body = new Map<Encodable, Encodable>([[0, [[fromHex(txHash), index]]], [1, []], [2, 0]]);
-  try {
-    run(encode([body, new Map(), true, null]), utxos, input);
-    return true;
-  } catch {
-    return false;
+function name({ purpose, index }: RedeemerPointer): string {
+  return `${purpose} ${index}`;
+}
+
+/** Why a run is a failure of its script; undefined where it is none. */
+function problemOf(outcome: Outcome, language: 1 | 2 | 3, { memory, steps }: Units): string | undefined {
+  if (outcome.ok) {
+    return language < 3 || isUnit(outcome.value)
+      ? undefined
+      : "does not come to the unit, as those of Plutus V3 have to";
   }
+  if (outcome.kind !== "budget") return `fails: ${outcome.message}`;
+  return `takes more than the ${memory} memory and ${steps} steps that its redeemer allows`;
 }
 
-/** CBOR of `{* transaction_input => transaction_output}`; an output given twice (an input that is also collateral) goes in once. */
-function utxoMap(utxos: readonly Utxo[]): Uint8Array {
-  const entries = new Map(utxos.map((utxo) => [refKey(utxo.ref), utxo]));
-  const parts = [head(5, entries.size)];
-  for (const { ref, output } of entries.values()) {
-    parts.push(encode([fromHex(ref.txHash), ref.index]), canonicalOutput(output));
-  }
-  return concat(...parts);
-}
-
-function units(redeemer: InstanceType<typeof Scalus.Redeemer>): RedeemerUnits {
-  const purpose = PURPOSES[TAGS.indexOf(redeemer.tag)];
-  if (purpose === undefined) throw new TypeError(`a redeemer for ${redeemer.tag}`);
-  return {
-    purpose,
-    index: redeemer.index,
-    units: { memory: BigInt(redeemer.budget.memory), steps: BigInt(redeemer.budget.steps) },
-  };
-}
-
-function messageOf(error: unknown): string {
-  const message = error instanceof Error || hasMessage(error) ? error.message : String(error);
-  return message || "the machine says nothing about it";
-}
-
-function hasMessage(error: unknown): error is { message: string } {
-  return typeof error === "object" && error !== null && "message" in error && typeof error.message === "string";
-}
-
-/** What a failing script traced; undefined for every other error: only scalus' error of a script has logs. */
-function logsOf(error: unknown): readonly string[] | undefined {
-  if (typeof error !== "object" || error === null || !("logs" in error) || !Array.isArray(error.logs)) return undefined;
-  return error.logs.map(String);
+function refused(message: string, logs: readonly string[]): ScriptRefusal {
+  return { ok: false, kind: "refused", message, logs };
 }

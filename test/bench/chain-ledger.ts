@@ -1,6 +1,6 @@
 /**
  * Transactions a second through the ledger: each is decoded, judged by every rule, its scripts run for real, and what it changes is
- * applied; in one thread. Beside it the emulator of scalus, which runs on the same machine for scripts, with the same transactions.
+ * applied; in one thread. Beside it the emulator of scalus, with the same transactions.
  */
 import process from "node:process";
 import scalus from "scalus";

@@ -5,8 +5,7 @@
  * What a request takes of a transaction is known but for a few bytes before it is built, and what it takes of the execution limits only
  * afterwards. So the room for requests is reckoned, tried, and set right by what the transaction turned out to take.
  */
-import { type Failure, ok, type Result } from "#src/base/result.ts";
-import { refKey } from "#src/cardano/output.ts";
+import { ok, type Result } from "#src/base/result.ts";
 import type { Measure } from "#src/balance/balance.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
 import {
@@ -52,8 +51,6 @@ export function buildBatch(input: UpdateInput, facts: Forestry, measure: Measure
       if (!left.some(({ code }) => code === "no_room")) break;
       fits = room;
       room = Math.min(bytes + parameters.maxTxSize - built.value.size, (room + over) / 2);
-    } else if (built.error.code === "requests_fail") {
-      return batchOfOthers(input, requestsOf(built.error), facts, measure);
     } else {
       if (built.error.code !== "too_large") return best ?? built;
       best ??= built;
@@ -62,24 +59,6 @@ export function buildBatch(input: UpdateInput, facts: Forestry, measure: Measure
     }
   }
   return best!;
-}
-
-/** The batch without requests that cannot be part of any. */
-function batchOfOthers(
-  input: UpdateInput,
-  culprits: readonly RefusedRequest[],
-  facts: Forestry,
-  measure: Measure,
-): Result<BuiltBatch, UpdateFailure> {
-  const refs = new Set(culprits.map(({ request }) => request));
-  const requests = input.requests.filter(({ ref }) => !refs.has(refKey(ref)));
-  const built = buildBatch({ ...input, requests }, facts, measure);
-  if (built.ok) return ok({ ...built.value, left: [...culprits, ...built.value.left] });
-  return built.error.code === "requests_fail" ? requestsFail([...culprits, ...requestsOf(built.error)]) : built;
-}
-
-function requestsOf({ details }: Failure): readonly RefusedRequest[] {
-  return (details as { readonly requests: readonly RefusedRequest[] }).requests;
 }
 
 /** How much of what was too large would have fitted, by the limit that it broke. */

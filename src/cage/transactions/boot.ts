@@ -10,14 +10,7 @@ import { atLeast } from "#src/balance/output.ts";
 import { inOrder } from "#src/balance/select.ts";
 import { EMPTY_ROOT, encodeState, tokenName } from "#src/cage/datum.ts";
 import { mintData } from "#src/cage/redeemer.ts";
-import {
-  type BuildFailure,
-  type BuildInput,
-  type Built,
-  finish,
-  passingOverUnreadable,
-  requester,
-} from "#src/cage/transactions/common.ts";
+import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
 
 /** A boot, and the id that its token will have. */
 export interface BuiltBoot extends Built {
@@ -29,10 +22,6 @@ const NO_OUTPUT: OutRef = { txHash: "00".repeat(32), index: 0 };
 
 /** Builds the transaction that creates a token owned by the payment key of the address. */
 export function buildBoot(input: BuildInput, measure: Measure): Result<BuiltBoot, BuildFailure> {
-  return passingOverUnreadable(input, (readable) => boot(readable, measure));
-}
-
-function boot(input: BuildInput, measure: Measure): Result<BuiltBoot, BuildFailure> {
   const owner = requester(input);
   if (!owner.ok) return owner;
   const { script, network, parameters, address } = input;

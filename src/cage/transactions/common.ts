@@ -4,7 +4,7 @@
  */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, readAddressHex } from "#src/cardano/address.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import { balance, type Balanced, type BalanceFailure, type Measure, type Skeleton } from "#src/balance/balance.ts";
 import type { Candidate } from "#src/balance/select.ts";
@@ -99,31 +99,6 @@ export function measuring(
 /** What a build says of its transaction beside what all of them have. */
 export type Doing = Pick<Skeleton, "inputs" | "outputs" | "redeemers"> & Partial<Skeleton>;
 
-/**
- * A build, and where something is `unreadable`, another one without those outputs of the address: anybody can send outputs to an address that
- * the machine for scripts does not read.
- */
-export function passingOverUnreadable<I extends Pick<BuildInput, "available">, T, F extends Failure>(
-  input: I,
-  build: (input: I) => Result<T, F>,
-): Result<T, F> {
-  const first = build(input);
-  for (let built = first, left = input;;) {
-    if (built.ok) return built;
-    const unreadable = unreadableOutputs(built.error);
-    const available = left.available.filter(({ utxo }) => !unreadable.has(refKey(utxo.ref)));
-    // what is spent in any case is unreadable: the first failure named everything
-    if (available.length === left.available.length) return unreadable.size > 0 ? first : built;
-    left = { ...left, available };
-    built = build(left);
-  }
-}
-
-/** `refKey` of the outputs that a failure says are `unreadable`. */
-export function unreadableOutputs({ code, details }: Failure): ReadonlySet<string> {
-  return new Set(code === "unreadable" ? (details as { readonly outputs: readonly string[] }).outputs : []);
-}
-
 /** Finishes a transaction that the address signs. */
 export function finish(
   input: BuildInput,
@@ -131,7 +106,7 @@ export function finish(
   doing: Doing,
   measure: Measure,
 ): Result<Built, BalanceFailure> {
-  const { script, reference, address, parameters } = input;
+  const { script, reference, address, available, parameters } = input;
   const until = validTo(input);
   const runs = doing.redeemers.length > 0;
   const skeleton: Skeleton = {
@@ -141,10 +116,7 @@ export function finish(
     validTo: until,
     ...doing,
   };
-  const balanced = passingOverUnreadable(
-    input,
-    ({ available }) => balance(skeleton, { address, available }, parameters, measure),
-  );
+  const balanced = balance(skeleton, { address, available }, parameters, measure);
   return balanced.ok ? ok(built(balanced.value, until, address)) : balanced;
 }
 

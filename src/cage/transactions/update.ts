@@ -22,13 +22,7 @@ import { takesCrowns } from "#src/cage/script.ts";
 import { behindCrown, CROWN_BYTES, crownOf } from "#src/forestry/crown.ts";
 import type { Proof } from "#src/forestry/proof.ts";
 import type { Change, Forestry, Refusal } from "#src/forestry/trie.ts";
-import {
-  type BuildFailure,
-  type BuildInput,
-  type Built,
-  finish,
-  unreadableOutputs,
-} from "#src/cage/transactions/common.ts";
+import { type BuildFailure, type BuildInput, type Built, finish } from "#src/cage/transactions/common.ts";
 import { nextState, type OwnedState, ownedState } from "#src/cage/transactions/state.ts";
 
 export interface UpdateInput extends BuildInput {
@@ -56,8 +50,8 @@ export interface BuiltUpdate extends Built {
 
 /**
  * Why one request cannot be applied. `fact_…`: after the requests before it the key is there already, is missing, or has another value;
- * `other_token`: it is no request of this token; `not_applicable`: it holds assets or a script, less than its fee and refund take, or
- * what the script machine cannot read; `no_room`: what the transaction applies already leaves too little of it; `out_of_order`: the
+ * `other_token`: it is no request of this token; `not_applicable`: it holds assets or a script, or less than its fee and refund take;
+ * `no_room`: what the transaction applies already leaves too little of it; `out_of_order`: the
  * ledger would apply it before an older request of its key; `older_waits`: an older request of its key has no room or is out of order.
  */
 export type RequestReason =
@@ -308,7 +302,7 @@ export function buildWalked(
   { owner, token, state }: OwnedState,
   { taken, root, crown }: Walked,
   measure: Measure,
-): Result<BuiltUpdate, BuildFailure | Failure<"requests_fail">> {
+): Result<BuiltUpdate, BuildFailure> {
   const contribute = encodeData(spendData({ type: "contribute" }));
   const actions = taken.map(({ proof }): Action => ({
     type: "apply",
@@ -323,16 +317,8 @@ export function buildWalked(
       ...taken.map(({ utxo: { ref } }) => ({ for: { purpose: "spend" as const, ref }, data: contribute })),
     ],
   }, measure);
-  if (built.ok) return ok({ ...built.value, root, applied: taken.map(({ utxo }) => refKey(utxo.ref)) });
-  const unreadable = unreadableOutputs(built.error);
-  const culprits = taken.map(({ utxo }) => refKey(utxo.ref)).filter((request) => unreadable.has(request));
-  return culprits.length === 0 ? built : requestsFail(culprits.map((request) => ({ request, ...UNREADABLE.error })));
+  return built.ok ? ok({ ...built.value, root, applied: taken.map(({ utxo }) => refKey(utxo.ref)) }) : built;
 }
-
-const UNREADABLE = fail(
-  "not_applicable",
-  "The machine for scripts cannot read the request's output; only its owner can take it back.",
-);
 
 function requestOf({ script }: UpdateInput, token: string, { output }: Utxo): Result<Request, Failure<RequestReason>> {
   const datum = output.datum && decodeDatum(output.datum);

@@ -2,7 +2,7 @@
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
+import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { type Redeemer, subjectOf, transactionHash } from "#src/cardano/transaction.ts";
 import type { Value } from "#src/cardano/value.ts";
 import { FREE_ROUNDS, type Measure, unitsOf } from "#src/balance/balance.ts";
@@ -56,16 +56,7 @@ export function balanceTransaction(asked: BalanceInput, measure: Measure): Resul
     const { transaction, collateral } = settled.framed;
     const used = [...all, ...references, ...collateral?.inputs ?? []];
     const run = measure(transaction, used);
-    if (!run.ok && run.kind === "unreadable") {
-      // All coins that cannot be read are found at once: there may be hundreds of them.
-      const whole = measure(transaction, [...used, ...input.means.coins.map(({ utxo }) => utxo)]);
-      const left = withoutCoins(input, !whole.ok && whole.kind === "unreadable" ? whole.outputs : run.outputs);
-      if (left) return balanceTransaction(left, measure);
-      return fail("bad_request", `The scripts cannot be evaluated, because something is not readable: ${run.message}`);
-    }
-    if (!run.ok) {
-      return fail("redeemer_script_failure", `A script refuses the transaction: ${run.message}`, { logs: run.logs });
-    }
+    if (!run.ok) return unmeasured(run);
     const refs = all.map(({ ref }) => ref);
     units = unitsOf(
       { ...indexed(partial.scanned, refs), redeemers: settled.framed.redeemers },
@@ -79,12 +70,22 @@ export function balanceTransaction(asked: BalanceInput, measure: Measure): Resul
   }
 }
 
-/** Without coins that the machine for scripts cannot read, which anybody can send to a wallet; undefined where none of them is a coin. */
-function withoutCoins(input: BalanceInput, unreadable: readonly OutRef[]): BalanceInput | undefined {
-  const refs = new Set(unreadable.map(refKey));
-  const coins = input.means.coins.filter(({ utxo }) => !refs.has(refKey(utxo.ref)));
-  return coins.length === input.means.coins.length ? undefined : { ...input, means: { ...input.means, coins } };
+/** Why there are no units. */
+function unmeasured(
+  run: Extract<ReturnType<Measure>, { readonly ok: false }>,
+): Extract<Result<never, BalanceTxFailure>, { readonly ok: false }> {
+  switch (run.kind) {
+    case "refused":
+      return fail("redeemer_script_failure", `A script refuses the transaction: ${run.message}`, { logs: run.logs });
+    case "over_limit":
+      return { ok: false, error: tooBig };
+    default:
+      return fail("bad_request", `The scripts cannot be run on the transaction: ${run.message}`);
+  }
 }
+
+/** It cannot be shown inline datums (`InlineDatumsNotSupported`), and anybody can send a wallet a coin with one. */
+const PLUTUS_V1 = 0;
 
 function draft(input: BalanceInput, resolved: Resolved, units: UnitsOf) {
   const { means, parameters, seed } = input;
@@ -92,7 +93,8 @@ function draft(input: BalanceInput, resolved: Resolved, units: UnitsOf) {
   const known = knownScripts(means.scripts);
   const carried = knownScripts(partial.natives);
   const spent = new Set(inputs.map(({ ref }) => refKey(ref)));
-  const coins = means.coins.filter(({ utxo }) => !spent.has(refKey(utxo.ref))).filter(isSpendable(known));
+  const coins = means.coins.filter(({ utxo }) => !spent.has(refKey(utxo.ref))).filter(isSpendable(known))
+    .filter(({ utxo }) => !languages.has(PLUTUS_V1) || !utxo.output.datum);
   const redeemers = resolved.redeemers.map((redeemer) => ({
     ...redeemer,
     units: units.get(subjectOf(redeemer.for)) ?? FIRST_GUESS,

@@ -23,7 +23,7 @@ const nothing: Skeleton = { inputs: [], outputs: [], redeemers: [], references: 
 const unused: Measure = () => {
   throw new Error("no script to run");
 };
-const scalus: Measure = (transaction, utxos) => evaluateScripts({ transaction, utxos, parameters, slots });
+const machine: Measure = (transaction, utxos) => evaluateScripts({ transaction, utxos, parameters, slots });
 const cage = scriptAddress(0, plutusHash(3, agrees)).hex;
 const argument = encodeData(constr(0, 1n));
 
@@ -159,7 +159,7 @@ describe("scripts", () => {
       outputs: [{ address: cage, value: lovelace(4_000_000n) }],
       requiredSigners: [alice.key],
     };
-    const built = must(pay(wallet, skeleton, scalus, alice.enterprise));
+    const built = must(pay(wallet, skeleton, machine, alice.enterprise));
     const sound = expectSound(signed(built.transaction, alice), [...wallet, ...skeleton.inputs], parameters);
     expect(sound.fee).toBe(sound.least);
     expect(built.collateral).toEqual(wallet);
@@ -171,12 +171,12 @@ describe("scripts", () => {
     const wallet = [coin(alice.base, 3_000_000n), coin(alice.base, 7_000_000n)];
     const skeleton = caged(15);
     const built = must(
-      pay(wallet, { ...skeleton, outputs: [{ address: bob.base, value: lovelace(37_000_000n) }] }, scalus),
+      pay(wallet, { ...skeleton, outputs: [{ address: bob.base, value: lovelace(37_000_000n) }] }, machine),
     );
     const known = [...wallet, ...skeleton.inputs];
     const sound = expectSound(signed(built.transaction, alice), known, parameters);
     expect(sound.fee).toBe(sound.least);
-    const run = scalus(built.transaction, known);
+    const run = machine(built.transaction, known);
     if (!run.ok) throw new Error(run.message);
     expect(run.redeemers).toHaveLength(15);
     expect(run.redeemers.reduce((sum, { units }) => sum + units.steps, 0n)).toBe(built.units.steps);
@@ -185,22 +185,22 @@ describe("scripts", () => {
   test("what scripts release pays the fee, but collateral needs an output of a key", () => {
     const skeleton = caged(2);
     const wallet = [coin(alice.base, 900_000n)];
-    const built = must(pay(wallet, skeleton, scalus));
+    const built = must(pay(wallet, skeleton, machine));
     expect(built.inputs).toEqual(skeleton.inputs);
     expectSound(signed(built.transaction, alice), [...wallet, ...skeleton.inputs], parameters);
-    expect(pay([], skeleton, scalus)).toMatchObject({
+    expect(pay([], skeleton, machine)).toMatchObject({
       error: { code: "not_enough_money", details: { for: "collateral" } },
     });
   });
 
   test("the shortfall of a script transaction counts its units and suffices", () => {
     const skeleton = { ...caged(1), outputs: [{ address: bob.base, value: lovelace(9_000_000n) }] };
-    const refused = pay([coin(alice.base, 3_000_000n)], skeleton, scalus);
+    const refused = pay([coin(alice.base, 3_000_000n)], skeleton, machine);
     if (refused.ok) throw new Error("paid");
     const { shortfall } = refused.error.details as { shortfall: bigint };
     const enough = [coin(alice.base, 3_000_000n + shortfall)];
     const sound = expectSound(
-      signed(must(pay(enough, skeleton, scalus)).transaction, alice),
+      signed(must(pay(enough, skeleton, machine)).transaction, alice),
       [...enough, ...skeleton.inputs],
       parameters,
     );
@@ -213,7 +213,7 @@ describe("scripts", () => {
     const published = utxo({ address: bob.base, value: lovelace(20_000_000n), script: encode([3, agrees]) });
     const read = { ...carried, scripts: [], references: [published] };
     const known = [...wallet, ...carried.inputs, published];
-    const built = must(pay(wallet, read, scalus));
+    const built = must(pay(wallet, read, machine));
     const sound = expectSound(signed(built.transaction, alice), known, parameters);
     expect(sound.fee).toBe(sound.least);
     expect(scanTransaction(built.transaction).references).toEqual([published.ref]);
@@ -226,7 +226,7 @@ describe("scripts", () => {
       inputs: [input],
       redeemers: [{ for: { purpose: "spend", ref: input.ref }, data: argument }],
       scripts: [refuses],
-    }, scalus);
+    }, machine);
     expect(result).toMatchObject({ error: { code: "script_refused" } });
   });
 

@@ -69,7 +69,7 @@ function difference({ language, pointer, transaction, utxos, shown }: Probed, ma
   return shown instanceof Error ? shown.message : firstDifference(args.value, shown);
 }
 
-/** Gives what is evaluated to a function, along a transition that the Haskell ledger made. */
+/** Gives what scripts are run on to a function, along a transition that the Haskell ledger made. */
 async function follow({ slot, terms, before: { state }, events }: Transition, see: (input: EvaluationInput) => void) {
   let epochs = Math.floor(slot / terms.epochLength);
   let now = slot;
@@ -81,8 +81,9 @@ async function follow({ slot, terms, before: { state }, events }: Transition, se
       continue;
     }
     const verdict = await validate(state, event.cbor, event.slot, (input) => {
-      see(input);
-      return Promise.resolve(evaluateScripts(input));
+      const evaluation = evaluateScripts(input);
+      if (evaluation.ok || evaluation.kind !== "not_collected") see(input);
+      return Promise.resolve(evaluation);
     }, slots);
     if (verdict.ok !== event.accepted) return;
     if (verdict.ok) applyDelta(state, verdict.value);

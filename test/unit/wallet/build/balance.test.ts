@@ -240,25 +240,39 @@ it("evaluates once or seldom twice, however many coins there are to choose from"
   expect(runs).toBeLessThanOrEqual(3);
 });
 
-describe("what the machine for scripts does not read", () => {
-  const policy = plutusHash(3, agrees);
-  const minting = (outputs: readonly Encoded[]) =>
-    partial({ outputs, mint: new Map([[policy, 1n]]), scripts: [agrees] });
-  const redeemers = [{ purpose: "minting", data: unit, policy }] satisfies GivenRedeemer[];
+describe("what anybody may send to a wallet", () => {
+  const minting = (language: 1 | 3, script: Uint8Array, outputs: readonly Encoded[] = []) => {
+    const policy = plutusHash(language, script);
+    return {
+      transaction: carrying({ outputs, mint: new Map([[policy, 1n]]) }, language, [script]),
+      redeemers: [{ purpose: "minting", data: unit, policy }] satisfies GivenRedeemer[],
+    };
+  };
+  const gift = (datum: Uint8Array) => {
+    const output = encodeOutput({ address: addressAt(0), value: lovelace(40n * ada), datum });
+    return { utxo: { ref: newRef(), output: readOutput(decodeAll(output)) }, path: pathAt(0) };
+  };
 
-  it("is no money, where it is a coin", () => {
-    const datum = Uint8Array.from([...new Array<number>(5_000).fill(0x81), 5]);
-    const output = encodeOutput({ address: addressAt(0), value: lovelace(400n * ada), datum });
-    const gift = { utxo: { ref: newRef(), output: readOutput(decodeAll(output)) }, path: pathAt(0) };
+  it("is spent, however deeply its datum is nested", () => {
+    const deep = gift(Uint8Array.from([...new Array<number>(5_000).fill(0x81), 5]));
+    const { transaction, redeemers } = minting(3, agrees);
+    expect(balanced(transaction, meansOf([deep]), { redeemers }).spends).toEqual([deep.utxo.ref]);
+  });
+
+  it("is not spent beside Plutus V1 where it has an inline datum", () => {
+    const shown = gift(unit);
     const coin = ownCoin(1, 50n * ada);
-    for (const coins of [[gift, coin], [coin, gift]]) {
-      expect(balanced(minting([]), meansOf(coins), { redeemers }).spends).toEqual([coin.utxo.ref]);
+    const { transaction, redeemers } = minting(1, agreesWithTwo);
+    for (const coins of [[shown, coin], [coin, shown]]) {
+      const read = readTransaction(balanced(transaction, meansOf(coins), { redeemers }).transaction);
+      expect(read.ok && read.value.body.inputs).toEqual([coin.utxo.ref]);
     }
   });
 
-  it("is no script's refusal, where it is in the transaction", () => {
+  it("may be in odd encodings in the partial transaction too", () => {
     const odd = new Encoded(fromHex(`bf00583900${"11".repeat(56)}011a001e8480ff`));
-    expect(codeOf(minting([odd]), meansOf([ownCoin(1, 50n * ada)]), { redeemers })).toBe("bad_request");
+    const { transaction, redeemers } = minting(3, agrees, [odd]);
+    expect(codeOf(transaction, meansOf([ownCoin(1, 50n * ada)]), { redeemers })).toBe("balanced");
   });
 });
 
