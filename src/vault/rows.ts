@@ -57,7 +57,9 @@ const FREE = 5;
 const LONGEST_S = 900;
 
 /** Whole seconds until a passphrase may be tried again, by the database's clock. */
-const closedFor = (sql: Queries) => sql`ceil(greatest(0, extract(epoch from closed_until - now())))::int`;
+const closedFor = (sql: Queries) =>
+  // a key that was never closed has -infinity, which only PostgreSQL 17 and later subtract from
+  sql`case when closed_until > now() then ceil(extract(epoch from closed_until - now()))::int else 0 end`;
 
 /**
  * Counts a wrong passphrase: from the fifth in a row on it closes the key for 1 s, 2 s, 4 s … up to 15 minutes. Gives the seconds for

@@ -1,5 +1,7 @@
 /** The whole service on the PostgreSQL that is installed: with Debian's 15, the oldest that a start accepts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { OLDEST_POSTGRES } from "#src/store/server.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../support/arbor.ts";
@@ -42,5 +44,20 @@ describe.skipIf(native === undefined)("on an installed PostgreSQL", () => {
     await built("POST", `request-insert/${token}`, { key: "a", value: "1" });
     await built("GET", `update-token/${token}`);
     await until("the fact", async () => (await http(arbor.tokens, "GET", `/token/${token}/facts`)).body.a === "1");
+  });
+
+  test("a wallet is created, refuses a wrong passphrase, and pays", async () => {
+    const client = new WalletClient(arbor.wallets);
+    const passphrase = "Secure Passphrase";
+    const { id } = await client.create({ name: "W", mnemonic_sentence: newMnemonic(15), passphrase });
+    const [{ id: address }] = await client.addresses(id) as [{ id: string }];
+    expect((await http(arbor.devnet, "POST", "/faucet", { address, lovelace: 100_000_000 })).status).toBe(200);
+    await until("the money", async () => Number((await client.wallet(id)).balance.available.quantity) === 100_000_000);
+    const payments = [{ address: new User().address, amount: lovelace(2_000_000) }];
+    await expect(client.pay(id, { passphrase: "Another Passphrase", payments })).rejects.toMatchObject({ status: 403 });
+    const paid = await client.pay(id, { passphrase, payments });
+    await until("the payment", async () => (await client.transaction(id, paid.id)).status === "in_ledger");
+    await client.changePassphrase(id, { old_passphrase: passphrase, new_passphrase: "Another Passphrase" });
+    await client.pay(id, { passphrase: "Another Passphrase", payments });
   });
 });
