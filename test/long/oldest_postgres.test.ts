@@ -50,7 +50,7 @@ describe.skipIf(native === undefined)("on an installed PostgreSQL", () => {
     const client = new WalletClient(arbor.wallets);
     const passphrase = "Secure Passphrase";
     const { id } = await client.create({ name: "W", mnemonic_sentence: newMnemonic(15), passphrase });
-    const [{ id: address }] = await client.addresses(id) as [{ id: string }];
+    const address = (await client.addresses(id))[0]!.id;
     expect((await http(arbor.devnet, "POST", "/faucet", { address, lovelace: 100_000_000 })).status).toBe(200);
     await until("the money", async () => Number((await client.wallet(id)).balance.available.quantity) === 100_000_000);
     const payments = [{ address: new User().address, amount: lovelace(2_000_000) }];
