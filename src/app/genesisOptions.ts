@@ -5,6 +5,7 @@ import { reason } from "#src/base/log.ts";
 import { parseJson } from "#src/base/json.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { genesisDefaults, type GenesisOptions } from "#src/devnet/genesis.ts";
+import { mainnetParametersAt, type Major } from "#src/ledger/parameters.ts";
 import { overrideParameters } from "#src/devnet/parametersOverride.ts";
 import { MOST_POOLS } from "#src/devnet/pools.ts";
 
@@ -43,7 +44,11 @@ export const GENESIS_HELP = [
     `blocks that a rollback may undo, k (${securityParameter})`,
     "ARBOR_SECURITY_PARAMETER",
   ),
-  line("protocol-version N", `10 or 11 (${parameters.protocolVersion.major})`, "ARBOR_PROTOCOL_VERSION"),
+  line(
+    "protocol-version N",
+    `9, 10 or 11, with its cost models (${parameters.protocolVersion.major})`,
+    "ARBOR_PROTOCOL_VERSION",
+  ),
   line(
     "parameters FILE",
     "JSON of protocol parameters instead of mainnet's, by the names of GET /parameters ",
@@ -75,31 +80,35 @@ export function readGenesisOptions(
     maxSupply: lovelace("supply-ada"),
     reserves: lovelace("reserves-ada"),
     treasury: lovelace("treasury-ada"),
-    ...readParameters(text("parameters"), number("protocol-version", 10, 11), problem),
+    ...readParameters(text("parameters"), number("protocol-version", 9, 11) as Major | undefined, problem),
   });
 }
 
 function readParameters(
   file: string | undefined,
-  major: number | undefined,
+  major: Major | undefined,
   problem: (sentence: string) => void,
 ): Partial<Pick<GenesisOptions, "parameters" | "parametersSource">> {
   if (file === undefined && major === undefined) return {};
-  let chosen: Parameters = parameters;
-  let source = genesisDefaults.parametersSource;
+  const base = major === undefined ? parameters : mainnetParametersAt(major);
+  let chosen: Parameters = base;
+  let source = major === undefined ? genesisDefaults.parametersSource : `mainnet, protocol version ${major}`;
   if (file !== undefined) {
     try {
-      const read = overrideParameters(parameters, parseJson(readFileSync(file, "utf8")));
+      const json = parseJson(readFileSync(file, "utf8"));
+      const read = overrideParameters(base, json);
       if (!read.ok) problem(`--parameters ${file}: ${read.error.message.replace(/\.$/, "")}`);
-      else chosen = read.value;
+      else if (major !== undefined) chosen = { ...read.value, protocolVersion: base.protocolVersion };
+      else {
+        // the file may say the version, and the cost models that it leaves out are those of that version
+        const stated = mainnetParametersAt(read.value.protocolVersion.major as Major);
+        const again = overrideParameters(stated, json);
+        chosen = again.ok ? again.value : read.value;
+      }
     } catch (error) {
       problem(`--parameters ${file} was not read: ${reason(error)}`);
     }
     source += `; changed by ${path.basename(file)}`;
-  }
-  if (major !== undefined && major !== chosen.protocolVersion.major) {
-    chosen = { ...chosen, protocolVersion: { major, minor: 0 } };
-    source += `; protocol version ${major}`;
   }
   return { parameters: chosen, parametersSource: source };
 }

@@ -64,7 +64,7 @@ export const genesisDefaults: Omit<GenesisOptions, "genesisTime"> = {
   epochLength: 600,
   securityParameter: 2_160,
   parameters: mainnetParameters,
-  parametersSource: "mainnet, epoch 616, as scalus 0.17.0 carries them",
+  parametersSource: "mainnet, protocol version 11",
   maxSupply: 45_000_000_000n * ADA,
   reserves: 15_000_000_000n * ADA,
   treasury: 0n,

@@ -17,7 +17,7 @@ const units = z.strictObject({ memory: amount, steps: amount });
 const model = z.array(integer).min(1);
 
 const overrides = z.strictObject({
-  protocolVersion: z.strictObject({ major: z.int().min(10).max(11), minor: size }),
+  protocolVersion: z.strictObject({ major: z.int().min(9).max(11), minor: size }),
   feePerByte: amount,
   feeFixed: amount,
   maxTxSize: size,

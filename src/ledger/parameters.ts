@@ -1,13 +1,23 @@
 /**
- * Protocol parameters of mainnet at epoch 616, as the data inlined in scalus 0.17.0 has them: protocol version 10 and the
- * parameters that a devnet takes unless it is told otherwise.
+ * Protocol parameters of mainnet: what a devnet takes unless told otherwise. Save the protocol version and the cost models they are those of epoch
+ * 616, as the data inlined in scalus 0.17.0 has them.
  */
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { mainnetCostModels } from "#src/ledger/mainnetCostModels.ts";
 
-/** Today's mainnet parameters (epoch 616, source above). */
-export const mainnetParameters: Parameters = {
-  protocolVersion: { major: 10, minor: 0 },
+/** Major protocol versions of the Conway era. */
+export type Major = keyof typeof mainnetCostModels;
+
+/** Mainnet's parameters as of a protocol version. */
+export function mainnetParametersAt(major: Major): Parameters {
+  return {
+    ...SINCE_CHANG,
+    protocolVersion: { major, minor: 0 },
+    costModels: new Map(mainnetCostModels[major].map((model, language) => [language, model.map(BigInt)])),
+  };
+}
+
+const SINCE_CHANG: Omit<Parameters, "protocolVersion" | "costModels"> = {
   feePerByte: 44n,
   feeFixed: 155_381n,
   maxTxSize: 16_384,
@@ -34,5 +44,7 @@ export const mainnetParameters: Parameters = {
   maxTxUnits: { memory: 16_500_000n, steps: 10_000_000_000n },
   maxBlockUnits: { memory: 72_000_000n, steps: 20_000_000_000n },
   refScriptCostPerByte: { numerator: 15n, denominator: 1n },
-  costModels: new Map(mainnetCostModels.map((model, language) => [language, model.map(BigInt)])),
 };
+
+/** Today's: mainnet has protocol version 11 since 18 July 2026. */
+export const mainnetParameters: Parameters = mainnetParametersAt(11);

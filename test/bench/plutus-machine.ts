@@ -165,7 +165,7 @@ const ROUNDS = 5;
 
 /** Runs of our contract at the prices of protocol version 10, which every machine knows. */
 async function contract(run: Run): Promise<NonNullable<MachineFigures["contract"]>> {
-  const { mainnetParameters } = await import("#src/ledger/parameters.ts");
+  const { mainnetParametersAt } = await import("#src/ledger/parameters.ts");
   const { decodeProgram } = await import("#src/plutus/machine/flat.ts");
   const { evaluateProgram } = await import("#src/plutus/machine/evaluate.ts");
   const { apply, constant } = await import("#src/plutus/machine/term.ts");
@@ -174,7 +174,7 @@ async function contract(run: Run): Promise<NonNullable<MachineFigures["contract"
   const { encodeProgram } = await import("../support/flat_writer.ts");
   const { contractContexts, contractFlat } = await import("../support/contract_runs.ts");
   const program = decodeProgram(contractFlat(), 3, 10);
-  const model = mainnetParameters.costModels.get(2)!;
+  const model = mainnetParametersAt(10).costModels.get(2)!;
   // every step of the machine costs one, built-in functions nothing
   const counting = model.map((_, i) => [17, 19, 21, 23, 25, 27, 31, 193, 195].includes(i) ? 1n : 0n);
   const limit = { memory: 1n << 60n, steps: 1n << 60n };

@@ -170,8 +170,8 @@ test("GET /tip and /health", async () => {
 
 test("GET /parameters names its source", async () => {
   expect((await get("/parameters")).body).toMatchObject({
-    source: "mainnet, epoch 616, as scalus 0.17.0 carries them",
-    protocolVersion: { major: 10, minor: 0 },
+    source: "mainnet, protocol version 11",
+    protocolVersion: { major: 11, minor: 0 },
     feePerByte: 44,
     prices: { memory: { numerator: 577, denominator: 10_000 } },
     costModels: { PlutusV3: expect.arrayContaining([100_788]) },

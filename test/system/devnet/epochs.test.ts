@@ -15,7 +15,7 @@ import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { parametersToJson } from "#src/devnet/parametersJson.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { stakeSnapshots } from "#src/ledger/epoch/reads.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { mainnetParameters, mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { migrate } from "#src/store/migrations.ts";
 import {
   allLovelace,
@@ -268,21 +268,23 @@ test("epochs that come again after a rollback are told as they are then", async 
   expect(then.set - now.set).toBeGreaterThan(900_000n * ada);
 });
 
-test("protocol version 11 is what blocks state and what the ledger judges by", async () => {
-  const parameters = { ...mainnetParameters, protocolVersion: { major: 11, minor: 0 } };
+test.each(
+  [[9, "IncorrectDepositDELEG"], [10, "IncorrectDepositDELEG"], [11, "DepositIncorrectDELEG"]] as const,
+)("protocol version %i is what blocks state and what the ledger judges by", async (major, failure) => {
+  const parameters = mainnetParametersAt(major);
   const devnet = await start({ parameters, parametersSource: "a test" });
   const { blocks, post, get, rewards, until } = over(devnet);
   const address = readAddressHex(alice.base);
   if (!address.ok) throw new Error(address.error.message);
   await post("/faucet", { address: addressText(address.value), lovelace: 1_000_000_000_000 });
   await blocks(1);
-  expect(await get("/parameters")).toMatchObject({ source: "a test", protocolVersion: { major: 11 } });
+  expect(await get("/parameters")).toMatchObject({ source: "a test", protocolVersion: { major } });
   const [row] = await world.store.sql<{ major: number }[]>`select major from devnet_block order by height desc limit 1`;
-  expect(row!.major).toBe(11);
+  expect(row!.major).toBe(major);
   const wrong = [[7, [0, fromHex(alice.stake)], 3_000_000]];
   expect(await doing({ certificates: wrong, deposit: 3n * ada })).toMatchObject({
     outcome: "refused",
-    failures: expect.arrayContaining([expect.objectContaining({ name: "DepositIncorrectDELEG" })]),
+    failures: expect.arrayContaining([expect.objectContaining({ name: failure })]),
   });
   const pool = devnet.genesis.pools[0]!.id;
   const joining = [certificates.register(alice), certificates.delegate(alice, pool), certificates.abstain(alice)];

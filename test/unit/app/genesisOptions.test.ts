@@ -36,7 +36,7 @@ test("each option is in the help, with its variable", () => {
 
 test("what cannot be is said", () => {
   expect(genesis(["--epoch-slots", "0"])).toMatch(/--epoch-slots is a whole number from 1/);
-  expect(genesis(["--protocol-version", "12"])).toMatch(/from 10 to 11/);
+  expect(genesis(["--protocol-version", "12"])).toMatch(/from 9 to 11/);
   expect(genesis(["--pools", "101"])).toMatch(/from 0 to 100/);
   expect(genesis(["--parameters", path.join(folder, "none.json")])).toMatch(/none.json was not read/);
 });
@@ -44,10 +44,29 @@ test("what cannot be is said", () => {
 test("a file and a version change the parameters, and the source says so", async () => {
   const file = path.join(folder, "mine.json");
   await writeFile(file, '{"keyDeposit":3000000}');
-  expect(genesis(["--parameters", file, "--protocol-version", "11"])).toMatchObject({
-    parameters: { keyDeposit: 3_000_000n, protocolVersion: { major: 11 }, feePerByte: 44n },
-    parametersSource: "mainnet, epoch 616, as scalus 0.17.0 carries them; changed by mine.json; protocol version 11",
+  expect(genesis(["--parameters", file, "--protocol-version", "10"])).toMatchObject({
+    parameters: { keyDeposit: 3_000_000n, protocolVersion: { major: 10 }, feePerByte: 44n },
+    parametersSource: "mainnet, protocol version 10; changed by mine.json",
   });
   await writeFile(file, '{"keyDeposits":3000000}');
   expect(genesis(["--parameters", file])).toMatch(/keyDeposits"\.$/);
+});
+
+test("a protocol version, by option or in a file, brings its cost models", async () => {
+  const entries = (args: readonly string[]) => {
+    const chosen = genesis(args);
+    if (typeof chosen !== "object") throw new Error(chosen);
+    const { costModels, protocolVersion } = chosen.parameters!;
+    return [protocolVersion.major, ...[0, 1, 2].map((language) => costModels.get(language)!.length)];
+  };
+  const of = { 9: [9, 166, 175, 251], 10: [10, 166, 175, 297], 11: [11, 332, 332, 350] };
+  const file = path.join(folder, "version.json");
+  for (const [major, expected] of Object.entries(of)) {
+    expect(entries(["--protocol-version", major])).toEqual(expected);
+    await writeFile(file, `{"protocolVersion":{"major":${major},"minor":0}}`);
+    expect(entries(["--parameters", file])).toEqual(expected);
+    expect(entries(["--parameters", file, "--protocol-version", "10"])).toEqual(of[10]);
+  }
+  await writeFile(file, '{"protocolVersion":{"major":10,"minor":0},"costModels":{"PlutusV1":[1,2]}}');
+  expect(entries(["--parameters", file])).toEqual([10, 2, 175, 297]);
 });

@@ -8,7 +8,7 @@ import { canonical, genesisFiles } from "#src/devnet/genesisJson.ts";
 import { overrideParameters } from "#src/devnet/parametersOverride.ts";
 import { newPools } from "#src/devnet/pools.ts";
 import { ada, keptSettings, settingsLines } from "#src/devnet/settings.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { mainnetParameters, mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Pool } from "#src/ledger/state.ts";
 import { newGenesis as genesis, POOLS_URL as url } from "../../support/genesis.ts";
@@ -83,7 +83,7 @@ test("pools of a genesis are registered as the ledger reads it, and metadata kee
 test("settings are said in two lines, and what differs from them in one", () => {
   const of = genesis();
   expect(settingsLines(of)).toEqual([
-    "Devnet: epochs of 600 slots of 1000 ms (600 s), at most one block a slot; k 2160; protocol version 10.0",
+    "Devnet: epochs of 600 slots of 1000 ms (600 s), at most one block a slot; k 2160; protocol version 11.0",
     "Devnet began with 45,000,000,000 ada: reserves 15,000,000,000, treasury 0, 3 pools with 1,000,000 each, faucet 29,996,998,494",
   ]);
   expect(ada(1_234_567_890_120n)).toBe("1,234,567.89012");
@@ -91,7 +91,7 @@ test("settings are said in two lines, and what differs from them in one", () => 
   expect(keptSettings({ securityParameter: 5, url: "http://127.0.0.1:9" }, of)).toMatch(
     /k 2160 \(asked for: 5\); metadata of its pools at http:\/\/127.0.0.1:10000/,
   );
-  const parameters = { ...mainnetParameters, protocolVersion: { major: 11, minor: 0 } };
+  const parameters = mainnetParametersAt(10);
   expect(keptSettings({ parameters }, of)).toMatch(/protocol parameters of its beginning \(test\)/);
 });
 
@@ -121,7 +121,7 @@ test("a beginning is checked", () => {
 test("parameters are replaced by name, and what is no parameter is named", () => {
   const read = overrideParameters(mainnetParameters, {
     keyDeposit: 1,
-    protocolVersion: { major: 11, minor: 0 },
+    protocolVersion: { major: 10, minor: 0 },
     monetaryExpansion: { numerator: 1, denominator: 2 },
     costModels: { PlutusV3: [1, 2, 3] },
   });
@@ -130,7 +130,7 @@ test("parameters are replaced by name, and what is no parameter is named", () =>
     value: {
       ...mainnetParameters,
       keyDeposit: 1n,
-      protocolVersion: { major: 11, minor: 0 },
+      protocolVersion: { major: 10, minor: 0 },
       monetaryExpansion: { numerator: 1n, denominator: 2n },
       costModels: new Map([...mainnetParameters.costModels, [2, [1n, 2n, 3n]]]),
     },

@@ -1,9 +1,12 @@
-/** Certificates and withdrawals (rules CERTS, DELEG, POOL, GOVCERT) and what of proposals is judged. */
+/**
+ * Certificates and withdrawals (rules CERTS, DELEG, POOL, GOVCERT) and what of proposals is judged, by the names of protocol version 10; those of 11
+ * are in `version11.test.ts`.
+ */
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { ada, alice, bob, type Draft, type Person, tagged, World } from "../../support/draft.ts";
 import { agrees, plutusHash } from "../../support/scripts.ts";
@@ -31,7 +34,7 @@ const withdraw = (amount: bigint, more: Partial<Draft> = {}): Draft => ({
 type Case = [what: string, prepare: (world: World) => void, draft: Draft, failures: string[]];
 const judge = (cases: readonly Case[]) =>
   it.each(cases)("%s", async (_, prepare, draft, expected) => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     world.state.pools.set(pool, { certificate: new Uint8Array(), deposit: 500n * ada });
     prepare(world);
     expect(await world.failures({ inputs: [world.fund(alice.address, 900n * ada)], ...draft })).toEqual(expected);
@@ -86,7 +89,7 @@ describe("accounts", () => {
   ]);
 
   it("are rows, and gone when they are closed", async () => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     await world.apply(certify([register()], -DEPOSIT));
     expect(world.state.accounts.get(alice.account)).toEqual({ deposit: DEPOSIT, balance: 0n });
     expect(world.state.pots.deposits).toBe(DEPOSIT);
@@ -97,7 +100,7 @@ describe("accounts", () => {
   });
 
   it("of scripts are registered with the script", async () => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     const script: Encodable = [1, fromHex(plutusHash(3, agrees))];
     const draft: Draft = { certificates: [[7, script, DEPOSIT]], extra: -DEPOSIT };
     expect(await world.failures(draft)).toEqual(["MissingScriptWitnessesUTXOW"]);
@@ -141,7 +144,7 @@ describe("delegations", () => {
   ]);
 
   it("are kept in the account", async () => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     world.state.pools.set(pool, { certificate: new Uint8Array(), deposit: 0n });
     world.register(alice, { balance: 7n });
     await world.apply(certify([[10, of(alice), fromHex(pool), abstain]]));
@@ -177,7 +180,7 @@ describe("withdrawals", () => {
   ]);
 
   it("are made once", async () => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     rich(world);
     await world.apply(withdraw(5n * ada));
     expect(world.state.accounts.get(alice.account)?.balance).toBe(0n);
@@ -185,13 +188,13 @@ describe("withdrawals", () => {
   });
 
   it("need no vote before protocol version 10", async () => {
-    const world = new World({ ...mainnetParameters, protocolVersion: { major: 9, minor: 0 } });
+    const world = new World(mainnetParametersAt(9));
     world.register(alice, { balance: ada });
     expect(await world.failures(withdraw(ada))).toEqual([]);
   });
 
   it("of scripts need no vote, but the script", async () => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     const credential = { kind: "script" as const, hash: plutusHash(3, agrees) };
     world.state.accounts.set(credentialKey(credential), { deposit: DEPOSIT, balance: 3n });
     const draft: Draft = { withdrawals: [[fromHex(rewardAddress(0, credential).hex), 3n]] };
@@ -247,7 +250,7 @@ describe("stake pools", () => {
   ]);
 
   it("take back their retirement when they change", async () => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     await world.apply({ ...certify([pledge()], -500n * ada, all), inputs: [world.fund(alice.address, 600n * ada)] });
     expect(world.state.pools.get(cold)).toMatchObject({ deposit: 500n * ada, certificate: encode(pledge()) });
     await world.apply(certify([retire(12)], 0n, all));
@@ -294,7 +297,7 @@ describe("representatives and the committee", () => {
   ]);
 
   it("leave their delegators without one", async () => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     enrolled(world);
     world.register(alice, { drep: alice.account });
     world.register(bob, { drep: "abstain" });
@@ -330,14 +333,14 @@ describe("proposals", () => {
     ["pay accounts", propose([2, new Map([[bob.reward, 5n]]), null]), ["TreasuryWithdrawalReturnAccountsDoNotExist"]],
   ];
   it.each(cases)("%s", async (_, draft, expected) => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     world.register(alice);
     const inputs = [world.fund(alice.address, 200_000n * ada)];
     expect(await world.failures({ ...draft, inputs })).toEqual(expected);
   });
 
   it("and votes are signed for", async () => {
-    const world = new World();
+    const world = new World(mainnetParametersAt(10));
     world.state.dreps.set(alice.account, { deposit: 1n });
     const votes = new Map<Encodable, Encodable>([[
       [2, fromHex(alice.stakeHash)],

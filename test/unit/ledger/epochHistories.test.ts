@@ -31,6 +31,8 @@ const register = (person: Person, cost: bigint, pledge: bigint): Encodable =>
   poolCertificate(person.stakeHash, {
     cost,
     pledge,
+    // a VRF key is one pool's
+    vrf: people.indexOf(person),
     margin: { numerator: 1n, denominator: 20n },
     account: person.credential,
     owners: [person.stakeHash],

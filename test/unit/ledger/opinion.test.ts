@@ -8,12 +8,13 @@ import { concat, fromHex } from "#src/base/bytes.ts";
 import { encode, head } from "#src/cardano/cbor.ts";
 import { minFee } from "#src/balance/fee.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { ada, alice, asset, atScript, bob, datumHash, type Draft, output, World } from "../../support/draft.ts";
 import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/scripts.ts";
 
 const { Emulator, SlotConfig } = scalus;
+const parameters = mainnetParametersAt(10);
 
 /** What the emulator says of a transaction on the outputs of a world. */
 function ask(world: World, transaction: Uint8Array): { isSuccess: boolean; error?: string } {
@@ -55,7 +56,7 @@ describe("scalus agrees", () => {
       paid: 2n * ada,
     })],
   ])("%s, and that its script data hash must be right", async (_, draft) => {
-    const world = new World();
+    const world = new World(parameters);
     const good = world.write(draft(world));
     expect(ask(world, good)).toMatchObject({ isSuccess: true });
     expect(await world.failures(good)).toEqual([]);
@@ -66,11 +67,11 @@ describe("scalus agrees", () => {
 
   it("to the least fee, and to no lovelace less", async () => {
     for (const draft of [{}, minting(3, agrees)]) {
-      const world = new World();
+      const world = new World(parameters);
       const inputs = [world.fund(alice.address)];
       const read = readTransaction(world.write({ ...draft, inputs, fee: 200_000n }));
       if (!read.ok) throw new Error(read.error.message);
-      const fee = minFee(mainnetParameters, read.value);
+      const fee = minFee(parameters, read.value);
       for (const [paid, expected] of [[fee, true], [fee - 1n, false]] as const) {
         const bytes = world.write({ ...draft, inputs, fee: paid });
         expect(ask(world, bytes).isSuccess).toBe(expected);

@@ -89,10 +89,6 @@ describe("a payment", () => {
       ...pay(),
       fields: { 18: [reference({ ref: { txHash: "ab".repeat(32), index: 0 } })] },
     }), ["BadInputsUTxO"]],
-    ["an input that is also a reference", (world) => {
-      const inputs = [world.fund(alice.address)];
-      return { ...pay(), inputs, fields: { 18: inputs.map(reference) } };
-    }, ["BabbageNonDisjointRefInputs"]],
     ["too little in an output", () => ({ ...pay(700_000n) }), ["BabbageOutputTooSmallUTxO"]],
     ["an address of mainnet", () => ({ outputs: [output(atKey(bob.hash, 1), 2n * ada)], paid: 2n * ada }), [
       "WrongNetwork",

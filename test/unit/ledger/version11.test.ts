@@ -2,16 +2,23 @@
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Encodable } from "#src/cardano/cbor.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
+import { mainnetCostModels } from "../../support/plutus_programs.ts";
 import { ada, alice, bob, type Draft, type Person, reference, tagged, World } from "../../support/draft.ts";
 
-const world11 = () => new World({ ...mainnetParameters, protocolVersion: { major: 11, minor: 0 } });
+const world11 = () => new World(mainnetParametersAt(11));
+const world10 = () => new World(mainnetParametersAt(10));
 const of = (person: Person): Encodable => [0, fromHex(person.stakeHash)];
 const keys = [alice, bob].flatMap(({ payment, stake }) => [payment, stake]);
 
 describe("protocol version 11", () => {
+  it("has the cost models that mainnet enacted", () => {
+    const enacted = mainnetCostModels();
+    expect([...mainnetParametersAt(11).costModels]).toEqual([[0, enacted[1]], [1, enacted[2]], [2, enacted[3]]]);
+  });
+
   it("lets a transaction spend what it refers to, which 10 does not", async () => {
-    for (const [world, failures] of [[world11(), []], [new World(), ["BabbageNonDisjointRefInputs"]]] as const) {
+    for (const [world, failures] of [[world11(), []], [world10(), ["BabbageNonDisjointRefInputs"]]] as const) {
       const input = world.fund(alice.address);
       const draft: Draft = { inputs: [input], fields: { 18: [reference(input)] } };
       expect(await world.failures(draft)).toEqual(failures);
@@ -71,7 +78,7 @@ describe("protocol version 11", () => {
       extra: -500n * ada,
       keys,
     });
-    for (const [world, failures] of [[world11(), ["VRFKeyHashAlreadyRegistered"]], [new World(), []]] as const) {
+    for (const [world, failures] of [[world11(), ["VRFKeyHashAlreadyRegistered"]], [world10(), []]] as const) {
       const submit = (draft: Draft) => ({ ...draft, inputs: [world.fund(alice.address, 900n * ada)] });
       await world.apply(submit(pool(alice, 1)));
       expect(await world.failures(submit(pool(bob, 1)))).toEqual(failures);

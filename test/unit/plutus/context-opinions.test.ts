@@ -10,7 +10,7 @@ import { EMPTY_ROOT, tokenName } from "#src/cage/datum.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { applyDelta } from "#src/ledger/delta.ts";
 import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
-import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { posixTime } from "#src/plutus/context/interval.ts";
 import { translate } from "#src/plutus/context/translate.ts";
@@ -51,6 +51,8 @@ import {
   type Whole,
 } from "../../support/whole_transaction.ts";
 
+/** Those that scalus carries. */
+const parameters = mainnetParametersAt(10);
 const resolvedOf = (utxos: readonly Utxo[]) => new Map(utxos.map(({ ref, output }) => [refKey(ref), output]));
 
 /** How what we show to a script differs from what scalus shows it; undefined when it does not. */

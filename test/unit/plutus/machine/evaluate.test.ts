@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { decodeMachineData, encodeMachineData } from "#src/plutus/machine/data_cbor.ts";
 import { plainData, sameData } from "#src/plutus/machine/data.ts";
@@ -59,7 +59,7 @@ describe("prices by protocol version", () => {
   });
 
   it("are those of the models of protocol version 10, too", () => {
-    const costModel = mainnetParameters.costModels.get(2)!;
+    const costModel = mainnetParametersAt(10).costModels.get(2)!;
     const program = parseProgram(`(program 1.1.0 ${call("equalsByteString", "bytestring #01", "bytestring #02")})`);
     const outcome = evaluateProgram(program, [], { language: 3, protocolMajor: 10, costModel }, NONE);
     expect(spent(outcome)[0]).toBe(80_100 + 29_498 + 38);
