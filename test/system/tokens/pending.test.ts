@@ -150,7 +150,8 @@ describe("a token while its transactions are pending", () => {
       ]);
       await block();
     }
-    expect(statuses.filter((status) => ![200, 403, 404, 409, 422].includes(status))).toEqual([]);
+    // 503: a machine that does more than it can asks clients to come back
+    expect(statuses.filter((status) => ![200, 403, 404, 409, 422, 503].includes(status))).toEqual([]);
     expect(statuses).toContain(200);
   });
 });
