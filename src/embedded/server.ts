@@ -14,7 +14,7 @@ import { markOf, readPidFile } from "#src/embedded/postmaster.ts";
 const SETTINGS = [
   "listen_addresses=127.0.0.1",
   "unix_socket_directories=",
-  "max_connections=100",
+  "max_connections=200",
   "shared_buffers=64MB",
   "max_wal_size=512MB",
   "io_method=sync",
