@@ -2,10 +2,17 @@ import { expect, it } from "vitest";
 import { SerialWork } from "#src/base/serialWork.ts";
 import { until } from "../../support/until.ts";
 
+/** A promise that a test resolves; Node 20 has no `Promise.withResolvers`. */
+function gate() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => resolve = done);
+  return { promise, resolve: () => resolve() };
+}
+
 it("does one after the other in the order in which they were asked for, each once", async () => {
   const serial = new SerialWork();
   const log: string[] = [];
-  const gates = new Map(["a", "b", "c"].map((name) => [name, Promise.withResolvers<void>()]));
+  const gates = new Map(["a", "b", "c"].map((name) => [name, gate()]));
   const ask = (name: string, ms: number) =>
     serial.advance(name, async () => {
       log.push(`${name} begins`);
@@ -29,13 +36,13 @@ it("does one after the other in the order in which they were asked for, each onc
 
 it("begins the next one once the first one passes on, and ends each", async () => {
   const serial = new SerialWork();
-  const gate = Promise.withResolvers<void>();
+  const opened = gate();
   const first = serial.advance("a", async (_, pass) => {
     pass();
-    await gate.promise;
+    await opened.promise;
   }, 60_000);
   expect(await serial.advance("b", () => Promise.resolve(), 60_000)).toBe(true);
-  gate.resolve();
+  opened.resolve();
   expect(await first).toBe(true);
 });
 
@@ -50,7 +57,7 @@ it("rejects as the work does, and begins it again when it is asked for again", a
 
 it("leaves what is no longer asked for", async () => {
   const serial = new SerialWork(40);
-  const left = Promise.withResolvers<void>();
+  const left = gate();
   const hang = (signal: AbortSignal) =>
     new Promise<void>((_, reject) => {
       signal.addEventListener("abort", () => {
