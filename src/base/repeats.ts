@@ -11,7 +11,7 @@ const MOST = 1_000;
 
 interface Stretch {
   lines: number;
-  /** Writes the last of the lines that were held back, which it is told the number of. */
+  /** Writes the last suppressed line, with the number of suppressed lines. */
   last: ((repeated: number) => void) | undefined;
 }
 

@@ -2,7 +2,7 @@
 import { inTime } from "#src/base/clock.ts";
 
 /**
- * Does something long. `signal` aborts when nobody asks for it any more; `pass`, called once the part is done that must not be done for several
+ * Does something long. `signal` aborts when the last request for it has lapsed; `pass`, called once the part is done that must not be done for several
  * at a time, lets the next one begin.
  */
 export type LongWork = (signal: AbortSignal, pass: () => void) => Promise<void>;
@@ -20,7 +20,7 @@ export class SerialWork {
   private readonly places = new Map<string, Place>();
   private current: string | undefined;
 
-  /** Work that nobody asked for in `forgottenMs` milliseconds is not begun, and aborted where it was. */
+  /** Work without a request for `forgottenMs` milliseconds is not begun; if it runs, it is aborted. */
   constructor(private readonly forgottenMs = 60_000) {}
 
   /**
@@ -65,7 +65,7 @@ export class SerialWork {
       this.places.delete(name);
       pass();
     });
-    // Where nobody waits when it fails, whoever asks next begins it again.
+    // A failure without a waiting request is dropped: the next request begins the work again.
     place.outcome.catch(() => {});
   }
 }

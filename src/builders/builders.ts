@@ -36,7 +36,7 @@ export interface RunOptions {
   readonly deadline: number;
   /** Jobs with the same one go to the same thread while it is free: its code and data are warm. */
   readonly affinity?: string;
-  /** Whether it is a slice of long work that nobody waits for: it lets all other jobs pass, and must be short. */
+  /** Whether it is a slice of background work: it must be short, and all other jobs go first. */
   readonly slice?: boolean;
 }
 

@@ -7,6 +7,7 @@ import { toJson } from "#src/base/json.ts";
 import { etagOf } from "#src/edge/etag.ts";
 import { type Document, readExamples, withExamples } from "#src/edge/examples.ts";
 import { type Page, sending } from "#src/edge/pages.ts";
+import { PAGE_POLICY } from "#src/edge/pagePolicy.ts";
 
 const INDEX = `<!doctype html>
 <html lang="en">
@@ -42,17 +43,6 @@ const init = (headers: string) =>
   },
 });
 `;
-
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
 
 const pageOf = (type: string, body: string): Page => ({ type: `${type}; charset=utf-8`, body, etag: etagOf(body) });
 
@@ -92,7 +82,7 @@ export function mountDocs(app: Pick<Hono, "get">, described: Described): void {
     ["index.html", pageOf("text/html", INDEX)] as const,
   ]);
   const send = sending(files, {
-    "content-security-policy": POLICY,
+    "content-security-policy": PAGE_POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
   });

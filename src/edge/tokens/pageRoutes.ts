@@ -4,6 +4,7 @@
  */
 import type { Hono } from "hono";
 import { readPages, sending } from "#src/edge/pages.ts";
+import { PAGE_POLICY } from "#src/edge/pagePolicy.ts";
 
 /** Folders whose files are served, under the places that they have to each other, and which of the files. */
 const FOLDERS: readonly (readonly [folder: string, only?: readonly string[]])[] = [
@@ -12,16 +13,7 @@ const FOLDERS: readonly (readonly [folder: string, only?: readonly string[]])[] 
 ];
 
 const HEADERS = {
-  "content-security-policy": [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "connect-src 'self'",
-    "img-src 'self' data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; "),
+  "content-security-policy": PAGE_POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
