@@ -57,6 +57,8 @@ export const FOLD = 64;
 export class Cell {
   private readonly waiting: Waiting;
   running: Promise<void> | undefined;
+  /** When something last arrived for the entity, by the worker's clock. */
+  usedAt = 0;
   private held: Held | undefined;
   private epoch: number | undefined;
   /** Whether the input log may have rows to read. */

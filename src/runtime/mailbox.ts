@@ -13,6 +13,8 @@ export interface MailboxOptions extends CellOptions {
   readonly waiting?: { readonly entity: number; readonly all: number };
   /** Most entities kept in memory. */
   readonly resident?: number;
+  /** Milliseconds after which an unused entity leaves memory; a minute unless given. */
+  readonly unusedMs?: number;
 }
 
 export class Mailboxes {
@@ -93,9 +95,20 @@ export class Mailboxes {
     const known = this.cells.get(key);
     if (known !== undefined) this.cells.delete(key);
     const cell = known ?? new Cell(kind, entity, partition, this.options, this.total, this.forget);
+    cell.usedAt = this.options.clock.now();
     this.cells.set(key, cell);
+    this.passivateUnused(cell.usedAt);
     if (this.cells.size > (this.options.resident ?? 20_000)) this.evict();
     return cell;
+  }
+
+  /** Removes the two entities unused for longest if their time is over: memory follows the rate of use, and no call pays for many. */
+  private passivateUnused(now: number): void {
+    let looked = 0;
+    for (const [key, cell] of this.cells) {
+      if (now - cell.usedAt < (this.options.unusedMs ?? 60_000) || ++looked > 2) return;
+      if (cell.idle) this.cells.delete(key);
+    }
   }
 
   private readonly forget = (cell: Cell) => {
