@@ -6,17 +6,14 @@ import { inTime } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import { createBuilders } from "#src/builders/builders.ts";
-import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { cageProjection } from "#src/cage/index/projection.ts";
 import { publicationAddress, referenceScript } from "#src/cage/publication.ts";
 import { cageScripts } from "#src/cage/script.ts";
 import { Follower } from "#src/chain/follower.ts";
-import { chainMigrations } from "#src/chain/migrations.ts";
 import { transactionProjection } from "#src/chain/transactions.ts";
 import { utxoProjection } from "#src/chain/utxo.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { writeGenesisFiles } from "#src/devnet/genesisFiles.ts";
-import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { serveRollbacks } from "#src/devnet/rollback.ts";
 import { settingsLines } from "#src/devnet/settings.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
@@ -27,12 +24,11 @@ import { startPostgres } from "#src/embedded/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { connectBus } from "#src/runtime/bus.ts";
 import { fence, holdLease } from "#src/runtime/leases.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { startHousekeeper } from "#src/runtime/retention.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
-import { claimNetwork, networkMigrations } from "#src/store/network.ts";
+import { claimNetwork } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { edgeRole } from "#src/app/edge.ts";
@@ -53,8 +49,9 @@ import {
   urlOf,
   WATCH,
 } from "#src/app/rooms.ts";
+import { schemaMigrations } from "#src/app/schema.ts";
 import { endAll, type Stop } from "#src/app/stops.ts";
-import { startWalletKeeping, walletKinds, walletReading, walletTables } from "#src/app/wallets.ts";
+import { startWalletKeeping, walletKinds, walletReading } from "#src/app/wallets.ts";
 
 export { StartError } from "#src/app/rooms.ts";
 
@@ -115,14 +112,7 @@ async function open(
   const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...roles].join("+")}` });
   stops.push(() => store.close());
   await answers(store, options, progress);
-  const migrated = await migrateWhole(store, [
-    ...networkMigrations,
-    ...runtimeMigrations,
-    ...chainMigrations,
-    ...cageMigrations,
-    ...devnetMigrations,
-    ...walletTables,
-  ]);
+  const migrated = await migrateWhole(store, schemaMigrations);
   if (!migrated.ok) throw new StartError(migrated.error.message);
   const clock = await followDatabaseClock(store);
   stops.push(async () => clock.stop());

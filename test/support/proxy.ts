@@ -17,14 +17,19 @@ export async function startProxy(
     readonly port: number;
     /** Changes what the server sends, as latin1 text; it must keep the length. */
     readonly answers?: (text: string) => string;
+    /** Gets what clients send, as latin1 text in pieces. */
+    readonly onSent?: (connection: number, text: string) => void;
   },
 ): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let server: Server | undefined;
+  let connections = 0;
   const listen = (port: number) =>
     new Promise<number>((resolve, reject) => {
       const next = createServer((inside) => {
         const outside = connect(to.port, to.host);
+        const connection = ++connections;
+        inside.on("data", (bytes) => to.onSent?.(connection, bytes.toString("latin1")));
         for (const [from, into] of [[inside, outside], [outside, inside]] as const) {
           sockets.add(from);
           const { answers } = to;

@@ -1,0 +1,90 @@
+/** What a running service shows of itself to others, as it is frozen: no name of the code plays a part here. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { openStore } from "#src/store/store.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { exposition } from "../../support/exposition.ts";
+import { expectFrozen, expectFrozenJson, expectFrozenLines } from "../../support/frozen.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { type Proxy, startProxy } from "../../support/proxy.ts";
+import { schemaText } from "../../support/schema_text.ts";
+import { http } from "../../support/user.ts";
+import { until } from "../../support/until.ts";
+
+const WORKER = "the-worker";
+let infra: Infra;
+let proxy: Proxy;
+let arbor: Arbor;
+/** What each connection sent to the NATS server. */
+const sent = new Map<number, string>();
+
+beforeAll(async () => {
+  infra = await sharedInfra();
+  const { hostname, port } = new URL(infra.natsUrl.replace(/^\w+:/, "http:"));
+  proxy = await startProxy({
+    host: hostname,
+    port: Number(port || 4222),
+    onSent: (connection, text) => sent.set(connection, (sent.get(connection) ?? "") + text),
+  });
+  const natsUrl = `nats://127.0.0.1:${proxy.port}`;
+  arbor = await Arbor.start({ infra: { ...infra, natsUrl }, env: { ARBOR_WORKER: WORKER, ARBOR_BUILDERS: "1" } });
+});
+afterAll(async () => {
+  await arbor?.end();
+  await proxy?.cut();
+  await infra?.stop();
+});
+
+/** A JSON document of the service, without its version and without the ports of this run. */
+async function documentOf(url: string): Promise<unknown> {
+  const answer = await fetch(url);
+  expect(answer.status).toBe(200);
+  const document = JSON.parse((await answer.text()).replace(/(127\.0\.0\.1|localhost):\d{4,5}/g, "$1:<port>"));
+  delete document.info.version;
+  return document;
+}
+
+it.each(["tokens", "wallets", "operator", "devnet"] as const)("the OpenAPI document of %s", async (service) => {
+  await expectFrozenJson(`documents/${service}.json`, await documentOf(`${arbor[service]}/openapi.json`));
+});
+
+it("the AsyncAPI document", async () => {
+  await expectFrozenJson("documents/asyncapi.json", await documentOf(`${arbor.operator}/asyncapi.json`));
+});
+
+it("the schema of the database", async () => {
+  const store = openStore(infra.databaseUrl, { max: 1 });
+  try {
+    await expectFrozen("schema.txt", await schemaText(store.sql));
+  } finally {
+    await store.close();
+  }
+});
+
+it("the metrics", async () => {
+  const families = exposition(await (await fetch(`${arbor.operator}/metrics`)).text());
+  const source = [...families].map(([name, { type }]) => `${name} ${type}`);
+  expect(source.length).toBeGreaterThan(30);
+  await expectFrozenLines("metrics.txt", source);
+});
+
+it("the NATS subjects", async () => {
+  const created = await http(arbor.wallets, "POST", "/wallets", {
+    name: "A wallet",
+    mnemonic_sentence: newMnemonic(15),
+    passphrase: "Secure Passphrase",
+  });
+  expect(created.status).toBe(201);
+  const subjects = () =>
+    [...sent.values()].flatMap((text) =>
+      [...text.matchAll(/^(?:SUB|PUB|HPUB) (\S+) /gm)].map(([, subject]) =>
+        subject!.replace(WORKER, "<worker>").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "<process>")
+          // which leases were taken by now is a matter of time
+          .replace(/^(arbor\.alive\.lease)\..+$/, "$1.<lease>")
+          .replace(/^_INBOX\..*?(\.\*)?$/, "_INBOX.<inbox>$1")
+          .replace(/^(arbor\.event)\.[^.>]+\.[^.]+\.[^.]+$/, "$1.<kind>.<id>.<transition>")
+      )
+    );
+  await until("a transition is published", async () => subjects().includes("arbor.event.<kind>.<id>.<transition>"));
+  await expectFrozenLines("subjects.txt", subjects());
+});

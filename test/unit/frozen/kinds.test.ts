@@ -1,0 +1,303 @@
+/**
+ * Every form of an actor that is stored or sent: found by driving each machine through the runtime's fold with sample events, from every
+ * situation that they lead to.
+ */
+import { describe, expect, it } from "vitest";
+import { z, type ZodType } from "zod";
+import { delegationActor } from "#actors/delegation.ts";
+import { sharedWalletActor } from "#actors/shared-wallet.ts";
+import { tokenActor } from "#actors/token.ts";
+import { transactionActor } from "#actors/transaction.ts";
+import { walletActor } from "#actors/wallet.ts";
+import { cloudEvent, eventSubject } from "#src/runtime/events.ts";
+import { fold, type Held, type Item } from "#src/runtime/fold.ts";
+import { graphOf } from "#src/runtime/graph.ts";
+import { hydrate, stateName } from "#src/runtime/machine.ts";
+import type { ActorKind, Event } from "#src/runtime/types.ts";
+import { expectFrozenJson, Shape } from "../../support/frozen.ts";
+import { unasked } from "../../support/wallet_edge.ts";
+
+// deno-lint-ignore no-explicit-any
+type Context = any;
+type Sample = readonly [from: "command" | "input" | "outcome" | "intent", event: (context: Context) => Event];
+
+const AT = 1_700_000_000_000;
+const hex = (byte: string, bytes: number) => byte.repeat(bytes);
+const key = (n: number) => n.toString(16).padStart(128, "0");
+const slotAfter = (context: Context) => (context.slot ?? 0) + 1;
+
+const passphrase = (at: number) => ({ at, method: "argon2id-v2" });
+const creation = (attempt: string | null) => ({
+  type: "CREATE",
+  name: "w",
+  gap: 20,
+  key: key(1),
+  attempt,
+  passphrase: attempt && passphrase(AT),
+  birth: { slot: -1, hash: "" },
+  oneChange: false,
+  selection: "per-output",
+});
+const common: readonly Sample[] = [
+  ["command", () => ({ type: "RENAME", name: "x" })],
+  ["command", () => ({ type: "SETTINGS", oneChange: true })],
+  ["command", () => ({ type: "PASSPHRASE_CHANGED", attempt: "a", passphrase: passphrase(AT + 1) })],
+  ["input", () => ({ type: "PASSPHRASE_CHANGED", attempt: "a", passphrase: passphrase(AT + 1) })],
+  ["command", () => ({ type: "DELETE" })],
+  ["outcome", ({ life }) => ({ type: "BEGUN", life: Math.max(1, life) })],
+  ["outcome", ({ life }) => ({ type: "ENDED", life: Math.max(1, life) })],
+  ["input", ({ life }) => ({ type: "RESTORED", slot: 5, life: Math.max(1, life) })],
+  ["input", () => ({ type: "TRANSACTION", slot: 6, hash: hex("ab", 32), direction: "incoming", amount: "7" })],
+  ["input", () => ({ type: "ROLLED_BACK", slot: 5 })],
+];
+const template = (known: Record<string, string>) => ({
+  script: '{"all":["cosigner#0","cosigner#1"]}',
+  names: ["cosigner#0", "cosigner#1"],
+  keys: known,
+});
+const first = { "cosigner#0": key(1) };
+const both = { ...first, "cosigner#1": key(2) };
+const shared = (attempt: string | null, known: Record<string, string>, delegation: boolean) => ({
+  ...creation(attempt),
+  account: 2 ** 31 - 1,
+  payment: template(known),
+  delegation: delegation ? template(known) : null,
+});
+const caged = { owner: hex("cd", 28), root: hex("00", 32), ref: `${hex("ef", 32)}#0` };
+const gone = { owner: null, root: null, ref: null, reason: null };
+const submit = (more: object) => ({
+  type: "SUBMIT",
+  cbor: "84a0",
+  inputs: [`${hex("ef", 32)}#0`],
+  addresses: ["60" + hex("cd", 28)],
+  validTo: 200,
+  ...more,
+});
+const by = (wallet: string) => ({ by: { wallet, slot: 90, height: 9 } });
+const outcomes: readonly (readonly [pool: string | null, drep: string | null])[] = [
+  [null, null],
+  [hex("11", 28), null],
+  [null, "abstain"],
+  [hex("11", 28), `key-${hex("22", 28)}`],
+];
+const certified = (context: Context) => ({
+  slot: slotAfter(context),
+  epoch: context.epoch,
+  registered: true,
+  deposit: "2000000",
+});
+
+const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
+  [tokenActor(unasked("token")), [
+    ["input", () => ({ type: "BOOTED", slot: 1, ...caged })],
+    ["input", () => ({ type: "UPDATED", slot: 2, ...caged, applied: 1 })],
+    ["input", () => ({ type: "REQUESTED", slot: 2, request: `${hex("ab", 32)}#0` })],
+    ["input", () => ({ type: "RETRACTED", slot: 3, request: `${hex("ab", 32)}#0` })],
+    ["input", () => ({ type: "ENDED", slot: 4 })],
+    ["input", () => ({ type: "QUARANTINED", slot: 4, reason: "not explained" })],
+    ["input", () => ({ type: "RELEASED", slot: 5 })],
+    ["input", () => ({ type: "ROLLED_BACK", slot: 1, to: "absent", ...gone })],
+    ["input", () => ({ type: "ROLLED_BACK", slot: 1, to: "live", ...caged, reason: null })],
+    ["input", () => ({ type: "ROLLED_BACK", slot: 1, to: "ended", ...gone })],
+    ["input", () => ({ type: "ROLLED_BACK", slot: 1, to: "quarantined", ...caged, reason: "not explained" })],
+    ["intent", () => ({ type: "REQUEST" })],
+    ["intent", () => ({ type: "UPDATE" })],
+    ["intent", () => ({ type: "END" })],
+  ]],
+  [transactionActor(unasked("transaction")), [
+    ["command", () => submit({})],
+    ["command", () => submit({ validTo: null })],
+    ["command", () => submit(by("w1"))],
+    ["command", () => submit(by("w2"))],
+    ["command", () => ({ type: "FORGET", wallet: null })],
+    ["command", () => ({ type: "FORGET", wallet: "w1" })],
+    ["command", () => ({ type: "CHECK" })],
+    ["outcome", ({ attempt }) => ({ type: "ACCEPTED", attempt: Math.max(1, attempt) })],
+    ["outcome", ({ attempt }) => ({
+      type: "REFUSED",
+      attempt: Math.max(1, attempt),
+      failures: [{ name: "BadInputsUTxO", message: "spent", inputs: [] }],
+    })],
+    ["input", () => ({ type: "IN_LEDGER", slot: 100, block: hex("ab", 32), height: 10, valid: true })],
+    ["input", () => ({ type: "EXPIRED", slot: 200 })],
+    ["input", () => ({ type: "ROLLED_BACK", slot: 50 })],
+  ]],
+  [walletActor(unasked("wallet")), [
+    ["command", () => ({ ...creation("a"), kind: "shelley", policyKey: null })],
+    ["command", () => ({ ...creation("a"), kind: "random", policyKey: null })],
+    ["command", () => ({ ...creation(null), kind: "shelley", policyKey: key(3) })],
+    ["command", () => ({ type: "POLICY_KEY_SET", key: key(3) })],
+    ...common,
+  ]],
+  [sharedWalletActor(unasked("shared wallet")), [
+    ["command", () => shared("a", first, true)],
+    ["command", () => shared(null, first, false)],
+    ["command", () => shared("a", both, true)],
+    ["command", () => ({ type: "ADD_KEYS", credential: "payment", keys: { "cosigner#1": key(2) } })],
+    ["command", () => ({ type: "ADD_KEYS", credential: "delegation", keys: { "cosigner#1": key(2) } })],
+    ["command", () => ({ type: "ADD_KEYS", credential: "payment", keys: { "cosigner#0": key(2) } })],
+    ["command", () => ({ type: "ADD_KEYS", credential: "payment", keys: { "cosigner#7": key(2) } })],
+    ["command", () => ({ type: "ADD_KEYS", credential: "payment", keys: { "cosigner#1": key(1) } })],
+    ...common,
+  ]],
+  [delegationActor(), [
+    ...outcomes.map(([pool, drep]): Sample => [
+      "input",
+      (context) => ({ type: "CERTIFIED", ...certified(context), pool, drep }),
+    ]),
+    ...outcomes.flatMap(([pool, drep]) =>
+      (["TOLD", "ROLLED_BACK"] as const).map((type): Sample => [
+        "input",
+        (context) => ({ type, ...certified(context), rewards: "5", history: [{ epoch: context.epoch, pool, drep }] }),
+      ])
+    ),
+    ["input", (context) => ({ type: "EPOCH", slot: slotAfter(context), epoch: context.epoch + 1 })],
+    ["input", (context) => ({ type: "REWARDED", slot: slotAfter(context), epoch: context.epoch, rewards: "5" })],
+    ["intent", () => ({ type: "JOIN", pool: hex("11", 28) })],
+    ["intent", () => ({ type: "CAST", drep: "abstain" })],
+    ["intent", () => ({ type: "QUIT", withdrawing: true })],
+  ]],
+];
+
+const schemaOf = (schema: ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+const sorted = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries([...map].sort(([a], [b]) => a < b ? -1 : 1));
+
+/** A situation up to quantities: numbers without their values, lists up to two elements. */
+function situation(text: string): string {
+  return JSON.stringify(
+    JSON.parse(text, (_, value) => typeof value === "number" ? "n" : Array.isArray(value) ? value.slice(0, 2) : value),
+  );
+}
+
+/** What was found of a kind. */
+class Found {
+  readonly snapshots = new Map<string, Shape>();
+  readonly transitions = new Map<string, Set<string>>();
+  readonly history = new Map<string, Shape>();
+  readonly event = new Shape();
+  readonly effects = new Map<string, Shape>();
+  readonly reminders = new Map<string, Shape>();
+  readonly rows = new Map<string, Shape>();
+  readonly removed = new Map<string, Shape>();
+  readonly replies = new Shape();
+  readonly errors = new Map<string, Shape>();
+}
+
+function shapeOf(map: Map<string, Shape>, name: string): Shape {
+  let shape = map.get(name);
+  if (shape === undefined) map.set(name, shape = new Shape());
+  return shape;
+}
+
+/** Drives a kind with its samples until they lead to nothing that is new. */
+function explore(kind: ActorKind, samples: readonly Sample[]): Found {
+  const found = new Found();
+  const entity = { kind: kind.kind, id: "id" };
+  const start: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+  const initial = kind.machine.getInitialSnapshot({} as never, entity) as Held["snapshot"];
+  const seen = new Set<string>();
+  for (let edge: Held[] = [start]; edge.length > 0;) {
+    const next: Held[] = [];
+    for (const held of edge) {
+      const before = held.snapshot ?? initial!;
+      for (const [from, make] of samples) {
+        const event = make(before.context);
+        const name = `${stateName(before.value)} ${event.type}`;
+        if (from === "intent") {
+          // asked about, never applied
+          if (before.can({ ...event, turn: { at: AT } } as never)) note(found, name, "(possible)");
+          continue;
+        }
+        const parsed = kind[`${from}s`].parse(event);
+        const item = {
+          event: parsed,
+          from,
+          ...(from === "command" ? { id: "c" } : from === "input" ? { seq: held.inputSeq + 1 } : { n: 1 }),
+        } as Item;
+        const folded = fold(kind, entity, held, [item], AT);
+        expect(folded.dead).toEqual([]);
+        const { text, transitions, bodies, results, answers, effects, reminders, rows } = folded;
+        for (const result of [...results.values(), ...answers.values()]) {
+          if (result?.ok) found.replies.add(result.value);
+          else if (result) shapeOf(found.errors, result.error.code).add(result.error.details ?? null);
+        }
+        if (text === undefined) continue;
+        const persisted = JSON.parse(text);
+        const after = hydrate(kind, persisted, kind.version);
+        const state = stateName(after.value);
+        note(found, name, state);
+        shapeOf(found.snapshots, state).add(persisted);
+        for (const body of bodies) shapeOf(found.history, event.type).add(JSON.parse(body));
+        for (const transition of transitions) {
+          found.event.add(cloudEvent(transition));
+          expect(eventSubject(transition).split(".").slice(0, 4)).toEqual(["arbor", "event", kind.kind, "id"]);
+        }
+        for (const effect of effects) shapeOf(found.effects, effect.name).add(effect.input);
+        for (const [reminder, set] of reminders) if (set) shapeOf(found.reminders, reminder).add(set.event);
+        for (const { table, values, remove } of rows) {
+          shapeOf(remove ? found.removed : found.rows, table).add(JSON.parse(JSON.stringify(values)));
+        }
+        const key = situation(text);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        next.push({ ...folded.next, snapshot: after });
+      }
+    }
+    expect(seen.size).toBeLessThan(5_000);
+    edge = next;
+  }
+  return found;
+}
+
+function note({ transitions }: Found, name: string, to: string): void {
+  const known = transitions.get(name);
+  if (known) known.add(to);
+  else transitions.set(name, new Set([to]));
+}
+
+describe.each(kinds.map(([kind, samples]) => [kind.kind, kind, samples] as const))("a %s", (name, kind, samples) => {
+  const found = explore(kind, samples);
+
+  it("is driven through every transition of its machine", () => {
+    const { nodes, edges } = graphOf(kind.machine);
+    const states = nodes.map(({ id }) => id);
+    for (const { from, event } of edges) {
+      const taken = (from === "*" ? states : [from]).some((state) => found.transitions.has(`${state} ${event}`));
+      expect([from, event, taken]).toEqual([from, event, true]);
+    }
+    const initial = stateName(
+      (kind.machine.getInitialSnapshot({} as never, { kind: name, id: "" }) as never as {
+        value: unknown;
+      }).value,
+    );
+    expect([...new Set([initial, ...found.snapshots.keys()])].sort()).toEqual(states.sort());
+  });
+
+  it("is stored and sent in its frozen forms", async () => {
+    await expectFrozenJson(`kinds/${name}.json`, {
+      kind: name,
+      version: kind.version,
+      transitions: Object.fromEntries(
+        [...found.transitions].sort(([a], [b]) => a < b ? -1 : 1).map((
+          [from, to],
+        ) => [from, [...to].sort().join(" | ")]),
+      ),
+      snapshots: sorted(found.snapshots),
+      history: sorted(found.history),
+      event: found.event,
+      effects: sorted(found.effects),
+      reminders: sorted(found.reminders),
+      tables: kind.tables ?? {},
+      rows: sorted(found.rows),
+      removed: sorted(found.removed),
+      replies: found.replies,
+      errors: sorted(found.errors),
+      commands: schemaOf(kind.commands),
+      inputs: schemaOf(kind.inputs),
+      outcomes: schemaOf(kind.outcomes),
+      builds: Object.fromEntries(
+        Object.entries(kind.builds ?? {}).map(([build, { input }]) => [build, schemaOf(input)]),
+      ),
+    });
+  });
+});

@@ -1,0 +1,78 @@
+/** What people and programs call by name: options, the command line, error codes. */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+// declares every metric of a process
+import "#src/app/house.ts";
+import { HELP, readOptions } from "#src/app/options.ts";
+import { metrics } from "#src/base/metrics.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { refusal as operator } from "#src/edge/operator/status.ts";
+import { refusal as tokens } from "#src/edge/tokens/status.ts";
+import { refusal as wallets } from "#src/edge/wallets/status.ts";
+import { expectFrozen, expectFrozenLines } from "../../support/frozen.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+it("the options of a start, their environment variables and defaults", async () => {
+  const defaults = readOptions([], {});
+  if (!defaults.ok || defaults.value === "help") throw new Error("no defaults");
+  const shown = JSON.stringify(
+    { ...defaults.value, worker: "<process>" },
+    (_, value) => value instanceof Set ? [...value] : typeof value === "bigint" ? `${value}` : value,
+    2,
+  );
+  for (const [, name] of HELP.matchAll(/^ {2}--([a-z-]+) /gm)) {
+    expect(readOptions([`--${name}`, ""], {}), `--${name} is an option`).not.toMatchObject({
+      error: { message: expect.stringContaining("Unknown option") },
+    });
+  }
+  await expectFrozen("options.txt", `${HELP}\n\nDefaults: ${shown}`);
+});
+
+it("the help of the command line", async () => {
+  const command = ["run", "-A", path.join(root, "src/cli/main.ts"), "--help"];
+  const { stdout } = await promisify(execFile)(process.execPath, command);
+  await expectFrozen("cli.txt", stdout);
+});
+
+/** The text of all sources. */
+function* sources(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory()) yield* sources(file);
+    else if (file.endsWith(".ts")) yield readFileSync(file, "utf8");
+  }
+}
+
+it("error codes and their HTTP status", async () => {
+  const code = /"([a-z]+(?:_[a-z0-9]+)+|[a-z]+)"|\b([a-z]+(?:_[a-z0-9]+)*): \d{3}\b/g;
+  const found = new Set<string>();
+  const lines: string[] = [];
+  for (const text of ["src", "actors", "machines"].flatMap((folder) => [...sources(path.join(root, folder))])) {
+    for (const [, quoted, named] of text.matchAll(code)) found.add((quoted ?? named)!);
+    // thrown by the edge with their status
+    for (const [, status, literal] of text.matchAll(/\b([45]\d\d),\s*"([a-z]+(?:_[a-z0-9]+)*)"/g)) {
+      lines.push(`edge ${literal} ${status}`);
+    }
+  }
+  // each word of the sources is tried as a code: what a service has a status for is one
+  for (const [service, refusal] of Object.entries({ tokens, wallets, operator })) {
+    for (const word of found) {
+      const thrown = refusal({ code: word, message: "" });
+      if (thrown instanceof HttpFailure) lines.push(`${service} ${word} ${thrown.status}`);
+    }
+  }
+  expect(lines.length).toBeGreaterThan(100);
+  await expectFrozenLines("errors.txt", lines);
+});
+
+it("metrics and their labels", async () => {
+  const families = metrics.list();
+  expect(families.length).toBeGreaterThan(40);
+  await expectFrozenLines("metric-labels.txt", families.map(({ name, labels }) => `${name} {${labels.join(", ")}}`));
+});
