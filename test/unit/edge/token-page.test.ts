@@ -4,9 +4,9 @@ import { Hono } from "hono";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
-import { mostLocked } from "#src/edge/tokens/page/actions.js";
-import { ada, piecesOf, plain } from "#src/edge/tokens/page/visible.js";
-import { offeredWallets, paymentKey, walletError } from "#src/edge/tokens/page/wallet.js";
+import { mostLocked } from "#src/pages/tokens/actions.js";
+import { ada, piecesOf, plain } from "#src/pages/tokens/visible.js";
+import { offeredWallets, paymentKey, walletError } from "#src/pages/tokens/wallet.js";
 
 const app = new Hono();
 pageRoutes(app);

@@ -80,7 +80,7 @@ describe("layers", () => {
   it("lets only src/store open a database connection and only the bus speak NATS", () => {
     const users = (name: string) => files.filter((file) => importsOf(file).includes(name));
     expect(users("postgres").filter((file) => room(file) !== "src/store")).toEqual([]);
-    expect(users("nats")).toEqual(["src/runtime/bus.ts"]);
+    expect(users("nats")).toEqual(["src/runtime/bus/bus.ts"]);
   });
 
   it("loads the script evaluator in the builders' threads alone", () => {
