@@ -23,7 +23,13 @@ import { noteRolledBack } from "#src/chain/index/rolledBack.ts";
 import { Restoring } from "#src/chain/index/restoring.ts";
 import type { Supplies } from "#src/chain/index/supply.ts";
 import { Trail } from "#src/chain/index/recentBlocks.ts";
-import { applyAnswer, lapseWatches, placeAnswer, undoWatches, wantedWatches } from "#src/chain/index/watchedAddresses.ts";
+import {
+  applyAnswer,
+  lapseWatches,
+  placeAnswer,
+  undoWatches,
+  wantedWatches,
+} from "#src/chain/index/watchedAddresses.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 export type { FollowerStep } from "#src/chain/index/indexer.ts";

@@ -7,7 +7,13 @@ import { memo } from "#src/edge/memo.ts";
 import { refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import { countByPartition, readBacklog, readLeases, readPartitions, readWorkers } from "#src/runtime/operations/counts.ts";
+import {
+  countByPartition,
+  readBacklog,
+  readLeases,
+  readPartitions,
+  readWorkers,
+} from "#src/runtime/operations/counts.ts";
 import type { Control } from "#src/runtime/operations/control.ts";
 import { movePartition } from "#src/runtime/placement/movePartition.ts";
 import type { Store } from "#src/store/store.ts";

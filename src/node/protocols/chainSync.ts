@@ -3,7 +3,16 @@ import { equalBytes } from "#src/base/bytes.ts";
 import type { Point, Tip } from "#src/cardano/block.ts";
 import { as, CborError, decode, encode, raw } from "#src/cardano/cbor.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
-import { exactly, parts, pointValue, readPoint, readTip, tipValue, unwrap, wrapHead } from "#src/node/protocols/values.ts";
+import {
+  exactly,
+  parts,
+  pointValue,
+  readPoint,
+  readTip,
+  tipValue,
+  unwrap,
+  wrapHead,
+} from "#src/node/protocols/values.ts";
 
 /** Messages of chain-sync; a `block` is the bytes of `[era tag, block]`. */
 export type ChainSyncMessage =

@@ -9,7 +9,14 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
-import { edgePosition, type EventFilter, isReached, type LoggedEvent, passes, readPage } from "#src/runtime/events/replay.ts";
+import {
+  edgePosition,
+  type EventFilter,
+  isReached,
+  type LoggedEvent,
+  passes,
+  readPage,
+} from "#src/runtime/events/replay.ts";
 import { startTail, type Tail } from "#src/runtime/events/tail.ts";
 import type { Store } from "#src/store/store.ts";
 

@@ -9,12 +9,12 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const LAYERS: readonly (readonly string[])[] = [
   ["src/base"],
   ["machines", "src/cardano", "src/forestry", "src/store"],
-  ["src/api", "src/runtime", "src/plutus", "src/balance", "src/node"],
+  ["src/api", "src/runtime", "src/plutus", "src/transaction", "src/node"],
   ["src/ledger", "src/cage", "src/wallet", "src/vault", "src/builders"],
   ["src/chain"],
   ["src/devnet", "src/embedded"],
   ["actors"],
-  ["src/edge", "src/client"],
+  ["src/edge", "src/client", "src/pages"],
   ["src/app"],
   ["src/cli"],
 ];
