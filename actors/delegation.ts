@@ -1,9 +1,9 @@
 /** Stake credentials, by `key-<hash>` or `script-<hash>`: an actor hears what the chain says of one; what no block says is asked for. */
 import { z } from "zod";
 import { delegationInputs, delegationMachine } from "#machines/delegation.ts";
-import { currentMembers } from "#src/chain/groups.ts";
-import { type Inquiry, inquiry } from "#src/chain/inquiry.ts";
-import type { StakeAccount } from "#src/chain/ledgerPort.ts";
+import { currentMembers } from "#src/chain/index/groups.ts";
+import { type Inquiry, inquiry } from "#src/chain/index/networkQueries.ts";
+import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Queries } from "#src/store/store.ts";
 import type { EpochOf } from "#src/wallet/delegation/projection.ts";

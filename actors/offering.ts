@@ -1,7 +1,7 @@
 /** Transactions built on outputs that nobody else was just offered, where there are others. */
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import type { OutRef } from "#src/cardano/output.ts";
-import { FORCED, type Offered, reserve } from "#src/chain/available.ts";
+import { FORCED, type Offered, reserve } from "#src/chain/pending/spendable.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** What was built. */

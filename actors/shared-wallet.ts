@@ -14,7 +14,7 @@ import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/typ
 import { vaultAdoption } from "#src/vault/tables.ts";
 import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
 import { stakeCredential } from "#src/wallet/shared/account.ts";
-import { receiveWish } from "#src/wallet/build/received.ts";
+import { receiveWish } from "#src/wallet/build/receivedIntent.ts";
 import type { Wish } from "#src/wallet/build/types.ts";
 import { readSharedWallet, type SharedWalletRow } from "#src/wallet/shared/rows.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";

@@ -26,12 +26,12 @@ import type { BuiltUpdate, RefusedRequest } from "#src/cage/transactions/update.
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
-import { atPoint, readAvailable } from "#src/chain/available.ts";
-import { readPendingSpends } from "#src/chain/pending.ts";
-import { horizonOf } from "#src/chain/horizon.ts";
-import type { ChainPort } from "#src/chain/port.ts";
-import { readUtxos } from "#src/chain/utxo.ts";
-import { ensureWatched } from "#src/chain/watch.ts";
+import { atPoint, readAvailable } from "#src/chain/pending/spendable.ts";
+import { readPendingSpends } from "#src/chain/pending/pendingSpends.ts";
+import { horizonOf } from "#src/chain/provider/horizon.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
+import { readUtxos } from "#src/chain/index/utxo.ts";
+import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
 import { type ActorKind, type ActorView, type BuildContext, defineBuild, type Event } from "#src/runtime/types.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 

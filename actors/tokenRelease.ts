@@ -1,9 +1,9 @@
 /** Has the follower replay tokens whose facts the index does not vouch for, where an operator wishes it. */
 import { ok } from "#src/base/result.ts";
 import { type Finding, readReplay, wantedRelease, writeReplay } from "#src/cage/index/release.ts";
-import { atPoint } from "#src/chain/available.ts";
-import { Pace } from "#src/base/breathe.ts";
-import { type Inquiry, inquiry } from "#src/chain/inquiry.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
+import { Pace } from "#src/base/eventLoop.ts";
+import { type Inquiry, inquiry } from "#src/chain/index/networkQueries.ts";
 import type { Store } from "#src/store/store.ts";
 
 /**

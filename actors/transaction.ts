@@ -6,9 +6,9 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
-import { readCursor } from "#src/chain/cursor.ts";
-import type { ChainPort, Submission } from "#src/chain/port.ts";
-import { noticeTransaction } from "#src/chain/transactions.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
+import type { ChainPort, Submission } from "#src/chain/provider/port.ts";
+import { noticeTransaction } from "#src/chain/index/transactions.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import {
   transactionCommands,

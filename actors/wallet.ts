@@ -22,7 +22,7 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import { vaultAdoption } from "#src/vault/tables.ts";
-import { receivePartial, receiveWish } from "#src/wallet/build/received.ts";
+import { receivePartial, receiveWish } from "#src/wallet/build/receivedIntent.ts";
 import { childHash, readXpub } from "#src/wallet/keys/account.ts";
 import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
 import { accountPath, pathText } from "#src/wallet/keys/paths.ts";

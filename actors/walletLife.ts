@@ -2,8 +2,8 @@
 import type { Json } from "#src/base/json.ts";
 import { SerialWork } from "#src/base/serialWork.ts";
 import type { Point } from "#src/cardano/block.ts";
-import { dismiss, enrol } from "#src/chain/groups.ts";
-import { unlistAll } from "#src/chain/submissions.ts";
+import { dismiss, enrol } from "#src/chain/index/groups.ts";
+import { unlistAll } from "#src/chain/pending/submissions.ts";
 import { type Event, Unfinished } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";

@@ -5,8 +5,8 @@ import { type Building, settingOf, type WalletBuildOptions } from "#actors/walle
 import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
-import { atPoint, readSpenders } from "#src/chain/available.ts";
-import { listedPending } from "#src/chain/submissions.ts";
+import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
+import { listedPending } from "#src/chain/pending/submissions.ts";
 import type { MigrateFailure, MigrateInput } from "#src/wallet/build/types.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";

@@ -1,10 +1,10 @@
 /** A start on a Blockfrost service. */
-import { type BlockfrostPort, blockfrostPort } from "#src/chain/blockfrost/port.ts";
-import { mayPassLater } from "#src/chain/blockfrost/errors.ts";
+import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
+import { mayPassLater } from "#src/chain/provider/blockfrost/errors.ts";
 import type { Check } from "#src/edge/health.ts";
 import type { Ground } from "#src/app/network.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
-import { NETWORK_ID, StartError } from "#src/app/rooms.ts";
+import { NETWORK_ID, StartError } from "#src/app/context.ts";
 
 /** For how long a look at the service holds, a good one and a bad one, in ms: who asks whether we are ready is not to use up a plan's requests. */
 const GOOD_MS = 30_000;

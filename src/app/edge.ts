@@ -11,12 +11,12 @@ import { mountPages } from "#src/edge/operator/pages.ts";
 import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
-import { PREFIX } from "#src/edge/wallets/frame.ts";
-import { type Ask, createAsk } from "#src/runtime/ask.ts";
-import { createEventLog, type EventLog } from "#src/runtime/eventLog.ts";
+import { PREFIX } from "#src/edge/wallets/service.ts";
+import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
+import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { servedCheck } from "#src/app/health.ts";
-import { actorKinds, buildOptions, listen, NETWORK_ID, type Place, type Rooms, urlOf } from "#src/app/rooms.ts";
+import { actorKinds, buildOptions, listen, NETWORK_ID, type Place, type Rooms, urlOf } from "#src/app/context.ts";
 import { walletKinds, walletService } from "#src/app/wallets.ts";
 
 /** Starts the token service, the wallet service and the operator service. */

@@ -4,10 +4,10 @@ import path from "node:path";
 import { reason } from "#src/base/log.ts";
 import { parseJson } from "#src/base/json.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { genesisDefaults, type GenesisOptions } from "#src/devnet/genesis.ts";
+import { genesisDefaults, type GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { mainnetParametersAt, type Major } from "#src/ledger/parameters.ts";
-import { overrideParameters } from "#src/devnet/parametersOverride.ts";
-import { MOST_POOLS } from "#src/devnet/pools.ts";
+import { overrideParameters } from "#src/devnet/genesis/parametersOverride.ts";
+import { MOST_POOLS } from "#src/devnet/genesis/pools.ts";
 
 const ADA = 1_000_000n;
 /** Most ada that 63 bits of lovelace hold. */

@@ -1,15 +1,15 @@
 /** What a process stands on, and the port on which a process without a service of its own says how it is. */
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { readCursor } from "#src/chain/cursor.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { handleErrors } from "#src/edge/errors.ts";
 import { type Check, healthRoutes } from "#src/edge/health.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
-import type { Bus } from "#src/runtime/bus.ts";
-import type { Lease } from "#src/runtime/leases.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
+import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import type { Worker } from "#src/runtime/worker.ts";
 import type { Store } from "#src/store/store.ts";
-import { listen, type Place, type Rooms, urlOf } from "#src/app/rooms.ts";
+import { listen, type Place, type Rooms, urlOf } from "#src/app/context.ts";
 
 /** So far behind the network's tip, in blocks, a follower is still ready. */
 const BEHIND = 10;

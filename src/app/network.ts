@@ -3,20 +3,20 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import type { Log } from "#src/base/log.ts";
-import { answersLine } from "#src/chain/answers.ts";
-import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
-import type { ChainPort } from "#src/chain/port.ts";
+import { answersLine } from "#src/chain/provider/guarantees.ts";
+import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { serveSocket } from "#src/devnet/socket.ts";
+import { serveSocket } from "#src/devnet/serve/socket.ts";
 import type { Check } from "#src/edge/health.ts";
 import { mayPass, pathFailure } from "#src/node/errors.ts";
-import type { Bus } from "#src/runtime/bus.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { blockfrostOf } from "#src/app/blockfrost.ts";
 import type { Options } from "#src/app/options.ts";
-import { NETWORK_ID, type Place, type Rooms, type RoomsHealth, StartError } from "#src/app/rooms.ts";
-import type { Stop } from "#src/app/stops.ts";
+import { NETWORK_ID, type Place, type Rooms, type RoomsHealth, StartError } from "#src/app/context.ts";
+import type { Stop } from "#src/app/shutdown.ts";
 
 /** What the port stands on. */
 export interface Ground {

@@ -1,6 +1,6 @@
 /** Keeps pools' metadata in one process of all that could. */
-import type { Rooms } from "#src/app/rooms.ts";
-import { holdLease } from "#src/runtime/leases.ts";
+import type { Rooms } from "#src/app/context.ts";
+import { holdLease } from "#src/runtime/placement/namedLease.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { keepPools } from "#src/wallet/pools/keeper.ts";
 import { beginSource } from "#src/wallet/pools/source.ts";

@@ -3,7 +3,7 @@ import process from "node:process";
 import { createLog, reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
-import { openHouse, StartError } from "#src/app/house.ts";
+import { openHouse, StartError } from "#src/app/application.ts";
 
 /** How long an orderly end may take, in milliseconds. */
 const STOP_MS = 15_000;

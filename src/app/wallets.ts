@@ -3,19 +3,19 @@ import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
-import { deriveSlice, deriveStock } from "#src/builders/stock.ts";
+import { deriveSlice, deriveStock } from "#src/builders/credentials.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { together } from "#src/cardano/projections.ts";
-import type { FollowerOptions } from "#src/chain/follower.ts";
-import { resubmit } from "#src/chain/resubmission.ts";
+import type { FollowerOptions } from "#src/chain/index/follower.ts";
+import { resubmit } from "#src/chain/pending/resubmission.ts";
 import { walletApp } from "#src/edge/wallets/app.ts";
 import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { type Ask, createAsk } from "#src/runtime/ask.ts";
-import type { EventLog } from "#src/runtime/eventLog.ts";
-import { ring } from "#src/runtime/inputs.ts";
-import { holdLease } from "#src/runtime/leases.ts";
-import { showPresence } from "#src/runtime/presence.ts";
+import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
+import type { EventLog } from "#src/runtime/events/eventLog.ts";
+import { ring } from "#src/runtime/turns/inputLog.ts";
+import { holdLease } from "#src/runtime/placement/namedLease.ts";
+import { showPresence } from "#src/runtime/placement/presence.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import { startVaultSweep } from "#src/vault/sweep.ts";
@@ -33,7 +33,7 @@ import { requestMigrations } from "#src/wallet/requests.ts";
 import { walletMigrations } from "#src/wallet/rows.ts";
 import { sharedWalletMigrations } from "#src/wallet/shared/rows.ts";
 import { startPoolKeeping } from "#src/app/poolKeeping.ts";
-import { NETWORK_ID, type Rooms, WATCH } from "#src/app/rooms.ts";
+import { NETWORK_ID, type Rooms, WATCH } from "#src/app/context.ts";
 
 /** Tables of the wallets and of what belongs to them. */
 export const walletTables: readonly Migration[] = [

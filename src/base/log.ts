@@ -1,7 +1,7 @@
 /** Log lines as JSON on standard error, one object a line. Secrets are the caller's to leave out. */
 import process from "node:process";
 import { toJson } from "#src/base/json.ts";
-import { holdingRepeats } from "#src/base/repeats.ts";
+import { holdingRepeats } from "#src/base/logThrottle.ts";
 
 export type Level = "debug" | "info" | "warn" | "error";
 const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };

@@ -14,7 +14,7 @@ import { reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
-import { packed } from "#src/builders/crossing.ts";
+import { packed } from "#src/builders/threadCodec.ts";
 import type { JobFailure, JobInput, JobName, JobValue, Order, Report, ThreadFailure } from "#src/builders/jobs.ts";
 import * as measure from "#src/builders/metrics.ts";
 import { startThread } from "#src/builders/worker.ts";

@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { toHex } from "#src/base/bytes.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import type { Measure } from "#src/balance/balance.ts";
+import type { Measure } from "#src/transaction/balance.ts";
 import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { measuring } from "#src/cage/transactions/common.ts";
@@ -15,7 +15,7 @@ import { buildUpdate, type UpdateFailure, type UpdateInput } from "#src/cage/tra
 import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { bundle } from "#src/builders/bundle.ts";
-import { unpacked } from "#src/builders/crossing.ts";
+import { unpacked } from "#src/builders/threadCodec.ts";
 import { explain } from "#src/builders/explain.ts";
 import { type FactsAtHand, openFacts } from "#src/builders/facts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";

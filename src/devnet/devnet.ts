@@ -10,11 +10,11 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { type Parameters, slotAt, slotTime } from "#src/cardano/parameters.ts";
-import type { Network, Submission } from "#src/chain/port.ts";
-import { DevnetChain, LEASE, LeaseLost, type NoSuchBlock } from "#src/devnet/chain.ts";
-import { readHeightAt, readTip } from "#src/devnet/chainRows.ts";
-import { remembering } from "#src/devnet/evaluated.ts";
-import { checkAmount, type FaucetFailure } from "#src/devnet/faucet.ts";
+import type { Network, Submission } from "#src/chain/provider/port.ts";
+import { DevnetChain, LEASE, LeaseLost, type NoSuchBlock } from "#src/devnet/blocks/chain.ts";
+import { readHeightAt, readTip } from "#src/devnet/blocks/rows.ts";
+import { remembering } from "#src/devnet/blocks/evaluationCache.ts";
+import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
 import {
   type BadGenesis,
   checkGenesis,
@@ -23,19 +23,19 @@ import {
   genesisDefaults,
   type GenesisOptions,
   readGenesis,
-} from "#src/devnet/genesis.ts";
-import type { Pending } from "#src/devnet/mempool.ts";
-import { leastOf } from "#src/devnet/payment.ts";
-import { publish, type Published, splitFunds } from "#src/devnet/publish.ts";
-import { serveSubmissions } from "#src/devnet/serve.ts";
-import { keptSettings } from "#src/devnet/settings.ts";
-import type { NotNow, Undecodable } from "#src/devnet/submission.ts";
-import { BLOCK_SUBJECT } from "#src/devnet/subjects.ts";
+} from "#src/devnet/genesis/genesis.ts";
+import type { Pending } from "#src/devnet/blocks/mempool.ts";
+import { leastOf } from "#src/devnet/faucet/payment.ts";
+import { publish, type Published, splitFunds } from "#src/devnet/faucet/publish.ts";
+import { serveSubmissions } from "#src/devnet/serve/submissions.ts";
+import { keptSettings } from "#src/devnet/genesis/settings.ts";
+import type { NotNow, Undecodable } from "#src/devnet/blocks/submission.ts";
+import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 import { validate } from "#src/ledger/validate.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
-import type { Bus } from "#src/runtime/bus.ts";
-import { fence, holdLease } from "#src/runtime/leases.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
+import { fence, holdLease } from "#src/runtime/placement/namedLease.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** What may be chosen at every start; what `GenesisOptions` says holds for a devnet that has not begun yet. */

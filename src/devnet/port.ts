@@ -16,21 +16,21 @@ import {
   askPools,
   askRanking,
   type Ledger,
-} from "#src/chain/ledgerQuestions.ts";
-import type { Answering } from "#src/chain/answers.ts";
-import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/port.ts";
-import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/chainRows.ts";
-import { doorbell } from "#src/devnet/doorbell.ts";
-import { followBlocks } from "#src/devnet/follow.ts";
-import { type Genesis, readGenesis } from "#src/devnet/genesis.ts";
-import { byronHash } from "#src/devnet/genesisJson.ts";
-import { nodeAnswers } from "#src/devnet/nodeAnswers.ts";
-import { fromPlain } from "#src/devnet/plain.ts";
-import { Snapshots } from "#src/devnet/snapshots.ts";
-import { atTip } from "#src/devnet/stateRows.ts";
-import { SUBMIT_SUBJECT } from "#src/devnet/subjects.ts";
+} from "#src/chain/provider/ledgerQueries.ts";
+import type { Answering } from "#src/chain/provider/guarantees.ts";
+import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/provider/port.ts";
+import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/blocks/rows.ts";
+import { doorbell } from "#src/devnet/serve/blockSignal.ts";
+import { followBlocks } from "#src/devnet/serve/follow.ts";
+import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
+import { byronHash } from "#src/devnet/genesis/json.ts";
+import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
+import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
+import { Snapshots } from "#src/devnet/ledger/snapshots.ts";
+import { atTip } from "#src/devnet/serve/stateRows.ts";
+import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { answerEraValue, answerValue } from "#src/node/queries/answering.ts";
-import type { Bus } from "#src/runtime/bus.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface DevnetPortSettings {

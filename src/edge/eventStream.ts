@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { utf8 } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import type { EventLog } from "#src/runtime/eventLog.ts";
+import type { EventLog } from "#src/runtime/events/eventLog.ts";
 
 /** Longest silence of a stream, in milliseconds, unless it says otherwise. */
 export const KEEP_ALIVE_MS = 15_000;

@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { fromUtf8, joined } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
-import { Pace } from "#src/base/breathe.ts";
+import { Pace } from "#src/base/eventLoop.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
 /** What a body may be at the most. */

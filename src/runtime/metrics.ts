@@ -1,6 +1,6 @@
 /** What the runtime counts and measures. Labels are kinds, event types, outcomes and names of effects, builds and leases. */
 import { metrics } from "#src/base/metrics.ts";
-import type { Answer } from "#src/runtime/waiting.ts";
+import type { Answer } from "#src/runtime/turns/queue.ts";
 
 export const turns = metrics.counter("arbor_turns_total", "Turns written: events of one entity in one commit.", [
   "kind",

@@ -4,8 +4,8 @@
  * `partition` and `lease` carry a unique index over their epoch, which makes raising it a key update: that waits for every
  * statement that holds the row `FOR KEY SHARE`, while renewing `expires` waits for none.
  */
-import { eventMigrations } from "#src/runtime/eventTables.ts";
-import { operatorMigrations } from "#src/runtime/operatorTables.ts";
+import { eventMigrations } from "#src/runtime/events/migrations.ts";
+import { operatorMigrations } from "#src/runtime/operations/migrations.ts";
 import type { Migration } from "#src/store/migrations.ts";
 
 export const runtimeMigrations: readonly Migration[] = [

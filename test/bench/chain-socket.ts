@@ -1,10 +1,10 @@
 /** The node's socket: blocks that one process serves itself over a UNIX socket, each header read and hashed. */
 import process from "node:process";
 import { initHash } from "#src/cardano/hash.ts";
-import { connectNode } from "#src/node/client.ts";
-import { readHeader } from "#src/node/header.ts";
-import { serveNode } from "#src/node/server.ts";
-import type { SyncStep } from "#src/node/syncClient.ts";
+import { connectNode } from "#src/node/client/connection.ts";
+import { readHeader } from "#src/node/client/header.ts";
+import { serveNode } from "#src/node/server/server.ts";
+import type { SyncStep } from "#src/node/client/chainSync.ts";
 import { type ChainBlock, readChunk, socketPath } from "../support/node_chain.ts";
 import type { ChainRow } from "./chain.ts";
 

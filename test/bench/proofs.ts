@@ -7,7 +7,7 @@ import { silentLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { CUT_ABOVE } from "#src/cage/index/trie.ts";
-import { chainMigrations } from "#src/chain/migrations.ts";
+import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { factSegment } from "#src/client/factKey.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { proofRoutes } from "#src/edge/tokens/proofs.ts";

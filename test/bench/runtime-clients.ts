@@ -3,8 +3,8 @@
  * speak to their server in the same way, whoever it is: one kept connection a client, one request at a time.
  */
 import { connect, type Socket } from "node:net";
-import { createAsk } from "#src/runtime/ask.ts";
-import { connectBus } from "#src/runtime/bus.ts";
+import { createAsk } from "#src/runtime/bus/ask.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
 import { serve, settings } from "./runtime-child.ts";
 

@@ -18,7 +18,7 @@ import {
 } from "#src/cardano/transaction.ts";
 import { type Assets, lovelace, noAssets } from "#src/cardano/value.ts";
 import { call } from "#src/client/http.ts";
-import { connectNode, type NodeConnection } from "#src/node/client.ts";
+import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { until } from "../support/until.ts";
 
 /** What the faucet gives at once at most. */

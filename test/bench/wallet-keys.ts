@@ -3,7 +3,7 @@ import process from "node:process";
 import sodium from "libsodium-wrappers-sumo";
 import { silentLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";
-import { deriveStock } from "#src/builders/stock.ts";
+import { deriveStock } from "#src/builders/credentials.ts";
 import { derivePublic, type PublicNode, rootKey, toPublic } from "#src/cardano/derivation.ts";
 import { hash224, initHash } from "#src/cardano/hash.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";

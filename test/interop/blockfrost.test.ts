@@ -8,8 +8,8 @@ import { silentLog } from "#src/base/log.ts";
 import { created, type ScannedBlock } from "#src/cardano/block.ts";
 import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
 import { enterpriseAddress } from "#src/cardano/address.ts";
-import { Http } from "#src/chain/blockfrost/http.ts";
-import { blockfrostPort } from "#src/chain/blockfrost/port.ts";
+import { Http } from "#src/chain/provider/blockfrost/http.ts";
+import { blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { valueOf } from "../support/devnet_world.ts";
 
 const url = process.env.ARBOR_INTEROP_BLOCKFROST;

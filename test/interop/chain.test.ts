@@ -1,9 +1,9 @@
 /** Real blocks of every era, served by us, read by others and told to our client: what they read in each is what our scanner reads. */
 import { afterEach, describe, expect, test } from "vitest";
 import { scanBlock } from "#src/cardano/scan.ts";
-import { readHeader } from "#src/node/header.ts";
-import { connectNode } from "#src/node/client.ts";
-import { serveNode } from "#src/node/server.ts";
+import { readHeader } from "#src/node/client/header.ts";
+import { connectNode } from "#src/node/client/connection.ts";
+import { serveNode } from "#src/node/server/server.ts";
 import { blockFile, blocksOf, chunks, singles } from "../support/blocks.ts";
 import { valueOf } from "../support/devnet_world.ts";
 import { ServedChain, socketPath } from "../support/node_chain.ts";

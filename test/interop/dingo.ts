@@ -10,7 +10,7 @@ import { enterpriseAddress } from "#src/cardano/address.ts";
 import { as, decode } from "#src/cardano/cbor.ts";
 import { keyHash, publicKey } from "#src/cardano/keys.ts";
 import { freePort } from "#src/embedded/ports.ts";
-import { nodePort } from "#src/chain/nodePort.ts";
+import { nodePort } from "#src/chain/provider/node/port.ts";
 import { silentLog } from "#src/base/log.ts";
 import type {} from "./build.ts";
 import { endChild } from "../support/child.ts";

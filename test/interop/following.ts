@@ -1,7 +1,7 @@
 /** What tests through a relay look at: a chain as its steps come, and parameters as anyone may write them. */
 import { expect } from "vitest";
 import { scanBlock } from "#src/cardano/scan.ts";
-import type { RawChainPort, RawStep } from "#src/chain/port.ts";
+import type { RawChainPort, RawStep } from "#src/chain/provider/port.ts";
 
 /** Steps of a followed chain, as they come. */
 export function following(port: RawChainPort, from: readonly { slot: number; hash: string }[] = []) {

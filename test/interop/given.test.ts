@@ -1,9 +1,9 @@
 /** A node that is already there: `ARBOR_INTEROP_SOCKET` names its socket, `ARBOR_INTEROP_MAGIC` its network. Nothing is changed on it. */
 import process from "node:process";
 import { expect, test } from "vitest";
-import { connectNode } from "#src/node/client.ts";
+import { connectNode } from "#src/node/client/connection.ts";
 import { silentLog } from "#src/base/log.ts";
-import { nodePort } from "#src/chain/nodePort.ts";
+import { nodePort } from "#src/chain/provider/node/port.ts";
 import { valueOf } from "../support/devnet_world.ts";
 import { survey } from "./survey.ts";
 

@@ -1,11 +1,11 @@
 /** What a node says and does not say, whoever made it; nothing is changed on its network. */
 import type { Credential } from "#src/cardano/address.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
-import { connectNode, type NodeConnection } from "#src/node/client.ts";
+import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { ask } from "#src/node/queries/ask.ts";
 import type { EraQuery, Query } from "#src/node/queries/query.ts";
-import { decodeRejection } from "#src/node/rejections.ts";
-import { CONWAY } from "#src/node/values.ts";
+import { decodeRejection } from "#src/node/rejections/rejections.ts";
+import { CONWAY } from "#src/node/protocols/values.ts";
 import { valueOf } from "../support/devnet_world.ts";
 import { spend } from "../support/devnet.ts";
 import { coin, person } from "../support/wallet.ts";

@@ -2,7 +2,7 @@
 import { connect, createInbox, type NatsConnection, StringCodec } from "nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fileURLToPath } from "node:url";
-import { STREAM } from "#src/runtime/stream.ts";
+import { STREAM } from "#src/runtime/events/jetStream.ts";
 import { Arbor } from "../support/arbor.ts";
 import { type Infra, sharedInfra } from "../support/infra.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../support/natsServer.ts";

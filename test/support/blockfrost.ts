@@ -13,7 +13,7 @@ import { describeFailure } from "#src/cardano/failureText.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
-import type { RawChainPort } from "#src/chain/port.ts";
+import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { toJson } from "#src/base/json.ts";
 import { answerProblem, type Matched, matchRequest } from "./blockfrost_contract.ts";
 import {

@@ -9,7 +9,7 @@ import type { Epoch, EraBound, Eras } from "#src/cardano/eras.ts";
 import { hash224, hash256 } from "#src/cardano/hash.ts";
 import type { Output } from "#src/cardano/output.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
-import type { StakeAccount } from "#src/chain/ledgerPort.ts";
+import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 
 /** What every document about an output has. */
 export function outputDocument({ address, value, datum, datumHash, script }: Output): object {

@@ -7,9 +7,9 @@ import { ok } from "#src/base/result.ts";
 import { created, origin, type Point, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
-import { withoutLedger } from "#src/chain/ledgerPort.ts";
-import type { RawChainPort, RawStep } from "#src/chain/port.ts";
-import { encodeBlock } from "#src/devnet/block.ts";
+import { withoutLedger } from "#src/chain/provider/ledgerPort.ts";
+import type { RawChainPort, RawStep } from "#src/chain/provider/port.ts";
+import { encodeBlock } from "#src/devnet/blocks/block.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 
 interface Kept {

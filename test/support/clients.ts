@@ -4,7 +4,7 @@
  */
 import { expect } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import type { Ask } from "#src/runtime/ask.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { Store } from "#src/store/store.ts";
 
 interface Command {

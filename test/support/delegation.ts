@@ -4,8 +4,8 @@ import { delegationActor } from "#actors/delegation.ts";
 import { delegationInputs } from "#machines/delegation.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Touched } from "#src/cardano/projection.ts";
-import { fold, type Held } from "#src/runtime/fold.ts";
-import { hydrate, stateName, viewOf } from "#src/runtime/machine.ts";
+import { fold, type Held } from "#src/runtime/turns/fold.ts";
+import { hydrate, stateName, viewOf } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
 const kind = delegationActor();

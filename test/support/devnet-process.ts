@@ -7,7 +7,7 @@ import process from "node:process";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { startDevnet } from "#src/devnet/devnet.ts";
-import { connectBus } from "#src/runtime/bus.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { seeded } from "./random.ts";
 import { person } from "./wallet.ts";

@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";
-import { openHouse } from "#src/app/house.ts";
+import { openHouse } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
 
 const [room, at, kind, count] = (process.env.ARBOR_FAULT ?? "").split(":");

@@ -1,7 +1,7 @@
 /** How a devnet begins, without a database. */
 import { newSeed, publicKey } from "#src/cardano/keys.ts";
-import { faucetFunds, type Genesis, genesisDefaults } from "#src/devnet/genesis.ts";
-import { newPools, registeredPool } from "#src/devnet/pools.ts";
+import { faucetFunds, type Genesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
+import { newPools, registeredPool } from "#src/devnet/genesis/pools.ts";
 
 /** Where the pools' metadata is said to be. */
 export const POOLS_URL = "http://127.0.0.1:10000";

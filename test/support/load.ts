@@ -1,5 +1,5 @@
 /** Closed-loop load on accounts, with what it took. */
-import { type Ask } from "#src/runtime/ask.ts";
+import { type Ask } from "#src/runtime/bus/ask.ts";
 
 export interface LoadResult {
   readonly turnsPerSecond: number;

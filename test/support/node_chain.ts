@@ -4,9 +4,9 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import type { Point, Tip } from "#src/cardano/block.ts";
-import { readHeader } from "#src/node/header.ts";
-import type { SyncStep } from "#src/node/syncClient.ts";
-import { originTip } from "#src/node/values.ts";
+import { readHeader } from "#src/node/client/header.ts";
+import type { SyncStep } from "#src/node/client/chainSync.ts";
+import { originTip } from "#src/node/protocols/values.ts";
 import { blocksOf, chunks } from "./blocks.ts";
 
 /** A block and where it stands. */

@@ -3,11 +3,11 @@ import { rm } from "node:fs/promises";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
 import { refKey } from "#src/cardano/output.ts";
-import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
+import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import { answerQuery } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
-import { serveNode } from "#src/node/server.ts";
-import { CONWAY } from "#src/node/values.ts";
+import { serveNode } from "#src/node/server/server.ts";
+import { CONWAY } from "#src/node/protocols/values.ts";
 import { type MemoryChain, memoryPort, type Moods } from "./chain.ts";
 import { recut, socketPath } from "./node_chain.ts";
 

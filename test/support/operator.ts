@@ -7,8 +7,8 @@ import { silentLog } from "#src/base/log.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
 import { operatorApp, type OperatorOptions } from "#src/edge/operator/app.ts";
 import { serve } from "#src/edge/serve.ts";
-import type { Ask } from "#src/runtime/ask.ts";
-import type { Bus } from "#src/runtime/bus.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 

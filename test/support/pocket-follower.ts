@@ -5,13 +5,13 @@
 import process from "node:process";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
-import { readCursor } from "#src/chain/cursor.ts";
-import { Follower } from "#src/chain/follower.ts";
-import { transactionProjection } from "#src/chain/transactions.ts";
-import { utxoProjection } from "#src/chain/utxo.ts";
-import { readTip } from "#src/devnet/chainRows.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
+import { Follower } from "#src/chain/index/follower.ts";
+import { transactionProjection } from "#src/chain/index/transactions.ts";
+import { utxoProjection } from "#src/chain/index/utxo.ts";
+import { readTip } from "#src/devnet/blocks/rows.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { connectBus } from "#src/runtime/bus.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
 import { pocketProjection } from "./pockets.ts";
 

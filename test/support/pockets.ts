@@ -7,7 +7,7 @@ import { created, type Point, type ScannedBlock, spent } from "#src/cardano/bloc
 import { sha256 } from "@noble/hashes/sha2.js";
 import { refKey } from "#src/cardano/output.ts";
 import { type Projection, type Row, type RowQuery, type RowWrite, unanswered } from "#src/cardano/projection.ts";
-import { enrol } from "#src/chain/groups.ts";
+import { enrol } from "#src/chain/index/groups.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export const GAP = 2;

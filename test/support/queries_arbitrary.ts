@@ -4,7 +4,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { origin } from "#src/cardano/block.ts";
 import { decode, encode } from "#src/cardano/cbor.ts";
 import { type OutRef, readOutput } from "#src/cardano/output.ts";
-import { eraMismatch } from "#src/node/eraMismatch.ts";
+import { eraMismatch } from "#src/node/queries/eraMismatch.ts";
 import type { Answer, EraQuery, Query } from "#src/node/queries/query.ts";
 import { ascending } from "#src/node/queries/shape.ts";
 import { compareStakes, type Stake } from "#src/node/queries/pools.ts";

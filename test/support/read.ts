@@ -1,6 +1,6 @@
 /** An entity as its row has it, with no worker asked. */
 import type { AnyMachineSnapshot } from "xstate";
-import { stateName } from "#src/runtime/machine.ts";
+import { stateName } from "#src/runtime/turns/machine.ts";
 import type { ActorView, EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 

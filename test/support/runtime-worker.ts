@@ -2,7 +2,7 @@
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";
 import type { Json } from "#src/base/json.ts";
-import { connectBus } from "#src/runtime/bus.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
 import type { Step } from "#src/runtime/types.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";

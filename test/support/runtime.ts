@@ -2,10 +2,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
-import { type Ask, createAsk } from "#src/runtime/ask.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { createPartitions, partitionOf } from "#src/runtime/partition.ts";
+import { createPartitions, partitionOf } from "#src/runtime/placement/partitions.ts";
 import type { EntityRef, Step } from "#src/runtime/types.ts";
 import type { WorkerState } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";

@@ -5,9 +5,9 @@ import { compareRefs, type Output, refKey, type Utxo } from "#src/cardano/output
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { addAssets, sumValues } from "#src/cardano/value.ts";
-import { ledgerSize, minFee } from "#src/balance/fee.ts";
-import { minUtxo } from "#src/balance/minUtxo.ts";
-import { refScriptSize, valueSize } from "#src/balance/output.ts";
+import { ledgerSize, minFee } from "#src/transaction/fee.ts";
+import { minUtxo } from "#src/transaction/minUtxo.ts";
+import { refScriptSize, valueSize } from "#src/transaction/output.ts";
 
 /** Fee, least fee and change of a sound transaction. */
 export interface Sound {

@@ -1,8 +1,8 @@
 /** A process that delivers webhooks while it holds the lease, for tests that kill it. */
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";
-import { connectBus } from "#src/runtime/bus.ts";
-import { createEventLog } from "#src/runtime/eventLog.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
+import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { openStore } from "#src/store/store.ts";
 

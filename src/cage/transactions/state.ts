@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
-import { atLeast } from "#src/balance/output.ts";
+import { atLeast } from "#src/transaction/output.ts";
 import { decodeDatum, encodeState, type State } from "#src/cage/datum.ts";
 import type { KeyAddress } from "#src/cage/plutus_address.ts";
 import { type BuildFailure, type BuildInput, requester } from "#src/cage/transactions/common.ts";

@@ -10,11 +10,11 @@ import { type PoolParameters, walkCertificate } from "#src/cardano/certificates.
 import { slotTime } from "#src/cardano/parameters.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { epochOf } from "#src/devnet/epoch.ts";
-import type { WrittenFile } from "#src/devnet/genesisFiles.ts";
-import { ERAS, genesisFiles } from "#src/devnet/genesisJson.ts";
-import { type EpochRows, readEpoch, readStanding } from "#src/devnet/ledgerRows.ts";
-import { Snapshots } from "#src/devnet/snapshots.ts";
+import { epochOf } from "#src/devnet/ledger/epoch.ts";
+import type { WrittenFile } from "#src/devnet/genesis/files.ts";
+import { ERAS, genesisFiles } from "#src/devnet/genesis/json.ts";
+import { type EpochRows, readEpoch, readStanding } from "#src/devnet/ledger/rows.ts";
+import { Snapshots } from "#src/devnet/ledger/snapshots.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { blocksOf } from "#src/ledger/epoch/pass.ts";

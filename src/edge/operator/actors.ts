@@ -5,9 +5,9 @@ import * as api from "#src/api/operator.ts";
 import { page, readCursor } from "#src/edge/operator/cursor.ts";
 import { refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { Control } from "#src/runtime/control.ts";
-import { allowedIn } from "#src/runtime/graph.ts";
-import { inspectActor, knowsActor, knowsReminder, listActors, readHistory } from "#src/runtime/inspect.ts";
+import type { Control } from "#src/runtime/operations/control.ts";
+import { allowedIn } from "#src/runtime/operations/graph.ts";
+import { inspectActor, knowsActor, knowsReminder, listActors, readHistory } from "#src/runtime/operations/inspect.ts";
 import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 

@@ -5,10 +5,10 @@ import { countEndpoints } from "#src/edge/operator/counts.ts";
 import { letterEndpoints } from "#src/edge/operator/letters.ts";
 import { placeEndpoints } from "#src/edge/operator/places.ts";
 import type { Log } from "#src/base/log.ts";
-import type { Ask } from "#src/runtime/ask.ts";
-import type { Bus } from "#src/runtime/bus.ts";
-import { createControl } from "#src/runtime/control.ts";
-import { createDeadLetters } from "#src/runtime/deadLetters.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
+import { createControl } from "#src/runtime/operations/control.ts";
+import { createDeadLetters } from "#src/runtime/operations/deadLetters.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 

@@ -11,9 +11,9 @@ import { testEvent, webhookHeaders } from "#src/api/webhooks.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { respond } from "#src/edge/json.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { kebab } from "#src/runtime/events.ts";
-import { eventsOf, statesOf } from "#src/runtime/graph.ts";
-import { STREAM } from "#src/runtime/stream.ts";
+import { kebab } from "#src/runtime/events/transition.ts";
+import { eventsOf, statesOf } from "#src/runtime/operations/graph.ts";
+import { STREAM } from "#src/runtime/events/jetStream.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 
 export interface AsyncApiOptions {

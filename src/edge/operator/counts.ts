@@ -1,13 +1,13 @@
 /** Kinds, machines and the overview over HTTP. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/operator.ts";
-import { memo } from "#src/edge/operator/memo.ts";
+import { memo } from "#src/edge/memo.ts";
 import type { Places } from "#src/edge/operator/places.ts";
 import { refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { DeadLetters } from "#src/runtime/deadLetters.ts";
-import { graphOf } from "#src/runtime/graph.ts";
-import { countActors } from "#src/runtime/inspect.ts";
+import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
+import { graphOf } from "#src/runtime/operations/graph.ts";
+import { countActors } from "#src/runtime/operations/inspect.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 

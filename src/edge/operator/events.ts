@@ -14,9 +14,9 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { admitReader, eventStream, KEEP_ALIVE_MS, MOST_READERS } from "#src/edge/eventStream.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { EventBatch, EventLog } from "#src/runtime/eventLog.ts";
-import { cloudEvent } from "#src/runtime/events.ts";
-import { parsePosition, type Position, positionText } from "#src/runtime/position.ts";
+import type { EventBatch, EventLog } from "#src/runtime/events/eventLog.ts";
+import { cloudEvent } from "#src/runtime/events/transition.ts";
+import { parsePosition, type Position, positionText } from "#src/runtime/events/position.ts";
 
 export interface EventRouteOptions {
   readonly events: EventLog;

@@ -5,7 +5,7 @@ import * as api from "#src/api/operator.ts";
 import { page, readCursor } from "#src/edge/operator/cursor.ts";
 import { refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { DeadLetters } from "#src/runtime/deadLetters.ts";
+import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
 
 const place = z.int().min(0);
 

@@ -7,11 +7,11 @@ import { z } from "zod";
 import { inTime } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { type Gauge, metrics, METRICS_TYPE } from "#src/base/metrics.ts";
-import { readCursor } from "#src/chain/cursor.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
-import { memo } from "#src/edge/operator/memo.ts";
+import { memo } from "#src/edge/memo.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { readBacklog, readTroubles } from "#src/runtime/census.ts";
+import { readBacklog, readTroubles } from "#src/runtime/operations/counts.ts";
 import type { Store } from "#src/store/store.ts";
 
 const gauge = (name: string, help: string): Gauge => metrics.gauge(name, `${help} Of the whole database.`).of();

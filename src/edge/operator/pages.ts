@@ -7,7 +7,7 @@ import { type Page, readPages, sending } from "#src/edge/pages.ts";
 
 /** Their files by name. */
 export function readOperatorPages(): ReadonlyMap<string, Page> {
-  return readPages(new URL("./pages/", import.meta.url));
+  return readPages(new URL("../../pages/operator/", import.meta.url));
 }
 
 /**

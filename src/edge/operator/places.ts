@@ -1,15 +1,21 @@
 /** Workers, partitions, leases and lags over HTTP. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/operator.ts";
-import { readCursor } from "#src/chain/cursor.ts";
-import { askRollback } from "#src/devnet/rollback.ts";
-import { memo } from "#src/edge/operator/memo.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
+import { askRollback } from "#src/devnet/serve/rollback.ts";
+import { memo } from "#src/edge/memo.ts";
 import { refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { Bus } from "#src/runtime/bus.ts";
-import { countByPartition, readBacklog, readLeases, readPartitions, readWorkers } from "#src/runtime/census.ts";
-import type { Control } from "#src/runtime/control.ts";
-import { movePartition } from "#src/runtime/move.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
+import {
+  countByPartition,
+  readBacklog,
+  readLeases,
+  readPartitions,
+  readWorkers,
+} from "#src/runtime/operations/counts.ts";
+import type { Control } from "#src/runtime/operations/control.ts";
+import { movePartition } from "#src/runtime/placement/movePartition.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface PlaceOptions {

@@ -6,7 +6,7 @@ import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { configRoutes } from "#src/edge/tokens/config.ts";
 import { clientRoutes } from "#src/edge/tokens/clientRoutes.ts";
-import { openDesk } from "#src/edge/tokens/desk.ts";
+import { openDesk } from "#src/edge/tokens/context.ts";
 import { explainRoutes } from "#src/edge/tokens/explain.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { historyRoutes } from "#src/edge/tokens/history.ts";

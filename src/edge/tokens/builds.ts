@@ -7,9 +7,9 @@ import { readRequest } from "#src/cage/index/read.ts";
 import { bytesOf } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
-import { BUILDING, building, type Desk, GONE, timeOf } from "#src/edge/tokens/desk.ts";
+import { BUILDING, building, type Desk, GONE, timeOf } from "#src/edge/tokens/context.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
-import { told } from "#src/edge/tokens/telling.ts";
+import { told } from "#src/edge/tokens/describe.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 
 const MAX_REQUESTS = 200;

@@ -6,7 +6,7 @@ import { publicationAddress } from "#src/cage/publication.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { addressText, readAddressHex, scriptAddress } from "#src/cardano/address.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { Desk } from "#src/edge/tokens/desk.ts";
+import type { Desk } from "#src/edge/tokens/context.ts";
 
 /** Adds `/config`. */
 export function configRoutes(app: OpenAPIHono, { networkId, networkMagic, factSlots = false }: Desk): void {

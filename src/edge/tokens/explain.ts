@@ -2,9 +2,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { explainBody, summary } from "#src/api/summary.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { building, type Desk, timeOf } from "#src/edge/tokens/desk.ts";
+import { building, type Desk, timeOf } from "#src/edge/tokens/context.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
-import { tell } from "#src/edge/tokens/telling.ts";
+import { tell } from "#src/edge/tokens/describe.ts";
 
 /** Adds `/transaction/explain`. */
 export function explainRoutes(app: OpenAPIHono, desk: Desk): void {

@@ -15,14 +15,14 @@ import {
   type StatePoint,
 } from "#src/cage/index/factPages.ts";
 import { bytesText } from "#src/cage/text.ts";
-import { atPoint } from "#src/chain/available.ts";
-import { blockAt } from "#src/chain/cursor.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
+import { blockAt } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { etagOf, holds } from "#src/edge/etag.ts";
 import { JSON_TYPE, respond } from "#src/edge/json.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, factsQuarantined, GONE, tokenGone } from "#src/edge/tokens/desk.ts";
+import { type Desk, factsQuarantined, GONE, tokenGone } from "#src/edge/tokens/context.ts";
 import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/edge/tokens/facts.ts";
 import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
 import { refRow } from "#src/edge/tokens/view.ts";

@@ -6,9 +6,9 @@ import type { Builders } from "#src/builders/builders.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { RateLimit } from "#src/edge/rateLimit.ts";
 import type { Sites } from "#src/edge/sites.ts";
-import type { Ask } from "#src/runtime/ask.ts";
-import type { ChainPort } from "#src/chain/port.ts";
-import type { EventLog } from "#src/runtime/eventLog.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
+import type { EventLog } from "#src/runtime/events/eventLog.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface TokenEdgeOptions {

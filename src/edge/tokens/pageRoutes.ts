@@ -8,8 +8,8 @@ import { PAGE_POLICY } from "#src/edge/pagePolicy.ts";
 
 /** Folders whose files are served, under the places that they have to each other, and which of the files. */
 const FOLDERS: readonly (readonly [folder: string, only?: readonly string[]])[] = [
-  ["tokens/page"],
-  ["operator/pages", ["api.js", "dom.js", "parts.js", "style.css"]],
+  ["tokens"],
+  ["operator", ["api.js", "dom.js", "parts.js", "style.css"]],
 ];
 
 const HEADERS = {
@@ -21,7 +21,7 @@ const HEADERS = {
 /** Serves `/` and `/page/…`. */
 export function pageRoutes(app: Pick<Hono, "get">): void {
   for (const [folder, only] of FOLDERS) {
-    const files = readPages(new URL(`../${folder}/`, import.meta.url));
+    const files = readPages(new URL(`../../pages/${folder}/`, import.meta.url));
     const send = sending(files, HEADERS);
     for (const name of only ?? files.keys()) app.get(`/page/${folder}/${name}`, (c) => send(c, name));
     if (files.has("index.html") && !only) app.get("/", (c) => send(c, "index.html"));

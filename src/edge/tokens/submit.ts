@@ -5,7 +5,7 @@ import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
-import type { Ask } from "#src/runtime/ask.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
 
 /** The wallet that submits a transaction, and where the chain stands: it lists it as pending. */
 export interface Submitter {

@@ -2,9 +2,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/tokens.ts";
 import { readRequests, readTokens } from "#src/cage/index/read.ts";
-import { readCursor } from "#src/chain/cursor.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, GONE } from "#src/edge/tokens/desk.ts";
+import { type Desk, GONE } from "#src/edge/tokens/context.ts";
 import { statusView, tokenLine, tokenView } from "#src/edge/tokens/view.ts";
 
 /** Adds `/tokens` and `/token/{tokenId}`. */

@@ -4,7 +4,7 @@ import * as api from "#src/api/tokens.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, timeHeader as headers, timeOf } from "#src/edge/tokens/desk.ts";
+import { type Desk, timeHeader as headers, timeOf } from "#src/edge/tokens/context.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { submit } from "#src/edge/tokens/submit.ts";
 import { transactionView } from "#src/edge/tokens/view.ts";

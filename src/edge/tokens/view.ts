@@ -1,7 +1,7 @@
 /** What clients see of tokens, requests and transactions. */
-import type { LedgerTransaction } from "#src/chain/transactions.ts";
+import type { LedgerTransaction } from "#src/chain/index/transactions.ts";
 import type { OpenRequest, TokenLine, TokenStanding, TokenState } from "#src/cage/index/read.ts";
-import type { Cursor } from "#src/chain/cursor.ts";
+import type { Cursor } from "#src/chain/index/cursor.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { bytesText } from "#src/cage/text.ts";
 import type { OutRef } from "#src/cardano/output.ts";

@@ -3,10 +3,10 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/api/tokens.ts";
 import { sleep } from "#src/base/clock.ts";
-import { type Cursor, readCursor } from "#src/chain/cursor.ts";
+import { type Cursor, readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { Desk } from "#src/edge/tokens/desk.ts";
+import type { Desk } from "#src/edge/tokens/context.ts";
 
 /** Time between two looks, in milliseconds. */
 const LOOK_MS = 50;

@@ -3,10 +3,10 @@
  * all of their transactions, and none where nobody waits.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
-import { readCursor } from "#src/chain/cursor.ts";
-import type { ChainPort } from "#src/chain/port.ts";
-import { rolledBackFrom } from "#src/chain/rolledBack.ts";
-import { findTransaction, type LedgerTransaction } from "#src/chain/transactions.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
+import { rolledBackFrom } from "#src/chain/index/rolledBack.ts";
+import { findTransaction, type LedgerTransaction } from "#src/chain/index/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Queries } from "#src/store/store.ts";
 

@@ -1,13 +1,13 @@
 /** The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { PREFIX, walletService } from "#src/edge/wallets/frame.ts";
+import { PREFIX, walletService } from "#src/edge/wallets/service.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { guardSites } from "#src/edge/sites.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
 import { byronAddressRoutes } from "#src/edge/wallets/byronAddresses.ts";
 import { selectionRoutes } from "#src/edge/wallets/coinSelections.ts";
-import { openDesk } from "#src/edge/wallets/desk.ts";
+import { openDesk } from "#src/edge/wallets/context.ts";
 import { historyRoutes } from "#src/edge/wallets/historyRoutes.ts";
 import { drepRoutes } from "#src/edge/wallets/dreps.ts";
 import { holdingRoutes } from "#src/edge/wallets/holdings.ts";

@@ -2,7 +2,7 @@
 import { type Json, type Messaged, messaged } from "#src/base/json.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
-import type { Ask } from "#src/runtime/ask.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { BalanceInput, Constructed, Decoded, FeeEstimate, MigrationPart, Wish } from "#src/wallet/build/types.ts";
 

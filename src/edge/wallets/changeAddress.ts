@@ -1,7 +1,7 @@
 /** An address for a random wallet's change, made with its root key. */
 import { getRandomValues } from "node:crypto";
 import { HARD } from "#src/cardano/derivation.ts";
-import { type Desk, until } from "#src/edge/wallets/desk.ts";
+import { type Desk, until } from "#src/edge/wallets/context.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { keepRandomAddresses, madeAddresses } from "#src/wallet/index/readAddresses.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";

@@ -6,12 +6,12 @@ import * as api from "#src/api/wallets/selections.ts";
 import { coinSelection } from "#src/api/wallets/transactions.ts";
 import { selectionView } from "#src/edge/wallets/builtViews.ts";
 import { requirePool } from "#src/edge/wallets/delegation.ts";
-import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
-import { route } from "#src/edge/wallets/frame.ts";
+import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/context.ts";
+import { route } from "#src/edge/wallets/service.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { BUILD } from "#src/edge/wallets/transactions.ts";
-import { commonWish, oldWish } from "#src/edge/wallets/wish.ts";
+import { commonWish, oldWish } from "#src/edge/wallets/paymentIntent.ts";
 import type { Wish } from "#src/wallet/build/types.ts";
 
 /** Adds it for sequential wallets and those of the first era. */

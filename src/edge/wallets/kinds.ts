@@ -1,5 +1,5 @@
 /** Under which paths kinds of wallets are served, and how one of each is found. */
-import type { Desk } from "#src/edge/wallets/desk.ts";
+import type { Desk } from "#src/edge/wallets/context.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
 /** A kind of wallets as the endpoints have it. */

@@ -2,11 +2,11 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { epochTimes, ERAS, eraStart, slotAt } from "#src/cardano/eras.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
-import { readCursor } from "#src/chain/cursor.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
 import * as api from "#src/api/wallets/network.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { keepFor } from "#src/edge/kept.ts";
-import { route } from "#src/edge/wallets/frame.ts";
+import { keepFor } from "#src/edge/responseCache.ts";
+import { route } from "#src/edge/wallets/service.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { syncState } from "#src/edge/wallets/state.ts";
 import { answered } from "#src/edge/wallets/status.ts";

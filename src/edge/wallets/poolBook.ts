@@ -1,8 +1,8 @@
 /** The book of pools by the epoch where the index stands. */
 import { ok } from "#src/base/result.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
-import { readCursor } from "#src/chain/cursor.ts";
-import type { ChainPort } from "#src/chain/port.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
 import { eraKeeper } from "#src/edge/wallets/times.ts";
 import type { Store } from "#src/store/store.ts";
 import { PoolBook } from "#src/wallet/pools/book.ts";

@@ -2,10 +2,10 @@
 import type { Context } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { haveChangeAddress } from "#src/edge/wallets/changeAddress.ts";
-import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/desk.ts";
+import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/context.ts";
 import { transactionsOf, transactionView } from "#src/edge/wallets/history.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
-import { isNamed, madeOnce } from "#src/edge/wallets/once.ts";
+import { isNamed, madeOnce } from "#src/edge/wallets/idempotency.ts";
 import { signBuilt, signedWithout, STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { Conflict, hashOf, submitFor } from "#src/edge/wallets/submission.ts";

@@ -6,9 +6,9 @@ import { signBody, signed, submitBody, submitted } from "#src/api/wallets/transa
 import { fromHex } from "#src/base/bytes.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { addWitness } from "#src/cardano/transaction.ts";
-import { type Desk, until } from "#src/edge/wallets/desk.ts";
-import { route } from "#src/edge/wallets/frame.ts";
-import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/once.ts";
+import { type Desk, until } from "#src/edge/wallets/context.ts";
+import { route } from "#src/edge/wallets/service.ts";
+import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";

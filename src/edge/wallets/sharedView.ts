@@ -1,6 +1,6 @@
 /** Shared wallets as clients are told them. */
 import { HARD } from "#src/cardano/derivation.ts";
-import type { Desk } from "#src/edge/wallets/desk.ts";
+import type { Desk } from "#src/edge/wallets/context.ts";
 import { lastSlot, tellOf, walletView } from "#src/edge/wallets/walletView.ts";
 import { accountKeyText } from "#src/wallet/keys/text.ts";
 import { pathText } from "#src/wallet/keys/paths.ts";

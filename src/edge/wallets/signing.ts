@@ -5,7 +5,7 @@ import { addWitnesses } from "#src/cardano/transaction.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { type Desk, entityOf, LONGEST_MS, until } from "#src/edge/wallets/desk.ts";
+import { type Desk, entityOf, LONGEST_MS, until } from "#src/edge/wallets/context.ts";
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { type OwnKeys, signingOf, type SpentCoin } from "#src/wallet/build/sign.ts";

@@ -2,7 +2,7 @@
 import type { Clock } from "#src/base/clock.ts";
 import { origin, type Tip } from "#src/cardano/block.ts";
 import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
-import type { MemberPlace } from "#src/chain/groups.ts";
+import type { MemberPlace } from "#src/chain/index/groups.ts";
 
 export type WireState =
   | { readonly status: "ready" }

@@ -11,15 +11,15 @@ import { transactionQuery } from "#src/api/wallets/transactions.ts";
 import { toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.ts";
-import type { Desk } from "#src/edge/wallets/desk.ts";
-import { route } from "#src/edge/wallets/frame.ts";
+import type { Desk } from "#src/edge/wallets/context.ts";
+import { route } from "#src/edge/wallets/service.ts";
 import { historyOf, type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, cursorText, readCursorText } from "#src/edge/paging.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
-import { readCursor } from "#src/chain/cursor.ts";
-import type { EventBatch } from "#src/runtime/eventLog.ts";
-import { parsePosition, type Position, positionText } from "#src/runtime/position.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
+import type { EventBatch } from "#src/runtime/events/eventLog.ts";
+import { parsePosition, type Position, positionText } from "#src/runtime/events/position.ts";
 import type { HistoryCursor, WalletTransaction } from "#src/wallet/index/types.ts";
 
 /** Transactions that are read at once. */

@@ -4,18 +4,18 @@ import { rewardAddress } from "#src/cardano/address.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { lovelace as ada } from "#src/cardano/value.ts";
-import { atPoint } from "#src/chain/available.ts";
-import { cursorOf, cursorQuery, readCursor } from "#src/chain/cursor.ts";
-import { placesOf, placesQuery, readPlaces } from "#src/chain/groups.ts";
-import { listedQuery, readListed } from "#src/chain/submissions.ts";
+import { atPoint } from "#src/chain/pending/spendable.ts";
+import { cursorOf, cursorQuery, readCursor } from "#src/chain/index/cursor.ts";
+import { placesOf, placesQuery, readPlaces } from "#src/chain/index/groups.ts";
+import { listedQuery, readListed } from "#src/chain/pending/submissions.ts";
 import { assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { delegationView, NO_DELEGATION } from "#src/edge/wallets/delegationView.ts";
-import type { Desk } from "#src/edge/wallets/desk.ts";
+import type { Desk } from "#src/edge/wallets/context.ts";
 import { type Standing, standingsOf } from "#src/edge/wallets/state.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
-import { readSilent, silentQuery } from "#src/runtime/inspect.ts";
+import { readSilent, silentQuery } from "#src/runtime/operations/inspect.ts";
 import type { Queries } from "#src/store/store.ts";
-import { readTogether } from "#src/store/together.ts";
+import { readTogether } from "#src/store/readTogether.ts";
 import {
   accountQueries,
   accountsOf,

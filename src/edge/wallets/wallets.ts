@@ -5,7 +5,7 @@ import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { birthOf } from "#src/edge/wallets/birth.ts";
+import { birthOf } from "#src/edge/wallets/startPoint.ts";
 import {
   type Desk,
   entityOf,
@@ -14,15 +14,15 @@ import {
   noSuchWallet,
   until,
   walletAlreadyExists,
-} from "#src/edge/wallets/desk.ts";
-import { create, refuseUnlessThere } from "#src/edge/wallets/creation.ts";
-import { route } from "#src/edge/wallets/frame.ts";
+} from "#src/edge/wallets/context.ts";
+import { create, refuseUnlessThere } from "#src/edge/wallets/create.ts";
+import { route } from "#src/edge/wallets/service.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { byronView, lastSlot, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { PutKey, Recording, SealChange } from "#src/vault/vault.ts";
-import { appendInputs } from "#src/runtime/inputs.ts";
+import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";

@@ -1,5 +1,5 @@
 /** Signatures: those a transaction has, and those it needs (rule UTXOW). */
-import { Pace } from "#src/base/breathe.ts";
+import { Pace } from "#src/base/eventLoop.ts";
 import { concat, toHex } from "#src/base/bytes.ts";
 import { sha3_256 } from "@noble/hashes/sha3.js";
 import type { LedgerFailure } from "#src/cardano/failure.ts";

@@ -1,5 +1,5 @@
 /** Outputs: enough lovelace, not too large, on the right network (rule UTXO). */
-import { minUtxo } from "#src/balance/minUtxo.ts";
+import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { as, decode, encode } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";

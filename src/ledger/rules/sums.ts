@@ -1,5 +1,5 @@
 /** Sums of values that may hold hundreds of thousands of assets together: they let others have their turn, and stay small. */
-import { Pace } from "#src/base/breathe.ts";
+import { Pace } from "#src/base/eventLoop.ts";
 import { type AssetId, type Assets, noAssets, type Value } from "#src/cardano/value.ts";
 
 /** Assets that a failure names beside those that there should be, at the most: an answer on the bus or the socket must stay small. */

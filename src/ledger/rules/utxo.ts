@@ -1,5 +1,5 @@
 /** Rule UTXO: inputs, time, size, fee, outputs, networks. */
-import { minFee } from "#src/balance/fee.ts";
+import { minFee } from "#src/transaction/fee.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { type Input, type Inputs, refScriptBytes } from "#src/ledger/inputs.ts";

@@ -1,7 +1,7 @@
 /** Answering queries of the ledger with values: what a server has an answer to, and how it becomes bytes. */
 import { ok } from "#src/base/result.ts";
 import { nodeError } from "#src/node/errors.ts";
-import { eraMismatch } from "#src/node/eraMismatch.ts";
+import { eraMismatch } from "#src/node/queries/eraMismatch.ts";
 import {
   type Answer,
   decodeQuery,

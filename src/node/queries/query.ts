@@ -6,10 +6,10 @@ import { as, asInt, CborError, decode, type Encodable, encode, Encoded, type Ite
 import type { Point } from "#src/cardano/block.ts";
 import type { Result } from "#src/base/result.ts";
 import type { EraBound, EraHistory } from "#src/cardano/eras.ts";
-import type { EraMismatch } from "#src/node/eraMismatch.ts";
+import type { EraMismatch } from "#src/node/queries/eraMismatch.ts";
 import type { SystemStart } from "#src/node/queries/history.ts";
 import { type AnswerOf, type ArgumentsOf, type EraKind, kindOf, table } from "#src/node/queries/table.ts";
-import { small } from "#src/node/values.ts";
+import { small } from "#src/node/protocols/values.ts";
 
 /** A query that only an era's ledger answers; in another era the answer is an `EraMismatch`. */
 export type EraQuery =

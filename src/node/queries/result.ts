@@ -1,7 +1,7 @@
 /** Answers to queries of a node's ledger, with their bytes: a server encodes them, a client decodes them. */
 import { ok, type Result } from "#src/base/result.ts";
 import { as, CborError, decodeAll, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
-import { encodeEraMismatch, type EraMismatch, readEraMismatch } from "#src/node/eraMismatch.ts";
+import { encodeEraMismatch, type EraMismatch, readEraMismatch } from "#src/node/queries/eraMismatch.ts";
 import { systemStartShape } from "#src/node/queries/genesis.ts";
 import { eraBound, eraHistory } from "#src/node/queries/history.ts";
 import { type Answer, type EraAnswer, type EraQuery, isOfEra, type Query } from "#src/node/queries/query.ts";

@@ -2,7 +2,7 @@
 import { as, type Item } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { cborHex } from "#src/node/rejections/leaf.ts";
-import { eraName, small } from "#src/node/values.ts";
+import { eraName, small } from "#src/node/protocols/values.ts";
 
 /** Numbers of a rule: failures by name, and rules below it. */
 interface Rule {

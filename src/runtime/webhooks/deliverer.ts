@@ -7,8 +7,8 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
-import type { Bus } from "#src/runtime/bus.ts";
-import { holdLease, type Lease } from "#src/runtime/leases.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
+import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
 import { type DeliveryOptions, type Endpoint, startEndpoint } from "#src/runtime/webhooks/endpoint.ts";
 import { WEBHOOKS_LEASE } from "#src/runtime/webhooks/queue.ts";
 import { listWebhooks } from "#src/runtime/webhooks/rows.ts";

@@ -2,9 +2,9 @@
 import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
 import { type Json, toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import { cloudEvent } from "#src/runtime/events.ts";
-import type { EventBatch, EventLog } from "#src/runtime/eventLog.ts";
-import { type Position, positionText } from "#src/runtime/position.ts";
+import { cloudEvent } from "#src/runtime/events/transition.ts";
+import type { EventBatch, EventLog } from "#src/runtime/events/eventLog.ts";
+import { type Position, positionText } from "#src/runtime/events/position.ts";
 import { noteOutcomes, type Outcome, queueEvents, trimDeliveries } from "#src/runtime/webhooks/queue.ts";
 import { post, type Posted } from "#src/runtime/webhooks/post.ts";
 import { RETRIES, type Retries, waitAfter } from "#src/runtime/webhooks/retries.ts";

@@ -1,5 +1,5 @@
 /** What the holder of the lease writes; every statement counts only under the lease's epoch. */
-import { fence } from "#src/runtime/leases.ts";
+import { fence } from "#src/runtime/placement/namedLease.ts";
 import type { Posted } from "#src/runtime/webhooks/post.ts";
 import type { WebhookStatus } from "#src/runtime/webhooks/rows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";

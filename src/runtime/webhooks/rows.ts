@@ -6,8 +6,8 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "#src/base/json.ts";
-import { parsePosition, type Position, positionText } from "#src/runtime/position.ts";
-import type { EventFilter } from "#src/runtime/replay.ts";
+import { parsePosition, type Position, positionText } from "#src/runtime/events/position.ts";
+import type { EventFilter } from "#src/runtime/events/replay.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** `failing`: the last try failed, another follows. `disabled`: no more tries until somebody resumes it. */

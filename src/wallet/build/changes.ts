@@ -2,9 +2,9 @@
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { encodeOutput, type NewOutput } from "#src/cardano/transaction.ts";
 import type { Assets } from "#src/cardano/value.ts";
-import { bundles } from "#src/balance/change.ts";
-import { minUtxo } from "#src/balance/minUtxo.ts";
-import type { Group } from "#src/wallet/build/choose.ts";
+import { bundles } from "#src/transaction/change.ts";
+import { minUtxo } from "#src/transaction/minUtxo.ts";
+import type { Group } from "#src/wallet/build/coinSelection.ts";
 import type { OwnAddress } from "#src/wallet/build/types.ts";
 
 const LARGEST_COIN = (1n << 64n) - 1n;

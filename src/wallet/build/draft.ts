@@ -2,9 +2,9 @@
 import type { Encoded } from "#src/cardano/cbor.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { encodeTransaction, type NewOutput, type TransactionParts } from "#src/cardano/transaction.ts";
-import { type FeeParameters, ledgerSize, minFee } from "#src/balance/fee.ts";
-import { refScriptSize } from "#src/balance/output.ts";
-import type { Framed } from "#src/wallet/build/settle.ts";
+import { type FeeParameters, ledgerSize, minFee } from "#src/transaction/fee.ts";
+import { refScriptSize } from "#src/transaction/output.ts";
+import type { Framed } from "#src/wallet/build/feeBalance.ts";
 import { type KnownScript, Signers } from "#src/wallet/build/signers.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";
 

@@ -27,7 +27,7 @@ import {
   type RedeemerFor,
 } from "#src/cardano/transaction.ts";
 import { policyOf } from "#src/cardano/value.ts";
-import type { Collateral } from "#src/balance/collateral.ts";
+import type { Collateral } from "#src/transaction/collateral.ts";
 
 /** Fields of a body that are replaced. */
 const BODY = {

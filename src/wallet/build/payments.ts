@@ -3,7 +3,7 @@ import { ok, type Result } from "#src/base/result.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
-import { neededLovelace, valueSize } from "#src/balance/output.ts";
+import { neededLovelace, valueSize } from "#src/transaction/output.ts";
 import { stableMinimum } from "#src/wallet/build/changes.ts";
 import { ada, refusal, textOf } from "#src/wallet/build/failures.ts";
 import type { Payment, SelectionFailure } from "#src/wallet/build/types.ts";

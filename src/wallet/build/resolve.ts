@@ -7,7 +7,7 @@ import { isData } from "#src/cardano/data.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { type Redeemer, type RedeemerFor, subjectOf } from "#src/cardano/transaction.ts";
 import { policyOf, sameValue } from "#src/cardano/value.ts";
-import { minUtxo } from "#src/balance/minUtxo.ts";
+import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { ada } from "#src/wallet/build/failures.ts";
 import { mapOf, type Partial, readPartial } from "#src/wallet/build/partial.ts";
 import { paymentScriptHash } from "#src/wallet/build/signers.ts";

@@ -11,7 +11,7 @@ import type { Certificate } from "#src/cardano/certificates.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
 import type { Folded, Projection, Row, RowQuery, Rows, RowWrite, Touched } from "#src/cardano/projection.ts";
 import { rowsBy } from "#src/cardano/projections.ts";
-import { told } from "#src/wallet/delegation/told.ts";
+import { told } from "#src/wallet/delegation/accountFacts.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
 /** The epoch of a slot. */

@@ -4,7 +4,7 @@ import type { Credential } from "#src/cardano/address.ts";
 import { parseDrepKey } from "#src/cardano/drepText.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
-import type { JsonRow } from "#src/store/together.ts";
+import type { JsonRow } from "#src/store/readTogether.ts";
 import type { StakeAccount } from "#src/wallet/build/types.ts";
 import { parseCredential } from "#src/wallet/index/credential.ts";
 

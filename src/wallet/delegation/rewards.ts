@@ -12,7 +12,7 @@ import type { Rows, Touched } from "#src/cardano/projection.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import { type EpochOf, withdrawalsOf } from "#src/wallet/delegation/projection.ts";
-import { told } from "#src/wallet/delegation/told.ts";
+import { told } from "#src/wallet/delegation/accountFacts.ts";
 import { parseCredential } from "#src/wallet/index/credential.ts";
 
 /** An account as the network tells it. Amounts are lovelace. */

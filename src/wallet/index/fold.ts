@@ -9,7 +9,7 @@ import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { Pool } from "#src/wallet/index/pools.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
-import { addressesIn, stakesIn, weigh } from "#src/wallet/index/weigh.ts";
+import { addressesIn, stakesIn, weigh } from "#src/wallet/index/walletEffect.ts";
 
 /** A wallet's part in a credential. */
 interface Claim {

@@ -13,7 +13,7 @@ import type { Projection, RowQuery, Rows, Touched } from "#src/cardano/projectio
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { BlockFold, entityKind, lifeOf } from "#src/wallet/index/fold.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
-import { stakesIn } from "#src/wallet/index/weigh.ts";
+import { stakesIn } from "#src/wallet/index/walletEffect.ts";
 
 export interface WalletProjectionOptions {
   /** Lovelace that the protocol takes for registering a stake key, for certificates that do not state it. */

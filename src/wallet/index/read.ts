@@ -3,7 +3,7 @@ import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
-import type { JsonRow } from "#src/store/together.ts";
+import type { JsonRow } from "#src/store/readTogether.ts";
 import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
 import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { type Pending, readPending } from "#src/wallet/index/pending.ts";

@@ -6,7 +6,7 @@ import { ownedCredential } from "#src/wallet/index/credential.ts";
 import { pathOf, readClaims, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { readIncluded } from "#src/wallet/index/pending.ts";
 import { storedOutput, type StoredTransaction, storedTransaction } from "#src/wallet/index/stored.ts";
-import { addressesIn, weigh } from "#src/wallet/index/weigh.ts";
+import { addressesIn, weigh } from "#src/wallet/index/walletEffect.ts";
 import type {
   HistoryCursor,
   HistoryQuery,

@@ -5,7 +5,7 @@ import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
-import type { RawStep } from "#src/chain/port.ts";
+import type { RawStep } from "#src/chain/provider/port.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
 import { openStore } from "#src/store/store.ts";

@@ -9,7 +9,7 @@ import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { devnetStore } from "../../support/devnet.ts";
 import { sharedInfra } from "../../support/infra.ts";

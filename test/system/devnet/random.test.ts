@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { parseRefKey, type Utxo } from "#src/cardano/output.ts";
-import { DevnetChain, LEASE } from "#src/devnet/chain.ts";
-import { createGenesis, genesisDefaults } from "#src/devnet/genesis.ts";
+import { DevnetChain, LEASE } from "#src/devnet/blocks/chain.ts";
+import { createGenesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
 import { validate } from "#src/ledger/validate.ts";
 import type { Store } from "#src/store/store.ts";
 import {

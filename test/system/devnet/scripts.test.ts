@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
-import { balance } from "#src/balance/balance.ts";
+import { balance } from "#src/transaction/balance.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { constr, encodeData } from "#src/cardano/data.ts";
 import { encode } from "#src/cardano/cbor.ts";
@@ -11,7 +11,7 @@ import { lovelace } from "#src/cardano/value.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { checkRows, devnetStore } from "../../support/devnet.ts";
 import { sharedInfra } from "../../support/infra.ts";

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { type HeldState, HeldStates } from "#src/devnet/heldStates.ts";
-import type { StateTarget } from "#src/devnet/stateRows.ts";
-import { connectNode, type NodeConnection } from "#src/node/client.ts";
+import { type HeldState, HeldStates } from "#src/devnet/serve/heldStates.ts";
+import type { StateTarget } from "#src/devnet/serve/stateRows.ts";
+import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { ask } from "#src/node/queries/ask.ts";
 import { devnetWorld, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { until } from "../../support/until.ts";

@@ -1,8 +1,8 @@
 /** The operator's endpoints over HTTP, before two worker processes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as api from "#src/api/operator.ts";
-import { chainMigrations } from "#src/chain/migrations.ts";
-import { partitionOf } from "#src/runtime/partition.ts";
+import { chainMigrations } from "#src/chain/index/migrations.ts";
+import { partitionOf } from "#src/runtime/placement/partitions.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { accountKind, wire } from "../../support/account.ts";
 import { sharedInfra } from "../../support/infra.ts";

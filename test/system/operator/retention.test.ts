@@ -1,12 +1,12 @@
 /** What is old enough goes, and nothing that is still open, however old. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { type Ask, createAsk } from "#src/runtime/ask.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
-import { appendInputs, ring } from "#src/runtime/inputs.ts";
-import type { Lease } from "#src/runtime/leases.ts";
+import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
+import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { type Keep, prune, startHousekeeper } from "#src/runtime/retention.ts";
+import { type Keep, prune, startHousekeeper } from "#src/runtime/operations/retention.ts";
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";

@@ -1,8 +1,8 @@
 /** What callers of one healthy runtime of two workers see. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { connectBus } from "#src/runtime/bus.ts";
-import { appendInputs, ring } from "#src/runtime/inputs.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
+import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { readActor } from "../../support/read.ts";
 import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";

@@ -1,8 +1,8 @@
 /** Workers that die, stop and come back, at any step of their work. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
-import { appendInputs, ring } from "#src/runtime/inputs.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
 import type { EntityRef, Step } from "#src/runtime/types.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { readActor } from "../../support/read.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type House, openHouse } from "#src/app/house.ts";
+import { type House, openHouse } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";

@@ -1,7 +1,7 @@
 /** A token's actor hears of the chain later than the rows have it: builds go by the rows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ask, createAsk } from "#src/runtime/ask.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { sharedInfra } from "../../support/infra.ts";

@@ -5,7 +5,7 @@ import { toHex, utf8 } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
-import { chainMigrations } from "#src/chain/migrations.ts";
+import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { factSegment } from "#src/client/factKey.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { handleErrors } from "#src/edge/errors.ts";

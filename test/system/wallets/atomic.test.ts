@@ -4,7 +4,7 @@ import { silentLog } from "#src/base/log.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { appendInputs } from "#src/runtime/inputs.ts";
+import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { createVault, type Vault } from "#src/vault/vault.ts";
 import { Arbor } from "../../support/arbor.ts";

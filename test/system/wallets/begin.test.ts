@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { beginner, ending, type SpecOf, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { origin } from "#src/cardano/block.ts";
-import { chainMigrations } from "#src/chain/migrations.ts";
+import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { SPARE } from "#src/wallet/index/begin.ts";

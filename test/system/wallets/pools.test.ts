@@ -1,13 +1,13 @@
 /** Stake pools beside a ledger whose state is known: their order and blocks, metadata that is wrong at first, and what rollbacks undo. */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { chainMigrations } from "#src/chain/migrations.ts";
-import { Follower } from "#src/chain/follower.ts";
-import { readCursor } from "#src/chain/cursor.ts";
+import { chainMigrations } from "#src/chain/index/migrations.ts";
+import { Follower } from "#src/chain/index/follower.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { metadataPath } from "#src/devnet/pools.ts";
-import { openDesk } from "#src/edge/wallets/desk.ts";
-import { walletService } from "#src/edge/wallets/frame.ts";
+import { metadataPath } from "#src/devnet/genesis/pools.ts";
+import { openDesk } from "#src/edge/wallets/context.ts";
+import { walletService } from "#src/edge/wallets/service.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
 import { poolRoutes } from "#src/edge/wallets/pools.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { answersLine } from "#src/chain/answers.ts";
+import { answersLine } from "#src/chain/provider/guarantees.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 
 function read(args: readonly string[], env: Record<string, string> = {}) {

@@ -2,12 +2,12 @@
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
-import { type NodePort, nodePort, type NodePortSettings } from "#src/chain/nodePort.ts";
-import { nodeGenesis } from "#src/devnet/nodeGenesis.ts";
+import { type NodePort, nodePort, type NodePortSettings } from "#src/chain/provider/node/port.ts";
+import { nodeGenesis } from "#src/devnet/serve/nodeGenesis.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
-import { serveNode } from "#src/node/server.ts";
-import { CONWAY } from "#src/node/values.ts";
+import { serveNode } from "#src/node/server/server.ts";
+import { CONWAY } from "#src/node/protocols/values.ts";
 import { byronChain } from "../../support/byron.ts";
 import { type ChainBlock, ServedChain, socketPath } from "../../support/node_chain.ts";
 

@@ -3,11 +3,11 @@ import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";
-import { type NodePort, nodePort } from "#src/chain/nodePort.ts";
+import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
-import { type NodeServer, serveNode } from "#src/node/server.ts";
-import { CONWAY } from "#src/node/values.ts";
+import { type NodeServer, serveNode } from "#src/node/server/server.ts";
+import { CONWAY } from "#src/node/protocols/values.ts";
 import { MemoryChain, memoryPort } from "../../support/chain.ts";
 import { socketPath } from "../../support/node_chain.ts";
 

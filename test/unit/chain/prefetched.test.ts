@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Row, RowQuery } from "#src/cardano/projection.ts";
-import { Prefetched } from "#src/chain/overlay.ts";
+import { Prefetched } from "#src/chain/index/stagedRows.ts";
 
 const stored: readonly Row[] = [{ id: "a", n: 1n }, { id: "a", n: 2n }, { id: "b", n: 3n }];
 

@@ -7,7 +7,7 @@ import { createMachine } from "xstate";
 import { tokenMachine } from "#machines/token.ts";
 import { transactionMachine } from "#machines/transaction.ts";
 import { asyncApiDocument } from "#src/edge/operator/asyncapi.ts";
-import { cloudEvent, type Transition } from "#src/runtime/events.ts";
+import { cloudEvent, type Transition } from "#src/runtime/events/transition.ts";
 import { validatorOf } from "../../support/asyncapi.ts";
 
 const official = JSON.parse(

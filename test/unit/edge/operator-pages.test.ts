@@ -3,10 +3,10 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { readOperatorPages } from "#src/edge/operator/pages.ts";
 import { lean } from "#src/edge/pages.ts";
-import { clip, layout } from "#src/edge/operator/pages/layout.js";
-import { createParser } from "#src/edge/operator/pages/live.js";
-import { leavesOf } from "#src/edge/operator/pages/tree.js";
-import { graphOf } from "#src/runtime/graph.ts";
+import { clip, layout } from "#src/pages/operator/layout.js";
+import { createParser } from "#src/pages/operator/live.js";
+import { leavesOf } from "#src/pages/operator/tree.js";
+import { graphOf } from "#src/runtime/operations/graph.ts";
 import { tokenMachine } from "#machines/token.ts";
 import { transactionMachine } from "#machines/transaction.ts";
 

@@ -5,7 +5,7 @@ import { readOptions } from "#src/app/options.ts";
 import { silentLog } from "#src/base/log.ts";
 import { handleErrors, HttpFailure, retryAfter } from "#src/edge/errors.ts";
 import { page, readCursor, writeCursor } from "#src/edge/operator/cursor.ts";
-import { memo } from "#src/edge/operator/memo.ts";
+import { memo } from "#src/edge/memo.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import type { Store } from "#src/store/store.ts";
 import { endpoint } from "#src/edge/route.ts";

@@ -4,9 +4,9 @@ import { Hono } from "hono";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { pageRoutes } from "#src/edge/tokens/pageRoutes.ts";
-import { mostLocked } from "#src/edge/tokens/page/actions.js";
-import { ada, piecesOf, plain } from "#src/edge/tokens/page/visible.js";
-import { offeredWallets, paymentKey, walletError } from "#src/edge/tokens/page/wallet.js";
+import { mostLocked } from "#src/pages/tokens/actions.js";
+import { ada, piecesOf, plain } from "#src/pages/tokens/visible.js";
+import { offeredWallets, paymentKey, walletError } from "#src/pages/tokens/wallet.js";
 
 const app = new Hono();
 pageRoutes(app);
@@ -61,13 +61,13 @@ describe("the page's files", () => {
   });
 
   it("come again only where they changed, and nothing else of their folders comes", async () => {
-    for (const path of ["/", "/page/tokens/page/app.js", "/page/operator/pages/dom.js"]) {
+    for (const path of ["/", "/page/tokens/app.js", "/page/operator/dom.js"]) {
       const etag = (await app.request(path)).headers.get("etag")!;
       const again = await app.request(path, { headers: { "if-none-match": etag } });
       expect([again.status, await again.text()]).toEqual([304, ""]);
     }
     for (
-      const path of ["/page/operator/pages/app.js", "/page/tokens/page/types.ts", "/page/tokens/page/..%2fdesk.ts"]
+      const path of ["/page/operator/app.js", "/page/tokens/types.ts", "/page/tokens/..%2fdesk.ts"]
     ) {
       expect([path, (await app.request(path)).status]).toEqual([path, 404]);
     }

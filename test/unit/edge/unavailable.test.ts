@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { publicApp, serviceApp } from "#src/edge/service.ts";
-import { walletService } from "#src/edge/wallets/frame.ts";
+import { walletService } from "#src/edge/wallets/service.ts";
 
 const apps = {
   "the token service": () => publicApp("tokens", silentLog),

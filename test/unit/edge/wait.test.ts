@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import type { Cursor } from "#src/chain/cursor.ts";
+import type { Cursor } from "#src/chain/index/cursor.ts";
 import { blockWaiter } from "#src/edge/tokens/wait.ts";
 
 const cursor = (height: number): Cursor => ({

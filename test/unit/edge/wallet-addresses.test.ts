@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
-import { walletService } from "#src/edge/wallets/frame.ts";
+import { walletService } from "#src/edge/wallets/service.ts";
 import { walletVectors } from "../../support/wallet-vectors.ts";
 
 const app = walletService(silentLog);

@@ -5,7 +5,7 @@ import { silentLog } from "#src/base/log.ts";
 import * as params from "#src/api/wallets/params.ts";
 import { amount, integer, MOST, walletName } from "#src/api/wallets/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { route, walletService } from "#src/edge/wallets/frame.ts";
+import { route, walletService } from "#src/edge/wallets/service.ts";
 import { vectors } from "../../support/vectors.ts";
 import { readFileSync } from "node:fs";
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 // declares every metric of a process
-import "#src/app/house.ts";
+import "#src/app/application.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 import { metrics } from "#src/base/metrics.ts";
 import { HttpFailure } from "#src/edge/errors.ts";

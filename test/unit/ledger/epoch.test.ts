@@ -4,7 +4,7 @@ import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { type Credential, enterpriseAddress } from "#src/cardano/address.ts";
 import { decode, encode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
-import { fromPlain, toPlain } from "#src/devnet/plain.ts";
+import { fromPlain, toPlain } from "#src/devnet/ledger/plainJson.ts";
 import { write } from "#src/ledger/delta.ts";
 import {
   applyEpoch,

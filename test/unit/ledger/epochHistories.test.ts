@@ -5,7 +5,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
-import { toPlain } from "#src/devnet/plain.ts";
+import { toPlain } from "#src/devnet/ledger/plainJson.ts";
 import { applyDelta, type RegistryChanges, undoDelta, write } from "#src/ledger/delta.ts";
 import { applyEpoch, blockMade, firstSnapshots, passEpoch, undoEpoch } from "#src/ledger/epoch/pass.ts";
 import { activeStake, stakeKey, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";

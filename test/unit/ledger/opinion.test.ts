@@ -6,7 +6,7 @@ import scalus from "scalus";
 import { describe, expect, it } from "vitest";
 import { concat, fromHex } from "#src/base/bytes.ts";
 import { encode, head } from "#src/cardano/cbor.ts";
-import { minFee } from "#src/balance/fee.ts";
+import { minFee } from "#src/transaction/fee.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";

@@ -1,7 +1,7 @@
 /** Inputs, outputs, fees, time and signatures (rules UTXO and UTXOW, without scripts). */
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
-import { minFee } from "#src/balance/fee.ts";
+import { minFee } from "#src/transaction/fee.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
 import type { Encodable } from "#src/cardano/cbor.ts";

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { sharedWalletCommands, sharedWalletMachine } from "#machines/shared-wallet.ts";
 import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
 import { parseJson } from "#src/base/json.ts";
-import { type Ended, fold, type Held, type Item } from "#src/runtime/fold.ts";
-import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/machine.ts";
+import { type Ended, fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
+import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/turns/machine.ts";
 import type { ActorKind, Event } from "#src/runtime/types.ts";
 import { validateTemplates } from "#src/wallet/shared/validate.ts";
 

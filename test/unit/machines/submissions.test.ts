@@ -10,7 +10,7 @@ import { initialTransition, type SnapshotFrom, transition } from "xstate";
 import { type TransactionEvent, transactionMachine } from "#machines/transaction.ts";
 import type { ScannedBlock } from "#src/cardano/block.ts";
 import { askedKey, type Row, type RowQuery, type Rows, type Touched } from "#src/cardano/projection.ts";
-import { transactionProjection } from "#src/chain/transactions.ts";
+import { transactionProjection } from "#src/chain/index/transactions.ts";
 
 const RUNS = 3_000;
 const NAMES = ["t0", "t1", "t2"];

@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest";
 import { tokenActor, type TokenBuildOptions } from "#actors/token.ts";
 import { tokenInputs } from "#machines/token.ts";
 import type { Json } from "#src/base/json.ts";
-import { fold, type Held, type Item } from "#src/runtime/fold.ts";
-import { begin, hydrate, stateName, viewOf } from "#src/runtime/machine.ts";
+import { fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
+import { begin, hydrate, stateName, viewOf } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
 /** What a build meets that is possible: the rows it reads. */

@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isWellFormed } from "#src/base/bytes.ts";
 import { transactionActor, type TransactionActorOptions } from "#actors/transaction.ts";
-import { type Ended, fold, type Held, type Item } from "#src/runtime/fold.ts";
-import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/machine.ts";
+import { type Ended, fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
+import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
 // Effects are handed out and never run here.

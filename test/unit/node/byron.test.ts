@@ -1,10 +1,10 @@
 /** Following where two blocks share a slot: in Byron the first main block of an epoch stands in the slot of its boundary block. */
 import { afterEach, expect, test } from "vitest";
 import type { Point } from "#src/cardano/block.ts";
-import { connectNode, type ConnectOptions } from "#src/node/client.ts";
-import { followNode } from "#src/node/follow.ts";
-import { serveNode } from "#src/node/server.ts";
-import type { SyncStep } from "#src/node/syncClient.ts";
+import { connectNode, type ConnectOptions } from "#src/node/client/connection.ts";
+import { followNode } from "#src/node/client/follow.ts";
+import { serveNode } from "#src/node/server/server.ts";
+import type { SyncStep } from "#src/node/client/chainSync.ts";
 import { byronChain } from "../../support/byron.ts";
 import { recut, ServedChain, socketPath } from "../../support/node_chain.ts";
 import { seeded } from "../../support/random.ts";

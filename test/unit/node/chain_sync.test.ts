@@ -2,14 +2,14 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
-import type { RawChainPort } from "#src/chain/port.ts";
-import { connectNode, type NodeConnection } from "#src/node/client.ts";
+import type { RawChainPort } from "#src/chain/provider/port.ts";
+import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { NodeError } from "#src/node/errors.ts";
-import { followNode, type FollowState } from "#src/node/follow.ts";
-import { readHeader } from "#src/node/header.ts";
-import { type NodeServer, serveNode, type ServeOptions } from "#src/node/server.ts";
-import type { NodeHandlers } from "#src/node/serving.ts";
-import type { SyncStep } from "#src/node/syncClient.ts";
+import { followNode, type FollowState } from "#src/node/client/follow.ts";
+import { readHeader } from "#src/node/client/header.ts";
+import { type NodeServer, serveNode, type ServeOptions } from "#src/node/server/server.ts";
+import type { NodeHandlers } from "#src/node/server/handlers.ts";
+import type { SyncStep } from "#src/node/client/chainSync.ts";
 import { type ChainBlock, readChunk, recut, ServedChain, socketPath } from "../../support/node_chain.ts";
 import { seeded } from "../../support/random.ts";
 

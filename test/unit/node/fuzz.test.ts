@@ -5,11 +5,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { concat } from "#src/base/bytes.ts";
 import { ok } from "#src/base/result.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
-import { connectNode } from "#src/node/client.ts";
+import { connectNode } from "#src/node/client/connection.ts";
 import { NodeError } from "#src/node/errors.ts";
-import { handshake, table } from "#src/node/handshake.ts";
-import { type NodeServer, serveNode } from "#src/node/server.ts";
-import { originTip } from "#src/node/values.ts";
+import { handshake, table } from "#src/node/protocols/handshake.ts";
+import { type NodeServer, serveNode } from "#src/node/server/server.ts";
+import { originTip } from "#src/node/protocols/values.ts";
 import { socketPath } from "../../support/node_chain.ts";
 import { seeded } from "../../support/random.ts";
 

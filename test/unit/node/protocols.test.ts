@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { origin } from "#src/cardano/block.ts";
 import { fail, ok } from "#src/base/result.ts";
 import { encode } from "#src/cardano/cbor.ts";
-import { connectNode, type NodeConnection } from "#src/node/client.ts";
+import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import type { NodeError } from "#src/node/errors.ts";
-import { type NodeServer, serveNode } from "#src/node/server.ts";
-import type { NodeHandlers, PendingTransaction, ServedMempool, ServedState } from "#src/node/serving.ts";
-import type { Target } from "#src/node/stateQuery.ts";
+import { type NodeServer, serveNode } from "#src/node/server/server.ts";
+import type { NodeHandlers, PendingTransaction, ServedMempool, ServedState } from "#src/node/server/handlers.ts";
+import type { Target } from "#src/node/protocols/stateQuery.ts";
 import { socketPath } from "../../support/node_chain.ts";
 
 const closing: (() => unknown)[] = [];

@@ -4,14 +4,14 @@ import { ok } from "#src/base/result.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { decode } from "#src/cardano/cbor.ts";
-import { connectNode, type NodeConnection } from "#src/node/client.ts";
+import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
 import { ask, askEra } from "#src/node/queries/ask.ts";
 import { timeOfSlot } from "#src/cardano/eras.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import { decodeAnswer } from "#src/node/queries/result.ts";
-import { decodeRejection, encodeRejection } from "#src/node/rejections.ts";
-import { serveNode } from "#src/node/server.ts";
+import { decodeRejection, encodeRejection } from "#src/node/rejections/rejections.ts";
+import { serveNode } from "#src/node/server/server.ts";
 import { socketPath } from "../../support/node_chain.ts";
 
 const closing: (() => unknown)[] = [];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
-import { backoffMs } from "#src/runtime/effects.ts";
-import { cloudEvent, eventSubject, kebab, subjectToken, type Transition } from "#src/runtime/events.ts";
-import { entityHash, partitionOf } from "#src/runtime/partition.ts";
+import { backoffMs } from "#src/runtime/effects/effects.ts";
+import { cloudEvent, eventSubject, kebab, subjectToken, type Transition } from "#src/runtime/events/transition.ts";
+import { entityHash, partitionOf } from "#src/runtime/placement/partitions.ts";
 
 describe("partitions", () => {
   test("of an entity never change", () => {

@@ -1,7 +1,7 @@
 /** Transactions of shared wallets: constructed, signed in turn, judged by the ledger. */
 import { describe, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
-import { ledgerSize, minFee } from "#src/balance/fee.ts";
+import { ledgerSize, minFee } from "#src/transaction/fee.ts";
 import { derivePath, HARD, rootKey, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";

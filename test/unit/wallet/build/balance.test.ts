@@ -17,7 +17,7 @@ import {
 } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
-import { minFee } from "#src/balance/fee.ts";
+import { minFee } from "#src/transaction/fee.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";

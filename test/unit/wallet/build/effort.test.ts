@@ -1,7 +1,7 @@
 /** How often a transaction is drafted until coins, change and fee agree: no wish may hold a builder for long. */
 import { expect, it } from "vitest";
 import { drafting } from "#src/wallet/build/draft.ts";
-import { settle } from "#src/wallet/build/settle.ts";
+import { settle } from "#src/wallet/build/feeBalance.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { addressAt, meansOf, ownCoin, setting } from "../../../support/wallet_means.ts";
 

@@ -5,7 +5,7 @@ import { paymentKeyHash } from "#src/cardano/address.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { addValues, lovelace, sameValue, sumValues } from "#src/cardano/value.ts";
-import { ledgerSize, minFee } from "#src/balance/fee.ts";
+import { ledgerSize, minFee } from "#src/transaction/fee.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { migrate } from "#src/wallet/build/migrate.ts";

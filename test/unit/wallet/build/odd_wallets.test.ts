@@ -7,7 +7,7 @@ import { byronAttributes } from "#src/cardano/byron.ts";
 import { publicKey, sign } from "#src/cardano/keys.ts";
 import { addWitnesses } from "#src/cardano/transaction.ts";
 import { lovelace, sumValues } from "#src/cardano/value.ts";
-import { minFee } from "#src/balance/fee.ts";
+import { minFee } from "#src/transaction/fee.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type Account, credentialKey } from "#src/ledger/state.ts";
 import { construct } from "#src/wallet/build/construct.ts";

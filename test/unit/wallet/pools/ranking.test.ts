@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fail, ok } from "#src/base/result.ts";
-import type { StakePool } from "#src/chain/ledgerPort.ts";
+import type { StakePool } from "#src/chain/provider/ledgerPort.ts";
 import { PoolBook } from "#src/wallet/pools/book.ts";
 import { newcomersReward, ranked } from "#src/wallet/pools/list.ts";
 

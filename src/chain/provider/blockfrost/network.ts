@@ -1,0 +1,72 @@
+/** What the network behind a Blockfrost service is. */
+import type { SlotConfig } from "#src/cardano/parameters.ts";
+import { blockDocument, erasDocument, genesisDocument, read } from "#src/chain/provider/blockfrost/documents.ts";
+import { ApiError } from "#src/chain/provider/blockfrost/errors.ts";
+import type { Http } from "#src/chain/provider/blockfrost/http.ts";
+import type { Network } from "#src/chain/provider/port.ts";
+
+const MAIN_MAGIC = 764_824_073;
+/** Era tag of Conway, and of Byron, in `[era, block]`. */
+const CONWAY = 7;
+const BYRON = 1;
+
+/** The network, and which era its slots are in. */
+export interface Known {
+  readonly network: Network;
+  /** Milliseconds from one block to the next, on average. */
+  readonly blockMs: number;
+  /** Era tag of the block in a slot. */
+  eraAt(slot: number): number;
+}
+
+/**
+ * Asks for the network. Slots are reckoned from the beginning of the newest era, and where the service tells no eras, from its newest block:
+ * a block's time is when its slot begins. (`getSlotConfig` of `@blaze-cardano/query` knows three networks by name, and `unixToSlot` gives fractions.)
+ */
+export async function readNetwork(http: Http, signal?: AbortSignal): Promise<Known> {
+  const genesis = read(genesisDocument, await http.get("/genesis", signal), "the genesis");
+  const eras = await readEras(http, genesis.system_start, signal);
+  const { numerator, denominator } = genesis.active_slots_coefficient;
+  const slots = eras?.at(-1) ?? await slotsOfNewest(http, genesis, signal);
+  return {
+    network: {
+      magic: genesis.network_magic,
+      id: genesis.network_magic === MAIN_MAGIC ? 1 : 0,
+      slots,
+      securityParameter: genesis.security_param,
+    },
+    blockMs: slots.slotLength * Number(denominator) / Math.max(1, Number(numerator)),
+    eraAt: (slot) => {
+      if (!eras) return CONWAY;
+      // Byron, Shelley, …: eras that a test network passed over begin and end in slot 0
+      const index = eras.findLastIndex(({ zeroSlot }) => zeroSlot <= slot);
+      return Math.min(CONWAY, BYRON + Math.max(0, index));
+    },
+  };
+}
+
+async function readEras(http: Http, start: number, signal?: AbortSignal): Promise<readonly SlotConfig[] | undefined> {
+  try {
+    const eras = read(erasDocument, await http.get("/network/eras", signal), "the eras");
+    return eras.length === 0 ? undefined : eras.map((era) => ({
+      zeroTime: Math.round((start + era.start.time) * 1_000),
+      zeroSlot: era.start.slot,
+      slotLength: Math.round(era.parameters.slot_length * 1_000),
+    }));
+  } catch (error) {
+    if (error instanceof ApiError && ["absent", "lacking"].includes(error.failure.code)) return undefined;
+    throw error;
+  }
+}
+
+async function slotsOfNewest(
+  http: Http,
+  { system_start, slot_length }: { system_start: number; slot_length: number },
+  signal?: AbortSignal,
+): Promise<SlotConfig> {
+  const slotLength = slot_length * 1_000;
+  const newest = await http.find("/blocks/latest", signal);
+  if (newest === undefined) return { zeroTime: system_start * 1_000, zeroSlot: 0, slotLength };
+  const { slot, time } = read(blockDocument, newest, "the newest block");
+  return { zeroTime: time * 1_000, zeroSlot: slot, slotLength };
+}

@@ -1,0 +1,393 @@
+/**
+ * The devnet while it holds its lease: one chain, one mempool, one thing after the other.
+ *
+ * Hypotheses: everything that counts is rows, written in transactions that have locked the lease's epoch; memory is a copy of the
+ * rows, made anew whenever a write did not end as it should; nobody else writes these rows while the epoch holds.
+ */
+import type { BalanceFailure } from "#src/transaction/balance.ts";
+import { equalBytes } from "#src/base/bytes.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { ScannedTransaction, Tip } from "#src/cardano/block.ts";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import type { Submission } from "#src/chain/provider/port.ts";
+import { Batch } from "#src/devnet/blocks/batch.ts";
+import { isInLedger, readTip } from "#src/devnet/blocks/rows.ts";
+import {
+  appendBlock,
+  deleteMempool,
+  eachUtxo,
+  insertMempool,
+  readMempool,
+  undoBlocks,
+} from "#src/devnet/blocks/writes.ts";
+import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
+import { readEntries } from "#src/devnet/ledger/entries.ts";
+import { enterEpoch, epochOf } from "#src/devnet/ledger/epoch.ts";
+import { type Genesis, readBounds } from "#src/devnet/genesis/genesis.ts";
+import { cannotPay, type Paid, paidBy } from "#src/devnet/faucet/faucet.ts";
+import { composeBlock } from "#src/devnet/blocks/forge.ts";
+import { type Dropped, type Judge, Mempool, transactionCbor, type Waiting } from "#src/devnet/blocks/mempool.ts";
+import { payment, type Target } from "#src/devnet/faucet/payment.ts";
+import { readColdKeys } from "#src/devnet/genesis/pools.ts";
+import { Purse } from "#src/devnet/faucet/coins.ts";
+import { Queue } from "#src/devnet/blocks/queue.ts";
+import { accepted, type NotNow, readSubmitted, unavailable, type Undecodable } from "#src/devnet/blocks/submission.ts";
+import { type Applied, applyDelta, write } from "#src/ledger/delta.ts";
+import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+import { fence } from "#src/runtime/placement/namedLease.ts";
+
+/** Name of the lease under which a devnet makes blocks. */
+export const LEASE = "devnet";
+
+export type NoSuchBlock = Failure<"rollback_impossible">;
+
+/** The lease was taken over: nothing more is written under this epoch. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+}
+
+export interface ChainSettings {
+  readonly store: Store;
+  readonly epoch: number;
+  readonly genesis: Genesis;
+  /** Judges a transaction by the rules of the ledger. */
+  readonly judge: Judge;
+  readonly mempoolBytes: number;
+  /** The slot now. */
+  readonly slot: () => number;
+  readonly log: Log;
+}
+
+type Submitted = Result<Submission, NotNow | Undecodable>;
+
+export class DevnetChain {
+  #state!: MutableLedgerState;
+  #outputs!: Map<string, Output>;
+  /** Cold keys of pools, by id. */
+  #coldKeys!: Map<string, Uint8Array>;
+  #mempool!: Mempool;
+  #tip!: Tip;
+  #lastSlot = -1;
+  #floor = -1;
+  #next = 0;
+  /** Whether memory may differ from the rows. */
+  #stale = false;
+  /** Ends when the scripts of all submissions so far were evaluated, so that these keep their order. */
+  #foreseen: Promise<unknown> = Promise.resolve();
+  readonly #purse: Purse;
+  readonly #queue = new Queue();
+  readonly #submissions = new Batch<Waiting>(
+    (work) => this.#run(work),
+    async (waiting) => {
+      await this.#write((sql) => insertMempool(sql, waiting.map(row)));
+      this.#stale = false;
+    },
+    (error) => this.settings.log.warn("submissions were not taken", { reason: reason(error) }),
+  );
+
+  private constructor(private readonly settings: ChainSettings) {
+    this.#purse = new Purse(settings.genesis.faucet.address);
+  }
+
+  /** Reads the chain and goes on with it. */
+  static async open(settings: ChainSettings): Promise<DevnetChain> {
+    const chain = new DevnetChain(settings);
+    await chain.#load();
+    return chain;
+  }
+
+  get tip(): Tip {
+    return this.#tip;
+  }
+
+  /** The chain as the rules see it, without what waits. */
+  get state(): LedgerState {
+    return this.#state;
+  }
+
+  /** Unspent outputs of the chain at an address (bytes in hexadecimal). Walks through all outputs. */
+  outputsAt(address: string): Utxo[] {
+    return [...utxos(this.#outputs)].filter(({ output }) => output.address === address);
+  }
+
+  /** The highest slot that ever held a block. */
+  get lastSlot(): number {
+    return this.#lastSlot;
+  }
+
+  get mempool(): Pick<Mempool, "entries" | "has" | "size" | "bytes"> {
+    return this.#mempool;
+  }
+
+  /**
+   * Hands over a transaction; `accepted` once its row is committed. Scripts are evaluated before its turn comes, so that neither blocks
+   * nor other people's scripts wait for them.
+   */
+  async submit(cbor: Uint8Array): Promise<Submitted> {
+    const read = readSubmitted(cbor, this.settings.genesis.parameters.maxTxSize);
+    if (!read.ok) return read;
+    const { transaction, runsScripts } = read.value;
+    const earlier = this.#foreseen;
+    const foreseen = runsScripts ? this.#foresee({ position: 0, transaction, cbor }) : undefined;
+    if (foreseen) this.#foreseen = Promise.all([earlier, foreseen]);
+    await this.#foreseen;
+    return await this.#submissions.add((resolve) => ({
+      failed: () => resolve(unavailable()),
+      run: async () => {
+        const { row, outcome } = await this.#admit(transaction, cbor);
+        return { ...(row ? { row } : {}), answer: () => resolve(outcome) };
+      },
+    }));
+  }
+
+  /** Pays from the faucet; done once the transaction stands in the mempool. */
+  pay(targets: readonly Target[]): Promise<Paid> {
+    return this.#submissions.add((resolve) => ({
+      failed: () => resolve(unavailable()),
+      run: async () => {
+        const built = this.#payment(targets);
+        if (!built.ok) return { answer: () => resolve(cannotPay(built.error)) };
+        const cbor = built.value;
+        const transaction = scanTransaction(cbor);
+        const { row, outcome } = await this.#admit(transaction, cbor);
+        const answer = () => resolve(paidBy(transaction.hash, outcome, this.settings.log));
+        return { ...(row ? { row } : {}), answer };
+      },
+    }));
+  }
+
+  /** Whether an output with this script stands at an address, in the chain or in the mempool. */
+  holdsScript(address: string, script: Uint8Array): Promise<boolean> {
+    const is = (output: Output) =>
+      output.address === address && output.script !== undefined && equalBytes(output.script, script);
+    return this.#run(async () => {
+      const { utxo } = this.#mempool.view;
+      for (const [key, output] of this.#outputs) if (is(output) && utxo.get(parseRefKey(key))) return true;
+      for (const { applied } of this.#mempool.entries()) {
+        if (applied.created.some(({ ref, output }) => is(output) && utxo.get(ref))) return true;
+      }
+      return false;
+    });
+  }
+
+  /** Makes a block in a slot; undefined when the slot is not after every slot that ever held one. */
+  forge(slot: number): Promise<Tip | undefined> {
+    return this.#run(async () => {
+      if (slot <= this.#lastSlot) return undefined;
+      const changes = new ChangeSet(this.#state);
+      const dropped = await this.#enter(slot, changes);
+      const chosen = this.#mempool.prefix();
+      const { genesis } = this.settings;
+      const { block, made } = composeBlock({
+        genesis,
+        state: this.#state,
+        coldKeys: this.#coldKeys,
+        tip: this.#tip,
+        slot,
+        chosen,
+        changes,
+      });
+      const { transactions, coldKeys, hash } = block;
+      const leaving = [...transactions.map(({ hash }) => hash), ...dropped.map(({ hash }) => hash)];
+      const k = genesis.network.securityParameter;
+      await this.#write((sql) => appendBlock(sql, block, leaving, k));
+      write(this.#state.blocks, made, "after");
+      for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
+      for (const applied of transactions) {
+        applyDelta(this.#state, applied);
+        this.#purse.confirm(applied);
+      }
+      this.#mempool.leave(new Set(transactions.map(({ hash }) => hash)));
+      this.#purse.await(this.#applied());
+      this.#tip = { height: block.height, slot, hash };
+      this.#lastSlot = slot;
+      this.#floor = Math.max(this.#floor, block.height - k);
+      this.#stale = false;
+      return this.#tip;
+    });
+  }
+
+  /**
+   * Undoes every block above a height (-1: all). Their transactions return to the mempool, before what waits there, as far as they
+   * are still good; with `drop` they are forgotten.
+   */
+  rollback(height: number, drop: boolean): Promise<Result<Tip, NoSuchBlock>> {
+    return this.#run(async () => {
+      if (!Number.isSafeInteger(height) || height < this.#floor || height > this.#tip.height) {
+        return fail(
+          "rollback_impossible",
+          `The chain can go back to heights ${this.#floor} to ${this.#tip.height} (-1 is before the first block).`,
+          { lowest: this.#floor, highest: this.#tip.height },
+        );
+      }
+      const waiting: Waiting[] = [...this.#mempool.entries()];
+      const { undone, returned } = await this.#write(async (sql) => {
+        const undone = await undoBlocks(sql, height);
+        const transactions = drop ? [] : undone.blocks.flatMap(({ transactions }) => transactions);
+        const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
+        const returned = transactions.map((transaction, index): Waiting => ({
+          position: before - transactions.length + index,
+          transaction,
+          cbor: transactionCbor(transaction),
+        }));
+        await insertMempool(sql, returned.map(row));
+        return { undone, returned };
+      });
+      for (const ref of undone.removed) this.#outputs.delete(refKey(ref));
+      for (const { ref, output } of undone.restored) this.#outputs.set(refKey(ref), output);
+      writeEntries(this.#state, undone.changes, "before");
+      this.#tip = await readTip(this.settings.store.sql);
+      await this.#refill([...returned, ...waiting], "invalid after the rollback");
+      this.#stale = false;
+      return ok(this.#tip);
+    });
+  }
+
+  /** Reads the chain as it is between two doings, without what waits. */
+  read<T>(use: (state: LedgerState, tip: Tip) => T): Promise<T> {
+    return this.#run(async () => use(this.#state, this.#tip));
+  }
+
+  /** Waits for what is under way. */
+  async idle(): Promise<void> {
+    await this.#queue.run(async () => {});
+  }
+
+  /**
+   * Brings the ledger to a slot: ends the epochs before it, after which what waits is judged anew, and drops what is past its validity.
+   * Memory is then ahead of the rows, until `changes` are written.
+   */
+  async #enter(slot: number, changes: ChangeSet): Promise<Dropped[]> {
+    const { terms } = this.settings.genesis;
+    let dropped: Dropped[];
+    if (epochOf(slot, terms.epochLength) <= this.#state.epoch) dropped = await this.#mempool.expire(slot);
+    else {
+      this.#stale = true;
+      await enterEpoch(this.#state, slot, terms, changes);
+      dropped = await this.#mempool.refill([...this.#mempool.entries()], slot);
+    }
+    this.#logDropped(dropped, "no longer valid");
+    return dropped;
+  }
+
+  /** Has the scripts of a transaction evaluated, for `judge` to remember. */
+  async #foresee(waiting: Waiting): Promise<void> {
+    await this.settings.judge(this.#mempool.view, waiting, this.#slot()).catch(() => {});
+  }
+
+  async #admit(
+    transaction: ScannedTransaction,
+    cbor: Uint8Array,
+  ): Promise<{ row?: Waiting; outcome: Result<Submission, NotNow> }> {
+    const { hash } = transaction;
+    if (this.#mempool.has(hash)) return { outcome: accepted };
+    const waiting: Waiting = { position: this.#next, transaction, cbor };
+    if (this.#mempool.bytes + cbor.length > this.settings.mempoolBytes) {
+      if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
+      const message =
+        `The mempool holds ${this.#mempool.size} transactions and takes no more than ${this.settings.mempoolBytes} bytes.`;
+      return { outcome: fail("mempool_full", message) };
+    }
+    const judged = await this.#mempool.admit(waiting, this.#slot()).catch((error) => {
+      this.settings.log.warn("a transaction was not judged", { transaction: hash, reason: reason(error) });
+      return undefined;
+    });
+    if (!judged) return { outcome: unavailable() };
+    if (judged.ok) {
+      this.#next++;
+      this.#purse.expect(judged.value);
+      return { row: waiting, outcome: accepted };
+    }
+    if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
+    return { outcome: ok({ outcome: "refused", failures: judged.error }) };
+  }
+
+  #payment(targets: readonly Target[]): Result<Uint8Array, BalanceFailure> {
+    const { faucet: { key, address } } = this.settings.genesis;
+    const available = this.#purse.unspent(this.#mempool.view.utxo);
+    return payment({ key, address, available, parameters: this.#state.parameters }, targets);
+  }
+
+  #slot(): number {
+    return Math.max(this.settings.slot(), this.#lastSlot + 1);
+  }
+
+  *#applied(): Iterable<Applied> {
+    for (const { applied } of this.#mempool.entries()) yield applied;
+  }
+
+  /** Writes under the lease. Memory counts as stale from here on, until the caller has brought it to where the rows are. */
+  async #write<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
+    const { store, epoch } = this.settings;
+    this.#stale = true;
+    return await store.sql.begin(async (sql) => {
+      if ((await fence(sql, LEASE, epoch)).length === 0) {
+        throw new LeaseLost("the lease under which this was begun has ended");
+      }
+      return await work(sql);
+    }) as T;
+  }
+
+  /** Does one thing after all that was asked for before, on memory that is what the rows are; so it is afterwards, even if the thing failed. */
+  #run<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(async () => {
+      if (this.#stale) await this.#load();
+      try {
+        return await work();
+      } catch (error) {
+        this.#stale = true;
+        await this.#load().catch((again) =>
+          this.settings.log.warn("the chain was not read", { reason: reason(again) })
+        );
+        throw error;
+      }
+    });
+  }
+
+  async #load(): Promise<void> {
+    const { store: { sql }, genesis: { parameters, network } } = this.settings;
+    this.#stale = true;
+    this.#outputs = new Map();
+    await eachUtxo(sql, ({ ref, output }) => this.#outputs.set(refKey(ref), output));
+    this.#state = newState({ parameters, network: network.id, outputs: this.#outputs });
+    writeEntries(this.#state, await readEntries(sql), "after");
+    this.#coldKeys = await readColdKeys(sql);
+    ({ lastSlot: this.#lastSlot, floor: this.#floor } = await readBounds(sql));
+    this.#tip = await readTip(sql);
+    this.#mempool = new Mempool(this.#state, this.settings.judge);
+    const rows = await readMempool(sql);
+    const waiting = rows.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
+    await this.#refill(waiting, "invalid after a restart");
+    this.#stale = false;
+  }
+
+  /** Fills the mempool anew on the chain as it is now, and drops the rows of what is no longer good. */
+  async #refill(waiting: readonly Waiting[], why: string): Promise<void> {
+    const dropped = await this.#mempool.refill(waiting, this.#slot());
+    this.#next = waiting.reduce((most, { position }) => Math.max(most, position + 1), this.#next);
+    this.#purse.reset(utxos(this.#outputs));
+    this.#purse.await(this.#applied());
+    if (dropped.length === 0) return;
+    this.#logDropped(dropped, why);
+    await this.#write((sql) => deleteMempool(sql, dropped.map(({ hash }) => hash)));
+  }
+
+  #logDropped(dropped: readonly Dropped[], why: string): void {
+    for (const { hash, failures } of dropped) {
+      const names = failures.map(({ name }: LedgerFailure) => name);
+      this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
+    }
+  }
+}
+
+function row({ position, transaction: { hash }, cbor }: Waiting) {
+  return { position, hash, cbor };
+}
+
+function* utxos(outputs: ReadonlyMap<string, Output>): Iterable<Utxo> {
+  for (const [key, output] of outputs) yield { ref: parseRefKey(key), output };
+}

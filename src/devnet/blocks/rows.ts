@@ -1,0 +1,153 @@
+/** The devnet's chain as rows, for whoever reads it. Each function is one statement, hence one snapshot of the database. */
+import { type Point, type Tip } from "#src/cardano/block.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { type OutRef, readOutput, type Utxo } from "#src/cardano/output.ts";
+import type { At } from "#src/chain/provider/port.ts";
+import { encodeBlock } from "#src/devnet/blocks/block.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** The tip of a chain that has no block yet. */
+export const originTip: Tip = { slot: -1, hash: "", height: -1 };
+
+/** A block as it is read back. */
+export interface KeptBlock extends Tip {
+  /** `[era, block]`. */
+  readonly bytes: Uint8Array;
+}
+
+/** Columns of `tipColumns`. */
+export interface TipRow {
+  readonly tip_height: bigint | null;
+  readonly tip_slot: bigint;
+  readonly tip_hash: string;
+}
+
+export interface OutputRow {
+  readonly tx_hash: string;
+  readonly index: number;
+  readonly cbor: Uint8Array;
+}
+
+/** The newest block, as columns beside other ones; of one row, nulls while there is none. */
+export const tipColumns = (sql: Queries) =>
+  sql`(select 1) as always left join
+      (select height as tip_height, slot as tip_slot, hash as tip_hash from devnet_block order by height desc limit 1) as tip on true`;
+
+/** The newest block of such a row. */
+export function tipOf(row: TipRow | undefined): Tip {
+  if (!row || row.tip_height === null) return originTip;
+  return { slot: Number(row.tip_slot), hash: row.tip_hash, height: Number(row.tip_height) };
+}
+
+/** The bytes of a row of `devnet_utxo`, read. */
+export function utxoOf(row: OutputRow): Utxo {
+  return { ref: { txHash: row.tx_hash, index: row.index }, output: readOutput(decode(new Uint8Array(row.cbor))) };
+}
+
+/** The newest block, or `originTip`. */
+export async function readTip(sql: Queries): Promise<Tip> {
+  const [row] = await sql<TipRow[]>`select * from ${tipColumns(sql)}`;
+  return tipOf(row);
+}
+
+/** At most `limit` blocks from a height on, in order, and the tip. */
+export async function readBlocks(
+  sql: Queries,
+  height: number,
+  limit: number,
+): Promise<{ blocks: KeptBlock[]; tip: Tip }> {
+  const rows = await sql<(TipRow & BlockRow)[]>`
+    select * from ${tipColumns(sql)}
+    left join lateral (select * from devnet_block where height >= ${height} order by height limit ${limit}) as block on true
+    order by height`;
+  return { blocks: rows.filter((row) => row.height !== null).map(keptBlock), tip: tipOf(rows[0]) };
+}
+
+interface BlockRow {
+  readonly height: bigint | null;
+  readonly slot: bigint;
+  readonly hash: string;
+  readonly previous: string | null;
+  readonly issuer: Uint8Array;
+  readonly major: number;
+  readonly minor: number;
+  readonly cbor: Uint8Array | null;
+}
+
+function keptBlock(row: BlockRow): KeptBlock {
+  const tip = { height: Number(row.height), slot: Number(row.slot), hash: row.hash };
+  if (row.cbor) return { ...tip, bytes: new Uint8Array(row.cbor) };
+  const { bytes, hash } = encodeBlock({
+    height: tip.height,
+    slot: tip.slot,
+    previous: row.previous ?? undefined,
+    issuer: new Uint8Array(row.issuer),
+    protocolVersion: { major: row.major, minor: row.minor },
+    transactions: [],
+  });
+  if (hash !== row.hash) throw new Error(`the block at height ${tip.height} cannot be made again from its row`);
+  return { ...tip, bytes };
+}
+
+/** The newest block among some hashes that the chain has (undefined: none), and the tip. */
+export async function readNewest(
+  sql: Queries,
+  hashes: readonly string[],
+): Promise<{ found: Tip | undefined; older: readonly Tip[]; tip: Tip }> {
+  const rows = await sql<(TipRow & { height: bigint | null; slot: bigint; hash: string })[]>`
+    select tip.*, block.height, block.slot, block.hash from ${tipColumns(sql)}
+    left join devnet_block as block on block.hash = any(${
+    sql.array([...hashes])
+  }) order by block.height desc nulls last`;
+  const [found, ...older] = rows.filter((row) => row.height !== null)
+    .map((row) => ({ slot: Number(row.slot), hash: row.hash, height: Number(row.height) }));
+  return { found, older, tip: tipOf(rows[0]) };
+}
+
+/** Unspent outputs at addresses (bytes in hexadecimal). */
+export async function readUtxosByAddress(sql: Queries, addresses: readonly string[]): Promise<At<readonly Utxo[]>> {
+  return at(
+    await sql<(TipRow & OutputRow)[]>`
+      select * from ${tipColumns(sql)} left join devnet_utxo
+        on spent_height is null and address = any(${sql.array([...new Set(addresses)])})
+      order by created_height, tx_hash, index`,
+  );
+}
+
+/** The unspent among some outputs. */
+export async function readUtxosByRef(sql: Queries, refs: readonly OutRef[]): Promise<At<readonly Utxo[]>> {
+  return at(
+    await sql<(TipRow & OutputRow)[]>`
+      select * from ${tipColumns(sql)} left join (
+        devnet_utxo join (
+          select distinct * from unnest(${sql.array(refs.map(({ txHash }) => txHash))}::text[],
+            ${
+      sql.array(refs.map(({ index }) => index))
+    }::int[]) as wanted (tx_hash, index)) as wanted using (tx_hash, index)
+      ) on spent_height is null`,
+  );
+}
+
+function at(rows: readonly (TipRow & OutputRow)[]): At<readonly Utxo[]> {
+  const { slot, hash } = tipOf(rows[0]);
+  const point: Point = { slot, hash };
+  return { point, value: rows.filter((row) => row.tx_hash !== null).map(utxoOf) };
+}
+
+/** Whether a transaction waits in the mempool. */
+export async function isInMempool(sql: Queries, hash: string): Promise<boolean> {
+  return (await sql`select 1 from devnet_mempool where hash = ${hash}`).length > 0;
+}
+
+/** Whether a transaction stands in a block of the chain. */
+export async function isInLedger(sql: Queries, hash: string): Promise<boolean> {
+  return (await sql`select 1 from devnet_transaction where hash = ${hash}`).length > 0;
+}
+
+/** Height of the last block that is not after a slot; -1 when there is none. */
+export async function readHeightAt(sql: Queries, slot: number): Promise<number> {
+  const [row] = await sql<
+    { height: bigint | null }[]
+  >`select max(height) as height from devnet_block where slot <= ${slot}`;
+  return Number(row?.height ?? -1n);
+}

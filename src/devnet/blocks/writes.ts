@@ -1,0 +1,146 @@
+/**
+ * The devnet's chain as rows, for the one that writes it. Every function belongs into a transaction that has locked the
+ * devnet's lease.
+ */
+import { toHex } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
+import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { OutRef, Utxo } from "#src/cardano/output.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
+import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
+import type { EntryChange } from "#src/devnet/ledger/changes.ts";
+import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
+import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
+import type { Applied } from "#src/ledger/delta.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** A block to append. */
+export interface NewBlock extends Tip {
+  readonly previous: string | undefined;
+  readonly issuer: Uint8Array;
+  readonly protocolVersion: { readonly major: number; readonly minor: number };
+  /** `[era, block]`. */
+  readonly bytes: Uint8Array;
+  readonly transactions: readonly Applied[];
+  /** What it changes beside outputs. */
+  readonly changes: readonly EntryChange[];
+  /** Cold keys of pools that it registers, by id. */
+  readonly coldKeys: ReadonlyMap<string, Uint8Array>;
+}
+
+/** A transaction of the mempool as its row has it. */
+export interface MempoolRow {
+  readonly position: number;
+  readonly hash: string;
+  readonly cbor: Uint8Array;
+}
+
+/**
+ * Appends a block: its row, its outputs, what it spends and changes; takes `leaving` out of the mempool and forgets what it would take
+ * to undo the block `k` before it.
+ */
+export async function appendBlock(sql: Queries, block: NewBlock, leaving: readonly string[], k: number): Promise<void> {
+  const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
+  await sql`
+    insert into devnet_block (height, slot, hash, previous, issuer, major, minor, transactions, cbor, changes) values (
+      ${height}, ${slot}, ${block.hash}, ${
+    block.previous ?? null
+  }, ${block.issuer}, ${major}, ${minor}, ${transactions.length},
+      ${transactions.length === 0 ? null : block.bytes},
+      ${changes.length === 0 ? null : sql.json(changesToJson(changes) as never)})`;
+  await sql`update devnet_meta set last_slot = ${slot}, floor_height = greatest(floor_height, ${height - k})`;
+  if (transactions.length > 0) {
+    const hashes = transactions.map(({ hash }) => hash);
+    await sql`insert into devnet_transaction (hash, height) select unnest(${sql.array(hashes)}::text[]), ${height}`;
+    await insertUtxos(sql, transactions.flatMap(({ created }) => created), height);
+    await spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height);
+    await insertColdKeys(sql, block.coldKeys);
+  }
+  await storeEntries(sql, changes, "after");
+  await deleteMempool(sql, leaving);
+  await sql`delete from devnet_utxo where spent_height <= ${height - k}`;
+  await sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`;
+}
+
+/** Adds outputs that the block at a height creates (-1: the genesis). */
+export async function insertUtxos(sql: Queries, utxos: readonly Utxo[], height: number): Promise<void> {
+  await sql`
+    insert into devnet_utxo (tx_hash, index, address, cbor, created_height)
+    select tx_hash, index, address, decode(cbor, 'hex'), ${height}::bigint from unnest(
+      ${sql.array(utxos.map(({ ref }) => ref.txHash))}::text[], ${sql.array(utxos.map(({ ref }) => ref.index))}::int[],
+      ${sql.array(utxos.map(({ output }) => output.address))}::text[],
+      ${sql.array(utxos.map(({ output }) => toHex(output.raw)))}::text[]) as new (tx_hash, index, address, cbor)`;
+}
+
+async function spend(sql: Queries, refs: readonly OutRef[], height: number): Promise<void> {
+  await sql`
+    update devnet_utxo set spent_height = ${height} from unnest(
+      ${sql.array(refs.map(({ txHash }) => txHash))}::text[], ${sql.array(refs.map(({ index }) => index))}::int[]
+    ) as gone (tx_hash, index) where devnet_utxo.tx_hash = gone.tx_hash and devnet_utxo.index = gone.index`;
+}
+
+/** What a rollback changed. */
+export interface Undone {
+  /** Outputs that are no more. */
+  readonly removed: readonly OutRef[];
+  /** Outputs that are unspent again. */
+  readonly restored: readonly Utxo[];
+  /** Changes of other rows that were undone, last first: `before` is what is there again. */
+  readonly changes: readonly EntryChange[];
+  /** The blocks that are no more, oldest first; those without transactions are left out. */
+  readonly blocks: readonly ScannedBlock[];
+}
+
+/** Undoes every block above a height. */
+export async function undoBlocks(sql: Queries, height: number): Promise<Undone> {
+  const removed = await sql<
+    OutputRow[]
+  >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;
+  const restored = await sql<OutputRow[]>`
+    update devnet_utxo set spent_height = null where spent_height > ${height} returning tx_hash, index, cbor`;
+  await sql`delete from devnet_transaction where height > ${height}`;
+  const rows = await sql<{ height: bigint; cbor: Uint8Array | null; changes: Json | null }[]>`
+    delete from devnet_block where height > ${height} returning height, cbor, changes`;
+  rows.sort((a, b) => Number(a.height - b.height));
+  const blocks = rows.filter(({ cbor }) => cbor !== null);
+  const changes = rows.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
+  // The oldest undone change of a row says what was there before all of them.
+  const oldest = new Map(changes.map((change) => [`${change.kind} ${change.key}`, change]));
+  await storeEntries(sql, [...oldest.values()], "before");
+  return {
+    removed: removed.map((row) => ({ txHash: row.tx_hash, index: row.index })),
+    restored: restored.map(utxoOf),
+    changes,
+    blocks: blocks.map((row) => scanBlock(new Uint8Array(row.cbor!))),
+  };
+}
+
+/** Adds transactions to the mempool. */
+export async function insertMempool(sql: Queries, rows: readonly MempoolRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    insert into devnet_mempool (position, hash, cbor)
+    select position, hash, decode(cbor, 'hex') from unnest(
+      ${sql.array(rows.map(({ position }) => String(position)))}::bigint[], ${
+    sql.array(rows.map(({ hash }) => hash))
+  }::text[],
+      ${sql.array(rows.map(({ cbor }) => toHex(cbor)))}::text[]) as new (position, hash, cbor)`;
+}
+
+/** Takes transactions out of the mempool. */
+export async function deleteMempool(sql: Queries, hashes: readonly string[]): Promise<void> {
+  if (hashes.length > 0) await sql`delete from devnet_mempool where hash = any(${sql.array([...hashes])})`;
+}
+
+/** The mempool, in its order. */
+export async function readMempool(sql: Queries): Promise<MempoolRow[]> {
+  const rows = await sql<{ position: bigint; hash: string; cbor: Uint8Array }[]>`
+    select position, hash, cbor from devnet_mempool order by position`;
+  return rows.map(({ position, hash, cbor }) => ({ position: Number(position), hash, cbor: new Uint8Array(cbor) }));
+}
+
+/** Calls `each` for every unspent output. */
+export async function eachUtxo(sql: Queries, each: (utxo: Utxo) => void): Promise<void> {
+  const rows = sql<OutputRow[]>`select tx_hash, index, cbor from devnet_utxo where spent_height is null`;
+  for await (const chunk of rows.cursor(1000)) for (const row of chunk) each(utxoOf(row));
+}

@@ -1,0 +1,246 @@
+/** How a devnet begins: its settings, its keys, and the ledger's first state, kept for ever in its database. */
+import { fromHex } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { enterpriseAddress } from "#src/cardano/address.ts";
+import { decode, encode } from "#src/cardano/cbor.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { type Output, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import type { Network } from "#src/chain/provider/port.ts";
+import type { EntryChange } from "#src/devnet/ledger/changes.ts";
+import { insertUtxos } from "#src/devnet/blocks/writes.ts";
+import { storeEntries } from "#src/devnet/ledger/entries.ts";
+import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
+import {
+  type GenesisPool,
+  insertPools,
+  MOST_POOLS,
+  newPools,
+  readGenesisPools,
+  type RegisteredPool,
+  registeredPool,
+} from "#src/devnet/genesis/pools.ts";
+import { firstSnapshots } from "#src/ledger/epoch/pass.ts";
+import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
+import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { newState } from "#src/ledger/state.ts";
+import type { Queries } from "#src/store/store.ts";
+
+const ADA = 1_000_000n;
+/** The least that the faucet may begin with, in lovelace: it splits it for many to be served at once. */
+const LEAST_FUNDS = 1_000_000n * ADA;
+const MOST_LOVELACE = 2n ** 63n - 1n;
+
+/** What may be chosen before a devnet has begun. Amounts are lovelace. */
+export interface GenesisOptions {
+  readonly magic: number;
+  /** When slot 0 begins, in ms since 1970. */
+  readonly genesisTime: number;
+  /** Milliseconds that a slot lasts. */
+  readonly slotLength: number;
+  /** Slots of an epoch. */
+  readonly epochLength: number;
+  /** Blocks that a rollback may undo (k). */
+  readonly securityParameter: number;
+  readonly parameters: Parameters;
+  readonly parametersSource: string;
+  /** All lovelace that there can be; what is neither reserves, treasury nor the pools' is the faucet's. */
+  readonly maxSupply: bigint;
+  readonly reserves: bigint;
+  readonly treasury: bigint;
+  /** How many stake pools there are, and what each one's owner pledges and has. */
+  readonly pools: number;
+  readonly pledge: bigint;
+  /** Where the devnet serves the pools' metadata; empty: they have none. */
+  readonly url: string;
+}
+
+/** Mainnet's parameters, and a short epoch. */
+export const genesisDefaults: Omit<GenesisOptions, "genesisTime"> = {
+  magic: 42,
+  slotLength: 1_000,
+  epochLength: 600,
+  securityParameter: 2_160,
+  parameters: mainnetParameters,
+  parametersSource: "mainnet, protocol version 11",
+  maxSupply: 45_000_000_000n * ADA,
+  reserves: 15_000_000_000n * ADA,
+  treasury: 0n,
+  pools: 3,
+  pledge: 1_000_000n * ADA,
+  url: "",
+};
+
+/** What a devnet was begun with. */
+export interface Genesis {
+  readonly network: Network;
+  readonly terms: EpochTerms;
+  readonly parameters: Parameters;
+  /** Where the parameters were taken from. */
+  readonly parametersSource: string;
+  readonly reserves: bigint;
+  readonly treasury: bigint;
+  readonly pledge: bigint;
+  /** The pools of the genesis with their keys, and as the ledger knows them. */
+  readonly pools: readonly (GenesisPool & { readonly registered: RegisteredPool })[];
+  /** Where the pools' metadata is served, as their registrations say; undefined: they have none. */
+  readonly poolsUrl: string | undefined;
+  /** What issuers are drawn with. */
+  readonly drawSeed: Uint8Array;
+  /** The issuer of a block that no pool could make: a cold verification key. */
+  readonly issuer: Uint8Array;
+  readonly faucet: {
+    readonly key: SigningKey;
+    readonly address: string;
+    /** Lovelace that it begins with. */
+    readonly funds: bigint;
+  };
+}
+
+export type BadGenesis = Failure<"bad_genesis">;
+
+interface MetaRow {
+  readonly magic: bigint;
+  readonly genesis_time: bigint;
+  readonly slot_length: number;
+  readonly epoch_length: number;
+  readonly security_parameter: number;
+  readonly parameters: Json;
+  readonly parameters_source: string;
+  readonly max_supply: bigint;
+  readonly reserves: bigint;
+  readonly treasury: bigint;
+  readonly pledge: bigint;
+  readonly faucet_funds: bigint;
+  readonly faucet_seed: Uint8Array;
+  readonly draw_seed: Uint8Array;
+  readonly pools_url: string | null;
+  readonly issuer: Uint8Array;
+}
+
+/** The genesis of this database's devnet, if there is one already. */
+export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
+  const [row] = await sql<MetaRow[]>`select * from devnet_meta`;
+  if (!row) return undefined;
+  const key = new Uint8Array(row.faucet_seed);
+  const payment = { kind: "key", hash: keyHash(publicKey(key)) } as const;
+  const parameters = parametersFromJson(row.parameters);
+  const settings = { network: 0, parameters, pledge: row.pledge, url: row.pools_url ?? undefined } as const;
+  const pools = await readGenesisPools(sql);
+  return {
+    network: {
+      magic: Number(row.magic),
+      id: 0,
+      slots: { zeroTime: Number(row.genesis_time), zeroSlot: 0, slotLength: row.slot_length },
+      securityParameter: row.security_parameter,
+    },
+    terms: {
+      epochLength: row.epoch_length,
+      activeSlots: { numerator: 1n, denominator: 1n },
+      maxSupply: row.max_supply,
+    },
+    parameters,
+    parametersSource: row.parameters_source,
+    reserves: row.reserves,
+    treasury: row.treasury,
+    pledge: row.pledge,
+    pools: pools.map((pool, position) => ({ ...pool, registered: registeredPool(pool, position, settings) })),
+    poolsUrl: row.pools_url ?? undefined,
+    drawSeed: new Uint8Array(row.draw_seed),
+    issuer: new Uint8Array(row.issuer),
+    faucet: { key, address: enterpriseAddress(0, payment).hex, funds: row.faucet_funds },
+  };
+}
+
+/** Lovelace that the faucet begins with: what is nobody else's. */
+export function faucetFunds(options: Omit<GenesisOptions, "genesisTime">): bigint {
+  const { maxSupply, reserves, treasury, pools, pledge, parameters: { keyDeposit, poolDeposit } } = options;
+  return maxSupply - reserves - treasury - BigInt(pools) * (pledge + keyDeposit + poolDeposit);
+}
+
+/** Whether a devnet can begin like this; says what is wrong with it otherwise. */
+export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Result<void, BadGenesis> {
+  const { epochLength, securityParameter, maxSupply, reserves, treasury, pools, pledge, url } = options;
+  const whole = (value: number, least: number, most: number) =>
+    Number.isSafeInteger(value) && value >= least && value <= most;
+  const problems: string[] = [];
+  if (!whole(epochLength, 1, 2 ** 31 - 1)) problems.push("an epoch has at least one slot");
+  if (!whole(securityParameter, 1, 2 ** 31 - 1)) problems.push("the security parameter is at least 1");
+  if (!whole(pools, 0, MOST_POOLS)) problems.push(`there are at most ${MOST_POOLS} pools`);
+  if (maxSupply > MOST_LOVELACE) problems.push(`there are at most ${MOST_LOVELACE} lovelace`);
+  if ([reserves, treasury, pledge].some((amount) => amount < 0n)) problems.push("no amount is negative");
+  if (pools > 0 && pledge < 2n * ADA) problems.push("a pledge is at least 2 ada, to stand in an output");
+  const funds = faucetFunds(options);
+  if (funds < LEAST_FUNDS) {
+    problems.push(
+      `the faucet would begin with ${funds} lovelace, after reserves, treasury, pledges and deposits, and needs at least ${LEAST_FUNDS}`,
+    );
+  }
+  if (url.length > 128 - 71) problems.push("the URL of the pools' metadata has at most 57 characters");
+  return problems.length === 0
+    ? ok(undefined)
+    : fail("bad_genesis", `A devnet cannot begin like this: ${problems.join("; ")}.`);
+}
+
+/** Begins a devnet; `sql` is a transaction that has locked its lease. Throws where `checkGenesis` finds something wrong. */
+export async function createGenesis(sql: Queries, options: GenesisOptions): Promise<Genesis> {
+  const checked = checkGenesis(options);
+  if (!checked.ok) throw new RangeError(checked.error.message);
+  const { parameters, url } = options;
+  await sql`
+    insert into devnet_meta (magic, network_id, genesis_time, slot_length, epoch_length, security_parameter, parameters,
+      parameters_source, max_supply, reserves, treasury, pledge, faucet_funds, faucet_seed, draw_seed, pools_url, issuer)
+    values (${options.magic}, 0, ${options.genesisTime}, ${options.slotLength}, ${options.epochLength},
+      ${options.securityParameter}, ${sql.json(parametersToJson(parameters) as never)}, ${options.parametersSource},
+      ${options.maxSupply}, ${options.reserves}, ${options.treasury}, ${options.pledge}, ${faucetFunds(options)},
+      ${newSeed()}, ${newSeed()}, ${url || null}, ${publicKey(newSeed())})`;
+  await insertPools(sql, newPools(options.pools, url || undefined));
+  const genesis = (await readGenesis(sql))!;
+  await insertUtxos(sql, genesisOutputs(genesis), -1);
+  await storeEntries(sql, genesisEntries(genesis), "after");
+  return genesis;
+}
+
+/** The outputs of a genesis: the faucet's first, then the pledges. */
+export function genesisOutputs({ faucet, pools, pledge }: Genesis): Utxo[] {
+  return [
+    initialFunds(faucet.address, faucet.funds),
+    ...pools.map(({ registered }) => initialFunds(registered.owner.address, pledge)),
+  ];
+}
+
+/** The rows of the ledger at the beginning. Blocks are made, and earn, as if the pools had been there for three epochs. */
+export function genesisEntries(genesis: Genesis): EntryChange[] {
+  const { parameters, reserves, treasury, network } = genesis;
+  const outputs = new Map<string, Output>(genesisOutputs(genesis).map(({ ref, output }) => [refKey(ref), output]));
+  const state = newState({ parameters, network: network.id, outputs });
+  Object.assign(state.pots, { reserves, treasury });
+  for (const { registered: { id, pool, owner } } of genesis.pools) {
+    state.pools.set(id, pool);
+    state.accounts.set(owner.key, owner.account);
+    state.pots.deposits += pool.deposit + owner.account.deposit;
+  }
+  return [
+    ...[...state.pools.entries()].map(([key, after]): EntryChange => ({ kind: "pools", key, after })),
+    ...[...state.accounts.entries()].map(([key, after]): EntryChange => ({ kind: "accounts", key, after })),
+    ...firstSnapshots(state).map((change): EntryChange => ({ kind: "snapshots", ...change })),
+    { kind: "pots", key: "", after: { ...state.pots } },
+    { kind: "epoch", key: "", after: 0 },
+  ];
+}
+
+/** An output of a Shelley genesis' `initialFunds`: its transaction is the hash of the address. */
+function initialFunds(address: string, lovelace: bigint): Utxo {
+  const output = encode(new Map<number, Uint8Array | bigint>([[0, fromHex(address)], [1, lovelace]]));
+  return { ref: { txHash: hash256(fromHex(address)), index: 0 }, output: readOutput(decode(output)) };
+}
+
+/** The highest slot that ever held a block, or -1, and the lowest height that a rollback may go back to. */
+export async function readBounds(sql: Queries): Promise<{ lastSlot: number; floor: number }> {
+  const [row] = await sql<
+    { last_slot: bigint; floor_height: bigint }[]
+  >`select last_slot, floor_height from devnet_meta`;
+  return { lastSlot: Number(row!.last_slot), floor: Number(row!.floor_height) };
+}

@@ -1,0 +1,245 @@
+/**
+ * A devnet's beginning as the files that a cardano-node is given: one for each era that has a genesis, its configuration and topology.
+ *
+ * `validateGenesis` of the Haskell ledger asks for epochs of at least 3k slots (a block in each); a devnet's may be shorter, for it
+ * reckons rewards at the boundary. What such files cannot say: deposits that the first pools and accounts have paid, stake of epochs
+ * before the first, a treasury that is not empty. The file of Byron holds no keys and no money, for no block is made in that era.
+ */
+import type { Json } from "#src/base/json.ts";
+import { utf8 } from "#src/base/bytes.ts";
+import { toJson } from "#src/base/json.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import type { Ratio, Units } from "#src/cardano/parameters.ts";
+import { type Genesis, genesisOutputs } from "#src/devnet/genesis/genesis.ts";
+import { DREP_ACTIVITY } from "#src/devnet/serve/nodeGenesis.ts";
+
+export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;
+export type GenesisEra = typeof ERAS[number];
+
+/** A file: its name, its text, and for a genesis the hash by which nodes know it. */
+export interface GenesisFile {
+  readonly name: string;
+  readonly text: string;
+  readonly hash?: string;
+}
+
+/** The hash by which a devnet's Byron genesis, and with it the network, is known. */
+export function byronHash(genesis: Genesis): string {
+  return hash256(utf8(canonical(byron(genesis))));
+}
+
+/** All files of a devnet. The same devnet gives the same files. */
+export function genesisFiles(genesis: Genesis): GenesisFile[] {
+  const contents = {
+    byron: byron(genesis),
+    shelley: shelley(genesis),
+    alonzo: alonzo(genesis),
+    conway: conway(genesis),
+  };
+  const files = ERAS.map((era) => {
+    const text = pretty(contents[era]);
+    const hash = era === "byron" ? byronHash(genesis) : hash256(utf8(text));
+    return { name: `${era}-genesis.json`, text, hash };
+  });
+  const hashes = Object.fromEntries(ERAS.map((era, index) => [era, files[index]!.hash])) as Record<GenesisEra, string>;
+  return [
+    ...files,
+    { name: "config.json", text: pretty(config(hashes)) },
+    { name: "topology.json", text: pretty(topology) },
+  ];
+}
+
+/**
+ * JSON as the node hashes Byron's genesis: no spaces, members by name, of escapes only those of quotation mark and backslash
+ * (`renderCanonicalJSON`). Integers only.
+ */
+export function canonical(json: Json): string {
+  if (Array.isArray(json)) return `[${json.map(canonical).join(",")}]`;
+  if (typeof json === "string") return `"${json.replace(/["\\]/g, "\\$&")}"`;
+  if (typeof json !== "object" || json === null) return String(json);
+  const members = Object.entries(json).sort(([a], [b]) => a < b ? -1 : 1);
+  return `{${members.map(([name, value]) => `${canonical(name)}:${canonical(value)}`).join(",")}}`;
+}
+
+function pretty(json: Json): string {
+  return indented(json, "") + "\n";
+}
+
+function indented(json: Json, indent: string): string {
+  const deeper = indent + "  ";
+  const lines = Array.isArray(json)
+    ? json.every((item) => typeof item !== "object" || item === null)
+      ? undefined
+      : json.map((item) => indented(item, deeper))
+    : typeof json === "object" && json !== null
+    ? Object.entries(json).map(([name, value]) => `${toJson(name)}: ${indented(value, deeper)}`)
+    : undefined;
+  if (lines === undefined || lines.length === 0) return toJson(json);
+  const [open, close] = Array.isArray(json) ? "[]" : "{}";
+  return `${open}\n${lines.map((line) => deeper + line).join(",\n")}\n${indent}${close}`;
+}
+
+/** The nearest decimal number; rates of parameters are written like this. */
+const decimal = ({ numerator, denominator }: Ratio) => Number(numerator) / Number(denominator);
+const exact = ({ numerator, denominator }: Ratio): Json => ({ numerator, denominator });
+const units = ({ memory, steps }: Units): Json => ({ exUnitsMem: memory, exUnitsSteps: steps });
+
+function byron({ network: { magic, slots, securityParameter } }: Genesis): Json {
+  return {
+    bootStakeholders: {},
+    heavyDelegation: {},
+    startTime: Math.floor(slots.zeroTime / 1_000),
+    nonAvvmBalances: {},
+    avvmDistr: {},
+    protocolConsts: { k: securityParameter, protocolMagic: magic },
+    blockVersionData: {
+      scriptVersion: 0,
+      slotDuration: String(slots.slotLength),
+      maxBlockSize: "2000000",
+      maxHeaderSize: "2000000",
+      maxTxSize: "4096",
+      maxProposalSize: "700",
+      mpcThd: "20000000000000",
+      heavyDelThd: "300000000000",
+      updateVoteThd: "1000000000000",
+      updateProposalThd: "100000000000000",
+      updateImplicit: "10000",
+      softforkRule: { initThd: "900000000000000", minThd: "600000000000000", thdDecrement: "50000000000000" },
+      txFeePolicy: { summand: "155381000000000", multiplier: "43946000000" },
+      unlockStakeEpoch: "18446744073709551615",
+    },
+  };
+}
+
+function shelley(genesis: Genesis): Json {
+  const { network: { magic, slots, securityParameter }, terms, parameters, pools } = genesis;
+  const funds = genesisOutputs(genesis).map(({ output }) => [output.address, output.value.lovelace] as const);
+  const poolOf = ({ registered: { id, terms } }: Genesis["pools"][number]): Json => ({
+    publicKey: id,
+    vrf: terms.vrf,
+    pledge: genesis.pledge,
+    cost: terms.cost,
+    margin: decimal(terms.margin),
+    rewardAccount: { network: "Testnet", credential: { keyHash: terms.ownerHash } },
+    owners: [terms.ownerHash],
+    relays: [],
+    metadata: terms.metadata ?? null,
+  });
+  return {
+    activeSlotsCoeff: decimal(terms.activeSlots),
+    epochLength: terms.epochLength,
+    genDelegs: {},
+    initialFunds: Object.fromEntries(funds),
+    maxKESEvolutions: 62,
+    maxLovelaceSupply: terms.maxSupply,
+    networkId: "Testnet",
+    networkMagic: magic,
+    protocolParams: {
+      a0: decimal(parameters.pledgeInfluence),
+      decentralisationParam: 0,
+      eMax: parameters.poolRetirementBound,
+      extraEntropy: { tag: "NeutralNonce" },
+      keyDeposit: parameters.keyDeposit,
+      maxBlockBodySize: parameters.maxBlockBodySize,
+      maxBlockHeaderSize: parameters.maxBlockHeaderSize,
+      maxTxSize: parameters.maxTxSize,
+      minFeeA: parameters.feePerByte,
+      minFeeB: parameters.feeFixed,
+      minPoolCost: parameters.minPoolCost,
+      minUTxOValue: 0,
+      nOpt: parameters.desiredPools,
+      poolDeposit: parameters.poolDeposit,
+      protocolVersion: { ...parameters.protocolVersion },
+      rho: decimal(parameters.monetaryExpansion),
+      tau: decimal(parameters.treasuryGrowth),
+    },
+    securityParam: securityParameter,
+    slotLength: slots.slotLength / 1_000,
+    slotsPerKESPeriod: 129_600,
+    staking: {
+      pools: Object.fromEntries(pools.map((pool) => [pool.id, poolOf(pool)])),
+      stake: Object.fromEntries(pools.map(({ id, registered }) => [registered.terms.ownerHash, id])),
+    },
+    systemStart: new Date(slots.zeroTime).toISOString().replace(".000Z", "Z"),
+    updateQuorum: 1,
+  };
+}
+
+function alonzo({ parameters }: Genesis): Json {
+  const { prices, costModels } = parameters;
+  return {
+    // Alonzo counts words of eight bytes, what came after it counts bytes.
+    lovelacePerUTxOWord: parameters.utxoCostPerByte * 8n,
+    executionPrices: { prMem: exact(prices.memory), prSteps: exact(prices.steps) },
+    maxTxExUnits: units(parameters.maxTxUnits),
+    maxBlockExUnits: units(parameters.maxBlockUnits),
+    maxValueSize: parameters.maxValueSize,
+    collateralPercentage: parameters.collateralPercentage,
+    maxCollateralInputs: parameters.maxCollateralInputs,
+    costModels: { PlutusV1: [...costModels.get(0) ?? []], PlutusV2: [...costModels.get(1) ?? []] },
+  };
+}
+
+/** The thresholds are mainnet's; nothing is voted on here, and there is no committee. */
+function conway({ parameters }: Genesis): Json {
+  return {
+    poolVotingThresholds: {
+      committeeNormal: 0.51,
+      committeeNoConfidence: 0.51,
+      hardForkInitiation: 0.51,
+      motionNoConfidence: 0.51,
+      ppSecurityGroup: 0.51,
+    },
+    dRepVotingThresholds: {
+      motionNoConfidence: 0.67,
+      committeeNormal: 0.67,
+      committeeNoConfidence: 0.6,
+      updateToConstitution: 0.75,
+      hardForkInitiation: 0.6,
+      ppNetworkGroup: 0.67,
+      ppEconomicGroup: 0.67,
+      ppTechnicalGroup: 0.67,
+      ppGovGroup: 0.75,
+      treasuryWithdrawal: 0.67,
+    },
+    committeeMinSize: 0,
+    committeeMaxTermLength: 146,
+    govActionLifetime: 6,
+    govActionDeposit: parameters.govActionDeposit,
+    dRepDeposit: parameters.drepDeposit,
+    dRepActivity: DREP_ACTIVITY,
+    minFeeRefScriptCostPerByte: decimal(parameters.refScriptCostPerByte),
+    plutusV3CostModel: [...parameters.costModels.get(2) ?? []],
+    constitution: { anchor: { url: "", dataHash: "00".repeat(32) } },
+    committee: { members: {}, threshold: 0 },
+  };
+}
+
+function config(hashes: Record<GenesisEra, string>): Json {
+  const name = (era: GenesisEra) => era[0]!.toUpperCase() + era.slice(1);
+  const forks = ["Shelley", "Allegra", "Mary", "Alonzo", "Babbage", "Conway"];
+  return {
+    Protocol: "Cardano",
+    RequiresNetworkMagic: "RequiresMagic",
+    ...Object.fromEntries(ERAS.flatMap((era) => [
+      [`${name(era)}GenesisFile`, `${era}-genesis.json`],
+      [`${name(era)}GenesisHash`, hashes[era]],
+    ])),
+    ...Object.fromEntries(forks.map((era) => [`Test${era}HardForkAtEpoch`, 0])),
+    ExperimentalHardForksEnabled: true,
+    ExperimentalProtocolsEnabled: true,
+    "LastKnownBlockVersion-Major": 3,
+    "LastKnownBlockVersion-Minor": 0,
+    "LastKnownBlockVersion-Alt": 0,
+    EnableP2P: true,
+    PeerSharing: false,
+    minSeverity: "Info",
+  };
+}
+
+const topology: Json = {
+  bootstrapPeers: null,
+  localRoots: [],
+  publicRoots: [],
+  useLedgerAfterSlot: -1,
+};

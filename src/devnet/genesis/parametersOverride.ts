@@ -1,0 +1,60 @@
+/** Protocol parameters with some of them replaced, by a JSON of the names and forms that `GET /parameters` shows. */
+import { z } from "zod";
+import type { Json } from "#src/base/json.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
+
+const integer = z.union([z.int(), z.bigint()]);
+const amount = integer.refine((value) => value >= 0 && value < 2n ** 63n, "is no amount");
+const size = z.int().min(0).max(2 ** 32 - 1);
+const ratio = z.strictObject({
+  numerator: amount,
+  denominator: amount.refine((value) => value > 0, "is not positive"),
+});
+const part = ratio.refine(({ numerator, denominator }) => numerator <= denominator, "is above 1");
+const units = z.strictObject({ memory: amount, steps: amount });
+const model = z.array(integer).min(1);
+
+const overrides = z.strictObject({
+  protocolVersion: z.strictObject({ major: z.int().min(9).max(11), minor: size }),
+  feePerByte: amount,
+  feeFixed: amount,
+  maxTxSize: size,
+  maxBlockBodySize: size,
+  maxBlockHeaderSize: size,
+  maxValueSize: size,
+  utxoCostPerByte: amount,
+  keyDeposit: amount,
+  poolDeposit: amount,
+  drepDeposit: amount,
+  govActionDeposit: amount,
+  minPoolCost: amount,
+  poolRetirementBound: size,
+  desiredPools: size.min(1),
+  pledgeInfluence: ratio,
+  monetaryExpansion: part,
+  treasuryGrowth: part,
+  collateralPercentage: size,
+  maxCollateralInputs: size,
+  prices: z.strictObject({ memory: ratio, steps: ratio }),
+  maxTxUnits: units,
+  maxBlockUnits: units,
+  refScriptCostPerByte: ratio,
+  costModels: z.strictObject({ PlutusV1: model, PlutusV2: model, PlutusV3: model }).partial(),
+}).partial();
+
+/** The parameters, with those of a JSON in their place. Says each name that is none, and each value that cannot be. */
+export function overrideParameters(base: Parameters, json: Json): Result<Parameters, Failure<"bad_parameters">> {
+  const read = overrides.safeParse(json);
+  if (!read.success) {
+    const problems = read.error.issues.map(({ path, message }) =>
+      path.length ? `${path.join(".")}: ${message}` : message
+    );
+    return fail("bad_parameters", `These are no protocol parameters: ${problems.join("; ")}.`);
+  }
+  const usual = parametersToJson(base) as { [name: string]: Json };
+  const given = read.data as { [name: string]: Json };
+  const costModels = { ...usual.costModels as object, ...given.costModels as object } as Json;
+  return ok(parametersFromJson({ ...usual, ...given, costModels }));
+}

@@ -1,0 +1,55 @@
+/** The settings of a devnet in words: for the lines of a start, and for a start that asks for others. */
+import { toJson } from "#src/base/json.ts";
+import type { Genesis, GenesisOptions } from "#src/devnet/genesis/genesis.ts";
+import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
+
+/** An amount of lovelace as ada, with its digits in groups of three. */
+export function ada(lovelace: bigint): string {
+  const [whole, rest] = [lovelace / 1_000_000n, lovelace % 1_000_000n];
+  const decimals = rest === 0n ? "" : "." + String(rest).padStart(6, "0").replace(/0+$/, "");
+  return String(whole).replace(/\B(?=(\d{3})+$)/g, ",") + decimals;
+}
+
+/** What a devnet was begun with, in two lines. */
+export function settingsLines(
+  { network, terms, parameters, pools, pledge, reserves, treasury, faucet }: Genesis,
+): string[] {
+  const { slots: { slotLength }, securityParameter } = network;
+  const { major, minor } = parameters.protocolVersion;
+  const seconds = terms.epochLength * slotLength / 1_000;
+  return [
+    `Devnet: epochs of ${terms.epochLength} slots of ${slotLength} ms (${seconds} s), at most one block a slot; ` +
+    `k ${securityParameter}; protocol version ${major}.${minor}`,
+    `Devnet began with ${ada(terms.maxSupply)} ada: reserves ${ada(reserves)}, treasury ${ada(treasury)}, ` +
+    `${pools.length} pools with ${ada(pledge)} each, faucet ${ada(faucet.funds)}`,
+  ];
+}
+
+/** What was chosen that a devnet which began before does not have: a sentence, or undefined when it has all of it. */
+export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis): string | undefined {
+  const { network, terms } = genesis;
+  const kept: readonly (readonly [name: string, chosen: number | bigint | undefined, kept: number | bigint])[] = [
+    ["slots of", chosen.slotLength, network.slots.slotLength],
+    ["epochs of", chosen.epochLength, terms.epochLength],
+    ["k", chosen.securityParameter, network.securityParameter],
+    ["pools", chosen.pools, genesis.pools.length],
+    ["pledge", chosen.pledge, genesis.pledge],
+    ["supply", chosen.maxSupply, terms.maxSupply],
+    ["reserves", chosen.reserves, genesis.reserves],
+    ["treasury", chosen.treasury, genesis.treasury],
+  ];
+  const differences = kept.flatMap(([name, asked, has]) =>
+    asked === undefined || asked === has ? [] : [`${name} ${has} (asked for: ${asked})`]
+  );
+  const json = ({ parameters }: Pick<Genesis, "parameters">) => toJson(parametersToJson(parameters));
+  if (chosen.parameters && json({ parameters: chosen.parameters }) !== json(genesis)) {
+    differences.push(`the protocol parameters of its beginning (${genesis.parametersSource})`);
+  }
+  if (genesis.poolsUrl !== undefined && chosen.url !== undefined && chosen.url !== genesis.poolsUrl) {
+    differences.push(`metadata of its pools at ${genesis.poolsUrl} (it is served at ${chosen.url})`);
+  }
+  if (differences.length === 0) return undefined;
+  return `This devnet keeps what it began with: ${
+    differences.join("; ")
+  }. Another database or --folder begins a new one.`;
+}

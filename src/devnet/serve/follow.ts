@@ -1,0 +1,52 @@
+/**
+ * Following the devnet's chain out of its block table.
+ *
+ * Hypotheses: one statement sees one state of the chain; the block that a follower stands at is in the table until it is rolled
+ * back, so that reading it together with what comes after tells a rollback; a doorbell may be lost, hence the poll.
+ */
+import { originTip, readBlocks, readNewest } from "#src/devnet/blocks/rows.ts";
+import { origin, type Point, type Tip } from "#src/cardano/block.ts";
+import type { RawStep } from "#src/chain/provider/port.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** Blocks read at once. */
+const BATCH = 100;
+
+/** Waits until the chain may have changed, or the signal aborts. */
+export type Wait = (signal: AbortSignal) => Promise<void>;
+
+/** The steps of the chain from the newest of `points` that it has; ends when the signal aborts. Remembers the last `k` blocks it gave. */
+export async function* followBlocks(
+  store: Store,
+  points: readonly Point[],
+  k: number,
+  wait: Wait,
+  signal: AbortSignal,
+): AsyncIterable<RawStep> {
+  let known: Tip[] = [];
+  let at = originTip;
+  const back = async (hashes: readonly string[]): Promise<RawStep> => {
+    const { found = originTip, older, tip } = await readNewest(store.sql, hashes);
+    known = [...older].reverse();
+    at = found;
+    return { type: "backward", point: at === originTip ? origin : { slot: at.slot, hash: at.hash }, tip };
+  };
+  yield await back(points.map(({ hash }) => hash));
+  while (!signal.aborted) {
+    const isOrigin = at === originTip;
+    const { blocks, tip } = await readBlocks(store.sql, isOrigin ? 0 : at.height, BATCH);
+    if (!isOrigin && blocks[0]?.hash !== at.hash) {
+      yield await back(known.map(({ hash }) => hash));
+      continue;
+    }
+    const next = isOrigin ? blocks : blocks.slice(1);
+    for (const { bytes, ...point } of next) {
+      if (signal.aborted) return;
+      if (at !== originTip) known.push(at);
+      at = point;
+      yield { type: "forward", block: bytes, tip };
+    }
+    if (known.length > 2 * k) known = known.slice(-k);
+    if (next.length === 0) await wait(signal);
+  }
+}

@@ -1,0 +1,195 @@
+/** The queries of local-state-query that a devnet answers, each from one state and with the rows that it needs. */
+import type { Credential } from "#src/cardano/address.ts";
+import { walkCertificate } from "#src/cardano/certificates.ts";
+import type { Relay } from "#src/cardano/certificates.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
+import { DREP_ACTIVITY, eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";
+import type { StateView } from "#src/devnet/serve/stateRows.ts";
+import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
+import {
+  leaderDistribution,
+  type PoolDistribution,
+  stakeDistribution,
+  stakeSnapshots,
+} from "#src/ledger/epoch/reads.ts";
+import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
+import { credentialKey, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
+import type { Answers } from "#src/node/queries/answering.ts";
+import { systemStart } from "#src/node/queries/history.ts";
+import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.ts";
+import type { Drep } from "#src/node/queries/vocabulary.ts";
+import { CONWAY } from "#src/node/protocols/values.ts";
+
+/** Highest major protocol version whose rules are known here. */
+const MAX_MAJOR = 11;
+
+/** Tables that the stake as it is now is reckoned from, beside outputs. */
+const STAKE = ["accounts", "pools", "pots"] as const;
+
+/** What a state answers. */
+export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
+  const { tip } = view;
+  const point = { slot: tip.slot, hash: tip.hash };
+  const start = { time: 0n, slot: 0, epoch: 0 };
+  /** The accounts asked for last: the same ones are asked for what they have, what they paid, whom they vote for. */
+  let last: { readonly keys: readonly string[]; readonly state: Promise<LedgerState> } | undefined;
+  /** Those among some credentials that are registered. */
+  const accountsOf = async (credentials: readonly Credential[]) => {
+    const keys = credentials.map(credentialKey);
+    const same = last?.keys.length === keys.length && last.keys.every((key, index) => key === keys[index]);
+    if (!last || !same) last = { keys, state: view.registry(["accounts"], keys) };
+    const { accounts } = await last.state;
+    return credentials.flatMap((credential) => {
+      const account = accounts.get(credentialKey(credential));
+      return account ? [{ credential, account }] : [];
+    });
+  };
+  /** Registered pools; all, or those among some. */
+  const poolsOf = async (ids?: readonly string[]) => {
+    const { pools } = await view.registry(["pools"], ids);
+    const all = ids === undefined ? [...pools.entries()] : ids.map((id) => [id, pools.get(id)] as const);
+    return all.flatMap(([id, pool]) => pool ? [{ id, pool }] : []);
+  };
+  return {
+    era: CONWAY,
+    systemStart: () => systemStart(genesis.network.slots.zeroTime),
+    height: () => tip.height < 0 ? undefined : tip.height,
+    point: () => point,
+    eraHistory: () => eraHistory(genesis, tip),
+    eraStart: ({ era }) => era <= CONWAY ? start : undefined,
+    ledgerTip: () => point,
+    epoch: async () => (await view.registry(["epoch"])).epoch,
+    parameters: () => ({ era: "Conway", parameters: protocolParameters(genesis.parameters) }),
+    genesis: () => nodeGenesis(genesis),
+    utxoByAddress: ({ addresses }) => view.utxosByAddress(addresses),
+    utxoByInput: ({ inputs }) => view.utxosByRef(inputs),
+    wholeUtxo: () => view.utxos(),
+    delegations: async ({ credentials }) => {
+      const accounts = await accountsOf(credentials);
+      return {
+        pools: accounts.flatMap(({ credential, account: { pool } }) =>
+          pool === undefined ? [] : [{ credential, pool }]
+        ),
+        rewards: accounts.map(({ credential, account }) => ({ credential, lovelace: account.balance })),
+      };
+    },
+    stakeDeposits: async ({ credentials }) =>
+      (await accountsOf(credentials)).map(({ credential, account }) => ({ credential, lovelace: account.deposit })),
+    voteDelegatees: async ({ credentials }) =>
+      (await accountsOf(credentials)).flatMap(({ credential, account: { drep } }) =>
+        drep === undefined ? [] : [{ credential, drep: drepOf(drep) }]
+      ),
+    drepState: async ({ credentials }) => {
+      const { dreps, accounts, epoch } = await view.registry(["dreps", "accounts", "epoch"]);
+      const wanted = new Set(credentials.map(credentialKey));
+      const delegators = new Map<string, Credential[]>();
+      for (const [key, { drep }] of accounts.entries()) {
+        if (drep === undefined) continue;
+        const of = delegators.get(drep);
+        if (of) of.push(parseCredentialKey(key));
+        else delegators.set(drep, [parseCredentialKey(key)]);
+      }
+      return [...dreps.entries()].flatMap(([key, { deposit, anchor }]) =>
+        wanted.size > 0 && !wanted.has(key) ? [] : [{
+          credential: parseCredentialKey(key),
+          // proposals are not kept here: to the ledger every epoch lies dormant, and in those nobody's term goes on
+          expiry: epoch + DREP_ACTIVITY,
+          anchor,
+          deposit,
+          delegators: delegators.get(key) ?? [],
+        }]
+      );
+    },
+    drepStake: async ({ dreps }) => {
+      const state = await view.ledger(STAKE);
+      const votes = new Map<string, string>();
+      for (const [key, { drep }] of state.accounts.entries()) if (drep !== undefined) votes.set(key, drep);
+      const sums = new Map<string, bigint>();
+      for (const [key, lovelace] of stakeOf(state, votes.keys())) {
+        const drep = votes.get(key)!;
+        sums.set(drep, (sums.get(drep) ?? 0n) + lovelace);
+      }
+      const wanted = new Set(dreps.map(drepKey));
+      return [...sums].flatMap(([key, lovelace]) =>
+        wanted.size > 0 && !wanted.has(key) ? [] : [{ drep: drepOf(key), lovelace }]
+      );
+    },
+    accountState: async () => {
+      const { treasury, reserves } = (await view.registry(["pots"])).pots;
+      return { treasury, reserves };
+    },
+    stakePools: async () => (await poolsOf()).map(({ id }) => id),
+    poolParameters: async ({ pools }) => (await poolsOf(pools)).map(({ pool }) => parametersOf(pool.certificate)),
+    poolState: async ({ pools }) => {
+      const chosen = await poolsOf(pools);
+      return {
+        current: chosen.map(({ pool }) => parametersOf(pool.certificate)),
+        future: chosen.flatMap(({ pool: { future } }) => future ? [parametersOf(future)] : []),
+        retiring: chosen.flatMap(({ id, pool: { retiring } }) =>
+          retiring === undefined ? [] : [{ pool: id, epoch: retiring }]
+        ),
+        deposits: chosen.map(({ id, pool }) => ({ pool: id, lovelace: pool.deposit })),
+      };
+    },
+    stakeSnapshots: async ({ pools: wanted }) => {
+      const { pools, total } = stakeSnapshots(await view.registry(["snapshots", "epoch"]));
+      const chosen = [...pools].filter(([id]) => wanted === undefined || wanted.includes(id));
+      return { pools: chosen.map(([pool, amounts]) => ({ pool, ...amounts })), totals: total };
+    },
+    poolDistribution: async ({ pools }) =>
+      distributionOf(leaderDistribution(await view.registry(["snapshots", "epoch"])), pools),
+    stakeDistribution: async () => distributionOf(stakeDistribution(await view.ledger(STAKE), genesis.terms)),
+    nonMyopicRewards: async ({ stakes }) => {
+      const keys = stakes.map((stake) => typeof stake === "bigint" ? stake : credentialKey(stake));
+      const rewards = nonMyopicMemberRewards(await view.ledger([...STAKE, "ranking"]), genesis.terms, keys);
+      return stakes.map((stake, index) => ({
+        stake,
+        pools: [...rewards.get(keys[index]!) ?? []].map(([pool, lovelace]) => ({ pool, lovelace })),
+      }));
+    },
+    maxMajorVersion: () => MAX_MAJOR,
+  };
+}
+
+const drepKey = (drep: Drep) => "hash" in drep ? credentialKey(drep) : drep.kind;
+
+function drepOf(key: string): Drep {
+  return key === "abstain" || key === "no confidence" ? { kind: key } : parseCredentialKey(key);
+}
+
+function parametersOf(bytes: Uint8Array): PoolParameters {
+  const certificate = walkCertificate(new Walk(bytes));
+  if (certificate.kind !== "register pool") throw new Error("a pool stands in the state with another certificate");
+  const { pool, vrf, pledge, cost, margin, account, owners, relays, metadata } = certificate;
+  return {
+    pool,
+    vrf,
+    pledge,
+    cost,
+    margin,
+    rewardAccount: account,
+    owners,
+    relays: relays.map(relayOf),
+    metadata,
+  };
+}
+
+function relayOf(relay: Relay): PoolParameters["relays"][number] {
+  switch (relay.kind) {
+    case "address":
+      return { kind: "address", port: relay.port, ipv4: relay.ipv4, ipv6: relay.ipv6 };
+    case "host":
+      return { kind: "name", port: relay.port, name: relay.name };
+    case "service":
+      return { kind: "names", name: relay.name };
+  }
+}
+
+function distributionOf({ pools, active }: PoolDistribution, ids?: readonly string[]): StakeDistribution {
+  const chosen = [...pools].filter(([id]) => ids === undefined || ids.includes(id));
+  return {
+    pools: chosen.map(([pool, { share, lovelace, vrf }]) => ({ pool, share, stake: lovelace, vrf })),
+    total: active,
+  };
+}

@@ -1,0 +1,98 @@
+/** What a node would tell of a devnet that never changes: its genesis, its parameters, how its time runs. */
+import type { Tip } from "#src/cardano/block.ts";
+import type { EraBound, EraHistory, EraTerms } from "#src/cardano/eras.ts";
+import type { Parameters, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
+import type { Genesis as NodeGenesis } from "#src/node/queries/genesis.ts";
+import { systemStart } from "#src/node/queries/history.ts";
+
+/** Epochs without a vote after which a representative counts no longer. */
+export const DREP_ACTIVITY = 20;
+
+const PICOSECONDS = 1_000_000_000n;
+
+const percent = (numerator: bigint): Ratio => {
+  const common = [50n, 25n, 20n, 10n, 5n, 4n, 2n].find((each) => numerator % each === 0n && 100n % each === 0n) ?? 1n;
+  return { numerator: numerator / common, denominator: 100n / common };
+};
+
+/** All parameters: those of governance, which no rule here asks for, are mainnet's, as in the devnet's genesis files. */
+export function protocolParameters(parameters: Parameters): ProtocolParameters {
+  const [half, low, high, most] = [percent(51n), percent(60n), percent(67n), percent(75n)];
+  return {
+    ...parameters,
+    poolThresholds: {
+      noConfidence: half,
+      committee: half,
+      committeeNoConfidence: half,
+      hardFork: half,
+      securityParameters: half,
+    },
+    drepThresholds: {
+      noConfidence: high,
+      committee: high,
+      committeeNoConfidence: low,
+      constitution: most,
+      hardFork: low,
+      networkParameters: high,
+      economicParameters: high,
+      technicalParameters: high,
+      governanceParameters: most,
+      treasuryWithdrawal: high,
+    },
+    committeeMinSize: 0,
+    committeeMaxTerm: 146,
+    govActionLifetime: 6,
+    drepActivity: DREP_ACTIVITY,
+  };
+}
+
+/** The genesis of Shelley. */
+export function nodeGenesis(
+  { network, terms, parameters }: Pick<Genesis, "network" | "terms" | "parameters">,
+): NodeGenesis {
+  return {
+    systemStart: systemStart(network.slots.zeroTime),
+    networkMagic: network.magic,
+    networkId: network.id,
+    activeSlots: terms.activeSlots,
+    securityParameter: network.securityParameter,
+    epochLength: terms.epochLength,
+    slotsPerKesPeriod: 129_600,
+    maxKesEvolutions: 62,
+    slotLength: network.slots.slotLength * 1_000,
+    updateQuorum: 1,
+    maxSupply: terms.maxSupply,
+    parameters: {
+      ...parameters,
+      decentralisation: { numerator: 0n, denominator: 1n },
+      extraEntropy: Uint8Array.of(0x81, 0),
+      minUtxo: 0n,
+    },
+    delegates: [],
+    initialFunds: [],
+    staking: { pools: [], delegations: [] },
+    extra: undefined,
+  };
+}
+
+/** The era of a devnet, and those before it, which ended when they began. */
+const ERAS_BEFORE = 6;
+
+/**
+ * The eras up to Conway, which begins with slot 0. It ends, as far as is known at a tip, with the epoch that is surely complete after
+ * the safe zone.
+ */
+export function eraHistory({ network, terms: { epochLength } }: Genesis, tip: Pick<Tip, "slot">): EraHistory {
+  const { slots: { slotLength }, securityParameter } = network;
+  const safeZone = 3 * securityParameter;
+  const terms: EraTerms = { epochLength, slotLength, safeZone, genesisWindow: safeZone };
+  const begin: EraBound = { time: 0n, slot: 0, epoch: 0 };
+  const epoch = Math.ceil((tip.slot + 1 + safeZone) / epochLength);
+  const slot = epoch * epochLength;
+  const end: EraBound = { time: BigInt(slot) * BigInt(slotLength) * PICOSECONDS, slot, epoch };
+  return [
+    ...Array.from({ length: ERAS_BEFORE }, () => ({ start: begin, end: begin, terms })),
+    { start: begin, end, terms },
+  ];
+}

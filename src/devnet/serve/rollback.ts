@@ -1,0 +1,34 @@
+/** A rollback of the devnet, asked for by another process over the bus. */
+import type { Json } from "#src/base/json.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import { fail, type Failure, type Result } from "#src/base/result.ts";
+import type { Tip } from "#src/cardano/block.ts";
+import { ROLLBACK_SUBJECT } from "#src/devnet/serve/subjects.ts";
+import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
+
+type Rollback = (to: { readonly blocks: number }) => Promise<Result<Tip, Failure>>;
+
+/** Answers on the devnet's side until the function that it gives is called. */
+export function serveRollbacks(bus: Bus, rollback: Rollback, log: Log): () => void {
+  return bus.subscribe(ROLLBACK_SUBJECT, (body, respond) => {
+    const blocks = (body as { blocks?: unknown } | null)?.blocks;
+    if (typeof blocks !== "number" || !Number.isSafeInteger(blocks) || blocks < 0) return;
+    rollback({ blocks }).then((done) => respond?.(done as unknown as Json)).catch((error) =>
+      log.error("a rollback failed", { reason: reason(error) })
+    );
+  });
+}
+
+/** How long a rollback may take, in milliseconds. */
+const ROLLBACK_MS = 20_000;
+
+/** Has the devnet of this bus undo its last blocks, and gives its tip; `no_devnet` where none listens. */
+export async function askRollback(bus: Bus, blocks: number): Promise<Result<Tip, Failure>> {
+  try {
+    return await bus.request(ROLLBACK_SUBJECT, { blocks }, ROLLBACK_MS) as unknown as Result<Tip, Failure>;
+  } catch (error) {
+    if (!(error instanceof BusError)) throw error;
+    if (error.code === "no_responders") return fail("no_devnet", "There is no devnet that could roll back.");
+    return fail("unavailable", "The devnet did not answer in time; it may have rolled back.");
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * The ledger after one block of the devnet, out of rows, within one transaction of the database.
+ *
+ * Hypotheses: a transaction sees one state of all rows, so what is asked in it holds at one point, whatever blocks come and go
+ * meanwhile; rows keep what it takes to undo the last `k` blocks, hence also what stood before them. What is asked for is read, and
+ * nothing else: most questions are about a few accounts.
+ */
+import type { Json } from "#src/base/json.ts";
+import { fail, ok, type Result } from "#src/base/result.ts";
+import { origin, type Point, type Tip } from "#src/cardano/block.ts";
+import { type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
+import { originTip, type OutputRow, readTip, utxoOf } from "#src/devnet/blocks/rows.ts";
+import { type EntryChange, type Kind, writeEntries } from "#src/devnet/ledger/changes.ts";
+import { changesFromJson } from "#src/devnet/ledger/entries.ts";
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
+import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
+import type { RowVersion, Snapshots } from "#src/devnet/ledger/snapshots.ts";
+import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+/** The ledger after one block. */
+export interface StateView {
+  /** The block; `originTip` before the first one. */
+  readonly tip: Tip;
+  utxosByAddress(addresses: readonly string[]): Promise<Utxo[]>;
+  utxosByRef(refs: readonly OutRef[]): Promise<Utxo[]>;
+  utxos(): Promise<Utxo[]>;
+  /** Some tables of the ledger, of which `keys` are read, or all rows; what was not asked for may be empty. */
+  registry(kinds: readonly Kind[], keys?: readonly string[]): Promise<LedgerState>;
+  /** Some tables and all outputs. */
+  ledger(kinds: readonly Kind[]): Promise<LedgerState>;
+}
+
+/** Which state: at a point, at the tip, or at the newest block that no rollback undoes. */
+export type StateTarget = Point | "tip" | "immutable";
+
+export type NotHeld = { readonly code: "point_too_old" | "point_not_on_chain"; readonly message: string };
+
+/** The block that a state is asked for at, and the height of the newest block. */
+export interface FoundBlock extends Tip {
+  readonly newest: number;
+}
+
+/** Looks for the block of a state. */
+export async function findBlock(sql: Queries, target: StateTarget): Promise<Result<FoundBlock, NotHeld>> {
+  const tip = await readTip(sql);
+  if (target === "tip") return ok({ ...tip, newest: tip.height });
+  const [meta] = await sql<{ floor_height: bigint }[]>`select floor_height from devnet_meta`;
+  const floor = Number(meta?.floor_height ?? -1n);
+  const [row] = target === "immutable"
+    ? await sql<{ height: bigint; slot: bigint; hash: string }[]>`
+      select height, slot, hash from devnet_block where height = ${floor}`
+    : await sql<{ height: bigint; slot: bigint; hash: string }[]>`
+      select height, slot, hash from devnet_block where hash = ${target.hash} and slot = ${target.slot}`;
+  const block = row && { height: Number(row.height), slot: Number(row.slot), hash: row.hash };
+  if (!block && target !== "immutable" && target.slot >= 0) {
+    return fail("point_not_on_chain", "The chain has no such block.");
+  }
+  const found = block ?? originTip;
+  if (found.height < floor) return fail("point_too_old", `The chain can be looked at from height ${floor} on.`);
+  return ok({ ...found, newest: tip.height });
+}
+
+/** Asks the state at the tip, all in one transaction. */
+export function atTip<T>(
+  store: Store,
+  genesis: Genesis,
+  snapshots: Snapshots,
+  work: (view: StateView) => Promise<T>,
+): Promise<T> {
+  return store.sql.begin("isolation level repeatable read read only", async (sql) => {
+    const tip = await readTip(sql);
+    return await work(new StateRows(sql, genesis, snapshots, { ...tip, newest: tip.height }));
+  }) as Promise<T>;
+}
+
+interface EntryRow {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly value: Json;
+}
+
+/** Rows of one transaction, as they were after a block. Tables that were read whole are kept. */
+export class StateRows implements StateView {
+  readonly tip: Tip;
+  readonly #newest: boolean;
+  readonly #kept: MutableLedgerState;
+  readonly #outputs = new Map<string, Output>();
+  readonly #reading = new Map<Kind | "outputs", Promise<void>>();
+  #undone: Promise<EntryChange[]> | undefined;
+
+  constructor(
+    private readonly sql: Queries,
+    private readonly genesis: Genesis,
+    private readonly snapshots: Snapshots,
+    { slot, hash, height, newest }: FoundBlock,
+  ) {
+    this.tip = { ...(height < 0 ? origin : { slot, hash }), height };
+    this.#newest = height === newest;
+    this.#kept = this.#empty(this.#outputs);
+  }
+
+  async utxosByAddress(addresses: readonly string[]): Promise<Utxo[]> {
+    const { sql } = this;
+    const rows = await sql<OutputRow[]>`
+      select tx_hash, index, cbor from devnet_utxo where ${this.#unspent()} and address = any(${
+      sql.array([...new Set(addresses)])
+    })
+      order by created_height, tx_hash, index`;
+    return rows.map(utxoOf);
+  }
+
+  async utxosByRef(refs: readonly OutRef[]): Promise<Utxo[]> {
+    const { sql } = this;
+    const rows = await sql<OutputRow[]>`
+      select tx_hash, index, cbor from devnet_utxo where ${this.#unspent()} and (tx_hash, index) in (
+        select * from unnest(${sql.array(refs.map(({ txHash }) => txHash))}::text[],
+          ${sql.array(refs.map(({ index }) => index))}::int[]))`;
+    return rows.map(utxoOf);
+  }
+
+  async utxos(): Promise<Utxo[]> {
+    const rows = await this.sql<OutputRow[]>`select tx_hash, index, cbor from devnet_utxo where ${this.#unspent()}`;
+    return rows.map(utxoOf);
+  }
+
+  async registry(kinds: readonly Kind[], keys?: readonly string[]): Promise<LedgerState> {
+    if (keys && !kinds.every((kind) => this.#reading.has(kind))) {
+      const state = this.#empty(new Map());
+      await this.#fill(state, kinds, keys);
+      return state;
+    }
+    for (const kind of kinds) await this.#once(kind, () => this.#fill(this.#kept, [kind]));
+    return this.#kept;
+  }
+
+  async ledger(kinds: readonly Kind[]): Promise<LedgerState> {
+    await this.#once("outputs", async () => {
+      for (const { ref, output } of await this.utxos()) this.#outputs.set(refKey(ref), output);
+    });
+    return await this.registry(kinds);
+  }
+
+  /** Reads something whole, once. */
+  async #once(what: Kind | "outputs", read: () => Promise<void>): Promise<void> {
+    let reading = this.#reading.get(what);
+    if (!reading) this.#reading.set(what, reading = read());
+    await reading;
+  }
+
+  #empty(outputs: Map<string, Output>) {
+    const { parameters, network } = this.genesis;
+    return newState({ parameters, network: network.id, outputs });
+  }
+
+  /** Puts rows into a state, with what later blocks did to them taken back. */
+  async #fill(state: MutableLedgerState, kinds: readonly Kind[], keys?: readonly string[]): Promise<void> {
+    const plain = kinds.filter((kind) => kind !== "snapshots");
+    if (plain.length > 0) writeEntries(state, await this.#read(plain, keys), "after");
+    if (plain.length < kinds.length) writeEntries(state, await this.#snapshots(), "after");
+    if (this.#newest) return;
+    const wanted = keys && new Set(keys);
+    const undone = (await (this.#undone ??= this.#later()))
+      .filter(({ kind, key }) => kinds.includes(kind) && (wanted === undefined || wanted.has(key)));
+    writeEntries(state, undone, "before");
+  }
+
+  async #read(kinds: readonly Kind[], keys: readonly string[] | undefined): Promise<EntryChange[]> {
+    const { sql } = this;
+    // each key is looked up by the index, however many there are (`offset 0` keeps it so)
+    const rows = keys
+      ? await sql<EntryRow[]>`
+        select entry.* from unnest(${sql.array([...kinds])}::text[]) of
+          cross join unnest(${sql.array([...new Set(keys)])}::text[]) wanted
+          cross join lateral (select kind, key, value from devnet_entry where kind = of and key = wanted offset 0) entry`
+      : await sql<EntryRow[]>`select kind, key, value from devnet_entry where kind = any(${sql.array([...kinds])})`;
+    return rows.map(({ kind, key, value }) => ({ kind, key, after: fromPlain(value) }));
+  }
+
+  async #snapshots(): Promise<EntryChange[]> {
+    const wanted = await this.sql<RowVersion[]>`
+      select key, xmin::text as version from devnet_entry where kind = 'snapshots'`;
+    const rows = await this.snapshots.of(this.sql, wanted);
+    if (!rows) throw new Error("rows of one transaction have changed in it");
+    return rows;
+  }
+
+  /** What later blocks changed, last first. */
+  async #later(): Promise<EntryChange[]> {
+    const later = await this.sql<{ changes: Json }[]>`
+      select changes from devnet_block where height > ${this.tip.height} and changes is not null order by height desc`;
+    return later.flatMap(({ changes }) => changesFromJson(changes).reverse());
+  }
+
+  #unspent() {
+    const { sql, tip: { height } } = this;
+    return this.#newest
+      ? sql`spent_height is null`
+      : sql`created_height <= ${height} and (spent_height is null or spent_height > ${height})`;
+  }
+}

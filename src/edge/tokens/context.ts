@@ -1,0 +1,137 @@
+/** What the endpoints of tokens share: the rooms that they ask, and how an address and a token are read. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { ZodType } from "zod";
+import * as api from "#src/api/tokens.ts";
+import type { Json } from "#src/base/json.ts";
+import { parseAddress } from "#src/cardano/address.ts";
+import { created } from "#src/cardano/block.ts";
+import { readToken, type TokenState } from "#src/cage/index/read.ts";
+import { cageScripts } from "#src/cage/script.ts";
+import { readPendingWith } from "#src/chain/pending/pendingSpends.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { buildLimit } from "#src/edge/rateLimit.ts";
+import { type Asked, check, type Endpoint, endpoint, type Shape } from "#src/edge/route.ts";
+import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
+import { refusal } from "#src/edge/tokens/status.ts";
+import { told } from "#src/edge/tokens/describe.ts";
+import type { Queries } from "#src/store/store.ts";
+
+export interface Desk extends TokenEdgeOptions {
+  /** Runs a build, which takes threads, for a client: as many at a time as the rate limit has; throws 429 `too_many_builds`. */
+  limited<T>(context: Context, build: () => Promise<T>): Promise<T>;
+  /** Bytes (hexadecimal) of an address that can pay and sign; throws 400 `bad_address`. */
+  requester(text: string): string;
+  /** A token that is alive; throws 404 `token_unknown`, `token_ended`. */
+  alive(token: string): Promise<TokenState>;
+  /** A token that something may be built for, as `alive`; throws 409 `token_pending` where the transaction that creates it is in no block yet. */
+  buildable(token: string): Promise<void>;
+  /** What a token's actor builds for a request, with what its transaction does; throws what it refuses. */
+  built(
+    context: Context,
+    token: string,
+    name: string,
+    input: { readonly address: string } & { [name: string]: Json },
+  ): Promise<Json>;
+}
+
+/** Longest time for a submission or a build, in milliseconds. */
+const LONGEST_MS = 30_000;
+/** Header in which a client says how long it waits. */
+const TIMEOUT = "arbor-timeout";
+
+/** The header in which a client says how long it waits, as the document has it. */
+export const timeHeader = { [TIMEOUT]: api.timeLimit.optional() };
+
+/** Refusals of whatever names a token. */
+export const GONE = { 404: "`token_unknown`, `token_ended`" };
+/** Refusals of every build. */
+export const BUILDING = {
+  400: "`bad_request`, `malformed_json`, `bad_address`",
+  422: "`not_enough_money`, `too_large`",
+  503: "`overloaded`, `unavailable`, `newer_version`, `index_behind`, `network_unreachable`, `deadline`, `crashed`",
+};
+
+/** How long a call may take, in milliseconds: what the client says it waits, at most `LONGEST_MS`. */
+export function timeOf(context: Context): number {
+  const given = context.req.header(TIMEOUT);
+  return given === undefined ? LONGEST_MS : Math.min(check(api.timeLimit, given, `header ${TIMEOUT}`), LONGEST_MS);
+}
+
+/** What is said of a token that is not alive. */
+export function tokenGone(token: string, status: "unknown" | "ended"): HttpFailure {
+  return status === "unknown"
+    ? new HttpFailure(404, "token_unknown", `There is no token ${token}.`)
+    : new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
+}
+
+/** What is said where facts of a token are asked for that may not be those that its root stands for. */
+export function factsQuarantined(reason: string | undefined): HttpFailure {
+  return new HttpFailure(409, "token_quarantined", "The index no longer vouches for this token's facts.", {
+    reason: reason ?? null,
+  });
+}
+
+export function openDesk(options: TokenEdgeOptions): Desk {
+  const { sql } = options.store;
+  return {
+    ...options,
+    limited: options.rateLimit ? buildLimit(options.rateLimit) : (_, make) => make(),
+    requester(text) {
+      const address = parseAddress(text, options.networkId);
+      if (!address.ok) throw refusal(address.error);
+      const { kind } = address.value;
+      if ((kind !== "base" && kind !== "enterprise") || address.value.payment.kind !== "key") {
+        throw refusal({
+          code: "bad_address",
+          message: "An address of a payment key is needed: base or enterprise.",
+          details: { reason: "kind" },
+        });
+      }
+      return address.value.hex;
+    },
+    async alive(token) {
+      const found = await readToken(sql, token);
+      if (!("state" in found)) throw tokenGone(token, found.status);
+      return found.state;
+    },
+    async buildable(token) {
+      const found = await readToken(sql, token);
+      if ("state" in found) return;
+      const boot = found.status === "unknown" ? await pendingBoot(sql, token) : undefined;
+      if (boot === undefined) throw tokenGone(token, found.status);
+      const message = `Token ${token} is created by ${boot}, which is in no block yet: build again after it.`;
+      throw new HttpFailure(409, "token_pending", message, { transaction: boot });
+    },
+    async built(context, token, name, input) {
+      const deadlineMs = timeOf(context);
+      const deadline = Date.now() + deadlineMs;
+      const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs });
+      if (!answer.ok) throw refusal(answer.error);
+      return await told(options, answer.value, { deadline, address: input.address });
+    },
+  };
+}
+
+/** Hash of the pending transaction that creates a token. */
+async function pendingBoot(sql: Queries, token: string): Promise<string | undefined> {
+  const assets = cageScripts.map(({ hash }) => hash + token);
+  const candidates = await readPendingWith(sql, token);
+  return candidates.find((transaction) =>
+    created(transaction).some(({ output }) => assets.some((asset) => output.value.assets.has(asset)))
+  )?.hash;
+}
+
+/** Adds an endpoint that builds: its client may say how long it waits, and has so many at a time. A request takes its place once it is read. */
+export function building<
+  P extends Shape | undefined = undefined,
+  Q extends Shape | undefined = undefined,
+  B extends ZodType | undefined = undefined,
+>(
+  app: OpenAPIHono,
+  { limited }: Pick<Desk, "limited">,
+  spec: Endpoint<P, Q, B>,
+  handler: (asked: Asked<P, Q, B>) => Promise<unknown>,
+): void {
+  endpoint(app, { ...spec, headers: timeHeader }, (asked) => limited(asked.context, () => handler(asked)));
+}

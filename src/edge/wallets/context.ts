@@ -1,0 +1,73 @@
+/** What the endpoints of wallets share: the rooms that they ask, and how a wallet is found. */
+import type { Failure } from "#src/base/result.ts";
+import type { Eras } from "#src/cardano/eras.ts";
+import { HttpFailure } from "#src/edge/errors.ts";
+import { keepUnchanged } from "#src/edge/responseCache.ts";
+import type { Keep } from "#src/edge/route.ts";
+import { type WalletBuilds, walletBuilds } from "#src/edge/wallets/builds.ts";
+import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import { eraKeeper } from "#src/edge/wallets/times.ts";
+import { readingStore } from "#src/store/readPool.ts";
+import type { PoolBook } from "#src/wallet/pools/book.ts";
+import { TokenServer } from "#src/wallet/tokenMetadata.ts";
+import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
+
+export interface Desk extends WalletEdgeOptions {
+  readonly book: PoolBook;
+  /** Client of the token metadata server, where there is one. */
+  readonly tokens: TokenServer | undefined;
+  readonly builds: WalletBuilds;
+  /** Keeps what is answered from the database alone. */
+  readonly keep: Keep;
+  /** How time runs, as far as some slot; throws what is answered where the network does not tell. */
+  eras(slot?: number): Promise<Eras>;
+  /** A wallet of a kind; throws 404 `no_such_wallet`. */
+  wallet(id: string, kind: WalletRow["kind"]): Promise<WalletRow>;
+}
+
+/** How long a call may take that computes, in milliseconds. */
+export const LONGEST_MS = 30_000;
+/** When such a call ends, in ms since 1970. */
+export const until = () => ({ deadline: Date.now() + LONGEST_MS });
+
+export function openDesk(given: WalletEdgeOptions): Desk {
+  const options = { ...given, store: readingStore(given.store) };
+  const { tokenMetadata: url, outside, log } = options;
+  const erasNow = eraKeeper(options.port);
+  return {
+    ...options,
+    book: options.book ?? openPoolBook(given),
+    tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
+    builds: walletBuilds(options.build),
+    keep: keepUnchanged(options.store.sql),
+    eras: async (slot) => answered(await erasNow(slot)),
+    async wallet(id, kind) {
+      const row = await readWallet(options.store.sql, id, [kind]);
+      if (row === undefined) throw noSuchWallet(id);
+      return row;
+    },
+  };
+}
+
+/** The entity behind a wallet that is not shared. */
+export const entityOf = (id: string) => ({ kind: "wallet", id });
+
+/** 404: there is no such wallet. */
+export function noSuchWallet(id: string): HttpFailure {
+  return new HttpFailure(404, "no_such_wallet", `I couldn't find a wallet with the given id: ${id}`, { wallet_id: id });
+}
+
+/** 409; programs read the id out of the sentence, as the word behind ten others. */
+export function walletAlreadyExists(id: string): HttpFailure {
+  return new HttpFailure(
+    409,
+    "wallet_already_exists",
+    `This operation would yield a wallet with the following id: ${id} However, I already know of a wallet with this id.`,
+    { wallet_id: id },
+  );
+}
+
+/** A command that came for a wallet which is not there, or not any more. */
+export const isGone = ({ code }: Failure): boolean => code === "not_possible";

@@ -1,0 +1,231 @@
+/** A client of a node: one connection, its handshake, and the four protocols on it. */
+import { fail, ok, type Result } from "#src/base/result.ts";
+import type { Point } from "#src/cardano/block.ts";
+import { chainSync } from "#src/node/protocols/chainSync.ts";
+import { dial, type NodeAddress, showAddress } from "#src/node/transport/dial.ts";
+import { asNodeError, NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
+import {
+  handshake,
+  type HandshakeMessage,
+  otherMagic,
+  type Refusal,
+  table,
+  VERSIONS,
+  type VersionTable,
+} from "#src/node/protocols/handshake.ts";
+import { Mux } from "#src/node/transport/mux.ts";
+import { type Message, type Protocol, Speaker } from "#src/node/protocols/protocol.ts";
+import { MempoolSession, QuerySession } from "#src/node/client/sessions.ts";
+import { stateQuery, type Target } from "#src/node/protocols/stateQuery.ts";
+import { DEPTH, follow, type SyncStep } from "#src/node/client/chainSync.ts";
+import { attempt, Desk } from "#src/node/transport/exclusive.ts";
+import { txMonitor } from "#src/node/protocols/txMonitor.ts";
+import { txSubmission } from "#src/node/protocols/txSubmission.ts";
+import { CONWAY } from "#src/node/protocols/values.ts";
+
+/** How to connect. */
+export interface ConnectOptions {
+  /** The network's magic; another one is refused. */
+  readonly magic: number;
+  /** Versions to propose; all of 16 to 23 unless said otherwise. */
+  readonly versions?: readonly number[];
+  /** Milliseconds that the node has to take the connection, and again for the handshake; 10,000 unless said otherwise. */
+  readonly handshakeTimeout?: number;
+  /** Blocks asked for ahead while following; 100 unless said otherwise. */
+  readonly depth?: number;
+  /** Ends the attempt to connect; a connection that stands is ended by `close`. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a node said of a transaction; a `reason` is CBOR, for `rejections.ts`. */
+export type Verdict =
+  | { readonly accepted: true }
+  | { readonly accepted: false; readonly reason: Uint8Array };
+
+/**
+ * Connects to a node.
+ *
+ * ```ts
+ * const connection = await connectNode({ path: "/run/node.socket" }, { magic: 1 });
+ * if (!connection.ok) throw new Error(connection.error.message);
+ * for await (const step of connection.value.follow([], signal)) …
+ * ```
+ */
+export async function connectNode(
+  address: NodeAddress,
+  options: ConnectOptions,
+): Promise<Result<NodeConnection, NodeFailure>> {
+  const shaken = await shake(address, options, false);
+  if (!shaken.ok) return shaken;
+  const { mux, answer } = shaken.value;
+  const where = showAddress(address);
+  if (answer.type === "accept" && answer.data.magic === options.magic && versionsOf(options).includes(answer.version)) {
+    return ok(new NodeConnection(mux, answer.version, options.depth ?? DEPTH));
+  }
+  const failure = answer.type === "refuse"
+    ? refused(answer.refusal, where, options)
+    : answer.type === "accept" && answer.data.magic !== options.magic
+    ? wrongMagic(where, options.magic, answer.data.magic)
+    : { code: "not_a_node" as const, message: `${where} answered the handshake with what was not proposed.` };
+  mux.fail(new NodeError(failure));
+  return fail(failure.code, failure.message, failure.details);
+}
+
+/** Asks a node which versions it speaks, without connecting. */
+export async function askVersions(
+  address: NodeAddress,
+  options: ConnectOptions,
+): Promise<Result<VersionTable, NodeFailure>> {
+  const shaken = await shake(address, options, true);
+  if (!shaken.ok) return shaken;
+  const { mux, answer } = shaken.value;
+  mux.fail(nodeError("closed", "The versions are known."));
+  if (answer.type === "queryReply") return ok(answer.versions);
+  const failure = answer.type === "refuse"
+    ? refused(answer.refusal, showAddress(address), options)
+    : { code: "not_a_node" as const, message: `${showAddress(address)} did not tell its versions.` };
+  return fail(failure.code, failure.message, failure.details);
+}
+
+type Answer = Exclude<HandshakeMessage, { type: "propose" }>;
+
+/** Proposes the versions and waits for the answer. */
+async function shake(
+  address: NodeAddress,
+  options: ConnectOptions,
+  query: boolean,
+): Promise<Result<{ readonly mux: Mux; readonly answer: Answer }, NodeFailure>> {
+  const within = options.handshakeTimeout ?? 10_000;
+  const dialled = await dial(address, within, options.signal);
+  if (!dialled.ok) return dialled;
+  const where = showAddress(address);
+  const mux = new Mux(dialled.value, "client");
+  const speaker = open(mux, handshake);
+  const late = setTimeout(
+    () =>
+      mux.fail(nodeError("not_a_node", `${where} did not answer the handshake within ${within / 1000} s: no node?`)),
+    within,
+  );
+  try {
+    speaker.send({ type: "propose", versions: table(versionsOf(options), options.magic, query) });
+    return ok({ mux, answer: await speaker.receive(options.signal) as Answer });
+  } catch (error) {
+    const { code, message } = asNodeError(error, "").failure;
+    const failure = code === "connection_lost"
+      ? nodeError(
+        code,
+        `${where} closed the connection instead of answering the handshake: no node, one that is stopping, or one of another ` +
+          `network than the one with the magic ${options.magic}.`,
+      )
+      : code === "protocol_violation" || code === "too_large"
+      ? nodeError("not_a_node", `What listens at ${where} does not speak the node's protocol: ${message}`)
+      : nodeError(code, message);
+    mux.fail(failure);
+    return fail(failure.code, failure.message);
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function versionsOf(options: ConnectOptions): readonly number[] {
+  return options.versions ?? VERSIONS;
+}
+
+function refused(refusal: Refusal, where: string, options: ConnectOptions): NodeFailure {
+  if (refusal.type === "mismatch") {
+    const theirs = refusal.versions.length > 0 ? refusal.versions.join(", ") : "none";
+    return {
+      code: "version_mismatch",
+      message: `${where} speaks the versions ${theirs}; this program speaks ${versionsOf(options).join(", ")}.`,
+      details: { versions: refusal.versions },
+    };
+  }
+  const magic = otherMagic(refusal.text);
+  if (refusal.type === "refused" && magic !== undefined) return wrongMagic(where, options.magic, magic ?? undefined);
+  return { code: "handshake_refused", message: `${where} refused the handshake: ${refusal.text}` };
+}
+
+function wrongMagic(where: string, ours: number, theirs: number | undefined): NodeFailure {
+  const message = theirs === undefined
+    ? `The node at ${where} is on another network than the one with the magic ${ours}.`
+    : `The node at ${where} is on the network with the magic ${theirs}, not ${ours}.`;
+  return { code: "wrong_magic", message, details: { ours, ...(theirs === undefined ? {} : { theirs }) } };
+}
+
+function open<S extends string, M extends Message>(mux: Mux, protocol: Protocol<S, M>): Speaker<S, M> {
+  return new Speaker(
+    protocol,
+    mux.channel(protocol.id, protocol.limits.client),
+    "client",
+    (reason) => mux.fail(reason),
+  );
+}
+
+/** A connection to a node. Whatever ends it ends everything on it, with one reason. */
+export class NodeConnection {
+  private readonly chain;
+  private readonly submission;
+  private readonly monitor;
+  private readonly states;
+
+  constructor(
+    private readonly mux: Mux,
+    /** The version agreed on, 16 to 23. */
+    readonly version: number,
+    private readonly depth: number,
+  ) {
+    const desk = <S extends string, M extends Message>(protocol: Protocol<S, M>) =>
+      new Desk(open(mux, protocol), mux.ended);
+    this.chain = desk(chainSync());
+    this.submission = desk(txSubmission);
+    this.monitor = desk(txMonitor);
+    this.states = desk(stateQuery);
+  }
+
+  /** Aborts when the connection has ended, with the `NodeError` that says why. */
+  get ended(): AbortSignal {
+    return this.mux.ended;
+  }
+
+  /**
+   * Follows the chain from the newest of `points` (newest first) that the node has, else from the origin; the first step is `backward`
+   * to it. Ends when the signal aborts, throws a `NodeError` when the connection ends. One stream at a time: the next one waits for
+   * answers to what was asked ahead, at the tip for a block; to begin anew at once, close the connection.
+   */
+  follow(points: readonly Point[], signal?: AbortSignal): AsyncGenerator<SyncStep, void, void> {
+    return follow({ desk: this.chain, depth: this.depth, fail: (reason) => this.mux.fail(reason) }, points, signal);
+  }
+
+  /** Hands over a signed transaction, in the era's own form (`era`: index as in queries, Conway unless said otherwise). */
+  submit(
+    transaction: Uint8Array,
+    options: { era?: number; signal?: AbortSignal } = {},
+  ): Promise<Result<Verdict, NodeFailure>> {
+    const { era = CONWAY, signal } = options;
+    return attempt(async () => {
+      const leave = await this.submission.enter(signal);
+      const { answer, settled } = this.submission.ask(
+        { type: "submit", transaction: { era, bytes: transaction } },
+        signal,
+      );
+      settled.then(leave);
+      const verdict = await answer;
+      return verdict.type === "reject" ? { accepted: false, reason: verdict.reason } : { accepted: true };
+    });
+  }
+
+  /** Acquires the ledger's state, to ask it. Fails with `point_too_old` and `point_not_on_chain`. */
+  acquire(target: Target, signal?: AbortSignal): Promise<Result<QuerySession, NodeFailure>> {
+    return attempt(() => QuerySession.acquire(this.states, this.version, target, signal));
+  }
+
+  /** Takes a snapshot of the mempool. */
+  mempool(signal?: AbortSignal): Promise<Result<MempoolSession, NodeFailure>> {
+    return attempt(() => MempoolSession.acquire(this.monitor, this.version, signal));
+  }
+
+  /** Ends the connection; all who wait on it are told `closed`. */
+  close(): void {
+    this.mux.fail(nodeError("closed", "The connection was closed here."));
+  }
+}

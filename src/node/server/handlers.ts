@@ -1,0 +1,288 @@
+/**
+ * The server's side of the four protocols, each a loop that takes a message, asks a handler, and answers.
+ *
+ * Hypotheses: a handler is an async function or an iterable and knows nothing of the protocol; one that throws (a query that it does not
+ * know) ends the connection, as a node does; a client that does not read is not served on.
+ */
+import type { Result } from "#src/base/result.ts";
+import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
+import { chainSync, type ChainSyncMessage, type ChainSyncState } from "#src/node/protocols/chainSync.ts";
+import { nodeError } from "#src/node/errors.ts";
+import { heightOf } from "#src/node/client/header.ts";
+import type { Message, Protocol, Speaker } from "#src/node/protocols/protocol.ts";
+import {
+  type AcquireFailure,
+  stateQuery,
+  type StateQueryMessage,
+  type StateQueryState,
+  type Target,
+} from "#src/node/protocols/stateQuery.ts";
+import type { SyncStep } from "#src/node/client/chainSync.ts";
+import {
+  MEASURES_SINCE,
+  type MempoolMeasures,
+  type MonitorMessage,
+  type MonitorState,
+  txMonitor,
+} from "#src/node/protocols/txMonitor.ts";
+import { type SubmissionMessage, type SubmissionState, txSubmission } from "#src/node/protocols/txSubmission.ts";
+import type { WireTransaction } from "#src/node/protocols/values.ts";
+
+/** A transaction in a mempool that is served. */
+export interface PendingTransaction extends WireTransaction {
+  /** 64 hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** A mempool as it stands at one moment. */
+export interface ServedMempool {
+  /** Slot for which its transactions are meant. */
+  readonly slot: number;
+  /** Bytes that it can hold. */
+  readonly capacity: number;
+  readonly transactions: readonly PendingTransaction[];
+  /** Its measures beside `transaction_bytes`. */
+  readonly measures?: MempoolMeasures["measures"];
+}
+
+/** A ledger state that a client holds. */
+export interface ServedState {
+  /** Answers CBOR with CBOR: what stands inside the messages. Throws on a query that it does not know: that ends the connection. */
+  query(query: Uint8Array, version: number, signal: AbortSignal): Promise<Uint8Array>;
+  /** The client let it go. */
+  release?(): void;
+}
+
+/** What is served; a protocol without a handler is not spoken. Signals abort when the client has gone. */
+export interface NodeHandlers {
+  readonly magic: number;
+  /** Versions spoken; all of 16 to 23 unless said otherwise. */
+  readonly versions?: readonly number[];
+  /**
+   * The chain's steps from the newest of `points` (newest first) that is on the chain, else from the origin; the first is `backward` to
+   * it. Waits at the tip. The shape of the chain port's `follow`.
+   */
+  follow?(points: readonly Point[], signal: AbortSignal): AsyncIterable<SyncStep>;
+  /** Takes a transaction; or gives the reason why not, as CBOR. */
+  submit?(transaction: WireTransaction, signal: AbortSignal): Promise<Uint8Array | undefined>;
+  /** The mempool; where the client has a snapshot, once it differs from that. */
+  mempool?(snapshot: ServedMempool | undefined, signal: AbortSignal): Promise<ServedMempool>;
+  /** The ledger's state at a point. */
+  acquire?(target: Target, signal: AbortSignal): Promise<Result<ServedState, { readonly code: AcquireFailure }>>;
+}
+
+/** Opens a protocol's channel. */
+type Open = <S extends string, M extends Message>(protocol: Protocol<S, M>) => Speaker<S, M>;
+
+/** Begins to serve each protocol that has a handler; each promise ends with its protocol, and rejects when a handler throws. */
+export function services(handlers: NodeHandlers, version: number, open: Open, ended: AbortSignal): Promise<void>[] {
+  const { follow, submit, mempool, acquire } = handlers;
+  return [
+    ...(follow ? [serveChain(open(chainSync()), follow.bind(handlers), ended)] : []),
+    ...(submit ? [serveSubmission(open(txSubmission), submit.bind(handlers), ended)] : []),
+    ...(mempool ? [serveMempool(open(txMonitor), mempool.bind(handlers), version, ended)] : []),
+    ...(acquire ? [serveStates(open(stateQuery), acquire.bind(handlers), version, ended)] : []),
+  ];
+}
+
+/** The steps that one client is being told, from where it began. */
+class Reading {
+  private readonly controller = new AbortController();
+  private readonly iterator: AsyncIterator<SyncStep>;
+  private readonly stop = () => this.close();
+  /** Whether the last step led to the tip. */
+  private atTip = false;
+
+  constructor(
+    follow: NonNullable<NodeHandlers["follow"]>,
+    points: readonly Point[],
+    private readonly ended: AbortSignal,
+  ) {
+    ended.addEventListener("abort", this.stop);
+    this.iterator = follow(points, this.controller.signal)[Symbol.asyncIterator]();
+  }
+
+  /** The next step; where there is none yet at the tip, says so first. */
+  async next(waiting: () => void): Promise<SyncStep> {
+    const coming = this.iterator.next();
+    if (this.atTip && await Promise.race([coming, turnOfTheLoop()]) === undefined) waiting();
+    const { value: step, done } = await coming;
+    if (done) throw nodeError("closed", "The chain is not told any further.");
+    this.atTip = step.type === "forward" ? reaches(step.block, step.tip) : samePoint(step.point, step.tip);
+    return step;
+  }
+
+  close(): void {
+    this.ended.removeEventListener("abort", this.stop);
+    this.controller.abort();
+    // a generator that waits ends with the signal; its end is nobody's concern
+    this.iterator.return?.().catch(() => {});
+  }
+}
+
+/** Whether a block is the tip. What is passed on need not be a block that we read. */
+function reaches(block: Uint8Array, tip: Tip): boolean {
+  try {
+    return heightOf(block) >= tip.height;
+  } catch {
+    return false;
+  }
+}
+
+async function serveChain(
+  speaker: Speaker<ChainSyncState, ChainSyncMessage>,
+  follow: NonNullable<NodeHandlers["follow"]>,
+  ended: AbortSignal,
+): Promise<void> {
+  let reading: Reading | undefined;
+  /** The step back to where the client begins: the answer to its first question. */
+  let first: SyncStep | undefined;
+  const begin = async (points: readonly Point[]): Promise<Tip | undefined> => {
+    const next = new Reading(follow, points, ended);
+    const step = await next.next(() => {});
+    if (step.type !== "backward") {
+      throw nodeError("protocol_violation", "The chain's first step is not back to a point.");
+    }
+    if (step.point.slot < 0 && !points.some(({ slot }) => slot < 0)) {
+      next.close();
+      return step.tip;
+    }
+    reading?.close();
+    reading = next;
+    first = step;
+    return undefined;
+  };
+  for (;;) {
+    const message = speaker.next() ?? await speaker.receive();
+    switch (message.type) {
+      case "done":
+        return reading?.close();
+      case "findIntersect": {
+        const missed = await begin(message.points);
+        if (missed) speaker.send({ type: "intersectNotFound", tip: missed });
+        else if (first?.type === "backward") {
+          speaker.send({ type: "intersectFound", point: first.point, tip: first.tip });
+        }
+        break;
+      }
+      case "requestNext": {
+        if (!reading) await begin([ORIGIN]);
+        const step: SyncStep = first ?? await reading!.next(() => speaker.send({ type: "awaitReply" }));
+        first = undefined;
+        speaker.send(
+          step.type === "forward"
+            ? { type: "rollForward", block: step.block, tip: step.tip }
+            : { type: "rollBackward", point: step.point, tip: step.tip },
+        );
+        if (speaker.channel.full) await speaker.channel.room();
+        break;
+      }
+    }
+  }
+}
+
+async function serveSubmission(
+  speaker: Speaker<SubmissionState, SubmissionMessage>,
+  submit: NonNullable<NodeHandlers["submit"]>,
+  ended: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const message = await speaker.receive();
+    if (message.type !== "submit") return;
+    const { era, bytes } = message.transaction;
+    // a copy: a mempool may keep it, and a slice would keep the piece of the stream that it lies in
+    const reason = await submit({ era, bytes: bytes.slice() }, ended);
+    speaker.send(reason ? { type: "reject", reason } : { type: "accept" });
+  }
+}
+
+async function serveMempool(
+  speaker: Speaker<MonitorState, MonitorMessage>,
+  mempool: NonNullable<NodeHandlers["mempool"]>,
+  version: number,
+  ended: AbortSignal,
+): Promise<void> {
+  let snapshot: ServedMempool = { slot: 0, capacity: 0, transactions: [] };
+  let held = false;
+  let given = 0;
+  for (;;) {
+    const message = await speaker.receive();
+    const { transactions, capacity } = snapshot;
+    const size = () => transactions.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    switch (message.type) {
+      case "acquire":
+        snapshot = await mempool(held ? snapshot : undefined, ended);
+        held = true;
+        given = 0;
+        speaker.send({ type: "acquired", slot: snapshot.slot });
+        break;
+      case "release":
+        held = false;
+        break;
+      case "nextTx":
+        speaker.send({ type: "replyNextTx", transaction: transactions[given++] });
+        break;
+      case "hasTx":
+        speaker.send({ type: "replyHasTx", has: transactions.some(({ hash }) => hash === message.id.hash) });
+        break;
+      case "getSizes":
+        speaker.send({ type: "replyGetSizes", sizes: { capacity, size: size(), transactions: transactions.length } });
+        break;
+      case "getMeasures": {
+        if (version < MEASURES_SINCE) throw nodeError("protocol_violation", `Version ${version} has no measures.`);
+        const bytes = { size: BigInt(size()), capacity: BigInt(capacity) };
+        const measures = new Map([["transaction_bytes", bytes], ...snapshot.measures ?? []]);
+        speaker.send({ type: "replyGetMeasures", measures: { transactions: transactions.length, measures } });
+        break;
+      }
+      default:
+        return;
+    }
+    if (speaker.channel.full) await speaker.channel.room();
+  }
+}
+
+async function serveStates(
+  speaker: Speaker<StateQueryState, StateQueryMessage>,
+  acquire: NonNullable<NodeHandlers["acquire"]>,
+  version: number,
+  ended: AbortSignal,
+): Promise<void> {
+  let state: ServedState | undefined;
+  const release = () => {
+    state?.release?.();
+    state = undefined;
+  };
+  try {
+    for (;;) {
+      const message = await speaker.receive();
+      switch (message.type) {
+        case "acquire":
+        case "reacquire": {
+          release();
+          const acquired = await acquire(message.target, ended);
+          if (acquired.ok) state = acquired.value;
+          speaker.send(acquired.ok ? { type: "acquired" } : { type: "failure", failure: acquired.error.code });
+          break;
+        }
+        case "query":
+          speaker.send({ type: "result", result: await state!.query(message.query, version, ended) });
+          break;
+        case "release":
+          release();
+          break;
+        default:
+          return;
+      }
+      if (speaker.channel.full) await speaker.channel.room();
+    }
+  } finally {
+    release();
+  }
+}
+
+const ORIGIN: Point = { slot: -1, hash: "" };
+
+function turnOfTheLoop(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
+}

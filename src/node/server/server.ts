@@ -1,0 +1,158 @@
+/** A server of the node's socket: listens, shakes hands, and has each protocol served by what it is given. */
+import { lstat, unlink } from "node:fs/promises";
+import net from "node:net";
+import process from "node:process";
+import { fail, ok, type Result } from "#src/base/result.ts";
+import { dial, isElse, type NodeAddress, showAddress, tune } from "#src/node/transport/dial.ts";
+import {
+  asNodeError,
+  connectFailure,
+  type NodeError,
+  nodeError,
+  type NodeFailure,
+  noSocket,
+  pathFailure,
+} from "#src/node/errors.ts";
+import { handshake, negotiate, VERSIONS } from "#src/node/protocols/handshake.ts";
+import { Mux } from "#src/node/transport/mux.ts";
+import { type Message, type Protocol, Speaker } from "#src/node/protocols/protocol.ts";
+import { type NodeHandlers, services } from "#src/node/server/handlers.ts";
+
+/** How to serve. */
+export interface ServeOptions {
+  /** Connections at once; more are closed as they come. 256 unless said otherwise. */
+  readonly connections?: number;
+  /** Milliseconds that a client has for the handshake; 10,000 unless said otherwise. */
+  readonly handshakeTimeout?: number;
+  /** Told why each connection ended: what a client did, or what a handler threw. */
+  readonly onEnd?: (reason: NodeError) => void;
+}
+
+/** A server that listens. */
+export interface NodeServer {
+  /** Where, with the port that the operating system chose where 0 was asked for. */
+  readonly address: NodeAddress;
+  /** Connections that stand. */
+  readonly connections: number;
+  /** Closes the socket and all connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves node-to-client at an address. A socket file that nobody listens at any more is replaced. What one client does wrong costs its
+ * connection alone.
+ */
+export async function serveNode(
+  address: NodeAddress,
+  handlers: NodeHandlers,
+  options: ServeOptions = {},
+): Promise<Result<NodeServer, NodeFailure>> {
+  const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
+  if (tooLong) return fail(tooLong.code, tooLong.message, tooLong.details);
+  const most = options.connections ?? 256;
+  const open = new Set<Mux>();
+  const server = net.createServer((socket) => {
+    if (open.size >= most) return void socket.destroy();
+    if ("host" in address) tune(socket);
+    const mux = serveConnection(socket, handlers, options);
+    open.add(mux);
+    mux.ended.addEventListener("abort", () => open.delete(mux));
+  });
+  let refusal = await listen(server, address);
+  if (
+    refusal && "path" in address && (refusal as { code?: unknown }).code === "EADDRINUSE" && await abandoned(address)
+  ) {
+    await unlink(address.path).catch(() => {});
+    refusal = await listen(server, address);
+  }
+  if (refusal) {
+    const where = showAddress(address);
+    const failure = "path" in address && await isElse(address.path) ? noSocket(where) : connectFailure(refusal, where);
+    return fail(failure.code, failure.message);
+  }
+  const bound = server.address();
+  return ok({
+    address: "path" in address || bound === null || typeof bound === "string"
+      ? address
+      : { ...address, port: bound.port },
+    get connections() {
+      return open.size;
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const mux of open) mux.fail(nodeError("closed", "The server stops."));
+      await closed;
+      if ("path" in address) await unlink(address.path).catch(() => {});
+    },
+  });
+}
+
+/** Serves one connection over a stream that stands already. */
+export function serveConnection(socket: net.Socket, handlers: NodeHandlers, options: ServeOptions = {}): Mux {
+  const mux = new Mux(socket, "server");
+  if (options.onEnd) mux.ended.addEventListener("abort", () => options.onEnd!(mux.failure!));
+  welcome(mux, handlers, options).catch((error) => mux.fail(asNodeError(error, "A handler failed")));
+  return mux;
+}
+
+async function welcome(mux: Mux, handlers: NodeHandlers, options: ServeOptions): Promise<void> {
+  const open = <S extends string, M extends Message>(protocol: Protocol<S, M>) =>
+    new Speaker(protocol, mux.channel(protocol.id, protocol.limits.server), "server", (reason) => mux.fail(reason));
+  const speaker = open(handshake);
+  const late = setTimeout(
+    () => mux.fail(nodeError("not_a_node", "The client did not begin the handshake.")),
+    options.handshakeTimeout ?? 10_000,
+  );
+  mux.ended.addEventListener("abort", () => clearTimeout(late));
+  const proposal = await speaker.receive();
+  clearTimeout(late);
+  if (proposal.type !== "propose") return;
+  const answer = negotiate(proposal.versions, handlers.versions ?? VERSIONS, handlers.magic);
+  if (answer.type !== "accept") {
+    speaker.send(answer);
+    const asked = answer.type === "queryReply";
+    return mux.end(
+      nodeError(
+        asked ? "closed" : "handshake_refused",
+        asked ? "The client asked for versions." : "The handshake was refused.",
+      ),
+    );
+  }
+  const running = services(handlers, answer.version, open, mux.ended);
+  speaker.send(answer);
+  for (const service of running) service.catch((error) => mux.fail(asNodeError(error, "A handler failed")));
+}
+
+/** What listening failed with, undefined when it did not. */
+function listen(server: net.Server, address: NodeAddress): Promise<unknown> {
+  return new Promise((resolve) => {
+    const failed = (error: unknown) => {
+      server.off("listening", listening);
+      resolve(error ?? new Error("unknown"));
+    };
+    const listening = () => {
+      server.off("error", failed);
+      server.on("error", () => {});
+      resolve(undefined);
+    };
+    server.once("error", failed);
+    server.once("listening", listening);
+    try {
+      if ("path" in address) server.listen({ path: address.path });
+      else server.listen({ host: address.host, port: address.port });
+    } catch (error) {
+      server.off("error", failed);
+      server.off("listening", listening);
+      resolve(error);
+    }
+  });
+}
+
+/** Whether a socket file stands there that nobody listens at. */
+async function abandoned(address: { readonly path: string }): Promise<boolean> {
+  const file = await lstat(address.path).catch(() => undefined);
+  if (!file?.isSocket()) return false;
+  const dialled = await dial(address, 1_000);
+  if (dialled.ok) dialled.value.destroy();
+  return !dialled.ok && dialled.error.code === "socket_refused";
+}

@@ -1,0 +1,194 @@
+/**
+ * The mux: the mini-protocols of one connection share its byte stream in pieces (SDUs) of
+ *
+ *     4 bytes time in µs | 2 bytes protocol, highest bit set by the responder | 2 bytes length | payload      (big-endian)
+ *
+ * Hypotheses: nobody reads the time; a piece's borders mean nothing to its protocol; a reader that is slow stops its own writers and
+ * nobody else's (each protocol queues for itself, and pieces of different protocols take turns); whatever goes wrong on one protocol
+ * ends the connection with one reason for all who wait.
+ */
+import { setMaxListeners } from "node:events";
+import type { Socket } from "node:net";
+import { Channel, type Limits } from "#src/node/transport/channel.ts";
+import { asNodeError, type NodeError, nodeError } from "#src/node/errors.ts";
+
+/** Payload bytes of a piece that is sent, as a node does it; up to 65,535 are accepted. */
+export const SENT_SDU = 12_288;
+const HEADER = 8;
+/** Bytes handed to the socket at once. */
+const BATCH = 65_536;
+
+/** Which end of the connection we are: the initiator is the client. */
+export type Side = "client" | "server";
+
+/** One connection's mux. */
+export class Mux {
+  private readonly channels = new Map<number, Channel>();
+  private readonly turns: Channel[] = [];
+  private readonly header = new Uint8Array(HEADER);
+  private headerHeld = 0;
+  private payloadLeft = 0;
+  private current: Channel | undefined;
+  private scheduled = false;
+  private blocked = false;
+  private ending: NodeError | undefined;
+  private finished = false;
+  private reason: NodeError | undefined;
+  private readonly controller = new AbortController();
+
+  constructor(private readonly socket: Socket, readonly side: Side) {
+    // as many callers as there are may wait for the end
+    setMaxListeners(0, this.controller.signal);
+    // plain bytes: the slices of a Buffer are Buffers, whose own slice does not copy
+    socket.on(
+      "data",
+      (chunk: Uint8Array) => this.take(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
+    );
+    socket.on("drain", () => {
+      this.blocked = false;
+      this.flush();
+    });
+    socket.on(
+      "error",
+      (error: Error) => this.fail(nodeError("connection_lost", `The connection broke: ${error.message}.`)),
+    );
+    socket.on("end", () => this.fail(nodeError("connection_lost", "The peer closed the connection.")));
+    socket.on("close", () => this.fail(nodeError("connection_lost", "The connection was closed.")));
+  }
+
+  /** Why the connection has ended, or undefined while it stands. */
+  get failure(): NodeError | undefined {
+    return this.reason;
+  }
+
+  /** Aborts when the connection has ended. */
+  get ended(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Opens a protocol's channel. What comes in for a protocol without one ends the connection. */
+  channel(protocol: number, limits: Limits): Channel {
+    const channel = new Channel(this, protocol, limits);
+    this.channels.set(protocol, channel);
+    this.turns.push(channel);
+    return channel;
+  }
+
+  /** Ends the connection for a reason: all who wait are told it. The first reason stands, and is given. */
+  fail(reason: NodeError): NodeError {
+    if (this.reason) return this.reason;
+    this.reason = reason;
+    this.socket.destroy();
+    for (const channel of this.turns) channel.wake();
+    this.controller.abort(reason);
+    return reason;
+  }
+
+  /** Ends the connection once everything that was sent is with the operating system. */
+  end(reason: NodeError): void {
+    if (this.reason || this.ending) return;
+    this.ending = reason;
+    this.flush();
+    // a peer that does not read keeps nothing open for long
+    const late = setTimeout(() => this.fail(reason), 1_000);
+    this.ended.addEventListener("abort", () => clearTimeout(late));
+  }
+
+  private take(chunk: Uint8Array): void {
+    if (this.reason) return;
+    try {
+      this.cut(chunk);
+    } catch (error) {
+      this.fail(asNodeError(error, "What came in cannot be read"));
+    }
+  }
+
+  private cut(chunk: Uint8Array): void {
+    const end = chunk.length;
+    let at = 0;
+    while (at < end) {
+      if (this.payloadLeft > 0) {
+        const step = Math.min(this.payloadLeft, end - at);
+        this.current!.receive(at === 0 && step === end ? chunk : chunk.subarray(at, at + step));
+        if (this.reason) return;
+        at += step;
+        this.payloadLeft -= step;
+      } else if (this.headerHeld === 0 && end - at >= HEADER) {
+        this.begin(chunk, at);
+        at += HEADER;
+      } else {
+        this.header[this.headerHeld++] = chunk[at++]!;
+        if (this.headerHeld === HEADER) {
+          this.headerHeld = 0;
+          this.begin(this.header, 0);
+        }
+      }
+    }
+  }
+
+  private begin(bytes: Uint8Array, at: number): void {
+    const protocol = bytes[at + 4]! << 8 | bytes[at + 5]!;
+    const length = bytes[at + 6]! << 8 | bytes[at + 7]!;
+    const ours = protocol & 0x7fff;
+    if ((protocol & 0x8000 ? "server" : "client") === this.side) {
+      throw nodeError("protocol_violation", `A piece of protocol ${ours} came with the wrong direction.`);
+    }
+    if (length === 0) throw nodeError("protocol_violation", "A piece has no payload.");
+    this.current = this.channels.get(ours);
+    if (!this.current) throw nodeError("protocol_violation", `Nothing here speaks protocol ${ours}.`);
+    this.payloadLeft = length;
+  }
+
+  /** Has what channels hold sent at the end of this turn of the loop: what is sent in one turn goes in one write. */
+  schedule(): void {
+    if (this.scheduled || this.blocked || this.reason) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      this.flush();
+    });
+  }
+
+  private finish(): void {
+    const reason = this.ending;
+    if (!reason || this.finished) return;
+    this.finished = true;
+    this.socket.end(() => this.fail(reason));
+  }
+
+  private flush(): void {
+    while (!this.blocked && !this.reason && !this.finished) {
+      const pieces: [Channel, number][] = [];
+      let size = 0;
+      for (let more = true; more && size < BATCH;) {
+        more = false;
+        for (const channel of this.turns) {
+          const length = channel.reserve(SENT_SDU);
+          if (length === 0) continue;
+          pieces.push([channel, length]);
+          size += HEADER + length;
+          more = true;
+        }
+      }
+      if (size === 0) return this.finish();
+      const buffer = new Uint8Array(size);
+      const time = Math.floor(performance.now() * 1000) >>> 0;
+      let at = 0;
+      for (const [channel, length] of pieces) {
+        const protocol = channel.protocol | (this.side === "server" ? 0x8000 : 0);
+        buffer[at] = time >>> 24;
+        buffer[at + 1] = time >>> 16;
+        buffer[at + 2] = time >>> 8;
+        buffer[at + 3] = time;
+        buffer[at + 4] = protocol >>> 8;
+        buffer[at + 5] = protocol;
+        buffer[at + 6] = length >>> 8;
+        buffer[at + 7] = length;
+        at += HEADER;
+        channel.copy(buffer, at, length);
+        at += length;
+      }
+      if (!this.socket.write(buffer)) this.blocked = true;
+    }
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Runs what turns asked for, after their commit and at least once: a row stays open until the turn that takes the outcome is
+ * written. Who dies in between, or loses the partition, leaves the row to the next owner.
+ */
+import type { Json } from "#src/base/json.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import { endSpan, refOf, type TraceRef, within } from "#src/base/trace.ts";
+import { effectId, type Ended, type Item } from "#src/runtime/turns/fold.ts";
+import { effects as counted, effectSeconds } from "#src/runtime/metrics.ts";
+import { entityKey } from "#src/runtime/placement/partitions.ts";
+import { effectSpan } from "#src/runtime/spans.ts";
+import { type ActorKind, type EntityRef, type Event, type Step, Unfinished } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** An effect that is to be run. */
+export interface OpenEffect {
+  readonly entity: EntityRef;
+  readonly partition: number;
+  readonly n: number;
+  readonly name: string;
+  readonly input: Json;
+  /** How often it failed before. */
+  readonly attempts: number;
+  /** The turn that asked for it, when it was written a moment ago. */
+  readonly trace?: TraceRef | undefined;
+}
+
+export interface EffectsOptions {
+  readonly store: Store;
+  readonly kinds: ReadonlyMap<string, ActorKind>;
+  readonly epochOf: (partition: number) => number | undefined;
+  readonly deliver: (
+    kind: ActorKind,
+    entity: EntityRef,
+    item: Item | Ended,
+    trace: TraceRef | undefined,
+  ) => Promise<boolean>;
+  readonly onStep?: ((step: Step) => void | Promise<void>) | undefined;
+  readonly log: Log;
+  /** How long one attempt may last, in milliseconds. */
+  readonly attemptMs?: number;
+  /** Most effects that run at the same time. */
+  readonly atOnce?: number;
+}
+
+export interface Effects {
+  /** Runs effects that are not running yet. */
+  start(effects: readonly OpenEffect[]): void;
+  /** Aborts and forgets what runs for partitions that moved away. */
+  leave(partitions: ReadonlySet<number>): void;
+  /** How many run or wait to. */
+  count(): number;
+}
+
+/** Beyond this many, effects wait in their rows. */
+const QUEUED = 10_000;
+
+/** Milliseconds to wait after the n-th failure: 100, 200, 400 … up to half a minute, give or take a quarter. */
+export function backoffMs(failures: number): number {
+  return Math.min(100 * 2 ** (failures - 1), 30_000) * (0.75 + Math.random() / 2);
+}
+
+export function createEffects(options: EffectsOptions): Effects {
+  const { store, kinds, epochOf, deliver, onStep, log } = options;
+  const known = new Map<string, { effect: OpenEffect; lost: AbortController }>();
+  let queue: string[] = [];
+  let running = 0;
+
+  const pump = () => {
+    while (queue.length > 0 && running < (options.atOnce ?? 64)) {
+      const key = queue.shift()!;
+      const entry = known.get(key);
+      if (entry === undefined) continue;
+      running++;
+      run(entry.effect, entry.lost.signal).catch((error) =>
+        log.error("an effect was left", { effect: key, reason: reason(error) })
+      ).finally(() => {
+        running--;
+        if (known.get(key) === entry) known.delete(key);
+        pump();
+      });
+    }
+  };
+
+  const run = async (effect: OpenEffect, lost: AbortSignal) => {
+    const { entity, n } = effect;
+    const id = effectId(entity, n);
+    const kind = kinds.get(entity.kind);
+    const epoch = epochOf(effect.partition);
+    if (kind === undefined || epoch === undefined || lost.aborted) return;
+    await onStep?.({ at: "before-effect", entity, causes: [id] });
+    let event: Event | Unfinished | undefined;
+    const span = effectSpan(effect);
+    const begun = performance.now();
+    const ended = (outcome: "done" | "unfinished" | "failed" | "left") => {
+      counted.of(entity.kind, effect.name, outcome).inc();
+      effectSeconds.of(entity.kind, effect.name).since(begun);
+      endSpan(span, outcome === "failed" || outcome === "left" ? outcome : undefined);
+    };
+    try {
+      event = await within(span, () => attempt(kind, effect, id, lost));
+      ended(event instanceof Unfinished ? "unfinished" : "done");
+    } catch (error) {
+      ended(lost.aborted ? "left" : "failed");
+      if (!lost.aborted) await retryLater(effect, epoch, reason(error));
+      return;
+    }
+    await onStep?.({ at: "after-effect", entity, causes: [id] });
+    if (lost.aborted) return;
+    if (event instanceof Unfinished) return await goOn(effect, epoch, event.againMs);
+    const item: Item | Ended = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
+    if (!(await deliver(kind, entity, item, refOf(span))) && !lost.aborted) {
+      await retryLater(effect, epoch, "the entity did not take the outcome");
+    }
+  };
+
+  const attempt = async (kind: ActorKind, effect: OpenEffect, id: string, lost: AbortSignal) => {
+    const code = kind.effects?.[effect.name];
+    if (code === undefined) throw new Error(`${kind.kind} has no effect "${effect.name}"`);
+    const ms = options.attemptMs ?? 30_000;
+    const ended = new AbortController();
+    const late = setTimeout(() => ended.abort(new Error(`no outcome within ${ms} ms`)), ms);
+    const leave = () => ended.abort(new Error("the entity moved to another worker"));
+    lost.addEventListener("abort", leave, { once: true });
+    try {
+      const context = {
+        entity: effect.entity,
+        id,
+        attempt: effect.attempts + 1,
+        signal: ended.signal,
+        deadline: Date.now() + ms,
+      };
+      const event = await Promise.race([
+        code(effect.input, context),
+        new Promise<never>((_, reject) => ended.signal.addEventListener("abort", () => reject(ended.signal.reason))),
+      ]);
+      if (event === undefined || event instanceof Unfinished) return event;
+      const parsed = kind.outcomes.safeParse(event);
+      if (!parsed.success) throw new Error(`the effect "${effect.name}" gave no outcome that ${kind.kind} accepts`);
+      return parsed.data;
+    } finally {
+      clearTimeout(late);
+      lost.removeEventListener("abort", leave);
+    }
+  };
+
+  const goOn = async ({ entity, n, partition }: OpenEffect, epoch: number, ms: number) => {
+    await store.sql`
+      update effect set attempts = 0, error = null, next_attempt = now() + ${ms} * interval '1 ms'
+      where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done
+        and exists (select 1 from partition where id = ${partition} and epoch = ${epoch})`;
+  };
+
+  const retryLater = async ({ entity, n, name, attempts, partition }: OpenEffect, epoch: number, why: string) => {
+    log.warn("an effect failed and is run again", {
+      entity: entityKey(entity),
+      effect: name,
+      n,
+      attempts,
+      reason: why,
+    });
+    await store.sql`
+      update effect set attempts = attempts + 1, error = ${why.replaceAll("\0", "")},
+        next_attempt = now() + ${backoffMs(attempts + 1)} * interval '1 ms'
+      where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done
+        and exists (select 1 from partition where id = ${partition} and epoch = ${epoch})`;
+  };
+
+  return {
+    start: (effects) => {
+      for (const effect of effects) {
+        const key = effectId(effect.entity, effect.n);
+        if (known.has(key)) continue;
+        if (known.size >= QUEUED) break;
+        known.set(key, { effect, lost: new AbortController() });
+        queue.push(key);
+      }
+      pump();
+    },
+    leave: (partitions) => {
+      for (const [key, { effect, lost }] of known) {
+        if (!partitions.has(effect.partition)) continue;
+        lost.abort();
+        known.delete(key);
+      }
+      queue = queue.filter((key) => known.has(key));
+    },
+    count: () => known.size,
+  };
+}

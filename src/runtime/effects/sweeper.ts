@@ -1,0 +1,139 @@
+/**
+ * Finds what waits in the rows of a worker's partitions, by partial indexes, when they are taken and every few moments: open
+ * effects, due reminders, unread input, transitions that were not told. Entities with nothing to do are not touched.
+ */
+import { type Clock, sleep } from "#src/base/clock.ts";
+import type { Json } from "#src/base/json.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import type { Effects } from "#src/runtime/effects/effects.ts";
+import type { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
+import { entityKey } from "#src/runtime/placement/partitions.ts";
+import type { Publisher } from "#src/runtime/events/publisher.ts";
+import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface SweeperOptions {
+  readonly store: Store;
+  readonly kinds: ReadonlyMap<string, ActorKind>;
+  readonly owned: () => readonly number[];
+  readonly mailboxes: Mailboxes;
+  readonly effects: Effects;
+  readonly publisher: Publisher;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Time between two sweeps, in milliseconds. */
+  readonly everyMs: number;
+}
+
+export interface Sweeper {
+  /** Looks through some partitions now. */
+  sweep(partitions: readonly number[]): Promise<void>;
+  /** Has a reminder that is due soon fire in time; later ones wait in their rows. */
+  remind(entity: EntityRef, reminder: { name: string; n: number; at: number; event: Event }): void;
+  stop(): Promise<void>;
+}
+
+/** Most rows of a kind that a sweep finds, beside reminders that are under way or put off. */
+const MOST = 1_000;
+/** Longest time between two tries of a reminder that its entity does not take, in milliseconds. */
+const PUT_OFF_MS = 10_000;
+/** Age at which a transition that is not marked as told is told again, in milliseconds. */
+const TELL_AGAIN_MS = 3_000;
+
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { store, kinds, mailboxes, clock, log, everyMs } = options;
+  const stopped = new AbortController();
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  const remind: Sweeper["remind"] = (entity, { name, n, at, event }) => {
+    const wait = at - clock.now();
+    const key = `${entityKey(entity)} ${name} ${n}`;
+    if (wait > 2 * everyMs || timers.has(key) || stopped.signal.aborted) return;
+    timers.set(
+      key,
+      setTimeout(() => {
+        const kind = kinds.get(entity.kind);
+        if (kind === undefined || clock.now() < at) return void timers.delete(key);
+        void mailboxes.deliver(kind, entity, { from: "reminder", name, n, event }).then((used) => {
+          if (used || stopped.signal.aborted) return void timers.delete(key);
+          // The longer nobody took it, the later it is tried again.
+          const rest = Math.min(Math.max(clock.now() - at, everyMs), PUT_OFF_MS);
+          timers.set(key, setTimeout(() => timers.delete(key), rest));
+        });
+      }, Math.max(0, wait)),
+    );
+  };
+
+  const reminders = async (partitions: number[]) => {
+    const rows = await store.sql<{ kind: string; id: string; name: string; n: bigint; at: Date; event: Event }[]>`
+      select kind, id, name, n, at, event from reminder r
+      where partition = any(${partitions}::int[]) and at <= ${new Date(clock.now() + everyMs)}
+        and not exists (select 1 from actor a where a.kind = r.kind and a.id = r.id and a.paused)
+      order by at limit ${MOST + timers.size}`;
+    for (const { kind, id, name, n, at, event } of rows) {
+      remind({ kind, id }, { name, n: Number(n), at: at.getTime(), event });
+    }
+  };
+
+  const effects = async (partitions: number[]) => {
+    const rows = await store.sql<
+      { kind: string; id: string; partition: number; n: bigint; name: string; input: Json; attempts: number }[]
+    >`
+      select kind, id, partition, n, name, input, attempts from effect f
+      where not done and partition = any(${partitions}::int[])
+        and next_attempt <= now()
+        and not exists (select 1 from actor a where a.kind = f.kind and a.id = f.id and a.paused)
+      order by next_attempt limit ${MOST}`;
+    options.effects.start(rows.map(({ kind, id, n, ...rest }) => ({ entity: { kind, id }, n: Number(n), ...rest })));
+  };
+
+  const inputs = async (partitions: number[]) => {
+    const rows = await store.sql<{ kind: string; id: string }[]>`
+      select distinct kind, id from input_log i
+      where not read and partition = any(${partitions}::int[])
+        and not exists (select 1 from actor a where a.kind = i.kind and a.id = i.id and a.paused)
+      limit ${MOST}`;
+    for (const entity of rows) {
+      const kind = kinds.get(entity.kind);
+      if (kind !== undefined) mailboxes.ring(kind, { kind: entity.kind, id: entity.id });
+    }
+  };
+
+  const sweep = async (partitions: readonly number[]) => {
+    if (partitions.length === 0) return;
+    const some = [...partitions];
+    await Promise.all([effects(some), reminders(some), inputs(some)]);
+  };
+
+  const loop = (async () => {
+    let round = 0;
+    let telling: Promise<unknown> | undefined;
+    for (;;) {
+      await sleep(everyMs, stopped.signal);
+      if (stopped.signal.aborted) return;
+      try {
+        await sweep(options.owned());
+        if (++round * everyMs >= TELL_AGAIN_MS && telling === undefined && !options.publisher.behind()) {
+          round = 0;
+          // Beside the others: it waits as long as the bus is away.
+          telling = options.publisher.sweep(options.owned(), TELL_AGAIN_MS).catch((error) =>
+            log.warn("events not told again yet", { reason: reason(error) })
+          ).finally(() => telling = undefined);
+        }
+      } catch (error) {
+        log.warn("sweep failed", { reason: reason(error) });
+      }
+    }
+  })();
+
+  return {
+    sweep,
+    remind,
+    stop: async () => {
+      stopped.abort();
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+      await loop;
+    },
+  };
+}

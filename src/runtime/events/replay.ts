@@ -1,0 +1,158 @@
+/**
+ * Reads transitions back in the order of their commits, in pages.
+ *
+ * Hypotheses: a row's `tx` is the transaction that wrote it; a page shows only transactions below an edge under which nothing
+ * can commit any more (`pg_snapshot_xmin`), so that what was read is never preceded by something that comes later; rows are
+ * deleted by `pruneEvents` alone, which notes how far it went.
+ */
+import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
+import { comparePositions, type Position } from "#src/runtime/events/position.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** Which transitions are wanted; all of what is left out. */
+export interface EventFilter {
+  readonly kind?: string | undefined;
+  readonly id?: string | undefined;
+  /** In kebab case, as in the subject. */
+  readonly transition?: string | undefined;
+}
+
+/** A transition and the position behind it. */
+export interface LoggedEvent {
+  readonly transition: Transition;
+  readonly position: Position;
+}
+
+export interface EventPage {
+  readonly events: readonly LoggedEvent[];
+  /** Where the next page begins. */
+  readonly next: Position;
+  /** Whether the page ended before the edge did. */
+  readonly more: boolean;
+  /** Set when the position asked for is older than what is kept: the page begins at the oldest kept instead. */
+  readonly reset: boolean;
+}
+
+/** Most rows that one statement looks at. */
+const SCAN = 4_096;
+
+/** Whether a transition passes a filter. */
+export function passes({ entity, type }: Transition, filter: EventFilter): boolean {
+  return (filter.kind === undefined || filter.kind === entity.kind) &&
+    (filter.id === undefined || filter.id === entity.id) &&
+    (filter.transition === undefined || filter.transition === kebab(type));
+}
+
+/** The position of now: behind everything that can no longer be preceded by a commit. */
+export async function edgePosition(store: Store): Promise<Position> {
+  const [row] = await store.sql<{ edge: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::text as edge`;
+  return { tx: BigInt(row!.edge) };
+}
+
+/** Whether the database has come as far as a position: one that is ahead was given by another database, or by this one before it was set back. */
+export async function isReached(store: Store, { tx }: Position): Promise<boolean> {
+  const [row] = await store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`;
+  return tx <= BigInt(row!.next);
+}
+
+/**
+ * The next transitions behind a position, at most `limit`. `edge` is a transaction id below which the caller knows that all have
+ * ended; without it the page goes as far as no transaction of the whole server is open.
+ */
+export async function readPage(
+  store: Store,
+  after: Position,
+  filter: EventFilter,
+  limit: number,
+  edge?: bigint,
+): Promise<EventPage> {
+  const { sql } = store;
+  const { kind, id, transition } = filter;
+  // One entity's rows are few, and their versions are in the order of commits; what is picked out by less is read along the log, a
+  // stretch at a time.
+  const single = kind !== undefined && id !== undefined;
+  const most = single || (kind ?? id ?? transition) === undefined ? limit : Math.max(limit, SCAN);
+  const one = single ? sql`and o.kind = ${kind} and o.id = ${id}` : sql``;
+  // Of the entity itself, what it has behind it is not read again.
+  const { entity, version } = after;
+  const rest = single && entity?.kind === kind && entity?.id === id && version !== undefined
+    ? sql`and o.version > ${version}::bigint`
+    : sql``;
+  const order = single ? sql`o.version` : sql`o.tx, o.kind, o.id, o.version`;
+  const rows = await sql<Row[]>`
+    with bounds as materialized (
+      select greatest(pg_snapshot_xmin(pg_current_snapshot()), ${edge?.toString() ?? "0"}::xid8) as edge,
+        (select tx from outbox_pruned) as pruned)
+    select b.edge::text, b.pruned::text, e.*
+    from bounds b left join lateral (
+      select * from (
+        select s.*, s.tx::text as tx_text, row_number() over (order by s.tx, s.kind, s.id, s.version) as place,
+          count(*) over () as scanned
+        from (
+          select o.tx, o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at from outbox o
+          where o.tx >= ${after.tx.toString()}::xid8 and o.tx > b.pruned and o.tx < b.edge
+            and (o.tx > ${after.tx.toString()}::xid8
+              or (o.kind, o.id, o.version) > (${after.entity?.kind ?? ""}, ${after.entity?.id ?? ""}, ${
+    after.version ?? 0
+  }::bigint))
+            ${one} ${rest}
+          order by ${order} limit ${most}) s) n
+      where n.place = n.scanned or (
+        (${kind ?? null}::text is null or n.kind = ${kind ?? null}) and (${id ?? null}::text is null or n.id = ${
+    id ?? null
+  })
+        and (${transition ?? null}::text is null or lower(regexp_replace(regexp_replace(n.type,
+          '([a-z0-9])([A-Z])', '\\1-\\2', 'g'), '[^A-Za-z0-9]+', '-', 'g')) = ${transition ?? null}))
+      order by n.place limit ${limit}) e on true
+    order by e.place`;
+  const found = rows.filter((row): row is Row & Found => row.kind !== null).map(loggedEvent);
+  const events = found.filter((event) => passes(event.transition, filter));
+  const { edge: to, pruned } = { edge: { tx: BigInt(rows[0]!.edge) }, pruned: BigInt(rows[0]!.pruned) };
+  const reset = after.tx <= pruned && after.tx > 0n;
+  const last = found.at(-1)?.position;
+  const more = found.length >= limit || Number(rows[0]!.scanned ?? 0) >= most;
+  let next = more ? last! : furthest(last ?? after, to);
+  if (after.tx <= pruned) next = furthest(next, { tx: pruned + 1n });
+  return { events, next, more, reset };
+}
+
+/**
+ * Deletes the oldest transitions that were told, up to those younger than `olderMs`; gives how many went, at most about `most`.
+ * A reader that stood before them is told so (`EventPage.reset`).
+ */
+export async function pruneEvents(store: Store, olderMs: number, most = 10_000): Promise<number> {
+  const rows = await store.sql`
+    with page as (
+      select tx, published and created <= now() - ${olderMs} * interval '1 ms' as done from outbox
+      where tx < pg_snapshot_xmin(pg_current_snapshot()) order by tx limit ${most}),
+    stop as (
+      select tx from page where not done
+      -- The page may end within a transaction.
+      union all select tx from (select tx from page order by tx desc limit 1) x where (select count(*) from page) = ${most}),
+    last as (
+      select tx from page where not exists (select 1 from stop where stop.tx <= page.tx) order by tx desc limit 1),
+    noted as (update outbox_pruned p set tx = greatest(p.tx, last.tx) from last returning 1)
+    delete from outbox o using last where o.tx <= last.tx and exists (select 1 from noted) returning 1`;
+  return rows.length;
+}
+
+function furthest(a: Position, b: Position): Position {
+  return comparePositions(a, b) >= 0 ? a : b;
+}
+
+interface Row {
+  edge: string;
+  pruned: string;
+  scanned: bigint | null;
+  kind: string | null;
+}
+
+interface Found extends TransitionRow {
+  tx_text: string;
+}
+
+function loggedEvent(row: Found): LoggedEvent {
+  const transition = transitionOf(row);
+  const { entity, version } = transition;
+  return { transition, position: { tx: BigInt(row.tx_text), entity, version } };
+}

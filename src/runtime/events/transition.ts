@@ -1,0 +1,84 @@
+/**
+ * What is told of a transition: the subject `arbor.event.<kind>.<id>.<transition>` and a CloudEvents 1.0 body.
+ *
+ * An id becomes one NATS token: letters, digits, `_` and `-` stay, every other byte of its UTF-8 is `%` and two hexadecimal
+ * digits (`decodeURIComponent` gives it back). A transition is the machine's event in kebab case.
+ */
+import { utf8 } from "#src/base/bytes.ts";
+import type { Json } from "#src/base/json.ts";
+import { entityKey } from "#src/runtime/placement/partitions.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
+
+/** One applied event, as it is told to subscribers. */
+export interface Transition {
+  readonly entity: EntityRef;
+  /** Count of events applied, this one included: 1, 2, 3 … without gaps for each entity. */
+  readonly version: number;
+  readonly from: string;
+  readonly to: string;
+  /** The machine's event, `SUBMIT`. */
+  readonly type: string;
+  /** Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`. */
+  readonly cause: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A row of `outbox`, as far as it is told. */
+export interface TransitionRow {
+  kind: string;
+  id: string;
+  version: bigint;
+  from_state: string;
+  to_state: string;
+  type: string;
+  cause: string;
+  at: Date;
+}
+
+/** The transition of a row. */
+export function transitionOf(row: TransitionRow): Transition {
+  const { kind, id, from_state: from, to_state: to, type, cause } = row;
+  return { entity: { kind, id }, version: Number(row.version), from, to, type, cause, at: row.at.getTime() };
+}
+
+/** An id as one token of a NATS subject. */
+export function subjectToken(id: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(id)) return id;
+  let token = "";
+  for (const byte of utf8(id)) {
+    const char = String.fromCharCode(byte);
+    token += /[A-Za-z0-9_-]/.test(char) ? char : "%" + byte.toString(16).toUpperCase().padStart(2, "0");
+  }
+  return token;
+}
+
+/** `ROLLED_BACK` or `rolledBack` as `rolled-back`. */
+export function kebab(type: string): string {
+  return type.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/[^A-Za-z0-9]+/g, "-").toLowerCase();
+}
+
+/** Where a transition is published. */
+export function eventSubject(transition: Transition): string {
+  const { kind, id } = transition.entity;
+  return `arbor.event.${kind}.${subjectToken(id)}.${kebab(transition.type)}`;
+}
+
+/** `<kind>/<id>:<version>`: the same whenever a transition is published again. */
+export function eventId(transition: Transition): string {
+  return `${entityKey(transition.entity)}:${transition.version}`;
+}
+
+/** The body of a transition's message. */
+export function cloudEvent(transition: Transition): { [name: string]: Json } {
+  const { entity, version, from, to, cause } = transition;
+  return {
+    specversion: "1.0",
+    id: eventId(transition),
+    source: `/arbor/${entity.kind}/${subjectToken(entity.id)}`,
+    type: `arbor.${entity.kind}.${kebab(transition.type)}`,
+    time: new Date(transition.at).toISOString(),
+    datacontenttype: "application/json",
+    data: { entity: { kind: entity.kind, id: entity.id }, version, from, to, cause },
+  };
+}

@@ -1,0 +1,209 @@
+/**
+ * Events that failed and were set aside: listed, applied again, dropped.
+ *
+ * Each kind of event is tried again in the way in which it would have come:
+ *
+ * - a command as a new command, whose id is made of the letter's number, so that two operators who ask at once apply it once;
+ * - an event of the input log as the same row of the log, and only while it is the last that the entity has read: the log is an
+ *   order, and an event behind its successors would turn the entity back;
+ * - a reminder as the same reminder, due now, unless a later one of its name stands;
+ * - the outcome of an effect by running the effect again under its id, as any attempt that was lost.
+ *
+ * An event that fails again leaves a new letter in place of the old one.
+ */
+import type { Json } from "#src/base/json.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
+import type { Control } from "#src/runtime/operations/control.ts";
+import { partitionOf } from "#src/runtime/placement/partitions.ts";
+import type { EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+export interface DeadLetter {
+  /** Number of the letter. */
+  readonly n: number;
+  readonly kind: string;
+  readonly id: string;
+  readonly source: "command" | "input" | "reminder" | "outcome";
+  readonly cause: string;
+  readonly event: Event;
+  readonly error: string;
+  readonly at: Date;
+}
+
+/** Why a letter was not tried again, beside what the runtime says of a command. */
+export type RetryCode =
+  | RuntimeCode
+  | "letter_unknown"
+  /** Later events of the input log were read since. */
+  | "out_of_order"
+  /** A later reminder of the name stands. */
+  | "superseded"
+  /** The row that has to be tried again was deleted when its time was over. */
+  | "lapsed";
+
+export interface DeadLetters {
+  /** Newest first, below the number `before`. */
+  list(
+    filter: { kind?: string | undefined; id?: string | undefined },
+    before: number | undefined,
+    limit: number,
+  ): Promise<
+    DeadLetter[]
+  >;
+  count(): Promise<number>;
+  /** Has the event of a letter applied. The letter is gone once it was, or once it left a new one. */
+  retry(n: number): Promise<Result<{ readonly answer?: Result<Json, Failure> }, Failure<RetryCode>>>;
+  /** Forgets a letter; whether there was one. */
+  drop(n: number): Promise<boolean>;
+}
+
+interface Row {
+  n: bigint;
+  kind: string;
+  id: string;
+  source: DeadLetter["source"];
+  cause: string;
+  event: Event;
+  error: string;
+  created: Date;
+  retries: number;
+}
+
+/** Refusals after which the machine has not seen the command. */
+const UNSEEN: ReadonlySet<string> = new Set(
+  [
+    "not_possible",
+    "invalid",
+    "unknown_kind",
+    "overloaded",
+    "unavailable",
+    "paused",
+    "newer_version",
+    "too_large",
+    "failed",
+  ] satisfies RuntimeCode[],
+);
+
+export function createDeadLetters(
+  { store, ask, control }: { store: Store; ask: Ask["ask"]; control: Pick<Control, "refresh" | "fire"> },
+): DeadLetters {
+  const { sql } = store;
+
+  const command = async (letter: Row, entity: EntityRef) => {
+    const id = `dead-letter:${letter.n}:${letter.retries}`;
+    const answer = await ask(entity, letter.event, { commandId: id, cause: "operator" });
+    if (answer.ok || !UNSEEN.has(answer.error.code)) {
+      await remove(sql, letter.n);
+      return ok({ answer });
+    }
+    const { code } = answer.error;
+    // This id has its answer for good; the next try needs another.
+    if (code === "not_possible") {
+      await sql`update dead_letter set retries = retries + 1 where n = ${letter.n} and retries = ${letter.retries}`;
+    } else if (code === "failed") {
+      await sql`
+        delete from dead_letter d where n = ${letter.n} and exists
+          (select 1 from dead_letter x where x.kind = d.kind and x.id = d.id and x.n > d.n and x.cause = ${id})`;
+    }
+    return { ok: false as const, error: answer.error as Failure<RetryCode> };
+  };
+
+  const input = async (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> => {
+    const seq = Number(letter.cause.slice("input:".length));
+    const refused = await unless(sql, letter.n, async (sql) => {
+      // Locked, so that a turn in flight finds the place changed and reads the log again.
+      const [actor] = await sql<{ input_seq: bigint }[]>`
+        select input_seq from actor where kind = ${entity.kind} and id = ${entity.id} for update`;
+      if (actor !== undefined && Number(actor.input_seq) !== seq) {
+        return failure(
+          "out_of_order",
+          "Later events of the input log were read since; this one would turn the entity back.",
+        );
+      }
+      const freed = await sql`
+        update input_log set read = false, outcome = null
+        where seq = ${seq} and kind = ${entity.kind} and id = ${entity.id} and read and outcome = 'failed' returning 1`;
+      if (freed.length === 0) return failure("lapsed", "The row of the input log is not there any more.");
+      await sql`update actor set input_seq = ${seq - 1} where kind = ${entity.kind} and id = ${entity.id}`;
+      return undefined;
+    });
+    if (refused === undefined) await control.refresh(entity);
+    return refused;
+  };
+
+  const reminder = async (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> => {
+    const name = letter.cause.slice("reminder:".length);
+    const refused = await unless(sql, letter.n, async (sql) => {
+      const [count] = await sql<{ count: number }[]>`select count(*)::int as count from partition`;
+      const set = await sql`
+        insert into reminder (kind, id, name, n, partition, at, event)
+        select d.kind, d.id, ${name}, -d.n, ${partitionOf(entity, Math.max(1, count!.count))}, now(), d.event::jsonb
+        from dead_letter d where d.n = ${letter.n}
+        on conflict (kind, id, name) do nothing returning 1`;
+      if (set.length > 0) return undefined;
+      return failure("superseded", `A later reminder "${name}" stands.`);
+    });
+    // The sweeper finds it where nobody listens.
+    if (refused === undefined) await control.fire(entity, name);
+    return refused;
+  };
+
+  const outcome = (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> =>
+    unless(sql, letter.n, async (sql) => {
+      const n = letter.cause.slice(letter.cause.lastIndexOf(":") + 1);
+      const opened = await sql`
+        update effect set done = false, attempts = 0, error = null, next_attempt = now()
+        where kind = ${entity.kind} and id = ${entity.id} and n = ${n}::bigint and done returning 1`;
+      return opened.length > 0 ? undefined : failure("lapsed", "The effect's row is not there any more.");
+    });
+
+  return {
+    list: async ({ kind, id }, before, limit) => {
+      const rows = await sql<Row[]>`
+        select n, kind, id, source, cause, event, error, created from dead_letter
+        where n < ${before ?? Number.MAX_SAFE_INTEGER}
+          ${kind === undefined ? sql`` : sql`and kind = ${kind}`} ${id === undefined ? sql`` : sql`and id = ${id}`}
+        order by n desc limit ${limit}`;
+      return rows.map(({ n, created, ...rest }) => ({ ...rest, n: Number(n), at: created }));
+    },
+    count: async () => (await sql<{ count: number }[]>`select count(*)::int as count from dead_letter`)[0]!.count,
+    retry: async (n) => {
+      const [letter] = await sql<Row[]>`select * from dead_letter where n = ${n}`;
+      if (letter === undefined) return { ok: false, error: unknownLetter(n) };
+      const entity = { kind: letter.kind, id: letter.id };
+      if (letter.source === "command") return await command(letter, entity);
+      const again = { input, reminder, outcome }[letter.source];
+      const refused = await again(letter, entity);
+      return refused === undefined ? ok({}) : { ok: false, error: refused };
+    },
+    drop: (n) => remove(sql, n),
+  };
+}
+
+async function remove(sql: Queries, n: number | bigint): Promise<boolean> {
+  return (await sql`delete from dead_letter where n = ${n} returning 1`).length > 0;
+}
+
+function failure(code: RetryCode, message: string): Failure<RetryCode> {
+  return fail(code, message).error;
+}
+
+function unknownLetter(n: number | bigint): Failure<RetryCode> {
+  return failure("letter_unknown", `There is no dead letter ${n}.`);
+}
+
+/** Removes a letter together with what `work` writes, unless that wrote nothing and gives why. */
+async function unless(
+  sql: Store["sql"],
+  n: bigint,
+  work: (sql: Queries) => Promise<Failure<RetryCode> | undefined>,
+): Promise<Failure<RetryCode> | undefined> {
+  return await sql.begin(async (sql) => {
+    const [letter] = await sql`select 1 from dead_letter where n = ${n} for update`;
+    if (letter === undefined) return unknownLetter(n);
+    const refused = await work(sql);
+    if (refused === undefined) await remove(sql, n);
+    return refused;
+  }) as Failure<RetryCode> | undefined;
+}

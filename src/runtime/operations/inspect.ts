@@ -1,0 +1,231 @@
+/** What operators read: actors by kind and state, one actor whole, its history. Every list goes by an index, a page at a time. */
+import type { Json } from "#src/base/json.ts";
+import { stateName } from "#src/runtime/turns/machine.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
+import type { Fragment, Queries, Store } from "#src/store/store.ts";
+
+/** How many actors of a kind there are, in all and in each state. */
+export interface KindCount {
+  readonly kind: string;
+  readonly actors: number;
+  readonly paused: number;
+  readonly states: readonly { readonly state: string; readonly actors: number }[];
+}
+
+/** Counts of all kinds that have actors, by name. */
+export async function countActors(store: Store): Promise<KindCount[]> {
+  const [states, paused] = await Promise.all([
+    store.sql<{ kind: string; state: string; actors: number }[]>`
+      select kind, state, count(*)::int as actors from actor group by kind, state order by kind, state`,
+    store.sql<{ kind: string; actors: number }[]>`
+      select kind, count(*)::int as actors from actor where paused group by kind`,
+  ]);
+  const kinds = new Map<string, { state: string; actors: number }[]>();
+  for (const { kind, ...count } of states) kinds.set(kind, [...(kinds.get(kind) ?? []), count]);
+  return [...kinds].map(([kind, counts]) => ({
+    kind,
+    actors: counts.reduce((sum, { actors }) => sum + actors, 0),
+    paused: paused.find((one) => one.kind === kind)?.actors ?? 0,
+    states: counts,
+  }));
+}
+
+/** Which of some actors answer nobody now: they are paused, or no worker serves their partition. */
+export async function readSilent(sql: Queries, kind: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`${silentQuery(sql, kind, ids)}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What `readSilent` asks, to be read together with other things: rows with an `id`. */
+export function silentQuery(sql: Queries, kind: string, ids: readonly string[]): Fragment {
+  return sql`select a.id from actor a join partition p on p.id = a.partition
+    where a.kind = ${kind} and a.id = any(${sql.array([...ids])})
+      and (a.paused or p.owner is null or p.expires < now())`;
+}
+
+/** An actor in a list. */
+export interface ActorLine {
+  readonly kind: string;
+  readonly id: string;
+  readonly state: string;
+  readonly version: number;
+  readonly paused: boolean;
+  /** When its last turn was written. */
+  readonly changed: Date;
+  readonly partition: number;
+  /** Worker that holds its partition. */
+  readonly owner: string | null;
+}
+
+export interface ActorFilter {
+  readonly kind?: string | undefined;
+  readonly state?: string | undefined;
+  readonly paused?: boolean | undefined;
+  /** How the id begins. */
+  readonly prefix?: string | undefined;
+}
+
+/** The actors that pass a filter, by kind and id, at most `limit` of those behind `after`. */
+export async function listActors(
+  store: Store,
+  filter: ActorFilter,
+  after: EntityRef | undefined,
+  limit: number,
+): Promise<ActorLine[]> {
+  const { state, paused, prefix } = filter;
+  const { sql } = store;
+  const kinds = filter.kind === undefined ? await kindsFrom(store, after?.kind ?? "") : [filter.kind];
+  const lines: ActorLine[] = [];
+  for (const kind of kinds) {
+    if (lines.length >= limit) break;
+    if (after !== undefined && kind < after.kind) continue;
+    const rows = await sql<(Omit<ActorLine, "version"> & { version: bigint })[]>`
+      select a.kind, a.id, a.state, a.version, a.paused, a.changed, a.partition, p.owner
+      from (select * from actor where kind = ${kind}
+          ${state === undefined ? sql`` : sql`and state = ${state}`}
+          ${paused === undefined ? sql`` : paused ? sql`and paused` : sql`and not paused`}
+          ${prefix === undefined ? sql`` : sql`and id >= ${prefix} and id <= ${prefix + LAST}`}
+          ${after?.kind === kind ? sql`and id > ${after.id}` : sql``}
+        order by id limit ${limit - lines.length}) a
+      left join partition p on p.id = a.partition order by a.id`;
+    lines.push(...rows.map((row) => ({ ...row, version: Number(row.version) })));
+  }
+  return lines;
+}
+
+/** Sorts behind everything that may follow a beginning. */
+const LAST = "\u{10FFFF}";
+
+/** Kinds that have actors, from one on: a jump through the index for each, not a scan. */
+async function kindsFrom(store: Store, from: string): Promise<string[]> {
+  const rows = await store.sql<{ kind: string }[]>`
+    with recursive k as (
+      (select kind from actor where kind >= ${from} order by kind limit 1)
+      union all select (select a.kind from actor a where a.kind > k.kind order by a.kind limit 1) from k where k.kind is not null)
+    select kind from k where kind is not null`;
+  return rows.map(({ kind }) => kind);
+}
+
+/** All that the rows tell of one actor. */
+export interface ActorDetail {
+  readonly machineVersion: number;
+  /** The state as the machine has it, and by name. */
+  readonly value: Json;
+  readonly state: string;
+  /** Whether the machine has come to an end. */
+  readonly done: boolean;
+  readonly context: Json;
+  readonly version: number;
+  readonly inputSeq: number;
+  readonly paused: boolean;
+  readonly changed: Date;
+  readonly partition: number;
+  readonly owner: string | null;
+  readonly epoch: number;
+  readonly reminders: readonly { readonly name: string; readonly at: Date; readonly event: string }[];
+  /** Those that have not ended, the oldest first; at most `MOST`. */
+  readonly effects: readonly {
+    readonly n: number;
+    readonly name: string;
+    readonly attempts: number;
+    readonly nextAttempt: Date;
+    readonly error: string | null;
+  }[];
+  readonly unreadInputs: number;
+}
+
+/** Most effects and reminders shown of one actor. */
+const MOST = 200;
+
+/** One actor; `undefined` when no event was ever applied to it. */
+export async function inspectActor(store: Store, { kind, id }: EntityRef): Promise<ActorDetail | undefined> {
+  const { sql } = store;
+  const [row] = await sql<{
+    machine_version: number;
+    snapshot: { value: Json; context: Json; status: string };
+    version: bigint;
+    input_seq: bigint;
+    paused: boolean;
+    changed: Date;
+    partition: number;
+    owner: string | null;
+    epoch: bigint | null;
+    unread: number;
+  }[]>`
+    select a.machine_version, a.snapshot, a.version, a.input_seq, a.paused, a.changed, a.partition, p.owner, p.epoch,
+      (select count(*)::int from input_log i
+        where not i.read and i.partition = a.partition and i.kind = a.kind and i.id = a.id) as unread
+    from actor a left join partition p on p.id = a.partition where a.kind = ${kind} and a.id = ${id}`;
+  if (row === undefined) return undefined;
+  const [reminders, effects] = await Promise.all([
+    sql<{ name: string; at: Date; event: string }[]>`
+      select name, at, event->>'type' as event from reminder where kind = ${kind} and id = ${id} order by at limit ${MOST}`,
+    sql<{ n: bigint; name: string; attempts: number; next_attempt: Date; error: string | null }[]>`
+      select n, name, attempts, next_attempt, error from effect
+      where kind = ${kind} and id = ${id} and not done order by n limit ${MOST}`,
+  ]);
+  const { value, context, status } = row.snapshot;
+  return {
+    machineVersion: row.machine_version,
+    value,
+    state: stateName(value),
+    done: status === "done",
+    context,
+    version: Number(row.version),
+    inputSeq: Number(row.input_seq),
+    paused: row.paused,
+    changed: row.changed,
+    partition: row.partition,
+    owner: row.owner,
+    epoch: Number(row.epoch ?? 0),
+    reminders,
+    effects: effects.map(({ n, next_attempt: nextAttempt, ...rest }) => ({ n: Number(n), nextAttempt, ...rest })),
+    unreadInputs: row.unread,
+  };
+}
+
+/** A transition in an actor's history. */
+export interface HistoryLine {
+  readonly version: number;
+  readonly from: string;
+  readonly to: string;
+  readonly event: string;
+  readonly cause: string;
+  readonly at: Date;
+}
+
+/** An actor's transitions, newest first, at most `limit` of those below the version `before`. */
+export async function readHistory(
+  store: Store,
+  { kind, id }: EntityRef,
+  before: number | undefined,
+  limit: number,
+): Promise<HistoryLine[]> {
+  const rows = await store.sql<
+    { version: bigint; from_state: string; to_state: string; type: string; cause: string; at: Date }[]
+  >`
+    select version, from_state, to_state, type, cause, at from outbox
+    where kind = ${kind} and id = ${id} and version < ${before ?? Number.MAX_SAFE_INTEGER}
+    order by version desc limit ${limit}`;
+  return rows.map(({ version, from_state: from, to_state: to, type: event, cause, at }) => ({
+    version: Number(version),
+    from,
+    to,
+    event,
+    cause,
+    at,
+  }));
+}
+
+/** Whether an actor is paused; `undefined` where it has no row. */
+export async function knowsActor(store: Store, { kind, id }: EntityRef): Promise<{ paused: boolean } | undefined> {
+  const [row] = await store.sql<{ paused: boolean }[]>`select paused from actor where kind = ${kind} and id = ${id}`;
+  return row;
+}
+
+/** Whether an actor has a reminder of a name. */
+export async function knowsReminder(store: Store, { kind, id }: EntityRef, name: string): Promise<boolean> {
+  const rows = await store.sql`
+    select 1 from reminder where kind = ${kind} and id = ${id} and name = ${name}`;
+  return rows.length > 0;
+}

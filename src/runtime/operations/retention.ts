@@ -1,0 +1,123 @@
+/**
+ * What is old enough goes: answers of commands, history, effects that ended, input that was read, dead letters. Each in small
+ * batches by an index of its own, so that no deletion holds a turn up for long.
+ *
+ * What is still open stays, however old: a reply that nobody gave, an effect that did not end, input that was not read, a
+ * transition that was not told. An id of a command that is asked again after its answer went is a new command.
+ *
+ * One process at a time does the work, under the lease `housekeeper`. Two at a time would do no harm: what lapsed has lapsed.
+ */
+import { sleep } from "#src/base/clock.ts";
+import { type Log, reason, silentLog } from "#src/base/log.ts";
+import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
+import { pruneEvents } from "#src/runtime/events/replay.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** How long things are kept, in hours. */
+export interface Keep {
+  /** Answers of commands: how long the same id gets the first answer. */
+  readonly results: number;
+  /** Transitions, for history and replay. */
+  readonly history: number;
+  /** Effects that ended and input that was read, from when they were last touched or written. */
+  readonly effects: number;
+  readonly deadLetters: number;
+}
+
+export const KEEP: Keep = { results: 24, history: 30 * 24, effects: 24, deadLetters: 30 * 24 };
+
+/** Rows that went, by what they were. */
+export interface Pruned {
+  results: number;
+  history: number;
+  effects: number;
+  inputs: number;
+  deadLetters: number;
+}
+
+const BATCH = 1_000;
+/** Between two batches, so that others get their turn, in milliseconds. */
+const REST_MS = 10;
+/** How long a worker that said no goodbye is listed, as one that does not live, in hours. */
+const WORKER_HOURS = 5 / 60;
+
+/** Deletes everything that is older than it is kept, until nothing is left or the signal aborts. */
+export async function prune(store: Store, keep: Keep, signal?: AbortSignal): Promise<Pruned> {
+  const { sql } = store;
+  const before = (hours: number) => sql`now() - ${hours} * interval '1 hour'`;
+  const pruned: Pruned = { results: 0, history: 0, effects: 0, inputs: 0, deadLetters: 0 };
+  const batches = async (what: keyof Pruned, batch: () => Promise<number>) => {
+    while (signal?.aborted !== true) {
+      const count = await batch();
+      pruned[what] += count;
+      if (count === 0) return;
+      await sleep(REST_MS, signal);
+    }
+  };
+  await batches("results", async () =>
+    (await sql`
+      delete from command_result r using (select kind, id, command from command_result
+        where result is not null and created < ${before(keep.results)}
+        order by created limit ${BATCH} for update skip locked) x
+      where r.kind = x.kind and r.id = x.id and r.command = x.command`).count);
+  await batches("history", () => pruneEvents(store, keep.history * 3_600_000));
+  await batches("effects", async () =>
+    (await sql`
+      delete from effect f using (select kind, id, n from effect
+        where done and next_attempt < ${before(keep.effects)}
+        order by next_attempt limit ${BATCH} for update skip locked) x
+      where f.kind = x.kind and f.id = x.id and f.n = x.n`).count);
+  await batches("inputs", async () =>
+    (await sql`
+      delete from input_log i using (select seq from input_log
+        where read and created < ${before(keep.effects)}
+        order by created limit ${BATCH} for update skip locked) x
+      where i.seq = x.seq`).count);
+  await batches("deadLetters", async () =>
+    (await sql`
+      delete from dead_letter d using (select n from dead_letter
+        where n < coalesce(
+          (select n from dead_letter where created >= ${before(keep.deadLetters)} order by n limit 1), ${
+      2n ** 63n - 1n
+    })
+        order by n limit ${BATCH} for update skip locked) x
+      where d.n = x.n`).count);
+  await sql`
+    delete from worker w where seen < ${before(WORKER_HOURS)}
+      and not exists (select 1 from partition p where p.owner = w.id and p.expires > now())`;
+  return pruned;
+}
+
+export interface HousekeeperOptions {
+  readonly store: Store;
+  /** Who asks for the lease, unique among processes. */
+  readonly owner: string;
+  readonly keep?: Keep;
+  /** Time between two rounds, in milliseconds. */
+  readonly everyMs?: number;
+  readonly ttlMs: number;
+  readonly log?: Log;
+}
+
+/** Prunes from time to time while this process holds the lease. */
+export function startHousekeeper(options: HousekeeperOptions): Lease {
+  const { store, owner, keep = KEEP, everyMs = 60_000, ttlMs, log = silentLog } = options;
+  return holdLease({
+    store,
+    name: "housekeeper",
+    owner,
+    ttlMs,
+    log,
+    onHeld: async (_, signal) => {
+      while (!signal.aborted) {
+        try {
+          const pruned = await prune(store, keep, signal);
+          if (Object.values(pruned).some((count) => count > 0)) log.info("old rows went", { ...pruned });
+        } catch (error) {
+          log.warn("old rows did not go", { reason: reason(error) });
+        }
+        await sleep(everyMs, signal);
+      }
+    },
+  });
+}

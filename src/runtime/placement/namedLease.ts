@@ -1,0 +1,191 @@
+/**
+ * Named leases in PostgreSQL: at most one holder writes at a time.
+ *
+ * The clock of the database decides when another may take a lease; only the epoch decides whose write counts. So a holder
+ * starts each of its transactions with `fence`, and a holder that overslept finds no row there. That is why a standby need not
+ * wait for the end of a lease whose holder nobody hears on the bus any more, and why a holder whose time is up by its own clock asks the
+ * database before it gives up: a process that was held up has mostly lost nothing.
+ *
+ * Renewals have connections of their own: they must not wait behind the statements of the work that they are for.
+ */
+import { inTime, sleep } from "#src/base/clock.ts";
+import { type Log, reason, silentLog } from "#src/base/log.ts";
+import type { Bus } from "#src/runtime/bus/bus.ts";
+import { aliveSubject, MISSED, OVER_MS, ping } from "#src/runtime/placement/failureDetector.ts";
+import { leaseMoves, leases } from "#src/runtime/metrics.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+/** Subject of the message that says that a lease was given back. */
+const LEASES = "arbor.lease";
+
+export interface LeaseOptions {
+  readonly store: Store;
+  /** By which the others hear that the lease was given back, or that its holder is gone; without it they go by the clock alone. */
+  readonly bus?: Bus;
+  /** Letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** Who asks, unique among processes. */
+  readonly owner: string;
+  /** How long the lease outlives its holder, in milliseconds; it is renewed four times in that. */
+  readonly ttlMs: number;
+  readonly log?: Log;
+  /** Called each time the lease is taken; `signal` aborts when it is lost or given back. What it throws is logged. */
+  readonly onHeld: (epoch: number, signal: AbortSignal) => void | Promise<void>;
+  readonly onLost?: () => void;
+}
+
+export interface Lease {
+  /** The epoch while the lease is held. */
+  epoch(): number | undefined;
+  /** Waits for `onHeld` to end, gives the lease back and asks for it no more. */
+  stop(): Promise<void>;
+}
+
+/** In place of a time: another has taken the lease. */
+const TAKEN = -Infinity;
+/** Connections of a process for its leases: a lease that is being taken may wait for a transaction of its last holder. */
+const CONNECTIONS = 4;
+const pools = new WeakMap<Store, Store>();
+
+/** The pool of leases beside another; it ends with that one. */
+function leasePool(store: Store): Store {
+  let pool = pools.get(store);
+  if (pool === undefined) pools.set(store, pool = store.beside({ max: CONNECTIONS, settings: {} }));
+  return pool;
+}
+
+/** Asks for a lease, again and again, and keeps it while it can. */
+export function holdLease(options: LeaseOptions): Lease {
+  const { bus, name, owner, ttlMs, log = silentLog } = options;
+  const store = leasePool(options.store);
+  const stopped = new AbortController();
+  let wake = new AbortController();
+  let held: { epoch: number; until: number; lost: AbortController; work: Promise<void> } | undefined;
+  /** Since when, and how often, the holder of an epoch was not heard. */
+  let missed: { epoch: number; count: number; since: number } | undefined;
+  const alive = `lease.${name}`;
+
+  /** Takes the lease if it is free. Gives how long to wait before the next try, in milliseconds. */
+  const take = async (): Promise<number> => {
+    const asked = performance.now();
+    const gone = missed !== undefined && missed.count >= MISSED && asked - missed.since >= OVER_MS ? missed.epoch : -1;
+    const [row] = await store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
+      with taken as (insert into lease as l (name, epoch, owner, expires)
+        values (${name}, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
+        on conflict (name) do update set epoch = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
+        where l.owner is null or l.expires < now() or l.epoch = ${gone}
+        returning epoch)
+      select (select epoch from taken) as taken, l.epoch,
+        case when isfinite(l.expires) then (extract(epoch from l.expires - now()) * 1000)::float8 end as left
+      from (select 1) one left join lease l on l.name = ${name}`;
+    const { taken, left } = row!;
+    if (taken === null) {
+      const later = Math.min(ttlMs / 4, Math.max(0, left ?? 0) + 5);
+      return bus !== undefined && await missing(bus, Number(row!.epoch)) ? Math.min(later, OVER_MS / MISSED) : later;
+    }
+    const epoch = Number(taken);
+    missed = undefined;
+    moved("taken");
+    const lost = new AbortController();
+    if (bus !== undefined) {
+      const silence = bus.subscribe(aliveSubject(alive), (_, respond) => respond?.(null));
+      lost.signal.addEventListener("abort", silence, { once: true });
+    }
+    const work = (async () => await options.onHeld(epoch, lost.signal))().catch((error) =>
+      log.error("work under a lease failed", { lease: name, epoch, reason: reason(error) })
+    );
+    held = { epoch, until: asked + ttlMs, lost, work };
+    return ttlMs / 4;
+  };
+  /** Whether nobody says that it holds the lease. */
+  const missing = async (bus: Bus, epoch: number): Promise<boolean> => {
+    if (await ping(bus, alive) !== "gone") missed = undefined;
+    else if (missed?.epoch === epoch) missed.count++;
+    else missed = { epoch, count: 1, since: performance.now() };
+    return missed !== undefined;
+  };
+  const unsubscribe = bus?.subscribe(LEASES, (body) => {
+    if ((body as { name?: unknown } | null)?.name === name) wake.abort();
+  });
+  const moved = (move: "taken" | "lost" | "given_back") => {
+    leases.of(name).set(move === "taken" ? 1 : 0);
+    leaseMoves.of(name, move).inc();
+  };
+  const renew = async (mine: NonNullable<typeof held>) => {
+    const asked = performance.now();
+    try {
+      const rows = await store.sql`
+        update lease set expires = now() + ${ttlMs} * interval '1 ms'
+        where name = ${name} and epoch = ${mine.epoch} and owner = ${owner} returning 1`;
+      mine.until = rows.length === 1 ? Math.max(mine.until, asked + ttlMs) : TAKEN;
+    } catch (error) {
+      log.warn("lease not renewed", { lease: name, reason: reason(error) });
+    }
+  };
+  const lose = (mine: NonNullable<typeof held>) => {
+    held = undefined;
+    moved("lost");
+    mine.lost.abort();
+    log.warn("lease lost", { lease: name, epoch: mine.epoch });
+    options.onLost?.();
+  };
+  const loop = (async () => {
+    while (!stopped.signal.aborted) {
+      let rest = ttlMs / 4;
+      try {
+        if (!held) rest = await take();
+        else {
+          // A renewal that hangs must not hide that the time is up.
+          await inTime(renew(held), held.until - performance.now());
+          if (held.until !== TAKEN && performance.now() >= held.until) await inTime(renew(held), ttlMs / 2);
+        }
+      } catch (error) {
+        log.warn("lease not reached", { lease: name, reason: reason(error) });
+      }
+      if (held && performance.now() >= held.until) {
+        const { work } = held;
+        lose(held);
+        await work;
+        continue;
+      }
+      await Promise.race([sleep(rest, stopped.signal), sleep(rest, wake.signal)]);
+      wake = new AbortController();
+    }
+    unsubscribe?.();
+    if (!held) return;
+    const { epoch, lost, work } = held;
+    held = undefined;
+    moved("given_back");
+    lost.abort();
+    await work;
+    await store.sql`
+      update lease set owner = null, expires = '-infinity'
+      where name = ${name} and epoch = ${epoch} and owner = ${owner}`.catch((error) =>
+      log.warn("lease not given back", { lease: name, reason: reason(error) })
+    );
+    bus?.publish(LEASES, { name });
+  })();
+  return {
+    epoch: () => held?.epoch,
+    stop: async () => {
+      stopped.abort();
+      await loop;
+    },
+  };
+}
+
+/**
+ * The row of a lease if `epoch` still holds it, locked so that the epoch cannot be raised before the transaction ends.
+ * Awaited as the first statement of a transaction, no row means: lost, write nothing. It may also stand inside a statement.
+ *
+ * ```ts
+ * await store.sql.begin(async (sql) => {
+ *   if ((await fence(sql, "follower", epoch)).length === 0) return;
+ *   …
+ * });
+ * ```
+ */
+export function fence(sql: Queries, name: string, epoch: number) {
+  return sql<{ held: number }[]>`
+    select 1 as held from lease where name = ${name} and epoch = ${epoch} for key share`;
+}

@@ -1,0 +1,60 @@
+/** Entities as their rows have them, several in one query. */
+import { batched } from "#src/runtime/turns/batch.ts";
+import type { Held } from "#src/runtime/turns/fold.ts";
+import { loaded as counted } from "#src/runtime/metrics.ts";
+import { hydrate } from "#src/runtime/turns/machine.ts";
+import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** An entity that is to be loaded. */
+export interface Wanted {
+  readonly kind: ActorKind;
+  readonly entity: EntityRef;
+  readonly partition: number;
+}
+
+/** An entity as it was loaded. */
+export interface Loaded {
+  readonly held: Held;
+  readonly paused: boolean;
+  /** Whether the input log holds events that it has not read. */
+  readonly unread: boolean;
+}
+
+interface Row {
+  version: bigint | null;
+  input_seq: bigint | null;
+  snapshot: string | null;
+  machine_version: number | null;
+  paused: boolean | null;
+  unread: boolean;
+}
+
+/** Loads entities. Rejects when the database does not answer; gives the `Error` when a snapshot cannot be read. */
+export function createLoader(store: Store): (wanted: Wanted) => Promise<Loaded | Error> {
+  return batched(async (wanted: readonly Wanted[]) => {
+    const rows = await store.sql<Row[]>`
+      select a.version, a.input_seq, a.snapshot::text as snapshot, a.machine_version, a.paused,
+        exists (select 1 from input_log i where i.partition = e.partition and i.kind = e.kind and i.id = e.id and not i.read)
+          as unread
+      from unnest(${wanted.map(({ entity }) => entity.kind)}::text[], ${wanted.map(({ entity }) => entity.id)}::text[],
+        ${wanted.map(({ partition }) => partition)}::int[]) with ordinality as e(kind, id, partition, place)
+      left join actor a on a.kind = e.kind and a.id = e.id
+      order by e.place`;
+    for (const { kind } of wanted) counted.of(kind.kind).inc();
+    return wanted.map(({ kind }, i) => loaded(kind, rows[i]!));
+  }, { most: 256, inFlight: 2 });
+}
+
+function loaded(kind: ActorKind, row: Row): Loaded | Error {
+  if (row.snapshot === null) {
+    return { held: { snapshot: undefined, version: 0, inputSeq: 0 }, paused: false, unread: row.unread };
+  }
+  try {
+    const snapshot = hydrate(kind, JSON.parse(row.snapshot), row.machine_version!);
+    const held = { snapshot, version: Number(row.version), inputSeq: Number(row.input_seq) };
+    return { held, paused: row.paused!, unread: row.unread };
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

@@ -1,0 +1,53 @@
+/** Rows of the kinds' own tables, as clauses of the statement of their turns: their columns have the types of the table. */
+import { toJson } from "#src/base/json.ts";
+import type { Clauses } from "#src/runtime/turns/sqlFragments.ts";
+import type { OwnRow } from "#src/runtime/turns/fold.ts";
+
+type Placed = readonly [place: number, row: OwnRow, turn: unknown];
+
+/** Adds one clause for each table and set of columns; the relation `w` names the turns that are written. */
+export function writeOwnRows(sql: Clauses, rows: readonly Placed[]): void {
+  const groups = new Map<string, Placed[]>();
+  for (const placed of rows) {
+    const { table, remove } = placed[1];
+    const group = `${table} ${remove} ${columnsOf(placed[1]).join("\0")}`;
+    const list = groups.get(group);
+    if (list) list.push(placed);
+    else groups.set(group, [placed]);
+  }
+  // In the order of their names, so that the text of the statement repeats.
+  [...groups.keys()].sort().forEach((name, i) => {
+    const group = groups.get(name)!;
+    const { table, key, remove } = group[0]![1];
+    const columns = columnsOf(group[0]![1]);
+    const bodies = sql.rows(
+      ["place", "int", group.map(([place]) => place)],
+      ["body", "text", group.map(([, row]) => toJson(row.values))],
+    );
+    const source = `${bodies} join w using (place)
+      cross join lateral jsonb_populate_record(null::${quote(table)}, x.body::jsonb) v`;
+    if (remove) {
+      const same = columns.map((column) => `t.${quote(column)} = v.${quote(column)}`);
+      return sql.write(`own_${i}`, `delete from ${quote(table)} t using ${source} where ${same.join(" and ")}`);
+    }
+    const others = columns.filter((column) => !key.includes(column));
+    const update = others.map((column) => `${quote(column)} = excluded.${quote(column)}`);
+    sql.write(
+      `own_${i}`,
+      `insert into ${quote(table)} (${columns.map(quote).join(", ")})
+        select ${columns.map((column) => `v.${quote(column)}`).join(", ")} from ${source}
+        on conflict (${key.map(quote).join(", ")}) do ${
+        update.length === 0 ? "nothing" : `update set ${update.join(", ")}`
+      }`,
+    );
+  });
+}
+
+function columnsOf({ values, key, remove }: OwnRow): string[] {
+  return remove ? [...key] : Object.keys(values).filter((name) => values[name] !== undefined).sort();
+}
+
+/** An SQL name, quoted. */
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,313 @@
+/**
+ * The one SQL statement that writes the turns of several entities, in this order: lock the partition rows at their epochs;
+ * leave alone every entity of which a command has a result already, or an effect or a reminder is used up already; of the
+ * rest write the snapshot at its version, unless the entity is paused; and with it, and only with it, everything else.
+ *
+ * Why in this order: without the row lock a write of a former owner was seen to commit after a takeover; with `on conflict do
+ * nothing` instead of the anti-join an effect was seen to be applied twice; and a statement whose connection was lost may still
+ * be running, which the wait at the actor's row and its version take care of.
+ */
+import { toJson } from "#src/base/json.ts";
+import type { TraceRef } from "#src/base/trace.ts";
+import { Clauses } from "#src/runtime/turns/sqlFragments.ts";
+import type { Folded } from "#src/runtime/turns/fold.ts";
+import { writeOwnRows } from "#src/runtime/turns/ownRows.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
+
+/** One entity's turn on its way into the database. */
+export interface TurnWrite {
+  readonly entity: EntityRef;
+  readonly partition: number;
+  readonly epoch: number;
+  /** Version before the turn. */
+  readonly was: number;
+  /** Position in the input log before the turn; an operator may have set it back (`deadLetters.ts`). */
+  readonly seen: number;
+  readonly machineVersion: number;
+  readonly at: number;
+  readonly folded: Folded;
+  /** The turn's span. */
+  readonly trace?: TraceRef | undefined;
+}
+
+/** What the statement answers in its only row. Places are those in the list of turns, from 1. */
+export interface Written {
+  readonly written: number[];
+  readonly owned: number[];
+  readonly known: { place: number; command: string; result: unknown }[] | null;
+  readonly gone: { place: number; effect: number | null; reminder: string | null; n: number | null }[] | null;
+}
+
+/** Something of a turn, with the place of its turn. */
+type Placed<T> = readonly [place: number, row: T, turn: TurnWrite];
+type Spread = <T>(pick: (folded: Folded) => Iterable<T>) => Placed<T>[];
+
+/** The statement for some turns: its text, which repeats for turns of the same make, and its parameters. */
+export function turnStatement(turns: readonly TurnWrite[]): { text: string; parameters: unknown[] } {
+  const sql = new Clauses(turns.length === 1);
+  const spread: Spread = <T>(pick: (folded: Folded) => Iterable<T>) => {
+    const placed: Placed<T>[] = [];
+    turns.forEach((turn, i) => {
+      for (const row of pick(turn.folded)) placed.push([i + 1, row, turn]);
+    });
+    return placed;
+  };
+  ownership(sql, turns);
+  const spared = [...knownCommands(sql, spread), ...usedUp(sql, spread)];
+  actors(sql, spared);
+  commands(sql, spread);
+  transitions(sql, spread);
+  effects(sql, spread);
+  reminders(sql, spread);
+  inputs(sql, spread);
+  deadLetters(sql, spread);
+  writeOwnRows(sql, spread((folded) => folded.rows));
+  const list = (name: string) =>
+    `${spared.includes(name) ? `(select json_agg(s) from ${name} s)` : "null::json"} as ${name}`;
+  const text = sql.select([
+    "(select coalesce(array_agg(place), '{}') from w) as written",
+    "(select coalesce(array_agg(id), '{}') from own) as owned",
+    list("known"),
+    list("gone"),
+  ]);
+  return { text, parameters: sql.parameters };
+}
+
+/** `e`: the turns. `own`: the partitions that are still at their epochs, and stay there until this statement has ended. */
+function ownership(sql: Clauses, turns: readonly TurnWrite[]): void {
+  const rows = sql.rows(
+    ["place", "int", turns.map((_, i) => i + 1)],
+    ["kind", "text", turns.map((turn) => turn.entity.kind)],
+    ["id", "text", turns.map((turn) => turn.entity.id)],
+    ["partition", "int", turns.map((turn) => turn.partition)],
+    ["epoch", "bigint", turns.map((turn) => turn.epoch)],
+    ["was", "bigint", turns.map((turn) => turn.was)],
+    ["seen", "bigint", turns.map((turn) => turn.seen)],
+    ["version", "bigint", turns.map((turn) => turn.folded.next.version)],
+    ["input_seq", "bigint", turns.map((turn) => turn.folded.next.inputSeq)],
+    ["snapshot", "text", turns.map((turn) => turn.folded.text ?? null)],
+    ["state", "text", turns.map((turn) => turn.folded.transitions.at(-1)?.to ?? null)],
+    ["machine_version", "int", turns.map((turn) => turn.machineVersion)],
+    ["light", "int", turns.map(({ folded }) => Number(isLight(folded)))],
+  );
+  sql.read("e", `select * from ${rows}`);
+  const epochs = [...new Map(turns.map((turn) => [`${turn.partition}:${turn.epoch}`, turn])).values()];
+  const held = sql.rows(
+    ["id", "int", epochs.map((turn) => turn.partition)],
+    ["epoch", "bigint", epochs.map((turn) => turn.epoch)],
+  );
+  sql.read(
+    "own",
+    `select p.id, p.epoch from partition p join ${held} on p.id = x.id and p.epoch = x.epoch for key share of p`,
+  );
+}
+
+/**
+ * Whether a turn leaves the actor's row alone: one that only refuses commands. What takes back a reminder or sets an event aside
+ * goes by the version all the same, for a turn that nobody knows the end of may set that reminder anew.
+ */
+function isLight({ text, inputs, fired, dead }: Folded): boolean {
+  return text === undefined && inputs.length + fired.length + dead.length === 0;
+}
+
+/** `c`: the commands. `known`: those that have a row already. */
+function knownCommands(sql: Clauses, spread: Spread): string[] {
+  const rows = spread((folded) => folded.results);
+  if (rows.length === 0) return [];
+  const asked = sql.rows(
+    ["place", "int", rows.map(([place]) => place)],
+    ["command", "text", rows.map(([, [id]]) => id)],
+    ["result", "text", rows.map(([, [, result]]) => (result === undefined ? null : toJson(result)))],
+  );
+  sql.read("c", `select x.place, e.kind, e.id, x.command, x.result from ${asked} join e using (place)`);
+  sql.read(
+    "known",
+    `select c.place, c.command, r.result from c
+      join command_result r on r.kind = c.kind and r.id = c.id and r.command = c.command`,
+  );
+  return ["known"];
+}
+
+/** `ended` and `fired`: the effects and reminders used up by the turns. `gone`: those that were used up before. */
+function usedUp(sql: Clauses, spread: Spread): string[] {
+  const ended = spread((folded) => folded.ended);
+  const fired = spread((folded) => folded.fired);
+  if (ended.length + fired.length === 0) return [];
+  const effects = sql.rows(["place", "int", ended.map(([place]) => place)], ["n", "bigint", ended.map(([, n]) => n)]);
+  sql.read("ended", `select x.place, e.kind, e.id, x.n from ${effects} join e using (place)`);
+  const reminders = sql.rows(
+    ["place", "int", fired.map(([place]) => place)],
+    ["name", "text", fired.map(([, { name }]) => name)],
+    ["n", "bigint", fired.map(([, { n }]) => n)],
+  );
+  sql.read("fired", `select x.place, e.kind, e.id, x.name, x.n from ${reminders} join e using (place)`);
+  sql.read(
+    "gone",
+    `select place, n as effect, null::text as reminder, null::bigint as n from ended where not exists
+        (select 1 from effect f where f.kind = ended.kind and f.id = ended.id and f.n = ended.n and not f.done)
+      union all select place, null, name, n from fired where not exists
+        (select 1 from reminder r where r.kind = fired.kind and r.id = fired.id and r.name = fired.name and r.n = fired.n)`,
+  );
+  return ["gone"];
+}
+
+/** `good`: the turns that may be written. `w`: those that are, by the version of the actor's row. */
+function actors(sql: Clauses, spared: readonly string[]): void {
+  const whole = spared.map((name) => `not exists (select 1 from ${name} s where s.place = e.place)`);
+  sql.read(
+    "good",
+    `select e.* from e join own on own.id = e.partition and own.epoch = e.epoch
+      ${whole.length === 0 ? "" : `where ${whole.join(" and ")}`}`,
+  );
+  sql.write(
+    "changed",
+    `update actor a set version = g.version, input_seq = g.input_seq, changed = now(),
+        snapshot = coalesce(g.snapshot::jsonb, a.snapshot), state = coalesce(g.state, a.state),
+        machine_version = case when g.snapshot is null then a.machine_version else g.machine_version end
+      from good g where g.was > 0 and g.light = 0 and a.kind = g.kind and a.id = g.id
+        and a.version = g.was and a.input_seq = g.seen and not a.paused
+      returning g.place`,
+  );
+  sql.write(
+    "created",
+    `insert into actor (kind, id, partition, version, input_seq, snapshot, state, machine_version)
+      select kind, id, partition, version, input_seq, snapshot::jsonb, state, machine_version from good where was = 0 and version > 0
+      on conflict do nothing returning kind, id`,
+  );
+  sql.read(
+    "w",
+    `select place, kind, id, partition from good where place in (select place from changed)
+      or (kind, id) in (select kind, id from created) or version = 0 or light = 1
+        and not exists (select 1 from actor a where a.kind = good.kind and a.id = good.id and a.paused)`,
+  );
+}
+
+function commands(sql: Clauses, spread: Spread): void {
+  if (spread((folded) => folded.results).length > 0) {
+    sql.write(
+      "results",
+      `insert into command_result (kind, id, command, result)
+        select c.kind, c.id, c.command, c.result::jsonb from c join w using (place)`,
+    );
+  }
+  const answers = spread((folded) => folded.answers);
+  if (answers.length === 0) return;
+  const rows = sql.rows(
+    ["place", "int", answers.map(([place]) => place)],
+    ["command", "text", answers.map(([, [id]]) => id)],
+    ["result", "text", answers.map(([, [, result]]) => toJson(result))],
+  );
+  sql.write(
+    "answers",
+    `update command_result r set result = x.result::jsonb from ${rows} join w using (place)
+      where r.kind = w.kind and r.id = w.id and r.command = x.command and r.result is null`,
+  );
+}
+
+function transitions(sql: Clauses, spread: Spread): void {
+  const events = spread((folded) => folded.transitions.map((event, i) => [event, folded.bodies[i]] as const));
+  if (events.length === 0) return;
+  const rows = sql.rows(
+    ["place", "int", events.map(([place]) => place)],
+    ["version", "bigint", events.map(([, [event]]) => event.version)],
+    ["from_state", "text", events.map(([, [event]]) => event.from)],
+    ["to_state", "text", events.map(([, [event]]) => event.to)],
+    ["type", "text", events.map(([, [event]]) => event.type)],
+    ["cause", "text", events.map(([, [event]]) => event.cause)],
+    ["body", "text", events.map(([, [, body]]) => body)],
+    ["at", "float8", events.map(([, [event]]) => event.at)],
+  );
+  sql.write(
+    "log",
+    `insert into outbox (kind, id, partition, version, from_state, to_state, type, cause, body, at)
+      select w.kind, w.id, w.partition, x.version, x.from_state, x.to_state, x.type, x.cause, x.body::jsonb,
+        to_timestamp(x.at / 1000.0) from ${rows} join w using (place)`,
+  );
+}
+
+function effects(sql: Clauses, spread: Spread): void {
+  const asked = spread((folded) => folded.effects);
+  if (asked.length > 0) {
+    const rows = sql.rows(
+      ["place", "int", asked.map(([place]) => place)],
+      ["n", "bigint", asked.map(([, { n }]) => n)],
+      ["name", "text", asked.map(([, { name }]) => name)],
+      ["input", "text", asked.map(([, { input }]) => toJson(input))],
+    );
+    sql.write(
+      "effects",
+      `insert into effect (kind, id, n, partition, name, input, next_attempt)
+        select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now()
+        from ${rows} join w using (place)`,
+    );
+  }
+  if (spread((folded) => folded.ended).length === 0) return;
+  sql.write(
+    "ends",
+    `update effect f set done = true, error = null from ended x join w using (place)
+      where f.kind = w.kind and f.id = w.id and f.n = x.n`,
+  );
+}
+
+function reminders(sql: Clauses, spread: Spread): void {
+  const all = spread((folded) => folded.reminders);
+  const set = all.flatMap(([place, [name, reminder]]) => reminder === undefined ? [] : [{ place, name, ...reminder }]);
+  if (set.length > 0) {
+    const rows = sql.rows(
+      ["place", "int", set.map(({ place }) => place)],
+      ["name", "text", set.map(({ name }) => name)],
+      ["n", "bigint", set.map(({ n }) => n)],
+      ["at", "float8", set.map(({ at }) => at)],
+      ["event", "text", set.map(({ event }) => toJson(event))],
+    );
+    sql.write(
+      "remind",
+      `insert into reminder as r (kind, id, name, n, partition, at, event)
+        select w.kind, w.id, x.name, x.n, w.partition, to_timestamp(x.at / 1000.0), x.event::jsonb
+        from ${rows} join w using (place)
+        on conflict (kind, id, name) do update set n = excluded.n, at = excluded.at, event = excluded.event`,
+    );
+  }
+  const forgotten = all.filter(([, [, reminder]]) => reminder === undefined);
+  if (forgotten.length === 0) return;
+  const rows = sql.rows(
+    ["place", "int", forgotten.map(([place]) => place)],
+    ["name", "text", forgotten.map(([, [name]]) => name)],
+  );
+  sql.write(
+    "forget",
+    `delete from reminder r using ${rows} join w using (place)
+      where r.kind = w.kind and r.id = w.id and r.name = x.name`,
+  );
+}
+
+function inputs(sql: Clauses, spread: Spread): void {
+  const read = spread((folded) => folded.inputs);
+  if (read.length === 0) return;
+  const rows = sql.rows(
+    ["place", "int", read.map(([place]) => place)],
+    ["seq", "bigint", read.map(([, { seq }]) => seq)],
+    ["outcome", "text", read.map(([, { outcome }]) => outcome)],
+  );
+  sql.write(
+    "inputs",
+    `update input_log i set read = true, outcome = x.outcome from ${rows} join w using (place) where i.seq = x.seq`,
+  );
+}
+
+function deadLetters(sql: Clauses, spread: Spread): void {
+  const dead = spread((folded) => folded.dead);
+  if (dead.length === 0) return;
+  const rows = sql.rows(
+    ["place", "int", dead.map(([place]) => place)],
+    ["source", "text", dead.map(([, { from }]) => from)],
+    ["cause", "text", dead.map(([, { cause }]) => cause)],
+    ["event", "text", dead.map(([, { event }]) => toJson(event))],
+    ["error", "text", dead.map(([, { error }]) => error.replaceAll("\0", ""))],
+  );
+  sql.write(
+    "dead",
+    `insert into dead_letter (kind, id, source, cause, event, error)
+      select w.kind, w.id, x.source, x.cause, x.event::json, x.error from ${rows} join w using (place)`,
+  );
+}

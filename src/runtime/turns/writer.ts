@@ -1,0 +1,114 @@
+/** Group commit: turns of different entities that are ready at the same moment share one statement. */
+import type { Json } from "#src/base/json.ts";
+import { reason } from "#src/base/log.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import { endSpan } from "#src/base/trace.ts";
+import { batched } from "#src/runtime/turns/batch.ts";
+import { statementSeconds, statementTurns } from "#src/runtime/metrics.ts";
+import { entityKey } from "#src/runtime/placement/partitions.ts";
+import { statementSpan } from "#src/runtime/spans.ts";
+import { turnStatement, type TurnWrite, type Written } from "#src/runtime/turns/statement.ts";
+import { isRetryable, type Store } from "#src/store/store.ts";
+
+/** What became of a turn. Unless it was `written`, nothing of it was. */
+export type Verdict =
+  | { readonly is: "written" }
+  /** Some of its items were used up before: their results (`undefined`: still open), and effects and reminders that are gone. */
+  | {
+    readonly is: "known";
+    readonly results: ReadonlyMap<string, Result<Json, Failure> | undefined>;
+    readonly effects: ReadonlySet<number>;
+    readonly reminders: ReadonlySet<number>;
+  }
+  /** The entity is at another version. */
+  | { readonly is: "stale" }
+  /** Another worker owns the partition. */
+  | { readonly is: "fenced" }
+  /** The database did not answer: the turn may have been written, or may yet be. */
+  | { readonly is: "unknown"; readonly reason: string }
+  /** The database refuses these rows. */
+  | { readonly is: "failed"; readonly reason: string };
+
+/**
+ * Writes turns, at most `most` a statement; a second statement beside one under way when it has enough to carry. An entity whose
+ * row somebody else holds is written apart from the others until it is let go.
+ */
+export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
+  const locked = new Set<string>();
+  const run = async (turns: readonly TurnWrite[]): Promise<Verdict[]> => {
+    const span = statementSpan(turns);
+    const begun = performance.now();
+    try {
+      const { text, parameters } = turnStatement(turns);
+      const [row] = await store.sql.unsafe<Written[]>(text, parameters as never[], { prepare: true });
+      statementSeconds.of().since(begun);
+      statementTurns.of().observe(turns.length);
+      endSpan(span);
+      if (locked.size > 0) { for (const { entity } of turns) locked.delete(entityKey(entity)); }
+      return turns.map((turn, i) => verdict(turn, i + 1, row!));
+    } catch (error) {
+      const code = String((error as { code?: unknown }).code ?? "");
+      endSpan(span, code || "failed");
+      if (code === LOCK_NOT_AVAILABLE) {
+        if (turns.length > 1) return await eachAlone(turns, reason(error));
+        if (locked.size < MOST_LOCKED) locked.add(entityKey(turns[0]!.entity));
+      }
+      if (isRetryable(error) || /^(0A|40|55|XX)...$/.test(code)) {
+        return turns.map(() => ({ is: "unknown", reason: reason(error) }));
+      }
+      if (turns.length > 1) {
+        // One of them spoils the statement for all: each for itself.
+        const verdicts: Verdict[] = [];
+        for (const turn of turns) verdicts.push(...await run([turn]));
+        return verdicts;
+      }
+      // A row of ours that is there already was written by a statement whose answer was lost.
+      if (OURS.has((error as { constraint_name?: string }).constraint_name ?? "")) return [{ is: "stale" }];
+      return [{ is: "failed", reason: reason(error) }];
+    }
+  };
+  /** Beside each other, so that those that nobody holds go out at once; not on and on where more is held than a row or two. */
+  const eachAlone = async (turns: readonly TurnWrite[], why: string): Promise<Verdict[]> => {
+    const verdicts: Verdict[] = turns.map(() => ({ is: "unknown", reason: why }));
+    let next = 0;
+    let held = 0;
+    const lane = async () => {
+      while (next < turns.length && held < LANES) {
+        const i = next++;
+        const [one] = await run([turns[i]!]);
+        verdicts[i] = one!;
+        if (one!.is === "unknown") held++;
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    return verdicts;
+  };
+  const together = batched(run, { most, inFlight: 2, worth: most / 4 });
+  const apart = batched(run, { most: 1, inFlight: 1 });
+  return (turn) => (locked.size > 0 && locked.has(entityKey(turn.entity)) ? apart : together)(turn);
+}
+
+/** PostgreSQL's code for a row that was not let go in time. */
+const LOCK_NOT_AVAILABLE = "55P03";
+/** So many turns of a group in which a row was held are written at a time. */
+const LANES = 3;
+/** Most entities that are written apart. */
+const MOST_LOCKED = 1_000;
+
+const OURS = new Set(["actor_pkey", "command_result_pkey", "effect_pkey", "outbox_pkey", "reminder_pkey"]);
+
+function verdict(turn: TurnWrite, place: number, row: Written): Verdict {
+  if (row.written.includes(place)) return { is: "written" };
+  if (!row.owned.includes(turn.partition)) return { is: "fenced" };
+  const known = (row.known ?? []).filter((one) => one.place === place);
+  const gone = (row.gone ?? []).filter((one) => one.place === place);
+  if (known.length + gone.length === 0) return { is: "stale" };
+  return {
+    is: "known",
+    results: new Map(
+      known.map(({ command, result }) => [command, (result ?? undefined) as Result<Json, Failure> | undefined]),
+    ),
+    effects: new Set(gone.flatMap(({ effect }) => effect ?? [])),
+    reminders: new Set(gone.flatMap(({ n }) => n ?? [])),
+  };
+}

@@ -1,0 +1,93 @@
+/** Collateral: what is forfeited when a script fails although its evaluation said otherwise. */
+import type { Utxo } from "#src/cardano/output.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
+import type { NewOutput } from "#src/cardano/transaction.ts";
+import { sumValues, type Value } from "#src/cardano/value.ts";
+import { neededLovelace, valueSize } from "#src/transaction/output.ts";
+
+/** Collateral of a transaction: `total` is at risk, the rest comes back. */
+export interface Collateral {
+  readonly inputs: readonly Utxo[];
+  /** Lovelace. */
+  readonly total: bigint;
+  readonly return?: NewOutput;
+}
+
+type CollateralParameters = Pick<
+  Parameters,
+  "collateralPercentage" | "maxCollateralInputs" | "utxoCostPerByte" | "maxValueSize"
+>;
+
+/** Lovelace that a fee needs as collateral. */
+export function neededCollateral(
+  { collateralPercentage }: Pick<Parameters, "collateralPercentage">,
+  fee: bigint,
+): bigint {
+  return (fee * BigInt(collateralPercentage) + 99n) / 100n;
+}
+
+/**
+ * Collateral for a fee, out of outputs of payment keys in the order in which they are liked; what exceeds the need returns to `address`. One
+ * output where one suffices, without assets where possible. Otherwise how much lovelace is missing.
+ */
+export function chooseCollateral(
+  parameters: CollateralParameters,
+  liked: readonly Utxo[],
+  address: string,
+  fee: bigint,
+): Collateral | { readonly missing: bigint } {
+  const needed = neededCollateral(parameters, fee);
+  const plain = liked.filter(({ output }) => output.value.assets.size === 0);
+  for (const candidates of [plain, liked]) {
+    for (const utxo of candidates) {
+      if (utxo.output.value.lovelace < needed) continue;
+      const alone = settle(parameters, [utxo], address, needed);
+      if (alone) return alone;
+    }
+    const largest = [...candidates].sort((a, b) => Number(b.output.value.lovelace - a.output.value.lovelace));
+    for (let count = 2; count <= Math.min(parameters.maxCollateralInputs, largest.length); count++) {
+      const several = settle(parameters, largest.slice(0, count), address, needed);
+      if (several) return several;
+    }
+  }
+  const most = sumValues(
+    [...liked].sort((a, b) => Number(b.output.value.lovelace - a.output.value.lovelace))
+      .slice(0, parameters.maxCollateralInputs).map(({ output }) => output.value),
+  );
+  const short = needed + (most.assets.size > 0 ? returned(parameters, address, most, 0n).least : 0n) - most.lovelace;
+  return { missing: short > 0n ? short : 1n };
+}
+
+/** The same collateral for a lower fee: more comes back, where something does. */
+export function lowered(
+  parameters: Pick<Parameters, "collateralPercentage">,
+  collateral: Collateral,
+  fee: bigint,
+): Collateral {
+  if (!collateral.return) return collateral;
+  const total = neededCollateral(parameters, fee);
+  const { address, value } = collateral.return;
+  const more = { ...value, lovelace: value.lovelace + collateral.total - total };
+  return { inputs: collateral.inputs, total, return: { address, value: more } };
+}
+
+function returned(parameters: CollateralParameters, address: string, value: Value, total: bigint) {
+  const output = { address, value: { ...value, lovelace: value.lovelace - total } };
+  return { output, least: neededLovelace(parameters, output) };
+}
+
+function settle(
+  parameters: CollateralParameters,
+  inputs: readonly Utxo[],
+  address: string,
+  needed: bigint,
+): Collateral | undefined {
+  const sum = sumValues(inputs.map(({ output }) => output.value));
+  if (sum.lovelace < needed) return undefined;
+  const { output, least } = returned(parameters, address, sum, needed);
+  if (output.value.lovelace >= least && valueSize(output.value) <= parameters.maxValueSize) {
+    return { inputs, total: needed, return: output };
+  }
+  // What is too little for an output of its own stays at risk; assets must not.
+  return sum.assets.size === 0 ? { inputs, total: sum.lovelace } : undefined;
+}

@@ -1,0 +1,70 @@
+/** The sweep over what is pending: everything is offered once, what another spends before that one; doubts are told. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { ok } from "#src/base/result.ts";
+import { chainMigrations } from "#src/chain/index/migrations.ts";
+import { fetchRows, reachOf } from "#src/chain/index/rows.ts";
+import { offerPending } from "#src/chain/pending/submissions.ts";
+import { transactionProjection } from "#src/chain/index/transactions.ts";
+import { migrate } from "#src/store/migrations.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { sharedInfra } from "../../../support/infra.ts";
+
+let infra: Awaited<ReturnType<typeof sharedInfra>>;
+let store: Store;
+beforeAll(async () => {
+  infra = await sharedInfra();
+  store = openStore(infra.databaseUrl);
+  await migrate(store, chainMigrations);
+});
+afterAll(async () => {
+  await store?.close();
+  await infra?.stop();
+});
+
+/** Hashes that sort against the order in which they spend each other: each the outputs of the one before it. */
+const COUNT = 450;
+const hash = (i: number) => (COUNT - i).toString(16).padStart(64, "0");
+
+it("offers a long chain of pending transactions in its order", async () => {
+  for (let i = 0; i < COUNT; i++) {
+    const inputs = i === 0 ? [`${"f".repeat(64)}#0`] : [`${hash(i - 1)}#0`];
+    await store.sql`insert into submission (hash, cbor, inputs, addresses)
+      values (${hash(i)}, decode(${hash(i)}, 'hex'), ${store.sql.array(inputs)}, '{}')`;
+    if (i !== 7) await store.sql`insert into submission_open (hash, open_until) values (${hash(i)}, 100)`;
+  }
+  // one lapsed before its last slot, and one whose last slot is past
+  await store.sql`insert into submission_status (hash, status, lapsed_until) values (${hash(7)}, 'expired', 100)`;
+  await store.sql`insert into submission (hash, cbor, inputs, addresses) values ('past', '\\x00', '{}', '{}')`;
+  await store.sql`insert into submission_status (hash, status, lapsed_until) values ('past', 'expired', -1)`;
+  const offered: string[] = [];
+  const refused = new Set([hash(20), hash(21)]);
+  const inMempool = new Set([hash(3)]);
+  const swept = await offerPending(store, {
+    inMempool: async (one) => ok(inMempool.has(one)),
+    submit: async (cbor) => {
+      const one = Array.from(cbor, (byte) => byte.toString(16).padStart(2, "0")).join("");
+      offered.push(one);
+      return ok(refused.has(one) ? { outcome: "refused", failures: [] } : { outcome: "accepted" });
+    },
+  }, new AbortController().signal);
+  expect(offered).toEqual(Array.from({ length: COUNT }, (_, i) => hash(i)).filter((one) => !inMempool.has(one)));
+  expect(swept.offered).toBe(COUNT);
+  expect(swept.doubted).toEqual([hash(7), hash(20), hash(21)]);
+});
+
+it("reads at a rollback what it brings back, and not all that is open", async () => {
+  const { sql } = store;
+  const expired = "a".repeat(64);
+  const open = "b".repeat(64);
+  for (const [one, until] of [[expired, 1_005], [open, 5_000]] as const) {
+    await sql`insert into submission_open (hash, open_until) values (${one}, ${until})`;
+  }
+  const lapsed = "c".repeat(64);
+  await sql`insert into submission_status (hash, status, lapsed_until) values (${lapsed}, 'expired', 1_002)`;
+  const queries = transactionProjection.undoKeys!(new Map(), { from: 1_010, to: 1_000 });
+  const rows = await fetchRows(sql, queries, reachOf([transactionProjection], "main"));
+  const hashes = (table: string) => (rows.get(table) ?? []).map(({ hash }) => hash);
+  expect([hashes("submission_open"), hashes("submission_status")]).toEqual([[expired], [lapsed]]);
+  const told = transactionProjection.undo({ slot: 1_000, hash: "" }, new Map(), rows);
+  expect(told.map(({ entity }) => entity.id).sort()).toEqual([expired, lapsed]);
+});

@@ -1,0 +1,196 @@
+/** Transitions through JetStream: kept once, first told in the order of each entity's versions, whatever dies meanwhile. */
+import { connect } from "nats";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sleep } from "#src/base/clock.ts";
+import { createLog } from "#src/base/log.ts";
+import { createPublisher } from "#src/runtime/events/publisher.ts";
+import { STREAM } from "#src/runtime/events/jetStream.ts";
+import { connectBus } from "#src/runtime/bus/bus.ts";
+import { type Ear, expectHeardAll, expectInOrder, hearCore, hearStream } from "../../../support/events.ts";
+import { sharedInfra } from "../../../support/infra.ts";
+import { load } from "../../../support/load.ts";
+import { hasNatsServer, type NatsServer, startNatsServer } from "../../../support/natsServer.ts";
+import { type Cluster, startCluster } from "../../../support/runtime.ts";
+import { until } from "../../../support/until.ts";
+
+let server: NatsServer;
+let cluster: Cluster;
+let stream: Ear;
+let core: Ear;
+let number = 0;
+
+describe.skipIf(!hasNatsServer())("with JetStream", () => {
+  beforeAll(async () => {
+    server = await startNatsServer();
+    const infra = await sharedInfra();
+    cluster = await startCluster({ ...infra, natsUrl: server.url, natsToken: undefined });
+    const steady = await cluster.start("steady");
+    await cluster.settled([steady]);
+    await until("the stream", async () => (await streamInfo()) !== undefined || !(await touch()));
+    stream = await hearStream(server.url);
+    core = await hearCore(server.url);
+  });
+  afterAll(async () => {
+    await stream?.stop();
+    await core?.stop();
+    await cluster?.stop();
+    await server?.stop();
+  });
+
+  const account = (id: string) => ({ kind: "account", id });
+  const touch = async () => (await cluster.ask.ask(account("touch"), { type: "ADD", amount: 1 })).ok && false;
+
+  async function streamInfo() {
+    const connection = await connect({ servers: server.url });
+    try {
+      return await (await connection.jetstreamManager()).streams.info(STREAM);
+    } catch {
+      return undefined;
+    } finally {
+      await connection.close();
+    }
+  }
+  const marked = () =>
+    until(
+      "all are marked as told",
+      async () => (await cluster.store.sql`select 1 from outbox where not published limit 1`).length === 0,
+      40_000,
+    );
+
+  test("the stream has file storage, a duplicate window and the age that is kept", async () => {
+    const info = await streamInfo();
+    expect(info!.config).toMatchObject({
+      subjects: ["arbor.event.>"],
+      storage: "file",
+      retention: "limits",
+      discard: "old",
+      max_age: 30 * 86_400 * 1e9,
+      duplicate_window: 120 * 1e9,
+    });
+  });
+
+  test("under load from two workers every transition is in it, once and in order", async () => {
+    const shaky = await cluster.start(`shaky${++number}`);
+    await load(cluster.ask, { prefix: "l", count: 4_000, clients: 32, entities: 50 });
+    const total = await expectHeardAll(cluster.store, stream);
+    await marked();
+    const info = await streamInfo();
+    expect(info!.state.messages).toBe(total);
+    expect(stream.again).toBe(0);
+    expectInOrder(core.first.filter((key) => key.startsWith("account/l")));
+    shaky.signal("SIGTERM");
+    await shaky.exited;
+  });
+
+  test("kill -9 between commit and publish: the next owner tells it, before anything later", async () => {
+    for (let i = 0; i < 3; i++) {
+      const shaky = await cluster.start(`shaky${++number}`);
+      await until("it serves its share", async () => (await shaky.state()).owned.length >= 8);
+      const entity = await cluster.ownedBy(shaky);
+      await cluster.ask.ask(entity, { type: "ADD", amount: 1 });
+      await shaky.arm({ at: "before-publish", cause: `mute${i}`, signal: "SIGKILL" });
+      await cluster.ask.ask(entity, { type: "ADD", amount: 1 }, { commandId: `mute${i}`, deadlineMs: 20_000 });
+      await shaky.exited;
+      await cluster.ask.ask(entity, { type: "ADD", amount: 1 }, { deadlineMs: 20_000 });
+    }
+    await expectHeardAll(cluster.store, stream);
+  });
+
+  test("the server is killed and comes back while workers write: nothing is missing, the order stands", async () => {
+    let over = false;
+    const writing = (async () => {
+      while (!over) await load(cluster.ask, { prefix: "r", count: 200, clients: 8, entities: 20 });
+    })();
+    const hears = async (what: string) => {
+      const before = stream.first.length;
+      await until(`${what} is heard`, async () => stream.first.length > before);
+    };
+    await hears("what is written");
+    await server.kill();
+    await sleep(1_000);
+    await server.start();
+    await hears("what was written meanwhile");
+    await server.end();
+    await sleep(300);
+    await server.start();
+    await hears("what was written during the second absence");
+    over = true;
+    await writing;
+    await expectHeardAll(cluster.store, stream, { ms: 60_000 });
+    await marked();
+    const info = await streamInfo();
+    const [row] = await cluster.store.sql<{ n: bigint }[]>`select count(*) as n from outbox`;
+    expect(info!.state.messages).toBe(Number(row!.n));
+  });
+
+  test("a stream that somebody deletes is made anew; transitions from then on are in it", async () => {
+    const connection = await connect({ servers: server.url });
+    await (await connection.jetstreamManager()).streams.delete(STREAM);
+    await connection.close();
+    for (let i = 0; i < 3; i++) await cluster.ask.ask(account("anew"), { type: "ADD", amount: 1 });
+    await marked();
+    await until("the new stream", async () => (await streamInfo())?.state.messages === 3);
+  });
+
+  test("settings that an operator changed stay, the limits follow the retention; what happens is said once", async () => {
+    const lines: string[] = [];
+    const log = createLog("info", {}, (line) => lines.push(JSON.parse(line).message));
+    const connection = await connect({ servers: server.url });
+    const manager = await connection.jetstreamManager();
+    await manager.streams.update(STREAM, { max_msgs: 50_000 } as never);
+    const bus = await connectBus({ url: server.url });
+    let version = 0;
+    const tell = (publisher: ReturnType<typeof createPublisher>) =>
+      publisher.push([{
+        entity: { kind: "other", id: "x" },
+        version: ++version,
+        from: "a",
+        to: "b",
+        type: "GO",
+        cause: "c",
+        at: Date.now(),
+      }]);
+    const publisher = createPublisher({ store: cluster.store, bus, log, owned: () => [], keptMs: 3_600_000 });
+    tell(publisher);
+    const { config } = await (async () => {
+      await until("the limits", async () => (await manager.streams.info(STREAM)).config.max_age === 3_600 * 1e9);
+      return await manager.streams.info(STREAM);
+    })();
+    expect(config.max_msgs).toBe(50_000);
+    await connection.close();
+    const heard: number[] = [];
+    const listener = await connectBus({ url: server.url });
+    listener.subscribe("arbor.event.other.>", (body) => {
+      const told = (body as { data: { version: number } }).data.version;
+      if (!heard.includes(told)) heard.push(told);
+    });
+    await listener.flush();
+    // Back without JetStream: held back for a while, then over core NATS.
+    await server.end();
+    await server.start(false);
+    tell(publisher);
+    tell(publisher);
+    await until("they go over core NATS", async () => heard.length === 2, 30_000);
+    await server.end();
+    await server.start();
+    await until("the stream again", async () => {
+      tell(publisher);
+      await sleep(500);
+      return lines.includes("events are kept in the stream again");
+    });
+    await until("all are heard", async () => heard.length === version - 1);
+    expect(heard).toEqual(Array.from({ length: version - 1 }, (_, i) => i + 2));
+    const published = /^events (not published yet|are published again)$/;
+    expect(lines.filter((line) => !published.test(line))).toEqual([
+      "the stream of events has new limits",
+      "events are not kept in a stream: they go over core NATS",
+      "events are kept in the stream again",
+    ]);
+    // Each trouble is said once, and its end.
+    const troubles = lines.filter((line) => published.test(line));
+    expect(troubles.length).toBeLessThanOrEqual(6);
+    expect(troubles.every((line, i) => line.endsWith(i % 2 === 0 ? "yet" : "again"))).toBe(true);
+    await publisher.stop(1_000);
+    await Promise.all([bus.close(), listener.close()]);
+  });
+});

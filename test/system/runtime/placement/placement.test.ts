@@ -1,0 +1,284 @@
+/** Who owns what: workers that join, leave, die, go deaf, and are given a partition. */
+import { afterEach, describe, expect, test } from "vitest";
+import { sleep } from "#src/base/clock.ts";
+import { askedAgain } from "#src/runtime/metrics.ts";
+import { movePartition } from "#src/runtime/placement/movePartition.ts";
+import { partitionOf } from "#src/runtime/placement/partitions.ts";
+import { PLACEMENT } from "#src/runtime/placement/failureDetector.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
+import { sharedInfra } from "../../../support/infra.ts";
+import { startProxy } from "../../../support/proxy.ts";
+import { readActor } from "../../../support/read.ts";
+import { type Cluster, type ClusterOptions, startCluster } from "../../../support/runtime.ts";
+import { until } from "../../../support/until.ts";
+
+/** Longer than any test takes: nobody gets a partition because a lease ran out. */
+const LONG_MS = 600_000;
+
+let cluster: Cluster;
+afterEach(() => cluster?.stop());
+
+async function start(options: ClusterOptions): Promise<void> {
+  cluster = await startCluster(await sharedInfra(), { plain: true, ...options });
+}
+
+/** Owner and epoch of each partition. */
+async function placement(): Promise<{ owner: string | null; epoch: number }[]> {
+  const rows = await cluster.store.sql<{ owner: string | null; epoch: bigint }[]>`
+    select owner, epoch from partition order by id`;
+  return rows.map(({ owner, epoch }) => ({ owner, epoch: Number(epoch) }));
+}
+
+/** The partitions that changed hands between two looks. */
+function moved(before: { epoch: number }[], after: { epoch: number }[]): number[] {
+  return after.flatMap(({ epoch }, id) => epoch === before[id]!.epoch ? [] : [id]);
+}
+
+const add = (entity: EntityRef, amount = 1) => cluster.ask.ask(entity, { type: "ADD", amount }, { deadlineMs: 20_000 });
+
+/** Asks a new entity every few milliseconds, each in turn, until the function that it gives is called; gives the longest wait. */
+function asking(prefix: string): () => Promise<{ asked: number; worstMs: number }> {
+  const refused: unknown[] = [];
+  let over = false;
+  let asked = 0;
+  let worstMs = 0;
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    while (!over) {
+      const began = performance.now();
+      const answer = await add({ kind: "account", id: `${prefix}${client}-${asked++ % 50}` });
+      worstMs = Math.max(worstMs, performance.now() - began);
+      if (!answer.ok) refused.push(answer.error);
+    }
+  });
+  return async () => {
+    over = true;
+    await Promise.all(clients);
+    expect(refused).toEqual([]);
+    return { asked, worstMs: Math.round(worstMs) };
+  };
+}
+
+describe("shares", () => {
+  test("whoever joins gets a share, whoever leaves gives it to the others, and nothing else moves", async () => {
+    await start({ partitions: 64, leaseMs: LONG_MS });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await cluster.settled([one, two]);
+    const stop = asking("join");
+    const before = await placement();
+    const three = await cluster.start("three");
+    await cluster.settled([one, two, three]);
+    const joined = await placement();
+    const came = moved(before, joined);
+    // 64 among three: one has 22, and keeps it.
+    expect(came).toHaveLength(21);
+    expect(came.every((id) => joined[id]!.owner === "three")).toBe(true);
+    console.log(`a join moved ${came.length} of 64 partitions; answers meanwhile:`, await stop());
+
+    const again = asking("leave");
+    three.signal("SIGTERM");
+    await three.exited;
+    await cluster.settled([one, two]);
+    const left = await placement();
+    expect(moved(joined, left)).toEqual(joined.flatMap(({ owner }, id) => owner === "three" ? [id] : []));
+    console.log("a SIGTERM; answers meanwhile:", await again());
+    expect(await cluster.store.sql`select 1 from worker where id = 'three'`).toHaveLength(0);
+  });
+
+  test("a worker that ends lets go of an effect that takes long, and the next owner runs it", async () => {
+    await start({ leaseMs: LONG_MS });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await cluster.settled([one, two]);
+    const entity = await cluster.ownedBy(two);
+    await add(entity, 10);
+    const paid = cluster.ask.ask(entity, { type: "PAY", amount: 4, slowly: true }, { deadlineMs: 30_000 });
+    await until("the effect runs", async () => (await two.state()).effects === 1);
+    const began = performance.now();
+    two.signal("SIGTERM");
+    await two.exited;
+    console.log(`ended after ${Math.round(performance.now() - began)} ms`);
+    // The first attempt of a slow payment never ends; the second one does.
+    expect(await paid).toMatchObject({ ok: true, value: { paid: expect.any(Number) } });
+    expect(await readActor(cluster.store, entity)).toMatchObject({ context: { balance: 6, payments: 1 } });
+  });
+});
+
+describe("suspects", () => {
+  test("partitions of a killed worker are taken before their leases end", async () => {
+    await start({ leaseMs: LONG_MS });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await cluster.settled([one, two]);
+    const entity = await cluster.ownedBy(two);
+    await add(entity);
+    two.signal("SIGKILL");
+    await two.exited;
+    const began = performance.now();
+    expect(await add(entity)).toEqual({ ok: true, value: { balance: 2, adds: 2 } });
+    console.log(`answered ${Math.round(performance.now() - began)} ms after the kill`);
+    await cluster.settled([one]);
+  });
+
+  test("a worker killed with the only question in hand is noticed before the question is given up", async () => {
+    await start({ leaseMs: LONG_MS, plain: false });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await cluster.settled([one, two]);
+    const entity = await cluster.ownedBy(two);
+    const givenUp = askedAgain.of("timeout").value;
+    await two.arm({ at: "after-commit", cause: "in-hand", signal: "SIGKILL" });
+    const answer = cluster.ask.ask(entity, { type: "ADD", amount: 1 }, { commandId: "in-hand", deadlineMs: 20_000 });
+    expect(await answer).toEqual({ ok: true, value: { balance: 1, adds: 1 } });
+    await two.exited;
+    expect(askedAgain.of("timeout").value).toBe(givenUp);
+    await cluster.settled([one]);
+  });
+
+  test("a worker that is there loses nothing by a mark, which lapses", async () => {
+    await start({ leaseMs: LONG_MS });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await cluster.settled([one, two]);
+    const before = await placement();
+    await cluster.store.sql`update worker set suspect = now() where id = 'two'`;
+    cluster.bus.publish(PLACEMENT, { suspect: "two" });
+    const marked = async () => (await cluster.store.sql`select 1 from worker where suspect is not null`).length > 0;
+    await until("the mark has lapsed", async () => !(await marked()));
+    await sleep(300);
+    expect(moved(before, await placement())).toEqual([]);
+    expect(await add(await cluster.ownedBy(two))).toMatchObject({ ok: true });
+  });
+
+  test("a worker that lost the bus and renews its leases is replaced, cannot write, and comes back with the bus", async () => {
+    const infra = await sharedInfra();
+    const { hostname, port } = new URL(infra.natsUrl.replace("nats:", "http:"));
+    const proxy = await startProxy({ host: hostname, port: Number(port) });
+    await start({ leaseMs: 4_000 });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two", `nats://127.0.0.1:${proxy.port}`);
+    await cluster.settled([one, two]);
+    const entity = await cluster.ownedBy(two);
+    await add(entity);
+    await proxy.cut();
+    expect(await add(entity)).toEqual({ ok: true, value: { balance: 2, adds: 2 } });
+    await until("the other serves everything", async () => (await one.state()).owned.length === 16);
+    const [row] = await cluster.store.sql<{ fresh: boolean }[]>`
+      select seen > now() - interval '3 seconds' as fresh from worker where id = 'two'`;
+    expect(row!.fresh).toBe(true);
+    // Deaf, it takes nothing back.
+    await sleep(1_500);
+    expect((await placement()).every(({ owner }) => owner === "one")).toBe(true);
+    await proxy.mend();
+    await cluster.settled([one, two]);
+    expect(await add(entity)).toEqual({ ok: true, value: { balance: 3, adds: 3 } });
+    await proxy.cut();
+    await infra.stop();
+  });
+});
+
+describe("a partition that is moved", () => {
+  test("stays where it was moved to while the shares allow it; another goes in its place", async () => {
+    await start({ leaseMs: 1_000 });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await cluster.settled([one, two]);
+    const entity = await cluster.ownedBy(one);
+    const id = partitionOf(entity, 16);
+    await add(entity);
+    const stop = asking("move");
+    expect(await movePartition(cluster, id, "two")).toEqual({ ok: true, value: { partition: id, owner: "two" } });
+    expect(await add(entity)).toMatchObject({ ok: true, value: { adds: 2 } });
+    await cluster.settled([one, two]);
+    console.log("a move; answers meanwhile:", await stop());
+    // Over several renewals, and over a join and a leave.
+    await sleep(1_200);
+    const three = await cluster.start("three");
+    await cluster.settled([one, two, three]);
+    three.signal("SIGTERM");
+    await three.exited;
+    await cluster.settled([one, two]);
+    expect((await placement())[id]!.owner).toBe("two");
+    // Without a worker named it goes to the only other one; with its owner named it stays.
+    expect(await movePartition(cluster, id)).toEqual({ ok: true, value: { partition: id, owner: "one" } });
+    expect(await movePartition(cluster, id, "one")).toEqual({ ok: true, value: { partition: id, owner: "one" } });
+    await cluster.settled([one, two]);
+    // When its worker goes, anyone may have it.
+    one.signal("SIGTERM");
+    await one.exited;
+    await cluster.settled([two]);
+    expect(await movePartition(cluster, id)).toMatchObject({ ok: false, error: { code: "no_other_worker" } });
+    expect(await movePartition(cluster, id, "one")).toMatchObject({ ok: false, error: { code: "worker_unknown" } });
+    expect(await movePartition(cluster, 16)).toMatchObject({ ok: false, error: { code: "partition_unknown" } });
+  });
+
+  test("all partitions moved to one worker do not stay there", async () => {
+    await start({ leaseMs: 1_000 });
+    const one = await cluster.start("one");
+    const two = await cluster.start("two");
+    await cluster.settled([one, two]);
+    for (let id = 0; id < 16; id++) expect(await movePartition(cluster, id, "two")).toMatchObject({ ok: true });
+    await cluster.settled([one, two]);
+    const before = await placement();
+    await sleep(1_200);
+    expect(moved(before, await placement())).toEqual([]);
+  });
+});
+
+describe("10,000 known entities", () => {
+  test("cost workers that start nothing but their rows", async () => {
+    await start({ partitions: 64, leaseMs: 2_000 });
+    const one = await cluster.start("one");
+    await add({ kind: "account", id: "known0" });
+    const known = Array.from({ length: 10_000 }, (_, i) => ({ kind: "account", id: `known${i}` }));
+    await cluster.store.sql`
+      insert into actor (kind, id, partition, version, input_seq, snapshot, state, machine_version)
+      select a.kind, x.id, x.partition, a.version, a.input_seq, a.snapshot, a.state, a.machine_version from actor a,
+        unnest(${known.map(({ id }) => id)}::text[], ${
+      known.map((one) => partitionOf(one, 64))
+    }::int[]) as x(id, partition)
+      where a.id = 'known0' and x.id <> a.id`;
+    one.signal("SIGTERM");
+    await one.exited;
+    // What the backends of workers read is counted when they end.
+    const read = async () => {
+      const [row] = await cluster.store.sql<{ scans: bigint; rows: bigint }[]>`
+        select seq_scan as scans, seq_tup_read + idx_tup_fetch as rows from pg_stat_user_tables where relname = 'actor'`;
+      return { scans: Number(row!.scans), rows: Number(row!.rows) };
+    };
+    const counted = async () => {
+      await until("the backends of workers have ended", async () =>
+        (await cluster.store.sql`
+          select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+            and application_name like '%two%'`).length === 0);
+      await cluster.store.sql`select pg_stat_clear_snapshot()`;
+      return await read();
+    };
+    await sleep(1_200);
+    const before = await counted();
+    const began = performance.now();
+    const two = await cluster.start("two");
+    await cluster.settled([two]);
+    const started = Math.round(performance.now() - began);
+    expect((await two.state()).resident).toBe(0);
+    const some = known.slice(0, 100);
+    const answers = await Promise.all(some.map((entity) => add(entity)));
+    expect(answers.every((answer) => answer.ok)).toBe(true);
+    expect((await two.state()).resident).toBe(100);
+    console.log(
+      `10,000 known: a worker serves after ${started} ms, 100 answered after ${
+        Math.round(performance.now() - began)
+      } ms`,
+    );
+    // Several sweeps later.
+    await sleep(1_500);
+    expect((await two.state()).resident).toBe(100);
+    two.signal("SIGTERM");
+    await two.exited;
+    const after = await counted();
+    console.log(`rows of actors read: ${after.rows - before.rows}, whole scans: ${after.scans - before.scans}`);
+    expect(after.scans - before.scans).toBe(0);
+    expect(after.rows - before.rows).toBeGreaterThan(0);
+    expect(after.rows - before.rows).toBeLessThan(1_000);
+  });
+});

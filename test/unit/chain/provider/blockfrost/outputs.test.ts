@@ -1,0 +1,231 @@
+/** Unspent outputs through a Blockfrost service: each against the output that stands in the block. */
+import { afterEach, describe, expect, it } from "vitest";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { silentLog } from "#src/base/log.ts";
+import { addressText, readAddressHex, scriptAddress } from "#src/cardano/address.ts";
+import { type Encodable, encode, Encoded, Indefinite, Tagged } from "#src/cardano/cbor.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import { compareRefs, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
+import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
+import { serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
+import { byronAddress } from "../../../../support/byron.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
+import { until } from "../../../../support/until.ts";
+import { coin, newRef, person } from "../../../../support/wallet.ts";
+
+const anna = person("anna");
+const bert = person("bert");
+const script = scriptAddress(0, "ab".repeat(28)).hex;
+const byron = byronAddress({ root: new Uint8Array(28).fill(7) });
+const asset = "cd".repeat(28);
+
+let served: Served | undefined;
+let port: BlockfrostPort | undefined;
+
+afterEach(async () => {
+  port?.close();
+  expect(served?.problems ?? []).toEqual([]);
+  await served?.close();
+  [served, port] = [undefined, undefined];
+});
+
+async function serve(chain: MemoryChain, genesis: readonly Utxo[] = []): Promise<BlockfrostPort> {
+  served = await serveBlockfrost(memoryPort(chain, { random: () => 0.5 }), { genesis });
+  port = blockfrostPort({
+    url: served.url,
+    magic: 42,
+    log: silentLog,
+    rate: { perSecond: 5_000, burst: 5_000 },
+    firstWait: 1,
+    attempts: 20,
+  });
+  await until("the service", async () => served!.reached(chain.tip.hash));
+  return port;
+}
+
+/** A transaction of some outputs, in CBOR. */
+function making(
+  outputs: readonly Encodable[],
+  { inputs = [newRef()], more = [], valid = true }: {
+    inputs?: readonly OutRef[];
+    more?: readonly [number, Encodable][];
+    valid?: boolean;
+  } = {},
+): { cbor: Uint8Array; hash: string } {
+  const refs = (some: readonly OutRef[]) => some.map(({ txHash, index }) => [fromHex(txHash), index]);
+  const body = encode(
+    new Map<number, Encodable>([[0, new Tagged(258, refs(inputs))], [1, outputs], [2, 200_000], ...more]),
+  );
+  return { cbor: encode([new Encoded(body), new Map(), valid, null]), hash: hash256(body) };
+}
+
+const at = (address: string, lovelace: number | bigint, ...more: [number, Encodable][]) =>
+  new Map<number, Encodable>([[0, fromHex(address)], [1, lovelace], ...more]);
+
+/** What an output is, whatever its bytes. */
+function plain({ ref, output }: Utxo) {
+  const { address, value, datum, datumHash, script } = output;
+  return {
+    ref: refKey(ref),
+    address,
+    lovelace: value.lovelace,
+    assets: new Map([...value.assets].sort()),
+    ...{ datum: datum && toHex(datum), datumHash, script: script && toHex(script) },
+  };
+}
+
+const sorted = (utxos: Iterable<Utxo>) => [...utxos].sort((a, b) => compareRefs(a.ref, b.ref)).map(plain);
+
+async function expectTruth(chain: MemoryChain, addresses: readonly string[]): Promise<void> {
+  const told = await port!.utxosByAddress(addresses);
+  if (!told.ok) throw new Error(told.error.message);
+  const truth = [...chain.utxos().values()].filter(({ output }) => addresses.includes(output.address));
+  expect(sorted(told.value.value)).toEqual(sorted(truth));
+  const { slot, hash } = chain.tip;
+  expect(told.value.point).toEqual({ slot, hash });
+}
+
+describe("outputs by address", () => {
+  it("are none at an address that nobody has used", async () => {
+    const chain = new MemoryChain();
+    chain.add();
+    await serve(chain);
+    await expectTruth(chain, [anna.enterprise]);
+  });
+
+  it("are the ones in the blocks, whatever they hold", async () => {
+    const chain = new MemoryChain();
+    const datum = encode(new Tagged(121, new Indefinite([1, new Uint8Array(3), 2n ** 70n])));
+    const inline = [1, new Tagged(24, datum)];
+    const native = encode([0, [0, fromHex(anna.key)]]);
+    const plutus = encode([3, fromHex("4e4d01000033222220051200120011")]);
+    const assets = [
+      9_000_000,
+      new Map([[
+        fromHex(asset),
+        new Map<Encodable, Encodable>([[new Uint8Array(0), 2n ** 63n - 1n], [fromHex("00ff"), 1]]),
+      ]]),
+    ];
+    chain.add(
+      making([
+        at(anna.enterprise, 3_000_000),
+        at(anna.base, 2n ** 55n),
+        [fromHex(anna.enterprise), 1_000_000],
+        [fromHex(script), 1_000_000, fromHex("ee".repeat(32))],
+        at(script, 2_000_000, [2, inline]),
+        at(script, 2_000_000, [2, [0, fromHex("dd".repeat(32))]]),
+        at(anna.enterprise, 4_000_000, [3, new Tagged(24, native)]),
+        at(script, 4_000_000, [2, inline], [3, new Tagged(24, plutus)]),
+        new Map<number, Encodable>([[0, fromHex(bert.base)], [1, assets]]),
+        at(byron, 7_000_000),
+      ]).cbor,
+    );
+    await serve(chain);
+    await expectTruth(chain, [anna.enterprise, anna.base, bert.base, script, byron]);
+  });
+
+  it("come in pages", async () => {
+    const chain = new MemoryChain();
+    for (let i = 0; i < 5; i++) {
+      chain.add(making(Array.from({ length: 50 }, (_, n) => at(anna.base, 1_000_000 + n))).cbor);
+    }
+    await serve(chain);
+    await expectTruth(chain, [anna.base]);
+    expect(served!.requests.filter((path) => path.includes("/utxos"))).toHaveLength(3);
+  });
+
+  it("are also those that no transaction made", async () => {
+    const chain = new MemoryChain();
+    chain.add();
+    const first = coin(anna.enterprise, 45_000_000n);
+    await serve(chain, [first, coin(byron, 5n)]);
+    for (const [address, lovelace] of [[anna.enterprise, 45_000_000n], [byron, 5n]] as const) {
+      const told = await port!.utxosByAddress([address]);
+      expect(told.ok && told.value.value.map(({ output }) => output.value.lovelace)).toEqual([lovelace]);
+    }
+  });
+
+  it("are asked for again when a block comes meanwhile, and hold at that block", async () => {
+    const chain = new MemoryChain();
+    const made = making([at(anna.enterprise, 3_000_000)]);
+    chain.add(made.cbor);
+    await serve(chain);
+    served!.fault = (path, times) => {
+      // the look at the newest block that comes after the outputs
+      if (!path.endsWith("/blocks/latest") || times < 2) return undefined;
+      if (times === 2) {
+        chain.add(making([at(anna.enterprise, 2_000_000)], { inputs: [{ txHash: made.hash, index: 0 }] }).cbor);
+      }
+      return served!.reached(chain.tip.hash) ? undefined : { status: 503, body: "{}" };
+    };
+    await expectTruth(chain, [anna.enterprise]);
+    expect(chain.blocks).toHaveLength(2);
+  });
+
+  it("are refused where they stand elsewhere", async () => {
+    const chain = new MemoryChain();
+    chain.add(making([at(bert.base, 3_000_000)]).cbor);
+    await serve(chain);
+    const elsewhere = readAddressHex(anna.base);
+    const told = {
+      ...{ address: elsewhere.ok && addressText(elsewhere.value), tx_hash: "00".repeat(32), output_index: 0 },
+      amount: [{ unit: "lovelace", quantity: "5" }],
+    };
+    served!.fault = (path) => path.includes("/utxos") ? { body: JSON.stringify([told]) } : undefined;
+    expect(await port!.utxosByAddress([bert.base])).toMatchObject({
+      ok: false,
+      error: { code: "network_unreachable", message: expect.stringContaining("that is elsewhere") },
+    });
+  });
+});
+
+describe("outputs by reference", () => {
+  it("are the unspent ones alone", async () => {
+    const chain = new MemoryChain();
+    const first = making([
+      at(anna.enterprise, 3_000_000),
+      at(byron, 1_000_000),
+      at(script, 5_000_000, [2, [0, fromHex("dd".repeat(32))]]),
+    ]);
+    chain.add(first.cbor);
+    chain.add(making([at(bert.base, 2_000_000)], { inputs: [{ txHash: first.hash, index: 0 }] }).cbor);
+    await serve(chain);
+    const refs = [0, 1, 2, 3].map((index) => ({ txHash: first.hash, index }));
+    const told = await port!.utxosByRef([...refs, ...refs, newRef()]);
+    if (!told.ok) throw new Error(told.error.message);
+    const truth = [...chain.utxos().values()].filter(({ ref }) => ref.txHash === first.hash);
+    expect(sorted(told.value.value)).toEqual(sorted(truth));
+    expect(told.value.value).toHaveLength(2);
+  });
+
+  it("are found at their address where the service does not tell who spent them", async () => {
+    const chain = new MemoryChain();
+    const first = making([at(anna.enterprise, 3_000_000), at(anna.enterprise, 4_000_000)]);
+    chain.add(first.cbor);
+    chain.add(making([at(bert.base, 2_000_000)], { inputs: [{ txHash: first.hash, index: 0 }] }).cbor);
+    await serve(chain);
+    const whole = await (await fetch(`${served!.url}/txs/${first.hash}/utxos`)).json();
+    const outputs = whole.outputs.map(({ consumed_by_tx: _, ...told }: Record<string, unknown>) => told);
+    served!.fault = (path) => path.includes("/txs/") ? { body: JSON.stringify({ ...whole, outputs }) } : undefined;
+    const told = await port!.utxosByRef([0, 1].map((index) => ({ txHash: first.hash, index })));
+    expect(told.ok && told.value.value.map(({ ref }) => ref.index)).toEqual([1]);
+  });
+
+  it("are not the return of collateral, unless phase 2 failed", async () => {
+    const chain = new MemoryChain();
+    const back: [number, Encodable][] = [[13, new Tagged(258, [[fromHex(newRef().txHash), 0]])], [
+      16,
+      at(anna.base, 9_000_000),
+    ]];
+    const good = making([at(anna.enterprise, 3_000_000)], { more: back });
+    const bad = making([at(anna.enterprise, 3_000_000)], { more: back, valid: false });
+    chain.add(good.cbor, bad.cbor);
+    await serve(chain);
+    const told = await port!.utxosByRef(
+      [good, bad].flatMap(({ hash }) => [0, 1].map((index) => ({ txHash: hash, index }))),
+    );
+    if (!told.ok) throw new Error(told.error.message);
+    expect(told.value.value.map(({ ref }) => refKey(ref)).sort()).toEqual([`${bad.hash}#1`, `${good.hash}#0`].sort());
+    expect(sorted(told.value.value)).toEqual(sorted(chain.utxos().values()));
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { setup } from "xstate";
+import { allowedIn, graphOf } from "#src/runtime/operations/graph.ts";
+import { stateName } from "#src/runtime/turns/machine.ts";
+import { Recent } from "#src/runtime/operations/rate.ts";
+import { tokenMachine } from "#machines/token.ts";
+import { transactionMachine } from "#machines/transaction.ts";
+
+const nested = setup({ guards: { ready: () => true } }).createMachine({
+  initial: "live",
+  on: { RESET: ".live" },
+  states: {
+    live: {
+      initial: "syncing",
+      on: { STOP: "gone" },
+      states: {
+        syncing: { on: { CAUGHT_UP: { guard: "ready", target: "synced" }, TICK: {} } },
+        synced: { always: { guard: () => false, target: "syncing" } },
+      },
+    },
+    gone: { type: "final" },
+  },
+});
+const parallel = setup({}).createMachine({
+  type: "parallel",
+  states: {
+    a: { initial: "x", states: { x: { on: { GO: "y" } }, y: {} } },
+    b: { initial: "x", states: { x: {}, y: { on: { BACK: "x" } } } },
+  },
+});
+
+describe("the graph of a machine", () => {
+  it("names nested states as actors show them", () => {
+    const { initial, nodes, edges } = graphOf(nested);
+    expect(initial).toBe("live");
+    expect(nodes).toEqual([
+      { id: "live", parent: null, label: "live", type: "compound", initial: true },
+      { id: "live.syncing", parent: "live", label: "syncing", type: "atomic", initial: true },
+      { id: "live.synced", parent: "live", label: "synced", type: "atomic", initial: false },
+      { id: "gone", parent: null, label: "gone", type: "final", initial: false },
+    ]);
+    expect(edges).toEqual([
+      { from: "*", to: "live", event: "RESET", guard: null },
+      { from: "live", to: "gone", event: "STOP", guard: null },
+      { from: "live.syncing", to: "live.synced", event: "CAUGHT_UP", guard: "ready" },
+      { from: "live.syncing", to: "live.syncing", event: "TICK", guard: null },
+      { from: "live.synced", to: "live.syncing", event: "", guard: "(condition)" },
+    ]);
+    expect(nodes.map(({ id }) => id)).toContain(stateName({ live: "syncing" }));
+  });
+
+  it("begins in every part of a parallel machine", () => {
+    const { initial, nodes } = graphOf(parallel);
+    expect(initial).toBe("*");
+    expect(nodes.filter((node) => node.initial).map(({ id }) => id)).toEqual(["a", "a.x", "b", "b.x"]);
+  });
+
+  it("has one state where the machine has none", () => {
+    expect(graphOf(setup({}).createMachine({ id: "one", on: { GO: {} } }))).toEqual({
+      initial: "{}",
+      nodes: [{ id: "{}", parent: null, label: "one", type: "atomic", initial: true }],
+      edges: [{ from: "*", to: "*", event: "GO", guard: null }],
+    });
+  });
+
+  it.each([["token", tokenMachine], ["transaction", transactionMachine]] as const)(
+    "of a %s joins states that are there",
+    (_, machine) => {
+      const { initial, nodes, edges } = graphOf(machine);
+      const ids = new Set(["*", ...nodes.map(({ id }) => id)]);
+      expect(ids.has(initial)).toBe(true);
+      expect(ids.size).toBe(nodes.length + 1);
+      expect(edges.length).toBeGreaterThan(nodes.length);
+      for (const { from, to } of edges) expect([...ids]).toEqual(expect.arrayContaining([from, to]));
+    },
+  );
+});
+
+describe("the events that a state allows", () => {
+  it("are its own, those around it and those of the machine", () => {
+    expect(allowedIn(nested, { live: "syncing" })).toEqual(["CAUGHT_UP", "RESET", "STOP", "TICK"]);
+    expect(allowedIn(nested, { live: "synced" })).toEqual(["RESET", "STOP"]);
+    expect(allowedIn(parallel, { a: "x", b: "y" })).toEqual(["BACK", "GO"]);
+    expect(allowedIn(parallel, { a: "y", b: "x" })).toEqual([]);
+    expect(allowedIn(nested, "nowhere")).toEqual(["RESET"]);
+  });
+});
+
+describe("how often something happened lately", () => {
+  it("counts the last minute, and less when it is younger", () => {
+    let now = 5_000;
+    const recent = new Recent(() => now);
+    expect(recent.perSecond()).toBe(0);
+    recent.add(10);
+    now += 2_000;
+    expect(recent.perSecond()).toBe(5);
+    for (let second = 0; second < 120; second++) {
+      now += 1_000;
+      recent.add(3);
+    }
+    expect(recent.perSecond()).toBeCloseTo(3, 0);
+    now += 30_000;
+    expect(recent.perSecond()).toBeCloseTo(1.5, 0);
+    now += 60_000;
+    expect(recent.perSecond()).toBe(0);
+    now += 3_600_000;
+    recent.add(6);
+    expect(recent.perSecond()).toBeCloseTo(6 / 59, 3);
+  });
+});

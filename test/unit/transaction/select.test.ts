@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fromHex } from "#src/base/bytes.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { addAssets, lovelace, sumValues, type Value } from "#src/cardano/value.ts";
+import { type Candidate, inOrder, select } from "#src/transaction/select.ts";
+import { assetId, coin, person, utxo } from "../../support/wallet.ts";
+
+const alice = person("alice");
+const coins = (...amounts: bigint[]) => amounts.map((amount) => coin(alice.enterprise, amount));
+const offer = (utxos: readonly Utxo[], preference = 0): Candidate[] => utxos.map((one) => ({ utxo: one, preference }));
+
+function chosen(available: readonly Candidate[], need: Value, most = 100): readonly Utxo[] | string {
+  const selection = select(inOrder(available), need, most);
+  return selection.type === "chosen" ? selection.utxos : selection.type;
+}
+
+describe("select", () => {
+  test("the largest alone where it suffices, else as few as needed", () => {
+    const [a, b, c] = coins(1n, 5n, 3n);
+    expect(chosen(offer([a!, b!, c!]), lovelace(4n))).toEqual([b]);
+    expect(chosen(offer([a!, b!, c!]), lovelace(6n))).toEqual([b, c]);
+    expect(chosen(offer([a!, b!, c!]), lovelace(9n))).toEqual([b, c, a]);
+    expect(chosen(offer([a!, b!, c!]), lovelace(0n))).toEqual([]);
+    expect(chosen(offer([a!, b!, c!]), lovelace(-7n))).toEqual([]);
+  });
+
+  test("what is preferred goes first, whatever its size, and stays away where one large one is needed anyway", () => {
+    const [small, large] = coins(4n, 100n);
+    const available = [...offer([large!], 1), ...offer([small!])];
+    expect(chosen(available, lovelace(4n))).toEqual([small]);
+    expect(chosen(available, lovelace(5n))).toEqual([large]);
+    expect(chosen(available, lovelace(101n))).toEqual([small, large]);
+  });
+
+  test("outputs with assets only where lovelace alone does not do", () => {
+    const rich = coin(alice.enterprise, 100n, new Map([[assetId(1, 1), 3n]]));
+    const [plain] = coins(10n);
+    expect(chosen(offer([rich, plain!]), lovelace(10n))).toEqual([plain]);
+    expect(chosen(offer([rich, plain!]), lovelace(11n))).toEqual([rich]);
+    expect(chosen(offer([rich, plain!]), { lovelace: 105n, assets: new Map([[assetId(1, 1), 1n]]) })).toEqual([
+      rich,
+      plain,
+    ]);
+  });
+
+  test("an output with a reference script is never spent", () => {
+    const script = utxo({ address: alice.enterprise, value: lovelace(100n), script: fromHex("820342abcd") });
+    expect(chosen(offer([script]), lovelace(1n))).toBe("missing");
+  });
+
+  test("what is missing is named", () => {
+    const need = { lovelace: 12n, assets: new Map([[assetId(1, 1), 5n], [assetId(1, 2), 1n]]) };
+    const held = [coin(alice.enterprise, 4n, new Map([[assetId(1, 1), 2n], [assetId(1, 2), 9n]])), ...coins(3n)];
+    expect(select(inOrder(offer(held)), need, 100)).toEqual({
+      type: "missing",
+      missing: { lovelace: 5n, assets: new Map([[assetId(1, 1), 3n]]) },
+    });
+  });
+
+  test("more inputs than allowed are taken from the largest, or refused", () => {
+    const dust = coins(...Array<bigint>(50).fill(1n));
+    const large = coins(30n, 20n);
+    const available = [...offer(dust), ...offer(large, 3)];
+    expect(chosen(available, lovelace(50n), 100)).toHaveLength(50);
+    expect(chosen(available, lovelace(50n), 10)).toEqual(large);
+    expect(chosen(available, lovelace(55n), 6)).toBe("crowded");
+  });
+
+  test("what is chosen covers the need, and nothing of it is needless", () => {
+    const assets = fc.dictionary(fc.constantFrom(assetId(1, 1), assetId(1, 2), assetId(2, 1)), fc.bigInt(1n, 9n), {
+      maxKeys: 3,
+    })
+      .map((entries) => new Map(Object.entries(entries)));
+    const value = fc.record({ lovelace: fc.bigInt(0n, 50n), assets });
+    const candidate = fc.record({ value, preference: fc.nat(2) });
+    fc.assert(fc.property(fc.array(candidate, { maxLength: 40 }), value, (offered, need) => {
+      const candidates = offered.map(({ value, preference }) => ({
+        utxo: coin(alice.base, value.lovelace, value.assets),
+        preference,
+      }));
+      const selection = select(inOrder(candidates), need, 1000);
+      const covers = (utxos: readonly Utxo[]) => {
+        const sum = sumValues(utxos.map(({ output }) => output.value));
+        const left = addAssets(sum.assets, need.assets, -1n);
+        return sum.lovelace >= need.lovelace && [...left.values()].every((quantity) => quantity > 0n);
+      };
+      if (selection.type !== "chosen") {
+        expect(covers(candidates.map(({ utxo }) => utxo))).toBe(false);
+        return;
+      }
+      expect(covers(selection.utxos)).toBe(true);
+      expect(new Set(selection.utxos).size).toBe(selection.utxos.length);
+      for (const one of selection.utxos) expect(covers(selection.utxos.filter((other) => other !== one))).toBe(false);
+    }));
+  });
+
+  test("thousands of outputs take milliseconds", () => {
+    const many = offer(coins(...Array.from({ length: 5000 }, (_, i) => 1_000_000n + BigInt((i * 7919) % 5000))));
+    inOrder(many);
+    const begin = performance.now();
+    const selection = select(inOrder(many), lovelace(300_000_000n), 1000);
+    const took = performance.now() - begin;
+    expect(selection.type === "chosen" && selection.utxos.length).toBe(299);
+    expect(took).toBeLessThan(200);
+  });
+});

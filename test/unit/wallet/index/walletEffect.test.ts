@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { fromHex } from "#src/base/bytes.ts";
+import { created } from "#src/cardano/block.ts";
+import { type Output, refKey } from "#src/cardano/output.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { spread } from "#src/wallet/index/statistics.ts";
+import { addressesIn, type OwnSide, stakesIn, weigh } from "#src/wallet/index/walletEffect.ts";
+import { type Parts, transactionOf } from "../../../support/wallet_index_model.ts";
+
+const mine = `60${"11".repeat(28)}`;
+const foreign = `60${"22".repeat(28)}`;
+const hash = "33".repeat(28);
+const ref = { txHash: "44".repeat(32), index: 0 };
+const other = { txHash: "55".repeat(32), index: 1 };
+const out = (address: string, amount: bigint) => ({ address, value: lovelace(amount) });
+const output = (address: string, amount: bigint): Output => ({ ...out(address, amount), raw: new Uint8Array() });
+const DEPOSIT = 2_000_000n;
+
+function weighed(parts: Partial<Parts>, inputs: [typeof ref, bigint][] = []) {
+  const transaction = scanTransaction(transactionOf({ inputs: [ref], outputs: [], fee: 170_000n, ...parts }));
+  const own: OwnSide = {
+    inputs: new Map(inputs.map(([one, amount]) => [refKey(one), output(mine, amount)])),
+    outputs: new Map(
+      created(transaction).filter((one) => one.output.address === mine).map((one) => [one.ref.index, one.output]),
+    ),
+    stake: `key-${hash}`,
+  };
+  return { transaction, own, weight: weigh(transaction, own, DEPOSIT) };
+}
+
+describe("weighing a transaction", () => {
+  it("takes what comes less what goes", () => {
+    expect(weighed({ outputs: [out(mine, 5n), out(foreign, 7n)] }).weight).toEqual({
+      net: 5n,
+      fee: 170_000n,
+      depositTaken: 0n,
+      depositReturned: 0n,
+      withdrawal: undefined,
+    });
+    expect(weighed({ outputs: [out(mine, 5n)] }, [[ref, 9n]]).weight.net).toBe(-4n);
+  });
+
+  it("counts own withdrawals as spent, and tells the greatest of all", () => {
+    const withdrawals = new Map([[`e0${hash}`, 10n], [`f0${hash}`, 30n]]);
+    const { weight, transaction } = weighed({ outputs: [out(mine, 15n)], withdrawals }, [[ref, 9n]]);
+    expect(weight).toMatchObject({ net: -4n, withdrawal: 30n });
+    expect(stakesIn(transaction)).toEqual([`key-${hash}`, `script-${hash}`]);
+  });
+
+  it("counts the deposits of its own account, and of others where it pays", () => {
+    const own = [0, fromHex(hash)];
+    const theirs = [1, fromHex(hash)];
+    const certificates = [[0, own], [7, theirs, 3n], [8, own, 5n], [1, theirs]];
+    expect(weighed({ certificates }).weight).toMatchObject({ depositTaken: DEPOSIT, depositReturned: 5n });
+    expect(weighed({ certificates }, [[ref, 9n]]).weight).toMatchObject({
+      depositTaken: DEPOSIT + 3n,
+      depositReturned: DEPOSIT + 5n,
+    });
+    const drep = [[16, theirs, 500n, null], [17, theirs, 400n]];
+    expect(weighed({ certificates: drep }).weight).toMatchObject({ depositTaken: 0n, depositReturned: 0n });
+    expect(weighed({ certificates: drep }, [[ref, 9n]]).weight).toMatchObject({
+      depositTaken: 500n,
+      depositReturned: 400n,
+    });
+  });
+
+  it("counts nothing but collateral where phase 2 failed", () => {
+    const parts = {
+      outputs: [out(mine, 5n)],
+      collateral: [other],
+      collateralReturn: out(mine, 60n),
+      withdrawals: new Map([[`e0${hash}`, 10n]]),
+      certificates: [[0, [0, fromHex(hash)]]],
+      valid: false,
+    };
+    const { weight, transaction, own } = weighed(parts, [[other, 100n]]);
+    // the fee follows from what is known of the collateral
+    expect(weight).toEqual({ net: -40n, fee: 40n, depositTaken: 0n, depositReturned: 0n, withdrawal: undefined });
+    expect(stakesIn(transaction)).toEqual([]);
+    expect(addressesIn(transaction, own)).toEqual([mine]);
+    expect(weighed(parts).weight.fee).toBeUndefined();
+    expect(weighed({ ...parts, totalCollateral: 41n }).weight.fee).toBe(41n);
+  });
+});
+
+describe("amounts spread over buckets", () => {
+  it("stand below the next power of ten, or at it", () => {
+    const { distribution, total } = spread([0n, 9n, 10n, 11n, 10n ** 16n, 10n ** 16n + 1n, 2n ** 60n]);
+    expect(total).toBe(30n + 2n * 10n ** 16n + 1n + 2n ** 60n);
+    expect([...distribution].filter(([, count]) => count > 0)).toEqual([
+      [10n, 3],
+      [100n, 1],
+      [10n ** 16n, 1],
+      [45_000_000_000_000_000n, 2],
+    ]);
+  });
+});
