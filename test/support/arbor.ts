@@ -21,6 +21,8 @@ export interface ArborOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Another entry than the product's own, for faults put in by a test. */
   readonly entry?: string;
+  /** Folder of another checkout whose service is started; this one's unless given. */
+  readonly checkout?: string;
 }
 
 export class Arbor {
@@ -37,7 +39,7 @@ export class Arbor {
   static async start(options: ArborOptions): Promise<Arbor> {
     const { infra } = options;
     const child = spawn(process.execPath, ["run", "-A", options.entry ?? "src/app/start.ts"], {
-      cwd: root,
+      cwd: options.checkout ?? root,
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...process.env,
