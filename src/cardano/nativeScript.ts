@@ -1,7 +1,11 @@
-/** Native scripts (CDDL `native_script`): signatures and times, read, written, hashed and judged. */
+/**
+ * Native scripts (CDDL `native_script`): signatures and times, read, written, hashed and judged. The ledger bounds their depth by the size of a
+ * transaction alone, which is thousands of levels: what reads or judges them does not recurse.
+ */
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
-import { as, asInt, CborError, decode, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
+import { as, CborError, decode, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
+import { major, Walk } from "#src/cardano/walk.ts";
 
 /** A native script. Key hashes are hexadecimal; slots and counts are whole numbers. */
 export type NativeScript =
@@ -13,31 +17,93 @@ export type NativeScript =
 
 const KINDS = ["key", "all", "any", "at least", "from", "before"] as const;
 const KEY_BYTES = 28;
-const MAX_SLOT = (1n << 64n) - 1n;
 
-/** Reads a native script as strictly as the ledger does. Throws `CborError`. */
+/** A script whose parts are being read. */
+interface Open {
+  /** Where its array begins. */
+  readonly start: number;
+  /** Parts that it has, or -1 until a break. */
+  readonly count: number;
+  readonly scripts: NativeScript[];
+  readonly whole: (scripts: readonly NativeScript[]) => NativeScript;
+}
+
+/** Reads a native script as strictly as the ledger does, however deeply it is nested. Throws `CborError`. */
 export function readNative(item: Item | undefined): NativeScript {
-  const [tag, first, second, ...more] = as(item, "array").value;
-  const kind = KINDS[Number(as(tag, "int").value)];
-  if (!kind || !first || more.length > 0 || (second === undefined) === (kind === "at least")) {
-    throw new CborError("no native script");
+  const { source, start } = as(item, "array");
+  const walk = new Walk(source, start);
+  const open: Open[] = [];
+  for (;;) {
+    let value: NativeScript | undefined = walkNative(walk, open);
+    for (let inner = open.at(-1); inner; inner = open.at(-1)) {
+      if (value) inner.scripts.push(value);
+      if (walk.more(inner.scripts.length, inner.count)) break;
+      open.pop();
+      walk.close(inner.start);
+      value = inner.whole(inner.scripts);
+    }
+    if (open.length === 0) return value!;
   }
+}
+
+/** Reads a script without parts, or opens one that has some. */
+function walkNative(walk: Walk, open: Open[]): NativeScript | undefined {
+  const start = walk.at;
+  // the elements of an array that ends with a break are not counted ahead: that would take time for each level
+  const length = walk.array();
+  const kind = KINDS[walk.uint()];
+  if (!kind || (length !== -1 && length !== (kind === "at least" ? 3 : 2))) throw new CborError("no native script");
   switch (kind) {
     case "key": {
-      const { value } = as(first, "bytes");
+      const value = walk.bytes();
       if (value.length !== KEY_BYTES) throw new CborError(`a key hash of ${value.length} bytes`);
+      walk.close(start);
       return { kind, hash: toHex(value) };
     }
     case "all":
     case "any":
-      return { kind, scripts: as(first, "array").value.map(readNative) };
-    case "at least":
-      return { kind, count: asInt(first), scripts: as(second, "array").value.map(readNative) };
+      open.push({ start, count: walk.array(), scripts: [], whole: (scripts) => ({ kind, scripts }) });
+      return undefined;
+    case "at least": {
+      const count = walkCount(walk);
+      open.push({ start, count: walk.array(), scripts: [], whole: (scripts) => ({ kind, count, scripts }) });
+      return undefined;
+    }
     default: {
-      const slot = as(first, "int").value;
-      if (slot < 0n || slot > MAX_SLOT) throw new CborError("no slot");
+      if (walk.major !== major.uint) throw new CborError("no slot");
+      const slot = walk.int();
+      walk.close(start);
       return { kind, slot };
     }
+  }
+}
+
+/** How many scripts have to agree: an `Int` of 64 bits, which may be negative. */
+function walkCount(walk: Walk): bigint {
+  const count = walk.major === major.tag ? undefined : walk.int();
+  if (count === undefined || BigInt.asIntN(64, count) !== count) throw new CborError("no count");
+  return count;
+}
+
+/** A script with the results of its parts, computed from the inside out. `down` makes what holds for its parts of what holds for a script. */
+function folded<C, R>(
+  script: NativeScript,
+  context: C,
+  down: (script: NativeScript, context: C) => C,
+  up: (script: NativeScript, context: C, parts: readonly R[]) => R,
+): R {
+  const stack: { readonly script: NativeScript; readonly context: C; readonly parts: R[] }[] = [];
+  let next: { readonly script: NativeScript; readonly context: C } | undefined = { script, context };
+  for (;;) {
+    if (next) stack.push({ ...next, parts: [] });
+    const top = stack.at(-1)!;
+    const inner = "scripts" in top.script ? top.script.scripts[top.parts.length] : undefined;
+    next = inner && { script: inner, context: down(top.script, top.context) };
+    if (next) continue;
+    stack.pop();
+    const result = up(top.script, top.context, top.parts);
+    if (stack.length === 0) return result;
+    stack.at(-1)!.parts.push(result);
   }
 }
 
@@ -75,21 +141,22 @@ export function agrees(
   signers: ReadonlySet<string>,
   interval: { readonly from?: bigint | undefined; readonly before?: bigint | undefined },
 ): boolean {
-  const inner = (one: NativeScript) => agrees(one, signers, interval);
-  switch (script.kind) {
-    case "key":
-      return signers.has(script.hash);
-    case "all":
-      return script.scripts.every(inner);
-    case "any":
-      return script.scripts.some(inner);
-    case "at least":
-      return BigInt(script.scripts.filter(inner).length) >= script.count;
-    case "from":
-      return interval.from !== undefined && script.slot <= interval.from;
-    case "before":
-      return interval.before !== undefined && interval.before <= script.slot;
-  }
+  return folded<undefined, boolean>(script, undefined, () => undefined, (one, _, parts) => {
+    switch (one.kind) {
+      case "key":
+        return signers.has(one.hash);
+      case "all":
+        return parts.every(Boolean);
+      case "any":
+        return parts.some(Boolean);
+      case "at least":
+        return BigInt(parts.filter(Boolean).length) >= one.count;
+      case "from":
+        return interval.from !== undefined && one.slot <= interval.from;
+      case "before":
+        return interval.before !== undefined && interval.before <= one.slot;
+    }
+  });
 }
 
 /** A native script out of its CBOR, or `undefined` where it cannot be read: a chain holds some that are nested past all sense. */
@@ -104,8 +171,11 @@ export function knownNative(bytes: Uint8Array): NativeScript | undefined {
 
 /** Hashes of all keys in a native script, in its order, each once. */
 export function keysOf(script: NativeScript): readonly string[] {
-  if (script.kind === "key") return [script.hash];
-  return "scripts" in script ? [...new Set(script.scripts.flatMap(keysOf))] : [];
+  const keys = new Set<string>();
+  folded<undefined, void>(script, undefined, () => undefined, (one) => {
+    if (one.kind === "key") keys.add(one.hash);
+  });
+  return [...keys];
 }
 
 /** How many keys a script has, and how many of them may sign at the most without it agreeing: none are -1, where it always agrees. */
@@ -117,13 +187,11 @@ interface Span {
 const total = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
 
 /** `must`: nothing is valid unless this script agrees, so that its times are met; others may be met or not. */
-function spanOf(script: NativeScript, must: boolean): Span {
+function spanOf(script: NativeScript, must: boolean, spans: readonly Span[]): Span {
   if (script.kind === "key") return { keys: 1, short: 0 };
   if (!("scripts" in script)) return { keys: 0, short: must ? -1 : 0 };
-  const { scripts } = script;
-  const spans = scripts.map((one) => spanOf(one, must && script.kind === "all"));
   const doubtful = spans.filter(({ short }) => short >= 0);
-  const wanted = script.kind === "at least" ? Number(script.count) : script.kind === "any" ? 1 : scripts.length;
+  const wanted = script.kind === "at least" ? Number(script.count) : script.kind === "any" ? 1 : spans.length;
   // so many may agree without the whole agreeing: those that most keys can sign in vain
   const agreeing = wanted - 1 - (spans.length - doubtful.length);
   if (agreeing < 0) return { keys: total(spans.map(({ keys }) => keys)), short: -1 };
@@ -140,5 +208,6 @@ function spanOf(script: NativeScript, must: boolean): Span {
  * no key stands in it twice, an upper bound otherwise.
  */
 export function signaturesNeeded(script: NativeScript): number {
-  return Math.min(keysOf(script).length, spanOf(script, true).short + 1);
+  const { short } = folded<boolean, Span>(script, true, ({ kind }, must) => must && kind === "all", spanOf);
+  return Math.min(keysOf(script).length, short + 1);
 }

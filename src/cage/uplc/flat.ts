@@ -5,7 +5,8 @@ import type { Constant, Term, Variable } from "#src/cage/uplc/term.ts";
 import { BUILTINS } from "#src/cage/uplc/builtin.ts";
 
 const VERSION = [1, 1, 0];
-const TERMS = {
+/** Tags of terms. */
+export const TERMS = {
   variable: 0,
   delay: 1,
   lambda: 2,
@@ -84,8 +85,8 @@ function writeConstant(out: Bits, constant: Constant): void {
   }
 }
 
-/** Bits, the first one the highest of its byte. */
-class Bits {
+/** Bits that are written, the first one the highest of its byte. */
+export class Bits {
   private readonly out: number[] = [];
   private current = 0;
   private count = 0;

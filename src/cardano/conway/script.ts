@@ -1,6 +1,6 @@
 /** Scripts with their language and hash. */
 import { concat } from "#src/base/bytes.ts";
-import { as, decode, type Item, raw } from "#src/cardano/cbor.ts";
+import { as, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash, type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
 import { Walk } from "#src/cardano/walk.ts";
@@ -35,7 +35,7 @@ export function plutusScript(language: 1 | 2 | 3, bytes: Uint8Array): PlutusScri
 
 /** Reads `script` as outputs refer to it: `[language, script]`. */
 export function readScript(bytes: Uint8Array): Script {
-  const [tag, content] = tuple(decode(bytes), "script", 2);
+  const [tag, content] = tuple(decodeAll(bytes), "script", 2);
   const language = Number(uint(tag, "language", 3n));
   if (language === 0) return nativeScript(content!);
   return plutusScript(language as 1 | 2 | 3, as(content, "bytes").value);

@@ -136,7 +136,28 @@ export function paymentAddress(bytes: Uint8Array): Address {
   const address = readAddress(bytes);
   if (!address.ok) throw new CborError(`address: ${address.error.message}`);
   if (address.value.kind === "reward") throw new CborError("an output at a reward account");
+  if (address.value.kind === "pointer") checkPointer(bytes.subarray(POINTER_AT));
   return address.value;
+}
+
+/** Where the pointer begins in an address: after the header and the payment credential. */
+const POINTER_AT = 29;
+/** Bits of a slot, of a transaction's index and of a certificate's (ledger: `decodePtr`). */
+const POINTER_BITS = [32, 16, 16] as const;
+
+/** Checks the three numbers of a pointer: each has no more groups of seven bits than its type fills, leading zeros included. */
+function checkPointer(bytes: Uint8Array): void {
+  let at = 0;
+  for (const bits of POINTER_BITS) {
+    const first = at;
+    let value = 0;
+    let byte: number;
+    do {
+      byte = bytes[at++]!;
+      value = value * 128 + (byte & 127);
+    } while (byte >= 128);
+    if (7 * (at - first - 1) >= bits || value >= 2 ** bits) throw new CborError("a pointer out of range");
+  }
 }
 
 /** A text of at most so many bytes of UTF-8. */

@@ -48,7 +48,7 @@ export const GONE = { 404: "`token_unknown`, `token_ended`" };
 /** Refusals of every build. */
 export const BUILDING = {
   400: "`bad_request`, `malformed_json`, `bad_address`",
-  422: "`not_enough_money`, `too_large`",
+  422: "`not_enough_money`, `too_large`, `script_refused`, `not_evaluated`",
   503: "`overloaded`, `unavailable`, `newer_version`, `index_behind`, `network_unreachable`, `deadline`, `crashed`",
 };
 

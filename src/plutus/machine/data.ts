@@ -4,7 +4,6 @@
  */
 import { equalBytes } from "#src/base/bytes.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
-import { Failure } from "#src/plutus/machine/failure.ts";
 import { type Int, toInt, words } from "#src/plutus/machine/integer.ts";
 import { type List, listOf } from "#src/plutus/machine/list.ts";
 
@@ -138,51 +137,4 @@ export function nodeCount(data: MachineData): number {
     if (kind !== DataKind.INTEGER && kind !== DataKind.BYTES) pushParts(kind, partsArray(next), open);
   }
   return count;
-}
-
-interface Opened {
-  readonly data: MachineData;
-  readonly parts: readonly MachineData[];
-  readonly done: Data[];
-}
-
-/**
- * Data as the rest of the application has it.
- *
- * @throws Failure where a constructor's number is beyond 2^53, which `Constr` cannot hold.
- */
-export function plainData(data: MachineData): Data {
-  const stack: Opened[] = [];
-  for (let next: MachineData | undefined = data;;) {
-    let value: Data;
-    if (next !== undefined) {
-      const kind = kindOf(next);
-      if (kind === DataKind.INTEGER) value = BigInt(next as Int);
-      else if (kind === DataKind.BYTES) value = next as Uint8Array;
-      else {
-        const parts: MachineData[] = [];
-        pushParts(kind, partsArray(next), parts);
-        stack.push({ data: next, parts, done: [] });
-        next = parts[0];
-        continue;
-      }
-    } else value = closed(stack.pop()!);
-    const top = stack.at(-1);
-    if (top === undefined) return value;
-    top.done.push(value);
-    next = top.parts[top.done.length];
-  }
-}
-
-function closed({ data, done }: Opened): Data {
-  const kind = kindOf(data);
-  if (kind === DataKind.LIST) return done;
-  if (kind === DataKind.MAP) {
-    const entries: (readonly [Data, Data])[] = [];
-    for (let i = 0; i < done.length; i += 2) entries.push([done[i]!, done[i + 1]!]);
-    return new DataMap(entries);
-  }
-  const tag = tagOf(data);
-  if (typeof tag !== "number") throw new Failure("builtin", "a constructor's number is beyond 2^53");
-  return new Constr(tag, done);
 }

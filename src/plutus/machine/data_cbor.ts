@@ -1,30 +1,17 @@
-/** CBOR of Plutus data as the ledger reads and writes it, without recursion and with constructors of any 64-bit number. */
-import { joined } from "#src/base/bytes.ts";
-import { bigNumber, head } from "#src/cardano/cbor.ts";
-import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
-import { Built, DataKind, kindOf, type MachineData, partsArray, tagOf } from "#src/plutus/machine/data.ts";
+/**
+ * CBOR of Plutus data as the ledger reads and writes it, without recursion and with constructors of any 64-bit number. It is read as all data is
+ * (`walkData`); a writer of its own takes what scripts built, whose parts are lists of the machine and whose constructors may be beyond 64 bits.
+ */
+import { CborError, head } from "#src/cardano/cbor.ts";
+import { walkData } from "#src/cardano/data.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import { DataKind, kindOf, type MachineData, partsArray, tagOf } from "#src/plutus/machine/data.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
-import { toInt } from "#src/plutus/machine/integer.ts";
-import { listOf } from "#src/plutus/machine/list.ts";
 
 /** Most bytes of a piece of a byte string. */
 const PIECE = 64;
 const BREAK = 0xff;
 const WORD64 = 1n << 64n;
-
-function malformed(message: string): never {
-  throw new Failure("decoding", `data: ${message}`);
-}
-
-interface Frame {
-  readonly kind: 0 | 1 | 2;
-  readonly tag: bigint;
-  readonly parts: MachineData[];
-  /** Parts still to come; undefined until a break. */
-  readonly count: number | undefined;
-  /** Whether the array around a constructor's number and fields ends with a break. */
-  readonly outerBreak: boolean;
-}
 
 /**
  * Data out of the CBOR item that some bytes begin with; bytes after it are ignored, as the ledger's decoder of constants does.
@@ -32,151 +19,12 @@ interface Frame {
  * @throws Failure of kind `decoding`.
  */
 export function decodeMachineData(bytes: Uint8Array): MachineData {
-  return new Decoder(bytes).data();
-}
-
-class Decoder {
-  private at = 0;
-  constructor(private readonly bytes: Uint8Array) {}
-
-  data(): MachineData {
-    const open: Frame[] = [];
-    for (;;) {
-      const top = open.at(-1);
-      let value: MachineData | undefined;
-      if (top !== undefined && this.ends(top)) {
-        open.pop();
-        value = built(top);
-      } else value = this.item(open);
-      if (value === undefined) continue;
-      const parent = open.at(-1);
-      if (parent === undefined) return value;
-      parent.parts.push(value);
-    }
+  try {
+    return walkData(new Walk(bytes));
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    throw new Failure("decoding", `data: ${error.message}`);
   }
-
-  private ends(frame: Frame): boolean {
-    if (frame.count === undefined) {
-      if (this.bytes[this.at] !== BREAK) return false;
-      if (frame.kind === DataKind.MAP && frame.parts.length % 2 === 1) malformed("a key without a value");
-      this.at++;
-    } else if (frame.parts.length < frame.count) return false;
-    if (frame.outerBreak && this.byte() !== BREAK) malformed("no break after a constructor");
-    return true;
-  }
-
-  /** Reads an item; one with parts is put onto `open` and has no value yet. */
-  private item(open: Frame[]): MachineData | undefined {
-    const initial = this.byte();
-    const [major, info] = [initial >> 5, initial & 31];
-    switch (major) {
-      case 0:
-        return this.argument(info);
-      case 1:
-        return -1n - this.argument(info);
-      case 2:
-        return this.pieces(info);
-      case 4:
-        open.push({ kind: DataKind.LIST, tag: 0n, parts: [], count: this.count(info), outerBreak: false });
-        return undefined;
-      case 5: {
-        const count = this.count(info);
-        open.push({
-          kind: DataKind.MAP,
-          tag: 0n,
-          parts: [],
-          count: count === undefined ? undefined : 2 * count,
-          outerBreak: false,
-        });
-        return undefined;
-      }
-      case 6:
-        if (initial === 0xc2 || initial === 0xc3) {
-          const next = this.byte();
-          if (next >> 5 !== 2) malformed("a big number without bytes");
-          return bigNumber(initial === 0xc3, this.pieces(next & 31));
-        }
-        open.push(this.constructor_(this.argument(info)));
-        return undefined;
-      default:
-        return malformed(`a ${major === 3 ? "text" : "simple value"}`);
-    }
-  }
-
-  private constructor_(tag: bigint): Frame {
-    if (tag === 102n) {
-      const outer = this.byte();
-      const count = outer >> 5 === 4 ? this.count(outer & 31) : -1;
-      if (count !== undefined && count !== 2) malformed("a constructor that is no pair");
-      const number = this.byte();
-      if (number >> 5 !== 0) malformed("a constructor's number that is no unsigned integer");
-      return this.fields(this.argument(number & 31), count === undefined);
-    }
-    if (tag >= 121n && tag <= 127n) return this.fields(tag - 121n, false);
-    if (tag >= 1280n && tag <= 1400n) return this.fields(tag - 1280n + 7n, false);
-    return malformed(`tag ${tag} is no constructor`);
-  }
-
-  private fields(tag: bigint, outerBreak: boolean): Frame {
-    const initial = this.byte();
-    if (initial >> 5 !== 4) malformed("a constructor without a list of fields");
-    return { kind: DataKind.CONSTR, tag, parts: [], count: this.count(initial & 31), outerBreak };
-  }
-
-  private byte(): number {
-    const byte = this.bytes[this.at++];
-    return byte ?? malformed("truncated");
-  }
-
-  private argument(info: number): bigint {
-    if (info < 24) return BigInt(info);
-    if (info > 27) malformed("reserved additional information");
-    let value = 0n;
-    for (let left = 1 << (info - 24); left > 0; left--) value = (value << 8n) | BigInt(this.byte());
-    return value;
-  }
-
-  /** Number of parts; undefined for an item that ends with a break. */
-  private count(info: number): number | undefined {
-    if (info === 31) return undefined;
-    const count = this.argument(info);
-    if (count > BigInt(this.bytes.length - this.at)) malformed("truncated");
-    return Number(count);
-  }
-
-  private pieces(info: number): Uint8Array {
-    if (info !== 31) return this.piece(info);
-    const parts: Uint8Array[] = [];
-    for (let initial = this.byte(); initial !== BREAK; initial = this.byte()) {
-      if (initial >> 5 !== 2) malformed("a piece of another type");
-      parts.push(this.piece(initial & 31));
-    }
-    return joined(parts);
-  }
-
-  private piece(info: number): Uint8Array {
-    const length = Number(this.argument(info));
-    if (length > PIECE) malformed("a piece of more than 64 bytes");
-    const end = this.at + length;
-    if (end > this.bytes.length) malformed("truncated");
-    const piece = this.bytes.subarray(this.at, end);
-    this.at = end;
-    return piece;
-  }
-}
-
-function built({ kind, tag, parts }: Frame): MachineData {
-  // what is read has no parts that a script built, except constructors with great numbers
-  if (kind === DataKind.LIST) return parts as readonly Data[];
-  if (kind === DataKind.MAP) {
-    const entries: (readonly [Data, Data])[] = [];
-    for (let i = 0; i < parts.length; i += 2) entries.push([parts[i] as Data, parts[i + 1] as Data]);
-    return new DataMap(entries);
-  }
-  const number = toInt(tag);
-  return typeof number === "number"
-    ? new Constr(number, parts as readonly Data[])
-    : new Built(DataKind.CONSTR, number, listOf(parts));
 }
 
 /** Bytes that grow. */

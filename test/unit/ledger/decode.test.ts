@@ -18,6 +18,9 @@ const data = (value: Encodable): Draft => ({ datums: [value] });
 const bytes = (length: number) => new Uint8Array(length);
 /** Lists within lists. */
 const nested = (levels: number) => new Encoded(Uint8Array.from([...new Uint8Array(levels).fill(0x81), 0x80]));
+/** A native script within others, each of which needs all of its parts. */
+const nestedNative = (levels: number) =>
+  new Encoded(Uint8Array.from([...Array.from({ length: levels }, () => [0x82, 1, 0x81]).flat(), ...encode([4, 0])]));
 const chunked = (...lengths: number[]) =>
   new Encoded(Uint8Array.from([0x5f, ...lengths.flatMap((length) => [...encode(bytes(length))]), 0xff]));
 /** A pool's registration, with other elements than usual. */
@@ -25,6 +28,10 @@ const pool = (other: { readonly [element: number]: Encodable }): Draft => {
   const usual: Encodable[] = [3, bytes(28), bytes(32), 1, 1, tagged(30, [1, 1]), account, [], [], null];
   return { certificates: [usual.map((element, index) => other[index] ?? element)] };
 };
+/** An address whose stake is behind a pointer with these bytes. */
+const pointing = (...pointer: number[]) => Uint8Array.of(0x40, ...bytes(28), ...pointer);
+/** Groups of seven bits: 2^32 - 1 and 2^16 - 1. */
+const [slots32, indices16] = [[0x8f, 0xff, 0xff, 0xff, 0x7f], [0x83, 0xff, 0x7f]] as const;
 const paying = (address: Uint8Array, value: Encodable = 2n * ada): Draft => ({ outputs: [[address, value]] });
 
 describe("the decoder accepts", () => {
@@ -35,6 +42,8 @@ describe("the decoder accepts", () => {
     ["sets under their tag", { inputs: [twice], fields: { 0: tagged(258, [reference(twice)]) } }],
     ["lists of indefinite length", { inputs: [twice], fields: { 0: new Indefinite([reference(twice)]) } }],
     ["outputs as before Babbage", paying(fromHex(alice.address))],
+    ["an output at the greatest pointer", paying(pointing(...slots32, ...indices16, ...indices16))],
+    ["an output at a pointer with leading zeros", paying(pointing(0x80, 0x80, 0x80, 0x80, 1, 0x80, 0x80, 2, 3))],
     ["native scripts that come twice", { witnesses: { 1: [signedBy(alice), signedBy(alice)] } }],
     ["auxiliary data as Allegra has it", { auxiliary: [map([1, "x"]), [signedBy(alice)]] }],
     ["auxiliary data as Alonzo has it", { auxiliary: tagged(259, map([0, map([1, "x"])], [4, [agrees]])) }],
@@ -46,6 +55,12 @@ describe("the decoder accepts", () => {
         1,
         tagged(24, encode(nested(6_000))),
       ]])],
+    }],
+    ["native scripts as deep", { native: [nestedNative(5_000)] }],
+    ["reference scripts as deep", { outputs: [output(bob.address, 2n * ada, { script: [0, nestedNative(5_000)] })] }],
+    ["metadata as deep", { auxiliary: map([1, nested(16_000)]) }],
+    ["metadata in lists and maps with a break", {
+      auxiliary: map([1, new Indefinite([[], new Encoded(Uint8Array.of(0xbf, 1, 0x80, 0x9f, 0xff, 2, 0xff)), "x"])]),
     }],
     ["redeemers as a list", { witnesses: { 5: [[0, 0, 42, [1, 1]]] } }],
     ["relays of every kind", pool({ 8: [[0, 1, bytes(4), bytes(16)], [1, null, "a"], [2, "b"]] })],
@@ -100,6 +115,10 @@ describe("the decoder refuses", () => {
     ["an output at an address that is cut short", paying(fromHex(alice.address).subarray(0, 56))],
     ["an output at an address with a byte too many", paying(Uint8Array.of(...fromHex(alice.address), 0))],
     ["an output at no address", paying(bytes(0))],
+    ["an output at a pointer to a slot of over 32 bits", paying(pointing(0x90, 0x80, 0x80, 0x80, 0, 2, 3))],
+    ["an output at a pointer to a transaction beyond 16 bits", paying(pointing(1, 0x84, 0x80, 0, 3))],
+    ["an output at a pointer to a certificate beyond 16 bits", paying(pointing(1, 2, 0x84, 0x80, 0))],
+    ["an output at a pointer with too many leading zeros", paying(pointing(1, 0x80, 0x80, 0x80, 2, 3))],
     ["an output with an unknown field", { outputs: [map([0, fromHex(alice.address)], [1, 2n * ada], [4, 0])] }],
     ["an output with a datum hash of 31 bytes", { outputs: [[fromHex(alice.address), 2n * ada, bytes(31)]] }],
     ["an output with bytes for a datum", {
@@ -120,6 +139,11 @@ describe("the decoder refuses", () => {
     ["data under a tag that is no constructor", data(tagged(120, []))],
     ["text as data", data("x")],
     ["a native script of an unknown kind", { native: [[6, 1]] }],
+    ["a native script of a part too many", { native: [[4, 1, 1]] }],
+    ["a native script that is cut short", { native: [[3, 1]] }],
+    ["a native script with a part that is none", { native: [[1, [[1, [[0, "x"]]]]]] }],
+    ["a native script that asks for more than 63 bits of parts", { native: [[3, 1n << 63n, []]] }],
+    ["a native script from a slot that is a big number", { native: [[4, tagged(2, Uint8Array.of(7))]] }],
     ["a native script for a key hash of 27 bytes", { native: [[0, bytes(27)]] }],
     ["a key of 31 bytes", { witnesses: { 0: [[bytes(31), bytes(64)]] } }],
     ["a signature of 63 bytes", { witnesses: { 0: [[bytes(32), bytes(63)]] } }],
@@ -141,6 +165,10 @@ describe("the decoder refuses", () => {
     ["an anchor with a hash of 28 bytes", { certificates: [[18, of, ["a", bytes(28)]]] }],
     ["metadata under a label that is no number", { auxiliary: map(["x", "y"]) }],
     ["metadata with a float", { auxiliary: map([1, new Encoded(Uint8Array.of(0xf9, 0, 0))]) }],
+    ["metadata with a float deep inside", {
+      auxiliary: map([1, new Encoded(Uint8Array.of(...new Uint8Array(3_000).fill(0x81), 0xf9, 0, 0))]),
+    }],
+    ["metadata with a map that lacks a value", { auxiliary: map([1, new Encoded(Uint8Array.of(0xbf, 1, 0xff))]) }],
     ["a label twice", { auxiliary: pairs([1, "x"], [1, "y"]) }],
     ["a vote of an unknown kind", { fields: { 19: map([[2, bytes(28)], map([[bytes(32), 0], [3, null]])]) } }],
   ])("%s", async (_, draft) => {

@@ -1,7 +1,7 @@
 /** Native scripts, Plutus scripts, datums, redeemers, collateral (rules UTXOW, UTXO and UTXOS). */
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
-import type { Encodable } from "#src/cardano/cbor.ts";
+import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
 import { applyDelta } from "#src/ledger/delta.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import {
@@ -40,7 +40,17 @@ describe("native scripts", () => {
     inputs: [world.fund(atScript(nativeHash(script)))],
     native: [script],
   });
+  /** Within others, each of which needs all of its parts, one of them or one of one. */
+  const within = (levels: number, script: Encodable) => {
+    const around = [[0x82, 1, 0x81], [0x82, 2, 0x81], [0x83, 3, 1, 0x81]];
+    const before = Array.from({ length: levels }, (_, i) => around[i % 3]!).flat();
+    return new Encoded(Uint8Array.from([...before, ...encode(script)]));
+  };
   judge([
+    ["agree however deeply they are nested", () => ({ ...mint(within(4_000, mine)), fee: ada }), []],
+    ["disagree however deeply they are nested", () => ({ ...mint(within(4_000, signedBy(bob))), fee: ada }), [
+      "ScriptWitnessNotValidatingUTXOW",
+    ]],
     ["mint with the key they ask for", () => mint(mine), []],
     ["burn", (world) => {
       const assets = new Map([[asset(nativeHash(mine)), 7n]]);

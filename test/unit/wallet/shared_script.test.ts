@@ -214,6 +214,20 @@ describe("signatures that a script needs", () => {
     expect(signaturesNeeded({ kind: "all", scripts: [] })).toBe(0);
     expect(signaturesNeeded(time)).toBe(0);
   });
+
+  test("a script may be nested as deeply as a transaction is long", () => {
+    const key: NativeScript = { kind: "key", hash: "ab".repeat(28) };
+    let script: NativeScript = key;
+    for (let i = 0; i < 5_000; i++) {
+      script = i % 2 === 0
+        ? { kind: "all", scripts: [script] }
+        : { kind: "at least", count: 1n, scripts: [{ kind: "from", slot: 9n }, script] };
+    }
+    expect(keysOf(script)).toEqual([key.hash]);
+    expect(signaturesNeeded(script)).toBe(1);
+    expect(agrees(script, new Set([key.hash]), {})).toBe(true);
+    expect(agrees(script, new Set(), {})).toBe(false);
+  });
 });
 
 describe("validation", () => {

@@ -3,7 +3,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { decodeMachineData, encodeMachineData } from "#src/plutus/machine/data_cbor.ts";
-import { plainData, sameData } from "#src/plutus/machine/data.ts";
+import { sameData } from "#src/plutus/machine/data.ts";
 import { evaluate, evaluateProgram, isUnit, type Language, type Outcome } from "#src/plutus/machine/evaluate.ts";
 import { readBack } from "#src/plutus/machine/readback.ts";
 import { apply, constant, constr, delay, force, lambda, type Term, variable } from "#src/plutus/machine/term.ts";
@@ -158,7 +158,6 @@ describe("depth that a script chooses", () => {
     const written = encodeMachineData(data);
     expect(result(bytes)).toBe(`(con integer ${written.length})`);
     expect(sameData(decodeMachineData(written), data)).toBe(true);
-    expect(sameData(plainData(decodeMachineData(written)), data)).toBe(true);
   });
 
   it("of terms and values is no matter to evaluating and reading back", () => {
