@@ -78,6 +78,6 @@ export const utxos = z.object({
 }).meta({ id: "Utxos" });
 
 export const parameters = z.looseObject({
-  source: z.string(),
+  source: z.string().meta({ description: "Where those that the devnet began with are from." }),
   protocolVersion: z.object({ major: z.int(), minor: z.int() }),
 }).meta({ id: "Parameters" });

@@ -77,6 +77,11 @@ export const genesis = z.object({
   activeSlots: fraction.meta({ description: "Share of slots that may have a block: all." }),
   securityParameter: z.int(),
   protocolVersion: z.object({ major: z.int(), minor: z.int() }),
+  hardFork: z.object({ epoch: z.int(), protocolVersion: z.object({ major: z.int(), minor: z.int() }) }).optional().meta(
+    {
+      description: "The first epoch of another protocol version, where that was chosen.",
+    },
+  ),
   maxSupply: lovelace,
   reserves: lovelace,
   treasury: lovelace,

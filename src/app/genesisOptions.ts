@@ -18,6 +18,7 @@ export const GENESIS_NAMES = [
   "epoch-slots",
   "security-parameter",
   "protocol-version",
+  "hard-fork-epoch",
   "parameters",
   "pools",
   "pledge-ada",
@@ -50,6 +51,11 @@ export const GENESIS_HELP = [
     "ARBOR_PROTOCOL_VERSION",
   ),
   line(
+    "hard-fork-epoch N",
+    "epoch of the hard fork to the next protocol version; not by a governance action, as on a real network ",
+    "ARBOR_HARD_FORK_EPOCH",
+  ),
+  line(
     "parameters FILE",
     "JSON of protocol parameters instead of mainnet's, by the names of GET /parameters ",
     "ARBOR_PARAMETERS",
@@ -80,6 +86,7 @@ export function readGenesisOptions(
     maxSupply: lovelace("supply-ada"),
     reserves: lovelace("reserves-ada"),
     treasury: lovelace("treasury-ada"),
+    hardForkEpoch: number("hard-fork-epoch", 1, 2 ** 31 - 1),
     ...readParameters(text("parameters"), number("protocol-version", 9, 11) as Major | undefined, problem),
   });
 }

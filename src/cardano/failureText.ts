@@ -100,7 +100,10 @@ const sentences: { readonly [Name in FailureName]: (failure: FailureOf<Name>) =>
   PPViewHashesDontMatch: ({ supplied, expected }) =>
     `The script data hash is ${supplied ?? "not given"}, but should be ${expected ?? "left out"}.`,
   ScriptIntegrityHashMismatch: ({ supplied, expected }) =>
-    `The script data hash is ${supplied ?? "not given"}, but should be ${expected ?? "left out"}.`,
+    `The script data hash is ${supplied ?? "not given"}, but should be ${
+      expected ?? "left out"
+    }. It covers redeemers, datums and the cost models in ` +
+    "force: a transaction that was built before these changed must be built again.",
   InputSetEmptyUTxO: () => "The transaction spends nothing.",
   BadInputsUTxO: ({ inputs }) => `Inputs are not there, or already spent: ${refs(inputs)}.`,
   BabbageNonDisjointRefInputs: ({ inputs }) => `Inputs are spent and referred to at once: ${refs(inputs)}.`,

@@ -23,13 +23,19 @@ const NO_REDEEMERS = encode(new Map());
  * (ledger: `hashScriptIntegrity`).
  */
 export function scriptDataHash(parts: IntegrityParts): string | undefined {
+  const preimage = scriptIntegrity(parts);
+  return preimage && hash256(preimage);
+}
+
+/** What `script_data_hash` is the hash of (ledger: `ScriptIntegrity`); undefined where there is none. */
+export function scriptIntegrity(parts: IntegrityParts): Uint8Array | undefined {
   const languages = [...new Set(parts.languages)];
   if (!parts.redeemers && !parts.datums && languages.length === 0) return undefined;
-  return hash256(concat(
+  return concat(
     parts.redeemers ?? NO_REDEEMERS,
     parts.datums ?? new Uint8Array(),
     languageViews(parts.parameters.costModels, languages),
-  ));
+  );
 }
 
 /**

@@ -9,7 +9,7 @@ import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
-import { type Parameters, slotAt, slotTime } from "#src/cardano/parameters.ts";
+import { slotAt, slotTime } from "#src/cardano/parameters.ts";
 import type { Network, Submission } from "#src/chain/provider/port.ts";
 import { DevnetChain, LEASE, LeaseLost, type NoSuchBlock } from "#src/devnet/blocks/chain.ts";
 import { readHeightAt, readTip } from "#src/devnet/blocks/rows.ts";
@@ -69,7 +69,6 @@ export interface DevnetSettings {
 /** A devnet that runs in this process. */
 export interface Devnet {
   readonly network: Network;
-  readonly parameters: Parameters;
   readonly genesis: Genesis;
   /** What was chosen at this start and does not hold, since the devnet had begun with something else: a sentence. */
   readonly kept: string | undefined;
@@ -232,7 +231,6 @@ export async function startDevnet(
   let lastTip = running?.chain.tip ?? await readTip(store.sql);
   return ok({
     network: genesis.network,
-    parameters: genesis.parameters,
     genesis,
     kept: keptSettings(options, genesis),
     blockMs,

@@ -51,4 +51,9 @@ export const devnetMigrations: readonly Migration[] = [{
 
     -- lovelace of a stake credential: base addresses end with it
     create index on devnet_utxo (substr(address, 59)) where spent_height is null;`,
+}, {
+  id: "devnet-3",
+  sql: `
+    -- Genesis setting: the first epoch of other parameters, and these. Null: the parameters never change.
+    alter table devnet_meta add column hard_fork_epoch int, add column hard_fork_parameters json;`,
 }];

@@ -7,6 +7,7 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
 import {
   askAccounts,
   askDreps,
@@ -29,6 +30,7 @@ import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
 import { Snapshots } from "#src/devnet/ledger/snapshots.ts";
 import { atTip } from "#src/devnet/serve/stateRows.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
+import { readParametersRow } from "#src/devnet/ledger/rows.ts";
 import { answerEraValue, answerValue } from "#src/node/queries/answering.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
@@ -48,7 +50,7 @@ const ANSWERS: readonly Answering[] = [
   { question: "inMempool", holds: "at the tip" },
   { question: "utxosByAddress", holds: "at a point" },
   { question: "utxosByRef", holds: "at a point" },
-  { question: "parameters", holds: "at a point", note: "a devnet's never change" },
+  { question: "parameters", holds: "at a point" },
   { question: "accounts", holds: "at a point" },
   { question: "pools", holds: "at a point" },
   { question: "poolRanking", holds: "at a point" },
@@ -62,6 +64,8 @@ const ANSWERS: readonly Answering[] = [
 export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 }: DevnetPortSettings): RawChainPort {
   const { sql } = store;
   let known: Genesis | undefined;
+  /** The parameters of the newest row, which are many numbers to read. */
+  let changed: { readonly version: string; readonly parameters: Parameters } | undefined;
   /** The genesis; waits for the devnet's first start. */
   const genesis = async (signal?: AbortSignal): Promise<Genesis> => {
     while (!(known ??= await readGenesis(sql))) {
@@ -124,8 +128,12 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     parameters: () =>
       asked(async () => {
         const { parameters } = await genesis(AbortSignal.abort());
-        const { slot, hash } = await readTip(sql);
-        return { point: { slot, hash }, value: parameters };
+        const { point, value: row } = await readParametersRow(sql);
+        if (row === undefined) return { point, value: parameters };
+        if (row.version !== changed?.version) {
+          changed = { version: row.version, parameters: fromPlain(row.value) as Parameters };
+        }
+        return { point, value: changed.parameters };
       }),
     accounts: (credentials) => ofLedger((ledger) => askAccounts(ledger, credentials)),
     pools: () => ofLedger(askPools),

@@ -69,6 +69,8 @@ export interface CommitteeMember {
   /** Key of the hot credential that may vote in its place. */
   readonly hot?: string | undefined;
   readonly resigned?: boolean | undefined;
+  /** Whether it is a member of the enacted committee. */
+  readonly elected?: boolean | undefined;
 }
 
 /** A pool at the beginning of an epoch. */

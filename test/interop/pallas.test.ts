@@ -170,7 +170,7 @@ describe.skipIf(!hasPallas)("through pallas", () => {
     expect(await utxos((port) => port.utxosByAddress([alice.enterprise, alice.base, bob.base]))).toBe(2);
     expect(await utxos((port) => port.utxosByRef([coin.ref, other.ref, { ...coin.ref, index: 7 }]))).toBe(2);
     const { value } = valueOf(await node.parameters());
-    expect(lowestTerms(value)).toEqual(expect.objectContaining(lowestTerms(devnet.parameters)));
+    expect(lowestTerms(value)).toEqual(expect.objectContaining(lowestTerms(devnet.genesis.parameters)));
 
     const pool = devnet.genesis.pools[0]!.id;
     const joining = spend({

@@ -102,7 +102,7 @@ describe.skipIf(!hasYaci)("yaci-cli on the devnet's socket", () => {
     await until("the tip", async () => /Hash/.test(said = await yaci.command("tip", /devnet:default>/)), 20_000, 500);
     expect(said).toMatch(new RegExp(`Block#\\] ${tip.height}\\s[^]*Slot#\\] ${tip.slot}\\s[^]*${tip.hash}`));
     expect(await told("/epochs/latest")).toMatchObject({ epoch: Math.floor(tip.slot / 40) });
-    expect(await told("/epochs/parameters")).toMatchObject(asTold(devnet.parameters));
+    expect(await told("/epochs/parameters")).toMatchObject(asTold(devnet.genesis.parameters));
 
     const faucets = await yaci.command("show-faucet-addresses", /(addr_test1v\w+[^]*){3}devnet:default>/);
     const faucet = /addr_test1v\w+/.exec(faucets)![0];

@@ -180,15 +180,20 @@ function readState(item: Item, parameters: (hash: string) => Parameters): Snapsh
 /** Members elected, members proposed, and what each answered. */
 function readCommittee(state: MutableLedgerState, committee: Item, proposals: Item, seats: Item): void {
   const [elected] = list(committee);
-  for (const [cold] of elected ? pairs(list(elected)[0]) : []) state.committee.set(keyOf(cold), {});
+  for (const [cold] of elected ? pairs(list(elected)[0]) : []) state.committee.set(keyOf(cold), { elected: true });
   for (const proposal of list(list(proposals)[1])) {
     const procedure = list(proposal)[4];
     const [kind, , , added] = list(list(procedure)[2]);
-    if (kind && number(kind) === 4) { for (const [cold] of pairs(added)) state.committee.set(keyOf(cold), {}); }
+    if (!kind || number(kind) !== 4) continue;
+    for (const [cold] of pairs(added)) {
+      if (!state.committee.get(keyOf(cold))) state.committee.set(keyOf(cold), {});
+    }
   }
   for (const [cold, answer] of pairs(seats)) {
     const [kind, hot] = list(answer);
-    state.committee.set(keyOf(cold), number(kind) === 0 ? { hot: keyOf(hot) } : { resigned: true });
+    const { elected } = state.committee.get(keyOf(cold)) ?? {};
+    const seat = number(kind) === 0 ? { hot: keyOf(hot) } : { resigned: true };
+    state.committee.set(keyOf(cold), { ...seat, ...(elected ? { elected } : {}) });
   }
 }
 

@@ -24,6 +24,7 @@ import {
 } from "#src/devnet/genesis/pools.ts";
 import { firstSnapshots } from "#src/ledger/epoch/pass.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
+import { afterHardFork, type HardFork } from "#src/ledger/epoch/hardFork.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { newState } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -46,6 +47,8 @@ export interface GenesisOptions {
   readonly securityParameter: number;
   readonly parameters: Parameters;
   readonly parametersSource: string;
+  /** The first epoch of the next major protocol version, with mainnet's cost models of it; undefined: the parameters never change. */
+  readonly hardForkEpoch?: number | undefined;
   /** All lovelace that there can be; what is neither reserves, treasury nor the pools' is the faucet's. */
   readonly maxSupply: bigint;
   readonly reserves: bigint;
@@ -76,7 +79,8 @@ export const genesisDefaults: Omit<GenesisOptions, "genesisTime"> = {
 /** What a devnet was begun with. */
 export interface Genesis {
   readonly network: Network;
-  readonly terms: EpochTerms;
+  readonly terms: EpochTerms & { readonly hardFork?: HardFork | undefined };
+  /** The parameters before its hard fork. */
   readonly parameters: Parameters;
   /** Where the parameters were taken from. */
   readonly parametersSource: string;
@@ -118,6 +122,8 @@ interface MetaRow {
   readonly draw_seed: Uint8Array;
   readonly pools_url: string | null;
   readonly issuer: Uint8Array;
+  readonly hard_fork_epoch: number | null;
+  readonly hard_fork_parameters: Json;
 }
 
 /** The genesis of this database's devnet, if there is one already. */
@@ -140,6 +146,9 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
       epochLength: row.epoch_length,
       activeSlots: { numerator: 1n, denominator: 1n },
       maxSupply: row.max_supply,
+      hardFork: row.hard_fork_epoch === null
+        ? undefined
+        : { epoch: row.hard_fork_epoch, parameters: parametersFromJson(row.hard_fork_parameters) },
     },
     parameters,
     parametersSource: row.parameters_source,
@@ -162,7 +171,7 @@ export function faucetFunds(options: Omit<GenesisOptions, "genesisTime">): bigin
 
 /** Whether a devnet can begin like this; says what is wrong with it otherwise. */
 export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Result<void, BadGenesis> {
-  const { epochLength, securityParameter, maxSupply, reserves, treasury, pools, pledge, url } = options;
+  const { epochLength, securityParameter, maxSupply, reserves, treasury, pools, pledge, url, hardForkEpoch } = options;
   const whole = (value: number, least: number, most: number) =>
     Number.isSafeInteger(value) && value >= least && value <= most;
   const problems: string[] = [];
@@ -172,6 +181,13 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
   if (maxSupply > MOST_LOVELACE) problems.push(`there are at most ${MOST_LOVELACE} lovelace`);
   if ([reserves, treasury, pledge].some((amount) => amount < 0n)) problems.push("no amount is negative");
   if (pools > 0 && pledge < 2n * ADA) problems.push("a pledge is at least 2 ada, to stand in an output");
+  if (hardForkEpoch !== undefined) {
+    const { major } = options.parameters.protocolVersion;
+    if (!whole(hardForkEpoch, 1, 2 ** 31 - 1)) problems.push("a hard fork comes with epoch 1 or later");
+    if (!afterHardFork(options.parameters)) {
+      problems.push(`a hard fork needs a version after ${major}, and none is known`);
+    }
+  }
   const funds = faucetFunds(options);
   if (funds < LEAST_FUNDS) {
     problems.push(
@@ -188,14 +204,17 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
 export async function createGenesis(sql: Queries, options: GenesisOptions): Promise<Genesis> {
   const checked = checkGenesis(options);
   if (!checked.ok) throw new RangeError(checked.error.message);
-  const { parameters, url } = options;
+  const { parameters, url, hardForkEpoch } = options;
+  const forked = hardForkEpoch === undefined ? null : parametersToJson(afterHardFork(parameters)!);
   await sql`
     insert into devnet_meta (magic, network_id, genesis_time, slot_length, epoch_length, security_parameter, parameters,
-      parameters_source, max_supply, reserves, treasury, pledge, faucet_funds, faucet_seed, draw_seed, pools_url, issuer)
+      parameters_source, max_supply, reserves, treasury, pledge, faucet_funds, faucet_seed, draw_seed, pools_url, issuer,
+      hard_fork_epoch, hard_fork_parameters)
     values (${options.magic}, 0, ${options.genesisTime}, ${options.slotLength}, ${options.epochLength},
       ${options.securityParameter}, ${sql.json(parametersToJson(parameters) as never)}, ${options.parametersSource},
       ${options.maxSupply}, ${options.reserves}, ${options.treasury}, ${options.pledge}, ${faucetFunds(options)},
-      ${newSeed()}, ${newSeed()}, ${url || null}, ${publicKey(newSeed())})`;
+      ${newSeed()}, ${newSeed()}, ${url || null}, ${publicKey(newSeed())},
+      ${hardForkEpoch ?? null}, ${forked && sql.json(forked as never)})`;
   await insertPools(sql, newPools(options.pools, url || undefined));
   const genesis = (await readGenesis(sql))!;
   await insertUtxos(sql, genesisOutputs(genesis), -1);

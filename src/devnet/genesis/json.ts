@@ -3,7 +3,7 @@
  *
  * `validateGenesis` of the Haskell ledger asks for epochs of at least 3k slots (a block in each); a devnet's may be shorter, for it
  * reckons rewards at the boundary. What such files cannot say: deposits that the first pools and accounts have paid, stake of epochs
- * before the first, a treasury that is not empty. The file of Byron holds no keys and no money, for no block is made in that era.
+ * before the first, a treasury that is not empty, a hard fork within Conway (a node's comes by a governance action). The file of Byron holds no keys and no money, for no block is made in that era.
  */
 import type { Json } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
@@ -12,6 +12,7 @@ import { hash256 } from "#src/cardano/hash.ts";
 import type { Ratio, Units } from "#src/cardano/parameters.ts";
 import { type Genesis, genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { DREP_ACTIVITY } from "#src/devnet/serve/nodeGenesis.ts";
+import { LANGUAGES } from "#src/devnet/genesis/parametersJson.ts";
 
 export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;
 export type GenesisEra = typeof ERAS[number];
@@ -176,9 +177,26 @@ function alonzo({ parameters }: Genesis): Json {
     maxValueSize: parameters.maxValueSize,
     collateralPercentage: parameters.collateralPercentage,
     maxCollateralInputs: parameters.maxCollateralInputs,
-    costModels: { PlutusV1: [...costModels.get(0) ?? []], PlutusV2: [...costModels.get(1) ?? []] },
+    costModels: { PlutusV1: first(V1_OF_ALONZO, costModels.get(0)) },
+    extraConfig: {
+      costModels: Object.fromEntries(
+        LANGUAGES.flatMap((name, language) => {
+          const model = costModels.get(language);
+          return model ? [[name, [...model]]] : [];
+        }),
+      ),
+    },
   };
 }
+
+/**
+ * Entries of cost models in the files of the eras that brought them. A node reads only so many there (cardano-ledger#5241), no Plutus V2 at all, and whole
+ * models from `extraConfig` of Alonzo's file (cardano-ledger#5342, cardano-node from 10.7 on), which replace the others at the start.
+ */
+const V1_OF_ALONZO = 166;
+const V3_OF_CONWAY = 251;
+
+const first = (count: number, model: readonly bigint[] = []): Json => model.slice(0, count);
 
 /** The thresholds are mainnet's; nothing is voted on here, and there is no committee. */
 function conway({ parameters }: Genesis): Json {
@@ -209,7 +227,7 @@ function conway({ parameters }: Genesis): Json {
     dRepDeposit: parameters.drepDeposit,
     dRepActivity: DREP_ACTIVITY,
     minFeeRefScriptCostPerByte: decimal(parameters.refScriptCostPerByte),
-    plutusV3CostModel: [...parameters.costModels.get(2) ?? []],
+    plutusV3CostModel: first(V3_OF_CONWAY, parameters.costModels.get(2)),
     constitution: { anchor: { url: "", dataHash: "00".repeat(32) } },
     committee: { members: {}, threshold: 0 },
   };

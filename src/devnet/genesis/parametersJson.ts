@@ -11,7 +11,8 @@ type RewardParameters = Pick<
 /** What a type is once its JSON was read: a `bigint` that is small has become a `number`. */
 type InJson<T> = T extends bigint ? number | bigint : T extends object ? { readonly [K in keyof T]: InJson<T[K]> } : T;
 
-const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"];
+/** Names of Plutus languages, by their numbers in cost models. */
+export const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"];
 
 /** The JSON of parameters, to be written with `toJson`. */
 export function parametersToJson(parameters: Parameters): Json {

@@ -2,6 +2,7 @@
 import { toJson } from "#src/base/json.ts";
 import type { Genesis, GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
 
 /** An amount of lovelace as ada, with its digits in groups of three. */
 export function ada(lovelace: bigint): string {
@@ -15,11 +16,13 @@ export function settingsLines(
   { network, terms, parameters, pools, pledge, reserves, treasury, faucet }: Genesis,
 ): string[] {
   const { slots: { slotLength }, securityParameter } = network;
-  const { major, minor } = parameters.protocolVersion;
+  const version = ({ protocolVersion: { major, minor } }: Parameters) => `${major}.${minor}`;
+  const { hardFork } = terms;
+  const forks = hardFork ? `, ${version(hardFork.parameters)} from epoch ${hardFork.epoch} on` : "";
   const seconds = terms.epochLength * slotLength / 1_000;
   return [
     `Devnet: epochs of ${terms.epochLength} slots of ${slotLength} ms (${seconds} s), at most one block a slot; ` +
-    `k ${securityParameter}; protocol version ${major}.${minor}`,
+    `k ${securityParameter}; protocol version ${version(parameters)}${forks}`,
     `Devnet began with ${ada(terms.maxSupply)} ada: reserves ${ada(reserves)}, treasury ${ada(treasury)}, ` +
     `${pools.length} pools with ${ada(pledge)} each, faucet ${ada(faucet.funds)}`,
   ];
@@ -38,9 +41,15 @@ export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis):
     ["reserves", chosen.reserves, genesis.reserves],
     ["treasury", chosen.treasury, genesis.treasury],
   ];
+  const fork = terms.hardFork?.epoch;
   const differences = kept.flatMap(([name, asked, has]) =>
     asked === undefined || asked === has ? [] : [`${name} ${has} (asked for: ${asked})`]
   );
+  if (chosen.hardForkEpoch !== undefined && chosen.hardForkEpoch !== fork) {
+    differences.push(
+      `${fork === undefined ? "no hard fork" : `hard fork ${fork}`} (asked for: ${chosen.hardForkEpoch})`,
+    );
+  }
   const json = ({ parameters }: Pick<Genesis, "parameters">) => toJson(parametersToJson(parameters));
   if (chosen.parameters && json({ parameters: chosen.parameters }) !== json(genesis)) {
     differences.push(`the protocol parameters of its beginning (${genesis.parametersSource})`);

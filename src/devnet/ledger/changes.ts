@@ -1,4 +1,5 @@
 /** What a block changes beside outputs, gathered in order: one change for each row, which holds what it takes to undo it. */
+import type { Parameters } from "#src/cardano/parameters.ts";
 import type { Applied, Change } from "#src/ledger/delta.ts";
 import type { EpochDelta } from "#src/ledger/epoch/pass.ts";
 import type { LedgerState, MutableLedgerState, Pots, Table } from "#src/ledger/state.ts";
@@ -9,8 +10,8 @@ const REGISTRY = ["accounts", "pools", "dreps", "committee"] as const;
 const TABLES = [...REGISTRY, "snapshots", "blocks", "ranking"] as const;
 
 export type TableKind = typeof TABLES[number];
-/** The pots and the number of the epoch are one row each, with an empty key. */
-export type Kind = TableKind | "pots" | "epoch";
+/** The pots, the number of the epoch and the parameters are one row each, with an empty key; parameters have none before they first change. */
+export type Kind = TableKind | "pots" | "epoch" | "parameters";
 
 /** A row of one kind before and after; undefined where there is none. */
 export interface EntryChange extends Change<unknown> {
@@ -24,6 +25,7 @@ export class ChangeSet {
   readonly #epochBefore: number;
   #epoch: number;
   #potsChanged = false;
+  #parameters: EpochDelta["parameters"];
 
   /** The state as it is before everything that is gathered. */
   constructor({ pots, epoch }: Pick<LedgerState, "pots" | "epoch">) {
@@ -38,6 +40,9 @@ export class ChangeSet {
     this.#pots = { ...delta.pots.after };
     this.#potsChanged = true;
     this.#epoch = delta.epoch;
+    if (delta.parameters) {
+      this.#parameters = { before: this.#parameters?.before ?? delta.parameters.before, after: delta.parameters.after };
+    }
   }
 
   /** A transaction of the block. */
@@ -66,6 +71,7 @@ export class ChangeSet {
     if (this.#epoch !== this.#epochBefore) {
       all.push({ kind: "epoch", key: "", before: this.#epochBefore, after: this.#epoch });
     }
+    if (this.#parameters) all.push({ kind: "parameters", key: "", ...this.#parameters });
     return all;
   }
 }
@@ -79,6 +85,7 @@ export function writeEntries(
   for (const { kind, key, [side]: value } of changes) {
     if (kind === "pots") Object.assign(state.pots, value);
     else if (kind === "epoch") state.epoch = value as number;
+    else if (kind === "parameters") state.parameters = value as Parameters;
     else if (value === undefined) state[kind].delete(key);
     else (state[kind] as Table<unknown>).set(key, value);
   }

@@ -61,6 +61,18 @@ export async function readEpoch(sql: Queries, snapshots: Snapshots): Promise<At<
   }
 }
 
+/** The row of the protocol parameters, and its version, which tells whether it changed; undefined before they first change. */
+export async function readParametersRow(
+  sql: Queries,
+): Promise<At<{ readonly version: string; readonly value: Json } | undefined>> {
+  const [row] = await sql<(TipRow & { version: string | null; value: Json })[]>`
+    select tip.*, entry.version, entry.value from ${tipColumns(sql)}
+      left join (select xmin::text as version, value from devnet_entry where kind = 'parameters') as entry on true`;
+  const { slot, hash } = tipOf(row);
+  const { version = null, value = null } = row ?? {};
+  return { point: { slot, hash }, value: version === null ? undefined : { version, value } };
+}
+
 /** An account and what stands behind it. */
 export interface Standing {
   /** Undefined where it is not registered. */

@@ -6,6 +6,7 @@ import { Walk } from "#src/cardano/walk.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { DREP_ACTIVITY, eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";
 import type { StateView } from "#src/devnet/serve/stateRows.ts";
+import { NEWEST_MAJOR } from "#src/ledger/epoch/hardFork.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import {
   leaderDistribution,
@@ -20,9 +21,6 @@ import { systemStart } from "#src/node/queries/history.ts";
 import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.ts";
 import type { Drep } from "#src/node/queries/vocabulary.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-
-/** Highest major protocol version whose rules are known here. */
-const MAX_MAJOR = 11;
 
 /** Tables that the stake as it is now is reckoned from, beside outputs. */
 const STAKE = ["accounts", "pools", "pots"] as const;
@@ -60,7 +58,10 @@ export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
     eraStart: ({ era }) => era <= CONWAY ? start : undefined,
     ledgerTip: () => point,
     epoch: async () => (await view.registry(["epoch"])).epoch,
-    parameters: () => ({ era: "Conway", parameters: protocolParameters(genesis.parameters) }),
+    parameters: async () => ({
+      era: "Conway",
+      parameters: protocolParameters((await view.registry(["parameters"])).parameters),
+    }),
     genesis: () => nodeGenesis(genesis),
     utxoByAddress: ({ addresses }) => view.utxosByAddress(addresses),
     utxoByInput: ({ inputs }) => view.utxosByRef(inputs),
@@ -148,7 +149,7 @@ export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
         pools: [...rewards.get(keys[index]!) ?? []].map(([pool, lovelace]) => ({ pool, lovelace })),
       }));
     },
-    maxMajorVersion: () => MAX_MAJOR,
+    maxMajorVersion: () => NEWEST_MAJOR,
   };
 }
 

@@ -1,4 +1,4 @@
-/** What a node would tell of a devnet that never changes: its genesis, its parameters, how its time runs. */
+/** What a node says of a devnet's genesis, of its parameters and of how its time runs. A hard fork within Conway begins no new era. */
 import type { Tip } from "#src/cardano/block.ts";
 import type { EraBound, EraHistory, EraTerms } from "#src/cardano/eras.ts";
 import type { Parameters, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";

@@ -18,7 +18,7 @@ import { publicApp } from "#src/edge/service.ts";
 
 export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** The port to the same devnet, for queries. */
-  readonly port: Pick<ChainPort, "utxosByAddress" | "inMempool">;
+  readonly port: Pick<ChainPort, "utxosByAddress" | "inMempool" | "parameters">;
   /** Adds what says whether this process lives and is ready. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
@@ -116,9 +116,14 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   endpoint(app, {
     method: "get",
     path: "/parameters",
-    summary: "The protocol parameters, and where they are from",
+    summary: "The protocol parameters at the newest block, and what the devnet began with",
     answer: api.parameters,
-  }, async () => ({ source: devnet.genesis.parametersSource, ...parametersToJson(devnet.parameters) as object }));
+    refusals: { 503: "`network_unreachable`" },
+  }, async () => {
+    const found = await port.parameters();
+    if (!found.ok) throw refusal(found.error);
+    return { source: devnet.genesis.parametersSource, ...parametersToJson(found.value.value) as object };
+  });
 
   endpoint(app, {
     method: "post",

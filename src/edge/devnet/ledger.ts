@@ -32,7 +32,7 @@ export interface LedgerRoutesOptions {
 /** Adds the endpoints to the devnet's app. */
 export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }: LedgerRoutesOptions): void {
   const { genesis, network: { id: network, slots } } = devnet;
-  const { epochLength } = genesis.terms;
+  const { epochLength, hardFork: fork } = genesis.terms;
   const readSnapshots = new Snapshots();
   const described = new Map(genesis.pools.map(({ id, metadata }) => [id, metadata]));
 
@@ -172,6 +172,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     activeSlots: genesis.terms.activeSlots,
     securityParameter: genesis.network.securityParameter,
     protocolVersion: genesis.parameters.protocolVersion,
+    hardFork: fork && { epoch: fork.epoch, protocolVersion: fork.parameters.protocolVersion },
     maxSupply: genesis.terms.maxSupply,
     reserves: genesis.reserves,
     treasury: genesis.treasury,

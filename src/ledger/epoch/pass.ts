@@ -2,15 +2,17 @@
  * The boundary between two epochs (rule NEWEPOCH): a pure function of the state, and what it changes as data.
  *
  * In the order of the ledger: rewards are paid (`applyRUpd`), the stake is counted (SNAP), pools change and retire (POOLREAP),
- * donations go to the treasury (EPOCH). Hypotheses: rewards are reckoned at the boundary, out of what the ledger takes some time
- * before it and which does not change in between; parameters stay as they are, so that those of the epoch rewarded are those of
- * now; proposals are not kept, so nothing is enacted and none expires; representatives do not expire.
+ * donations go to the treasury (EPOCH), a hard fork brings other parameters (HARDFORK). Hypotheses: rewards are computed at the boundary, from what the
+ * ledger takes some time before it and which does not change in between; a hard fork changes nothing that rewards depend on, so the parameters of now
+ * serve for the epoch rewarded; proposals are not kept, so nothing is enacted and none expires; representatives do not expire.
  */
 import { type Change, type RegistryChanges, write, writeRegistry } from "#src/ledger/delta.ts";
+import { enterVersion, type HardFork } from "#src/ledger/epoch/hardFork.ts";
 import { rank, rankingOf } from "#src/ledger/epoch/ranking.ts";
 import { adoptPools, reapPools } from "#src/ledger/epoch/reap.ts";
 import { type EpochTerms, type Reward, rewardUpdate } from "#src/ledger/epoch/rewards.ts";
 import { snapshotOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
 import { changing } from "#src/ledger/registry.ts";
 import {
   blocksKey,
@@ -30,14 +32,20 @@ export interface EpochDelta extends RegistryChanges {
   readonly blocks: readonly Change<number>[];
   readonly ranking: readonly Change<Ranking>[];
   readonly pots: { readonly before: Readonly<Pots>; readonly after: Readonly<Pots> };
+  /** Undefined where they stay. */
+  readonly parameters?: { readonly before: Parameters; readonly after: Parameters } | undefined;
   /** What was earned, accounts that are gone included: theirs fell to the treasury. */
   readonly rewards: readonly Reward[];
 }
 
 /** Ends the epoch of a state: gives what that changes, to be applied with `applyEpoch`; the state stays as it is. */
-export function passEpoch(state: LedgerState, terms: EpochTerms): EpochDelta {
+export function passEpoch(
+  state: LedgerState,
+  { hardFork, ...terms }: EpochTerms & { readonly hardFork?: HardFork | undefined },
+): EpochDelta {
   const { parameters, epoch: ending, pots } = state;
   const epoch = ending + 1;
+  const fork = hardFork?.epoch === epoch ? hardFork : undefined;
   const stake = snapshotOf(state, ending - 2);
   const { fees } = snapshotOf(state, ending);
   const blocks = blocksOf(state, ending - 1);
@@ -64,6 +72,7 @@ export function passEpoch(state: LedgerState, terms: EpochTerms): EpochDelta {
     const { refunded, unclaimed } = reapPools(registry, epoch);
     after.deposits -= refunded + unclaimed;
     after.treasury += unclaimed;
+    if (fork) enterVersion(fork.parameters.protocolVersion.major, registry);
   });
   const oldest = String(epoch - 3);
   const circulation = terms.maxSupply - reserves;
@@ -82,6 +91,7 @@ export function passEpoch(state: LedgerState, terms: EpochTerms): EpochDelta {
       after: rank(before, { stake, blocks, terms, circulation, pot: update.pot }),
     }],
     pots: { before: { ...pots }, after },
+    ...(fork ? { parameters: { before: parameters, after: fork.parameters } } : {}),
     rewards: update.rewards,
   };
 }
@@ -104,6 +114,7 @@ function writeSide(state: MutableLedgerState, delta: EpochDelta, side: "before" 
   write(state.blocks, delta.blocks, side);
   write(state.ranking, delta.ranking, side);
   Object.assign(state.pots, delta.pots[side]);
+  if (delta.parameters) state.parameters = delta.parameters[side];
 }
 
 /** How many blocks each pool made in an epoch: this one or the last. */

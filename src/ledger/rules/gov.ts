@@ -3,6 +3,7 @@ import type { Credential } from "#src/cardano/address.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import type { Action, Proposal } from "#src/cardano/conway/governance.ts";
+import type { ParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
@@ -13,7 +14,8 @@ export function checkGovernance(
   registry: Registry,
   terms: Pick<LedgerState, "parameters" | "network" | "epoch">,
 ): LedgerFailure[] {
-  const failures = proposals.flatMap((proposal) => checkProposal(proposal, registry, terms));
+  const failures = checkElected(voters, registry, terms);
+  failures.push(...proposals.flatMap((proposal) => checkProposal(proposal, registry, terms)));
   for (const { action } of proposals) {
     for (const { member } of action.kind === "committee" ? action.added : []) {
       const key = credentialKey(member);
@@ -35,6 +37,20 @@ export function checkGovernance(
   return failures;
 }
 
+/** Only members of the enacted committee vote as such, from protocol version 11 on (ledger: `unelectedCommitteeVoters`). */
+function checkElected(
+  voters: Body["voters"],
+  { committee }: Registry,
+  { parameters }: Pick<LedgerState, "parameters">,
+): LedgerFailure[] {
+  if (parameters.protocolVersion.major < 11) return [];
+  const elected = new Set([...committee.entries()].flatMap(([, { hot, elected }]) => elected && hot ? [hot] : []));
+  const members = voters
+    .filter(({ role, credential }) => role === "committee" && !elected.has(credentialKey(credential)))
+    .map(({ credential }) => credential);
+  return members.length === 0 ? [] : [{ name: "UnelectedCommitteeVoters", members }];
+}
+
 function checkProposal(
   { deposit, account, action }: Proposal,
   { accounts }: Registry,
@@ -44,7 +60,11 @@ function checkProposal(
   const unknown = ({ credential }: RewardAccount) => !accounts.get(credentialKey(credential));
   const elsewhere = (of: RewardAccount) => of.network !== network;
   const expected = parameters.govActionDeposit;
-  const afterBootstrap = parameters.protocolVersion.major > 9;
+  const { major } = parameters.protocolVersion;
+  const afterBootstrap = major > 9;
+  if (action.kind === "parameters" && !isWellFormed(action.changes, major)) {
+    failures.push({ name: "MalformedProposal" });
+  }
   if (afterBootstrap && unknown(account)) {
     failures.push({ name: "ProposalReturnAccountDoesNotExist", accounts: [account.hex] });
   }
@@ -70,6 +90,17 @@ function checkProposal(
   }
   if (action.kind === "committee") failures.push(...checkCommittee(action, epoch));
   return failures;
+}
+
+/** Numbers of parameters in the grammar, which no proposal may set to 0; two of them from a protocol version on. */
+const NOT_ZERO = [2, 3, 4, 6, 22, 23, 28, 29, 30, 31];
+const COINS_PER_BYTE = 17;
+const DESIRED_POOLS = 8;
+
+/** Whether parameters may be proposed (ledger: `ppuWellFormed`). */
+function isWellFormed(changes: ParameterChanges, major: number): boolean {
+  const positive = [...NOT_ZERO, ...(major > 9 ? [COINS_PER_BYTE] : []), ...(major > 10 ? [DESIRED_POOLS] : [])];
+  return changes.size > 0 && positive.every((number) => changes.get(number) !== 0n);
 }
 
 function checkCommittee({ removed, added }: Extract<Action, { kind: "committee" }>, epoch: number): LedgerFailure[] {

@@ -51,9 +51,12 @@ export function answerForSeat(certificate: Of<"authorize"> | Of<"resign">, { com
   const { cold } = certificate;
   const key = credentialKey(cold);
   const member = committee.get(key);
+  const elected = member?.elected ? { elected: true } : {};
   committee.set(
     key,
-    certificate.kind === "resign" ? { resigned: true } : { hot: credentialKey(certificate.hot) },
+    certificate.kind === "resign"
+      ? { ...elected, resigned: true }
+      : { ...elected, hot: credentialKey(certificate.hot) },
   );
   if (!member) return [{ name: "ConwayCommitteeIsUnknown", credential: cold }];
   return member.resigned ? [{ name: "ConwayCommitteeHasPreviouslyResigned", credential: cold }] : [];

@@ -33,12 +33,14 @@ export function registerPool(
   return failures;
 }
 
-/** Whether another pool has a VRF key, or will have it from the next epoch on (protocol version 11). */
+/**
+ * Whether a pool may not take a VRF key (protocol version 11; ledger: `psVRFKeyHashes`): a pool has it, or will have it from the next epoch on. A pool
+ * keeps the one it has; the one that it will have is taken for itself too.
+ */
 function isTaken(vrf: string, pool: string, pools: View<Pool>): boolean {
-  for (const [other, { certificate, future }] of pools.entries()) {
-    if (other === pool) continue;
-    if ([certificate, future].some((bytes) => bytes && poolTerms(bytes).vrf === vrf)) return true;
-  }
+  const uses = (bytes: Uint8Array | undefined) => bytes !== undefined && poolTerms(bytes).vrf === vrf;
+  if (uses(pools.get(pool)?.certificate)) return false;
+  for (const [, { certificate, future }] of pools.entries()) if (uses(certificate) || uses(future)) return true;
   return false;
 }
 

@@ -1,6 +1,8 @@
 /** Redeemers: exactly one for each thing that a Plutus script must agree to (rule UTXOW, `hasExactSetOfRedeemers`). */
+import { toHex } from "#src/base/bytes.ts";
 import type { LedgerFailure, RedeemerPointer } from "#src/cardano/failure.ts";
-import { scriptDataHash } from "#src/cardano/integrity.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import { scriptIntegrity } from "#src/cardano/integrity.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { Witnesses } from "#src/cardano/conway/witnesses.ts";
 import { plutusScripts, plutusUses, type Scripts } from "#src/ledger/scripts.ts";
@@ -22,18 +24,22 @@ export function checkRedeemers(redeemers: readonly RedeemerPointer[], scripts: S
   return failures;
 }
 
-/** Checks the script data hash that the body states (ledger: `ppViewHashesMatch`). */
+/** Checks the script data hash that the body states (ledger: `checkScriptIntegrityHash`); from protocol version 11 on by another name. */
 export function checkIntegrity(
   supplied: string | undefined,
   { rawRedeemers, rawDatums }: Witnesses,
   scripts: Scripts,
   parameters: Parameters,
 ): LedgerFailure[] {
-  const expected = scriptDataHash({
+  const preimage = scriptIntegrity({
     redeemers: rawRedeemers,
     datums: rawDatums,
     languages: plutusScripts(scripts).map(({ language }) => language - 1),
     parameters,
   });
-  return supplied === expected ? [] : [{ name: "PPViewHashesDontMatch", supplied, expected }];
+  const expected = preimage && hash256(preimage);
+  if (supplied === expected) return [];
+  if (parameters.protocolVersion.major < 11) return [{ name: "PPViewHashesDontMatch", supplied, expected }];
+  const hashed = preimage ? { preimage: toHex(preimage) } : {};
+  return [{ name: "ScriptIntegrityHashMismatch", supplied, expected, ...hashed }];
 }

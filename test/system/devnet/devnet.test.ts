@@ -345,7 +345,7 @@ describe("the port", () => {
       ok: true,
       value: { point, value: [coin] },
     });
-    expect(await world.rows.parameters()).toEqual({ ok: true, value: { point, value: devnet.parameters } });
+    expect(await world.rows.parameters()).toEqual({ ok: true, value: { point, value: devnet.genesis.parameters } });
     expect(await world.rows.network()).toEqual(devnet.network);
     expect(await world.rows.tip()).toEqual({ ok: true, value: tip });
     expect(slotTime(devnet.network.slots, tip.slot)).toBeLessThanOrEqual(world.clock.now());

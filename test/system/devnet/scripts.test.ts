@@ -77,7 +77,7 @@ function unlock(locked: Utxo, coin: Utxo, by: { script?: Uint8Array; reference?:
       requiredSigners: [],
     },
     { address: alice.enterprise, available: [{ utxo: coin }] },
-    devnet.parameters,
+    devnet.genesis.parameters,
     // A script that refuses is given units as well, so that the ledger alone says what it thinks of it.
     () => ({
       ok: true,

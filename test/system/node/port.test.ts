@@ -97,7 +97,7 @@ test("what a port must give is the same over the socket and out of the rows", as
   await both((port) => port.utxosByRef([coin.ref, coin.ref, { ...coin.ref, index: 7 }]));
   const { point, value } = valueOf(await node.parameters());
   expect(point).toEqual(pointOf(devnet.tip()));
-  expect(value).toEqual(expect.objectContaining(devnet.parameters));
+  expect(value).toEqual(expect.objectContaining(devnet.genesis.parameters));
 });
 
 test("submissions are taken, refused by the ledger's names, and taken again when they stand already", async () => {

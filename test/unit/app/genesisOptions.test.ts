@@ -25,6 +25,10 @@ test("only what was said is there, from the command line or the environment", ()
     reserves: 7_000_000n,
     slotLength: 50,
   });
+  expect(genesis(["--protocol-version", "10", "--hard-fork-epoch", "7"])).toMatchObject({
+    parameters: { protocolVersion: { major: 10 } },
+    hardForkEpoch: 7,
+  });
 });
 
 test("each option is in the help, with its variable", () => {
@@ -37,6 +41,7 @@ test("each option is in the help, with its variable", () => {
 test("what cannot be is said", () => {
   expect(genesis(["--epoch-slots", "0"])).toMatch(/--epoch-slots is a whole number from 1/);
   expect(genesis(["--protocol-version", "12"])).toMatch(/from 9 to 11/);
+  expect(genesis(["--hard-fork-epoch", "0"])).toMatch(/--hard-fork-epoch is a whole number from 1/);
   expect(genesis(["--pools", "101"])).toMatch(/from 0 to 100/);
   expect(genesis(["--parameters", path.join(folder, "none.json")])).toMatch(/none.json was not read/);
 });

@@ -1,7 +1,9 @@
+import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { languageViews, scriptDataHash } from "#src/cardano/integrity.ts";
 import { hash256 } from "#src/cardano/hash.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 
 const zeros = (count: number): readonly bigint[] => Array.from({ length: count }, () => 0n);
 
@@ -25,6 +27,25 @@ describe("languageViews", () => {
     expect(toHex(languageViews(new Map(), [2]))).toBe("a102f6");
     expect(toHex(languageViews(new Map(), [0]))).toBe("a1" + "4100" + "41f6");
   });
+});
+
+describe.each([9, 10, 11] as const)("cost models of version %i", (major) => {
+  it.each([[[0]], [[1]], [[2]], [[0, 1, 2]]])(
+    "of languages %j are hashed as another library hashes them",
+    (languages) => {
+      const parameters = mainnetParametersAt(major);
+      const models = csl.Costmdls.new();
+      const names = [csl.Language.new_plutus_v1(), csl.Language.new_plutus_v2(), csl.Language.new_plutus_v3()];
+      for (const language of languages) {
+        const model = csl.CostModel.new();
+        parameters.costModels.get(language)!.forEach((cost, index) => model.set(index, csl.Int.from_str(String(cost))));
+        models.insert(names[language]!, model);
+      }
+      const redeemers = "a182000082d87980821903e81903e8";
+      const theirs = csl.hash_script_data(csl.Redeemers.from_hex(redeemers), models).to_hex();
+      expect(scriptDataHash({ redeemers: fromHex(redeemers), languages, parameters })).toBe(theirs);
+    },
+  );
 });
 
 describe("scriptDataHash", () => {

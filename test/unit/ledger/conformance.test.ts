@@ -26,7 +26,6 @@ const MISSES: ReadonlyMap<string, Reason> = new Map([
   ["conway/fail-gov-invalid-index-in-govpurposeid", "chains of proposals"],
   ["conway/fail-gov-non-existent-gov-actions", "votes"],
   ["conway/fail-gov-policy-is-respected-by-proposals", "chains of proposals"],
-  ["conway/fail-gov-ppumaxtxsizel-cannot-be-0", "parameter changes"],
   ["conway/fail-gov-valid-govpurposeid-but-invalid-purpose", "chains of proposals"],
   ["conway/pass-deleg-deregistering-returns-the-deposit", "ended proposals"],
   ["conway/pass-utxos-updating-costmodels-and-setting-the-govpolicy-afterwards-succeeds", "parameter changes"],

@@ -14,6 +14,7 @@ import {
   passEpoch,
   undoEpoch,
 } from "#src/ledger/epoch/pass.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { nonMyopicMemberRewards, performanceOf, rankingOf } from "#src/ledger/epoch/ranking.ts";
 import { leaderDistribution, stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { stakeOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
@@ -42,6 +43,42 @@ function world(): PoolWorld {
   made.pay(stakeKeyOf(2), 100_000_000_000n);
   return made;
 }
+
+describe("a hard fork", () => {
+  const fork = (major: 10 | 11, epoch: number) => ({
+    ...terms,
+    hardFork: { epoch, parameters: mainnetParametersAt(major) },
+  });
+
+  it("brings its parameters with its epoch, and is undone", () => {
+    const { state } = world();
+    const { parameters, epoch } = state;
+    expect(passEpoch(state, fork(11, epoch + 2)).parameters).toBeUndefined();
+    const delta = passEpoch(state, fork(11, epoch + 1));
+    applyEpoch(state, delta);
+    expect(state.parameters).toEqual(mainnetParametersAt(11));
+    undoEpoch(state, delta);
+    expect(state.parameters).toBe(parameters);
+  });
+
+  it("to version 10 ends delegations to representatives who are not registered", () => {
+    const made = world();
+    const { state } = made;
+    state.dreps.set(key(20), { deposit: 1n });
+    const drepOf = { 2: key(20), 3: key(21), 4: "abstain", 5: "no confidence" };
+    for (const [number, drep] of Object.entries(drepOf)) {
+      state.accounts.set(key(Number(number)), { deposit: 1n, balance: 0n, drep });
+    }
+    const dreps = () => Object.keys(drepOf).map((number) => state.accounts.get(key(Number(number)))?.drep);
+    const delta = passEpoch(state, fork(10, state.epoch + 1));
+    applyEpoch(state, delta);
+    expect(dreps()).toEqual([key(20), undefined, "abstain", "no confidence"]);
+    undoEpoch(state, delta);
+    expect(dreps()).toEqual(Object.values(drepOf));
+    applyEpoch(state, passEpoch(state, fork(11, state.epoch + 1)));
+    expect(dreps()).toEqual(Object.values(drepOf));
+  });
+});
 
 function pass({ state }: PoolWorld): EpochDelta {
   const delta = passEpoch(state, terms);

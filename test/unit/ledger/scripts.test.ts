@@ -267,11 +267,13 @@ describe("redeemers and datums", () => {
       outputs: [output(bob.address, 2n * ada, { datumHash: datumHash(datum) })],
       paid: 2n * ada,
     }), []],
-    ["are hashed", (world) => ({ ...spending(world), fields: wrongHash }), ["PPViewHashesDontMatch"]],
-    ["are hashed in any case", (world) => ({ ...spending(world), fields: { 11: null } }), ["PPViewHashesDontMatch"]],
-    ["are not hashed where there are none", () => ({ fields: wrongHash }), ["PPViewHashesDontMatch"]],
+    ["are hashed", (world) => ({ ...spending(world), fields: wrongHash }), ["ScriptIntegrityHashMismatch"]],
+    ["are hashed in any case", (world) => ({ ...spending(world), fields: { 11: null } }), [
+      "ScriptIntegrityHashMismatch",
+    ]],
+    ["are not hashed where there are none", () => ({ fields: wrongHash }), ["ScriptIntegrityHashMismatch"]],
     ["are hashed with the language that runs", (world) => ({ ...spending(world), languages: [1] }), [
-      "PPViewHashesDontMatch",
+      "ScriptIntegrityHashMismatch",
     ]],
     ["may not state more memory than a transaction may take", (world) => ({
       ...spending(world),

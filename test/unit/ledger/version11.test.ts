@@ -1,7 +1,9 @@
 /** What changes with protocol version 11: references may be spent, withdrawals and deposits fail by other names, VRF keys are one pool's. */
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
+import { hash256 } from "#src/cardano/hash.ts";
 import type { Encodable } from "#src/cardano/cbor.ts";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { mainnetCostModels } from "../../support/plutus_programs.ts";
 import { ada, alice, bob, type Draft, type Person, reference, tagged, World } from "../../support/draft.ts";
@@ -86,6 +88,57 @@ describe("protocol version 11", () => {
       await world.apply(submit({ ...pool(alice, 1), extra: 0n }));
       await world.apply(submit({ ...pool(alice, 2), extra: 0n }));
       expect(await world.failures(submit(pool(bob, 2)))).toEqual(failures);
+      // the key that it will have from the next epoch on is taken for itself too, until it states another one
+      expect(await world.failures(submit({ ...pool(alice, 2), extra: 0n }))).toEqual(failures);
+      await world.apply(submit({ ...pool(alice, 1), extra: 0n }));
+      expect(await world.failures(submit(pool(bob, 2)))).toEqual([]);
     }
+  });
+
+  it("refuses votes of a committee member who was not elected, which 10 takes", async () => {
+    const hot = fromHex(alice.stakeHash);
+    const votes = new Map<Encodable, Encodable>([[
+      [0, hot],
+      new Map<Encodable, Encodable>([[[new Uint8Array(32), 0], [1, null]]]),
+    ]]);
+    for (const [world, failures] of [[world11(), ["UnelectedCommitteeVoters"]], [world10(), []]] as const) {
+      world.state.committee.set(bob.account, { hot: alice.account });
+      expect(await world.failures({ fields: { 19: votes }, keys })).toEqual(failures);
+      world.state.committee.set(bob.account, { hot: alice.account, elected: true });
+      expect(await world.failures({ fields: { 19: votes }, keys })).toEqual([]);
+    }
+  });
+
+  it("keeps a member elected who names another hot key", async () => {
+    const world = world11();
+    world.state.committee.set(bob.account, { elected: true });
+    await world.apply({ certificates: [[14, of(bob), of(alice)]], keys });
+    expect(world.state.committee.get(bob.account)).toEqual({ elected: true, hot: alice.account });
+  });
+
+  it("takes no proposal of zero desired pools, which 10 takes; other zeros neither takes", async () => {
+    const anchor: Encodable = ["https://proposal.example", new Uint8Array(32)];
+    const propose = (world: World, changes: Map<number, Encodable>): Draft => ({
+      inputs: [world.fund(alice.address, 200_000n * ada)],
+      fields: { 20: [[100_000n * ada, alice.reward, [0, null, changes, null], anchor]] },
+      extra: -100_000n * ada,
+    });
+    for (const [world, failures] of [[world11(), ["MalformedProposal"]], [world10(), []]] as const) {
+      world.register(alice);
+      expect(await world.failures(propose(world, new Map([[8, 0]])))).toEqual(failures);
+      expect(await world.failures(propose(world, new Map([[8, 1]])))).toEqual([]);
+      expect(await world.failures(propose(world, new Map([[3, 0]])))).toEqual(["MalformedProposal"]);
+      expect(await world.failures(propose(world, new Map()))).toEqual(["MalformedProposal"]);
+    }
+  });
+
+  it("names a wrong script data hash anew, with what should have been hashed", async () => {
+    const draft: Draft = { fields: { 11: new Uint8Array(32) }, datums: [1n] };
+    const [failure] = (await world11().judge(draft) as readonly LedgerFailure[]).filter(({ name }) =>
+      name === "ScriptIntegrityHashMismatch"
+    );
+    const { expected, preimage } = failure as Extract<LedgerFailure, { name: "ScriptIntegrityHashMismatch" }>;
+    expect(hash256(fromHex(preimage!))).toBe(expected);
+    expect(await world10().failures(draft)).toContain("PPViewHashesDontMatch");
   });
 });

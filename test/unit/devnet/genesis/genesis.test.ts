@@ -57,6 +57,20 @@ test("the files say what the ledger begins with", () => {
   });
 });
 
+test.each([9, 10, 11] as const)("the files of version %i hold cost models where a node reads them", (major) => {
+  const of = { ...genesis(), parameters: mainnetParametersAt(major) };
+  const whole = [...of.parameters.costModels.values()].map((model) => model.map(Number));
+  expect(json(of, "shelley-genesis.json")).toMatchObject({ protocolParams: { protocolVersion: { major, minor: 0 } } });
+  // a node takes as many entries as the era began with, and of Plutus V2 none
+  expect(json(of, "alonzo-genesis.json").costModels).toEqual({ PlutusV1: whole[0]!.slice(0, 166) });
+  expect(json(of, "conway-genesis.json").plutusV3CostModel).toEqual(whole[2]!.slice(0, 251));
+  expect(json(of, "alonzo-genesis.json").extraConfig).toEqual({
+    costModels: { PlutusV1: whole[0], PlutusV2: whole[1], PlutusV3: whole[2] },
+  });
+  const lengths = { 9: [166, 175, 251], 10: [166, 175, 297], 11: [332, 332, 350] };
+  expect(whole.map(({ length }) => length)).toEqual(lengths[major]);
+});
+
 test("pools of a genesis are registered as the ledger reads it, and metadata keep to CIP-6", () => {
   const of = genesis();
   const entries = genesisEntries(of);
@@ -92,6 +106,11 @@ test("settings are said in two lines, and what differs from them in one", () => 
     /k 2160 \(asked for: 5\); metadata of its pools at http:\/\/127.0.0.1:10000/,
   );
   const parameters = mainnetParametersAt(10);
+  const hardFork = { epoch: 7, parameters: mainnetParameters };
+  expect(settingsLines({ ...of, parameters, terms: { ...of.terms, hardFork } })[0]).toMatch(
+    /protocol version 10.0, 11.0 from epoch 7 on$/,
+  );
+  expect(keptSettings({ hardForkEpoch: 7 }, of)).toMatch(/no hard fork \(asked for: 7\)/);
   expect(keptSettings({ parameters }, of)).toMatch(/protocol parameters of its beginning \(test\)/);
 });
 
@@ -109,7 +128,12 @@ test("a beginning is checked", () => {
     { maxSupply: 2n ** 63n },
     { pledge: 10n ** 16n },
     { url: "http://" + "a".repeat(60) },
+    { parameters: mainnetParametersAt(10), hardForkEpoch: 0 },
+    { parameters: mainnetParametersAt(11), hardForkEpoch: 3 },
   ];
+  expect(checkGenesis({ ...genesisDefaults, parameters: mainnetParametersAt(10), hardForkEpoch: 3 })).toMatchObject({
+    ok: true,
+  });
   for (const options of wrong) {
     expect(checkGenesis({ ...genesisDefaults, ...options })).toMatchObject({
       ok: false,

@@ -1,0 +1,34 @@
+/** A hard fork within the Conway era (rule HARDFORK): other parameters from an epoch on, and what they take once. */
+import type { Parameters } from "#src/cardano/parameters.ts";
+import { mainnetParametersAt, type Major } from "#src/ledger/parameters.ts";
+import type { Registry } from "#src/ledger/registry.ts";
+
+/** From the first block of an epoch on these parameters hold. */
+export interface HardFork {
+  readonly epoch: number;
+  readonly parameters: Parameters;
+}
+
+/** Newest major protocol version that there are rules and cost models for. */
+export const NEWEST_MAJOR: Major = 11;
+
+/** Parameters after the hard fork to the next major version: that version, with mainnet's cost models of it. Undefined after the newest one. */
+export function afterHardFork(parameters: Parameters): Parameters | undefined {
+  const major = parameters.protocolVersion.major + 1;
+  if (major > NEWEST_MAJOR) return undefined;
+  const { protocolVersion, costModels } = mainnetParametersAt(major as Major);
+  return { ...parameters, protocolVersion, costModels };
+}
+
+/**
+ * What a hard fork changes beside parameters (ledger: `hardforkTransition`). With version 10 delegations of votes end whose representative is not
+ * registered, which 9 allowed; 11 counts VRF keys of pools, which here are read from the pools themselves.
+ */
+export function enterVersion(major: number, { accounts, dreps }: Registry): void {
+  if (major !== 10) return;
+  const isRegistered = (drep: string) =>
+    drep === "abstain" || drep === "no confidence" || dreps.get(drep) !== undefined;
+  for (const [key, { drep, ...rest }] of [...accounts.entries()]) {
+    if (drep !== undefined && !isRegistered(drep)) accounts.set(key, rest);
+  }
+}
