@@ -1,14 +1,15 @@
 /** The contract's blueprint (CIP-57): its code, its hash, and the schemas of its datums and redeemers. */
 import { toHex } from "#src/base/bytes.ts";
 import { validator } from "#src/cage/contract/validator.ts";
-import { compiled, program, scriptHash } from "#src/cage/uplc/program.ts";
+import type { CageScript } from "#src/cage/script.ts";
+import { type BuildOptions, compiled, program, scriptHash } from "#src/cage/uplc/program.ts";
 
 /** Version of the contract; a change of its code is another version once one was published. */
 export const VERSION = "2.0.0";
 
-/** Builds the contract: code as in `CageScript`, and its hash. */
-export function buildScript(): { readonly version: string; readonly hash: string; readonly compiledCode: Uint8Array } {
-  const compiledCode = compiled(program(validator));
+/** Builds the contract: code as in `CageScript`, and its hash. Without options it is the published code. */
+export function buildScript(options: BuildOptions = {}): CageScript {
+  const compiledCode = compiled(program(validator, options));
   return { version: VERSION, hash: scriptHash(compiledCode), compiledCode };
 }
 

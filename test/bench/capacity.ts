@@ -3,19 +3,19 @@
  * are too few facts for more), values of some 20 bytes, refunds to addresses without stake, one input that
  * pays, one change output, one signature.
  */
-import { cpus } from "node:os";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { utf8 } from "#src/base/bytes.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import { cageScript } from "#src/cage/script.ts";
+import type { CageScript } from "#src/cage/script.ts";
 import type { BuildInput } from "#src/cage/transactions/common.ts";
 import { buildUpdate, type BuiltUpdate } from "#src/cage/transactions/update.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { measure, op, Outputs, published, requested, stated } from "../support/cage.ts";
+import { carrying, measure, op, Outputs, requested, stated } from "../support/cage.ts";
+import { type BuildName, contractBuild } from "../support/contract_build.ts";
 import { coin, person } from "../support/wallet.ts";
 
 const NAME = "5a".repeat(32);
@@ -27,8 +27,6 @@ const refund = person("bob").enterprise;
 /** Figures of the largest update there is. */
 export interface Capacity {
   readonly facts: number;
-  /** Limit of memory units. */
-  readonly memoryLimit: bigint;
   readonly requests: number;
   readonly bytes: number;
   readonly units: Units;
@@ -43,14 +41,15 @@ function factsOf(count: number): Forestry {
   return Forestry.from(Array.from({ length: count }, (_, i) => leafOf(utf8(`fact-${i}`), utf8(`value-${i}`))));
 }
 
-function requestsOn(count: number, most: number): Utxo[] {
+function requestsOn(count: number, most: number, policy: string): Utxo[] {
+  const more = { refund, policy };
   return Array.from({ length: most }, (_, i) => {
     const target = (i * 37 + 5) % count;
     if (count < MOST || i % 3 === 0) {
-      return requested(NAME, `batch-${i}`, op.insert(`batch-value-of-20-by${i}`), { refund });
+      return requested(NAME, `batch-${i}`, op.insert(`batch-value-of-20-by${i}`), more);
     }
     const change = i % 3 === 1 ? op.update(`value-${target}`, `changed-value-${target}`) : op.remove(`value-${target}`);
-    return requested(NAME, `fact-${target}`, change, { refund });
+    return requested(NAME, `fact-${target}`, change, more);
   });
 }
 
@@ -61,22 +60,26 @@ function unitsOf(built: BuiltUpdate, known: readonly Utxo[]): Units {
   return { memory: sum((units) => units.memory), steps: sum((units) => units.steps) };
 }
 
-/** Updates of a token with so many facts, under a limit of memory units; the script is referred to, or travels along. */
+/** The builds whose figures stand side by side. */
+export const BUILDS: readonly BuildName[] = ["published", "cased"];
+
+/** Updates of a token with so many facts, under mainnet's limits; the script is referred to, or travels along. */
 export class Updates {
   private readonly facts: Forestry;
   private readonly state: Utxo;
   private readonly all: readonly Utxo[];
   private readonly outputs: Outputs;
   private readonly input: BuildInput;
+  private readonly carrier: Utxo;
 
-  constructor(readonly count: number, readonly memoryLimit = 14_000_000n, travels = false) {
+  constructor(readonly count: number, script: CageScript, travels = false) {
     this.facts = factsOf(count);
-    this.state = stated(NAME, alice.key, this.facts);
-    this.all = requestsOn(count, MOST);
+    this.state = stated(NAME, alice.key, this.facts, script.hash);
+    this.all = requestsOn(count, MOST, script.hash);
     this.outputs = new Outputs(payer, this.state, ...this.all);
-    const parameters = { ...mainnetParameters, maxTxUnits: { ...mainnetParameters.maxTxUnits, memory: memoryLimit } };
-    const reference = travels ? undefined : published;
-    this.input = this.outputs.input(alice.enterprise, { parameters, reference });
+    this.carrier = carrying(script);
+    const reference = travels ? undefined : this.carrier;
+    this.input = this.outputs.input(alice.enterprise, { parameters: mainnetParameters, script, reference });
   }
 
   private build(requests: number) {
@@ -100,18 +103,25 @@ export class Updates {
     const built = this.build(requests);
     if (!built.ok) return undefined;
     const spared = new Set(this.all.slice(requests));
-    const units = unitsOf(built.value, [...this.outputs.all().filter((one) => !spared.has(one)), published]);
+    const units = unitsOf(built.value, [...this.outputs.all().filter((one) => !spared.has(one)), this.carrier]);
     const { size: bytes, fee } = built.value;
-    return { facts: this.count, memoryLimit: this.memoryLimit, requests, bytes, units, fee };
+    return { facts: this.count, requests, bytes, units, fee };
   }
 }
 
 /** The largest update of a token with so many facts. */
-export function capacity(count: number, memoryLimit: bigint, travels = false): Capacity {
-  const updates = new Updates(count, memoryLimit, travels);
+export function capacity(count: number, script: CageScript, travels = false): Capacity {
+  const updates = new Updates(count, script, travels);
   const largest = updates.of(updates.most());
   if (!largest) throw new Error("what fitted once does not fit again");
   return largest;
+}
+
+/** How many requests one block applies, by as many updates like this one as it holds. */
+export function requestsInBlock({ requests, bytes, units }: Capacity): number {
+  const { maxBlockUnits: { memory, steps }, maxBlockBodySize } = mainnetParameters;
+  const updates = [memory / units.memory, steps / units.steps, BigInt(Math.floor(maxBlockBodySize / bytes))];
+  return requests * Number(updates.reduce((least, one) => one < least ? one : least));
 }
 
 const figures = new Intl.NumberFormat("en");
@@ -119,24 +129,32 @@ function grouped(cell: string | number | bigint): string {
   return typeof cell === "string" ? cell : figures.format(cell);
 }
 
-/** Prints rows for each number of facts: with a reference script under both limits of memory, and with the script inside. */
+/** Prints rows for each number of facts and build of the contract: with a reference script, and with the script inside. */
 export async function benchCapacity(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
-  const widths = [8, 10, 12, 9, 8, 12, 16, 12, 12];
+  const widths = [8, 10, 10, 9, 8, 12, 16, 12, 10, 12, 14, 8];
   const row = (...cells: (string | number | bigint)[]) =>
     print(cells.map((cell, i) => grouped(cell).padStart(widths[i]!)).join(" "));
+  const { maxTxUnits, protocolVersion } = mainnetParameters;
+  const builds = BUILDS.map(contractBuild);
+  const sizes = builds.map(({ name, script }) => `${name} ${grouped(script.compiledCode.length)} bytes`).join(", ");
   print(
-    `Requests in one update (${
-      cpus()[0]?.model ?? "unknown processor"
-    }; script ${cageScript.compiledCode.length} bytes)`,
+    `Requests in one update (protocol version ${protocolVersion.major}, ${grouped(maxTxUnits.memory)} memory and ` +
+      `${grouped(maxTxUnits.steps)} steps a transaction; contract: ${sizes})`,
   );
-  row("facts", "script", "memory max", "requests", "bytes", "memory", "steps", "fee", "a request");
-  const cases = [[14_000_000n, false], [16_500_000n, false], [14_000_000n, true]] as const;
+  row(
+    ...["facts", "script", "contract", "requests", "bytes", "memory", "steps", "fee"],
+    ...["fee each", "memory each", "steps each", "a block"],
+  );
   for (const facts of SIZES) {
-    for (const [limit, travels] of cases) {
-      const { requests, bytes, units, fee } = capacity(facts, limit, travels);
-      const script = travels ? "inside" : "referred";
-      row(facts, script, limit, requests, bytes, units.memory, units.steps, fee, fee / BigInt(requests));
+    for (const travels of [false, true]) {
+      for (const { name, script } of builds) {
+        const largest = capacity(facts, script, travels);
+        const { requests, bytes, units: { memory, steps }, fee } = largest;
+        const each = (whole: bigint) => whole / BigInt(requests);
+        const cells = [facts, travels ? "inside" : "referred", name, requests, bytes, memory, steps, fee];
+        row(...cells, each(fee), each(memory), each(steps), requestsInBlock(largest));
+      }
     }
   }
 }

@@ -5,7 +5,8 @@
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { initHash } from "#src/forestry/hash.ts";
-import { type Capacity, Updates } from "./capacity.ts";
+import { contractBuild } from "../support/contract_build.ts";
+import { BUILDS, type Capacity, Updates } from "./capacity.ts";
 
 const FACTS = [0, 100, 1_000, 100_000];
 const REQUESTS = [1, 5, 10, 20];
@@ -36,9 +37,10 @@ function publishedCells(facts: number, requests: number): string[] {
   return found ? [figures.format(found.bytes), `${found.units[0]}`, `${found.units[1]}`] : ["", "", ""];
 }
 
-function cells({ facts, requests, bytes, units, fee }: Capacity, most: boolean): string[] {
+function cells(build: string, { facts, requests, bytes, units, fee }: Capacity, most: boolean): string[] {
   return [
     figures.format(facts),
+    build,
     most ? `${requests} (most)` : `${requests}`,
     figures.format(bytes),
     millions(units.memory),
@@ -54,29 +56,34 @@ export async function benchUpdateCosts(print: (line: string) => void = console.l
   const row = (...all: string[]) => print(`| ${all.join(" | ")} |`);
   row(
     "facts",
+    "contract",
     "requests",
     "bytes",
     "memory, M",
     "steps, G",
     "fee, ada",
     "a request",
-    "published: bytes",
+    "MPFS: bytes",
     "memory",
     "steps",
   );
   row(...Array.from({ length: 11 }, () => "---:"));
   for (const facts of FACTS) {
-    const updates = new Updates(facts);
-    const most = updates.most();
-    const others = PUBLISHED.filter((one) => one.facts === facts).map(({ requests }) => requests);
-    const counts = [...new Set([...REQUESTS, ...others, most])].filter((count) => count <= most).sort((a, b) => a - b);
-    for (const count of counts) {
-      const one = updates.of(count);
-      if (one) row(...cells(one, count === most), ...publishedCells(facts, count));
+    for (const { name, script } of BUILDS.map(contractBuild)) {
+      const updates = new Updates(facts, script);
+      const most = updates.most();
+      const others = PUBLISHED.filter((one) => one.facts === facts).map(({ requests }) => requests);
+      const counts = [...new Set([...REQUESTS, ...others, most])].filter((count) => count <= most);
+      for (const count of counts.sort((a, b) => a - b)) {
+        const one = updates.of(count);
+        if (one) row(...cells(name, one, count === most), ...publishedCells(facts, count));
+      }
+      const inside = new Updates(facts, script, true);
+      const travelling = inside.of(inside.most());
+      if (travelling) {
+        row(...cells(name, travelling, true).with(2, `${travelling.requests}, script inside`), "", "", "");
+      }
     }
-    const inside = new Updates(facts, 14_000_000n, true);
-    const travelling = inside.of(inside.most());
-    if (travelling) row(...cells(travelling, true).with(1, `${travelling.requests}, script inside`), "", "", "");
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * `deno task test:mutations [--count=1000000] [--whole=10000] [--threads=2] [--seed=…]`: so many mutants of honest transactions of the contract
- * must be refused by its scripts.
+ * `deno task test:mutations [--build=published] [--count=1000000] [--whole=10000] [--threads=2] [--seed=…]`: so many mutants of honest
+ * transactions of the contract must be refused by its scripts: those of the published build, or of the one for protocol version 11
+ * (`--build=cased`), where every five hundredth is judged by both.
  *
  * `count` are mutants of every kind of transaction as script contexts (`contract_mutants.ts`): all scripts of each are run, as a JavaScript
  * form of the very term whose encoding is published; every five hundredth also by the product's own machine. What the scripts let
@@ -16,6 +17,7 @@ import type { Work } from "./worker.ts";
 
 const { values } = parseArgs({
   options: {
+    build: { type: "string", default: "published" },
     count: { type: "string", default: "1000000" },
     whole: { type: "string", default: "10000" },
     threads: { type: "string", default: "2" },
@@ -23,6 +25,8 @@ const { values } = parseArgs({
   },
 });
 const threads = Number(values.threads);
+const { build } = values;
+if (build !== "published" && build !== "cased") throw new TypeError(`there is no build ${build}`);
 const SAMPLE = 500;
 
 interface Done {
@@ -47,7 +51,13 @@ const done = await Promise.all(
   Array.from(
     { length: threads },
     (_, i) =>
-      run({ seed: Number(values.seed) + i, contexts: share(values.count), sample: SAMPLE, whole: share(values.whole) }),
+      run({
+        build,
+        seed: Number(values.seed) + i,
+        contexts: share(values.count),
+        sample: SAMPLE,
+        whole: share(values.whole),
+      }),
   ),
 );
 const sum = (pick: (one: Done) => number) => done.reduce((all, one) => all + pick(one), 0);
@@ -58,7 +68,7 @@ for (const { contexts } of done) {
 for (const [said, times] of [...reasons].sort(([, a], [, b]) => b - a)) console.log(`${times}`.padStart(9), said);
 const violations = done.flatMap(({ contexts, whole }) => [...contexts.violations, ...whole.violations]);
 console.log(
-  `seeds ${values.seed} to ${Number(values.seed) + threads - 1}, ${
+  `${build} build, seeds ${values.seed} to ${Number(values.seed) + threads - 1}, ${
     Math.round((performance.now() - began) / 1000)
   } s\n` +
     `mutated contexts: ${sum((one) => one.contexts.refused)} refused, ${

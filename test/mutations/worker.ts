@@ -1,11 +1,11 @@
 /** One thread of `deno task test:mutations`. */
 import { parentPort, workerData } from "node:worker_threads";
 import { initHash } from "#src/forestry/hash.ts";
-import { mutate } from "../support/contract_mutants.ts";
-import { worsen } from "../support/whole_mutants.ts";
+import { type BuildName, chooseBuild } from "../support/contract_build.ts";
 
 /** What a thread is to do: how many mutants must be refused on each way, and which of the former two machines judge. */
 export interface Work {
+  readonly build: BuildName;
   readonly seed: number;
   readonly contexts: number;
   readonly sample: number;
@@ -13,6 +13,10 @@ export interface Work {
 }
 
 const work = workerData as Work;
+chooseBuild(work.build);
+// what runs the contract looks at once which build it is
+const { mutate } = await import("../support/contract_mutants.ts");
+const { worsen } = await import("../support/whole_mutants.ts");
 await initHash();
 const say = (said: string) => parentPort!.postMessage({ said });
 let next = 0;

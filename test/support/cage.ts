@@ -10,7 +10,7 @@ import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { type Assets, lovelace, noAssets } from "#src/cardano/value.ts";
 import type { Measure } from "#src/transaction/balance.ts";
-import { cageScript } from "#src/cage/script.ts";
+import type { CageScript } from "#src/cage/script.ts";
 import { changeOf, decodeDatum, encodeRequest, encodeState, type Operation } from "#src/cage/datum.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
 import { type BuildInput, type Built, measuring } from "#src/cage/transactions/common.ts";
@@ -19,10 +19,13 @@ import { newState } from "#src/ledger/state.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
+import { theBuild } from "./contract_build.ts";
 import { expectSound, unitsOf } from "./soundness.ts";
 import { newRef, type Person, person, signed, utxo } from "./wallet.ts";
 
 export const slots: SlotConfig = { zeroTime: 1_700_000_000_000, zeroSlot: 0, slotLength: 1000 };
+
+const { script: cageScript } = theBuild();
 
 /** Address of the contract. */
 export const cageAddress = scriptAddress(0, cageScript.hash).hex;
@@ -30,12 +33,14 @@ export const cageAddress = scriptAddress(0, cageScript.hash).hex;
 /** Runs scripts with the real evaluator. */
 export const measure: Measure = measuring(evaluateScripts, { parameters, slots });
 
+/** An output that carries a build of the contract. */
+export function carrying({ compiledCode }: CageScript): Utxo {
+  const script = encode([3, compiledCode]);
+  return utxo({ address: person("nobody").enterprise, value: lovelace(40_000_000n), script });
+}
+
 /** An output that carries the contract. */
-export const published: Utxo = utxo({
-  address: person("nobody").enterprise,
-  value: lovelace(40_000_000n),
-  script: encode([3, cageScript.compiledCode]),
-});
+export const published: Utxo = carrying(cageScript);
 
 /** Operations in short. */
 export const op = {
@@ -133,25 +138,35 @@ export function requested(
   token: string,
   key: string,
   operation: Operation,
-  more: { refund?: string; fee?: bigint; lovelace?: bigint; assets?: Assets; script?: Uint8Array; ref?: OutRef } = {},
+  more: {
+    refund?: string;
+    fee?: bigint;
+    lovelace?: bigint;
+    assets?: Assets;
+    script?: Uint8Array;
+    ref?: OutRef;
+    policy?: string;
+  } = {},
 ): Utxo {
   const { refund = person("bob").base, fee = 300_000n, lovelace = 3_000_000n, assets = noAssets, script, ref } = more;
+  const { policy = cageScript.hash } = more;
   const datum = encodeRequest({
-    policy: cageScript.hash,
+    policy,
     name: token,
     refund: keyAddress(refund)!,
     fee,
     key: utf8(key),
     operation,
   });
-  return utxo({ address: cageAddress, value: { lovelace, assets }, datum, script }, ref ?? newRef());
+  const { hex: address } = scriptAddress(0, policy);
+  return utxo({ address, value: { lovelace, assets }, datum, script }, ref ?? newRef());
 }
 
 /** An output that holds the state of a token with some facts, as if its life so far had led there. */
-export function stated(token: string, owner: string, facts: Forestry): Utxo {
+export function stated(token: string, owner: string, facts: Forestry, policy = cageScript.hash): Utxo {
   return utxo({
-    address: cageAddress,
-    value: { lovelace: 2_000_000n, assets: new Map([[cageScript.hash + token, 1n]]) },
+    address: scriptAddress(0, policy).hex,
+    value: { lovelace: 2_000_000n, assets: new Map([[policy + token, 1n]]) },
     datum: encodeState({ owner, root: toHex(facts.root) }),
   });
 }

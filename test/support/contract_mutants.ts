@@ -31,6 +31,7 @@ import {
   verdictBy,
   WALLET,
 } from "./cage_world.ts";
+import { theBuild } from "./contract_build.ts";
 import { judge } from "./contract_promises.ts";
 import { pick, requesters, type Scenario, scenario } from "./contract_scenarios.ts";
 import { bend, dice, flip, resize, type Roll } from "./proof_fuzz.ts";
@@ -302,7 +303,7 @@ function isAsked({ spends }: Plan): boolean {
     spends.some((spend) => isOurs(spend));
 }
 
-const script = machine(validator);
+const script = machine(validator, theBuild().options);
 
 /** `verdictBy` the fast machine; updates come first, since they refuse most. */
 export function fastVerdict(plan: Plan): string {

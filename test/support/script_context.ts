@@ -1,10 +1,14 @@
 /** Script contexts of Plutus V3 as data, with defaults for what a test does not care about, and a run of a term on one. */
 import scalus from "scalus";
 import { Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
-import { compiled, program } from "#src/cage/uplc/program.ts";
+import { type BuildOptions, compiled, program } from "#src/cage/uplc/program.ts";
 import { applied, type Expr } from "#src/cage/uplc/term.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { toHex } from "#src/base/bytes.ts";
+import { flat } from "#src/cage/uplc/flat.ts";
+import { mainnetParameters } from "#src/ledger/parameters.ts";
+import { evaluate } from "#src/plutus/machine/evaluate.ts";
+import { theBuild } from "./contract_build.ts";
 
 /** What a run gave: nothing, or what the failing check said. */
 export interface Run {
@@ -14,8 +18,35 @@ export interface Run {
   readonly steps: bigint;
 }
 
-/** Evaluates a function on arguments with scalus, with traces. */
+/**
+ * Evaluates a function on arguments, with traces. The build for protocol version 11 is held against the published one, by the product's machine:
+ * both agree or both refuse.
+ *
+ * @throws Error where they do not
+ */
 export function run(fun: Expr<unknown>, ...args: Data[]): Run {
+  const { name, options } = theBuild();
+  if (name === "published") return runByScalus(fun, ...args);
+  const [published, { ok, memory, steps, message }] = [runOn({}, fun, args), runOn(options, fun, args)];
+  if (ok !== published.ok) throw new Error(`the builds differ: "${published.message}", "${message}"`);
+  // a number that no branch is for fails without a message
+  return { ok, memory, steps, message: published.message };
+}
+
+const { costModels, maxTxUnits, protocolVersion: { major: protocolMajor } } = mainnetParameters;
+const programs = new WeakMap<Expr<unknown>, Map<boolean, Uint8Array>>();
+
+function runOn({ caseOnConstants = false }: BuildOptions, fun: Expr<unknown>, args: readonly Data[]): Run {
+  const known = programs.get(fun) ?? new Map<boolean, Uint8Array>();
+  programs.set(fun, known);
+  const code = known.get(caseOnConstants) ?? flat(program(fun, { caseOnConstants, traces: true }));
+  known.set(caseOnConstants, code);
+  const rules = { language: 3 as const, protocolMajor, costModel: costModels.get(2)! };
+  const { ok, logs, spent: { memory, steps } } = evaluate(code, args, rules, maxTxUnits);
+  return { ok, message: ok ? "ok" : logs[0] ?? "no message", memory, steps };
+}
+
+function runByScalus(fun: Expr<unknown>, ...args: Data[]): Run {
   const term = applied(
     program(fun, { traces: true }),
     ...args.map((value) => ({ kind: "constant" as const, constant: { type: "data" as const, value } })),

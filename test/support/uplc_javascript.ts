@@ -4,11 +4,11 @@
  * functions here is in no script of ours; tests ask the product's machine beside it.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concat, equalBytes } from "#src/base/bytes.ts";
+import { compareBytes, concat, equalBytes } from "#src/base/bytes.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
 import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
-import { program } from "#src/cage/uplc/program.ts";
+import { type BuildOptions, program } from "#src/cage/uplc/program.ts";
 import type { Expr, Term, Variable } from "#src/cage/uplc/term.ts";
 
 /** A script that failed, with what it traced last. */
@@ -107,6 +107,7 @@ const BUILTINS: { readonly [name in BuiltinName]: Curried } = {
     return at >= 0n && at < BigInt(bytes(a).length) ? BigInt(bytes(a)[Number(at)]!) : fail("no such byte");
   }),
   equalsByteString: two((a, b) => equalBytes(bytes(a), bytes(b))),
+  lessThanByteString: two((a, b) => compareBytes(bytes(a), bytes(b)) < 0),
   sha2_256: one((a) => sha256(bytes(a))),
   blake2b_256: one((a) => blake2b256(bytes(a))),
   ifThenElse: three((c, a, b) => typeof c === "boolean" ? (c ? a : b) : fail("no condition")),
@@ -137,6 +138,10 @@ const BUILTINS: { readonly [name in BuiltinName]: Curried } = {
   mkNilData: one(() => new List([], 0)),
   mkNilPairData: one(() => new List([], 0)),
   integerToByteString: three((big, width, value) => toBytes(big === true, int(width), int(value))),
+  dropList: two((n, l) => {
+    const { array, at } = list(l);
+    return new List(array, at + clamp(int(n), array.length - at));
+  }),
 };
 interface Packed {
   readonly tag: number;
@@ -146,12 +151,26 @@ interface Packed {
 const tools = {
   force: (value: Value): Value => typeof value === "function" ? value() : fail("forced what is not delayed"),
   error: (): never => fail(traced || "an error"),
-  unpack: (from: Packed, branches: readonly (() => Value)[]): Value => {
-    let f = (branches[from.tag] ?? fail("no such branch"))();
-    for (const field of from.fields) f = (f as Curried)(field);
+  unpack: (from: Value, branches: readonly (() => Value)[]): Value => {
+    const { tag, fields } = packed(from, branches.length);
+    let f = (branches[tag] ?? fail("no such branch"))();
+    for (const field of fields) f = (f as Curried)(field);
     return f;
   },
 };
+
+/** What `case` makes of a value: a constructor, or a constant (from protocol version 11 on). */
+function packed(from: Value, branches: number): Packed {
+  if (typeof from === "boolean") return branches <= 2 ? { tag: from ? 1 : 0, fields: [] } : fail("no such branch");
+  if (typeof from === "bigint") return { tag: Number(from), fields: [] };
+  if (from instanceof List) {
+    const { array, at } = from;
+    if (branches > 2) return fail("no such branch");
+    return at < array.length ? { tag: 0, fields: [array[at], new List(array, at + 1)] } : { tag: 1, fields: [] };
+  }
+  if (Array.isArray(from)) return branches === 1 ? { tag: 0, fields: from } : fail("no such branch");
+  return from as Packed;
+}
 
 function isBuiltin(term: Term): boolean {
   return term.kind === "builtin" || (term.kind === "force" && isBuiltin(term.body));
@@ -181,6 +200,8 @@ function source(term: Term, names: ReadonlyMap<Variable, string>, pool: Value[])
     case "force":
       // a polymorphic built-in function is forced for each of its types, which means nothing here
       return isBuiltin(term.body) ? again(term.body) : `t.force(${again(term.body)})`;
+    case "forms":
+      return fail("a part in two forms");
     case "error":
       return "t.error()";
     case "constr":
@@ -191,9 +212,9 @@ function source(term: Term, names: ReadonlyMap<Variable, string>, pool: Value[])
 }
 
 /** A function of data as a JavaScript function, built with traces; it throws `Failed` where the script fails. */
-export function machine(script: Expr<unknown>): (...args: Data[]) => unknown {
+export function machine(script: Expr<unknown>, options: BuildOptions = {}): (...args: Data[]) => unknown {
   const pool: Value[] = [];
-  const text = source(program(script, { traces: true }), new Map(), pool);
+  const text = source(program(script, { ...options, traces: true }), new Map(), pool);
   const compiled = new Function("b", "t", "k", `return ${text}`)(BUILTINS, tools, pool) as Curried;
   return (...args) => {
     traced = "";

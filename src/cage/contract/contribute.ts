@@ -14,7 +14,20 @@
  * applies and refunds it, since passing over it wants it to be retracted.
  */
 import * as u from "#src/cage/uplc/builtin.ts";
-import { bind, bool, call, checkAll, choose, fn, ifEmpty, recursive, unit } from "#src/cage/uplc/expression.ts";
+import {
+  and,
+  bind,
+  bool,
+  call,
+  checkAll,
+  choose,
+  fn,
+  forms,
+  ifEmpty,
+  int,
+  recursive,
+  unit,
+} from "#src/cage/uplc/expression.ts";
 import type { Bool, Data, Expr, List, Pair, Unit } from "#src/cage/uplc/term.ts";
 import {
   Credential,
@@ -25,7 +38,7 @@ import {
   Transaction,
   type TransactionFields,
 } from "#src/cage/contract/context.ts";
-import { construct, oneToken, paymentOf, type Spent } from "#src/cage/contract/library.ts";
+import { construct, oneToken, paymentOf, sameBytes, type Spent } from "#src/cage/contract/library.ts";
 
 /** Whether the transaction may spend the request (which stands under `reference`) to apply it. */
 export function contribute(
@@ -41,13 +54,27 @@ export function contribute(
       bind([Request.raw.token(request)], (token) =>
         bind([Token.raw.name(Token.open(token))], (name) =>
           checkAll([
-            [u.equalData(token, construct(0, policy, name)), "contribute: a token of another policy"],
+            [isToken(token, policy, name), "contribute: a token of another policy"],
             [
               u.equalData(assetsOfFirstOutput(tx), u.mapData(oneToken(policy, name))),
               "contribute: the token is not updated",
             ],
             [call(lacks, policy, Transaction.get.mint(tx)), "contribute: the policy mints or burns"],
           ], unit))),
+  );
+}
+
+/** Whether a token, whose name is at hand, is one of a policy and nothing more. */
+function isToken(token: Expr<Data>, policy: Expr<Data>, name: Expr<Data>): Expr<Bool> {
+  return forms(
+    () => u.equalData(token, construct(0, policy, name)),
+    () =>
+      bind([u.unConstr(token)], (constr) =>
+        bind([Token.of(u.second(constr))], (fields) =>
+          and(
+            u.equalInts(u.first(constr), int(0)),
+            and(Token.ends(fields), sameBytes(Token.raw.policy(fields), policy)),
+          ))),
   );
 }
 

@@ -1,7 +1,20 @@
 /** Functions that several handlers share, and data put together while the script runs. */
 import { constr, type Data as PlutusData } from "#src/cardano/data.ts";
 import * as u from "#src/cage/uplc/builtin.ts";
-import { bind, bool, call, check, choose, data, fn, ifEmpty, int, recursive, unit } from "#src/cage/uplc/expression.ts";
+import {
+  bind,
+  bool,
+  call,
+  check,
+  choose,
+  data,
+  fn,
+  forms,
+  ifEmpty,
+  int,
+  recursive,
+  unit,
+} from "#src/cage/uplc/expression.ts";
 import type { Bool, Data, Expr, Fn, Int, List, Pair } from "#src/cage/uplc/term.ts";
 import {
   Address,
@@ -30,9 +43,39 @@ export function withSpent<R>(body: (spent: Spent) => Expr<R>): Expr<R> {
         );
       })
     );
-    return call(from, inputs);
+    return forms(() => call(from, inputs), () => call(from, near(reference, inputs)));
   });
   return bind([search], (spent) => body(spent));
+}
+
+/** How many inputs are passed over at once. */
+const STRIDE = 8;
+
+/**
+ * The inputs from a place on that is before the one with a reference and near it: the ledger has inputs in the order of their transactions'
+ * hashes. (Were they in another order, the input would not be found, and the script would fail.)
+ */
+function near(reference: Expr<Data>, inputs: Expr<List<Data>>): Expr<List<Data>> {
+  const hashIn = (reference: Expr<Data>) => u.unBytes(u.head(u.second(u.unConstr(reference))));
+  const further = recursive<[List<Data>, List<Data>], List<Data>>((self) =>
+    fn((list, next) =>
+      ifEmpty(
+        next,
+        list,
+        choose(
+          u.lessBytes(hashIn(Input.raw.reference(Input.open(u.head(next)))), hashIn(reference)),
+          self(next, u.drop(int(STRIDE), next)),
+          list,
+        ),
+      )
+    )
+  );
+  return bind([u.drop(int(STRIDE), inputs)], (next) => ifEmpty(next, inputs, call(further, inputs, next)));
+}
+
+/** Whether two hashes or names are the same, which the ledger has as bytes. */
+export function sameBytes(a: Expr<Data>, b: Expr<Data>): Expr<Bool> {
+  return forms(() => u.equalData(a, b), () => u.equalBytes(u.unBytes(a), u.unBytes(b)));
 }
 
 /** What minting, ending, updating and retracting share. */
@@ -50,13 +93,13 @@ export function withLibrary<R>(spent: Spent, body: (library: Library) => Expr<R>
     fn((key, map) =>
       bind(
         [u.head(map)],
-        (entry) => choose(u.equalData(u.first(entry), key), u.second(entry), self(key, u.tail(map))),
+        (entry) => choose(sameBytes(u.first(entry), key), u.second(entry), self(key, u.tail(map))),
       )
     )
   );
   const isAmong = recursive<[Data, List<Data>], Bool>((self) =>
     fn((wanted, list) =>
-      ifEmpty(list, bool(false), choose(u.equalData(u.head(list), wanted), bool(true), self(wanted, u.tail(list))))
+      ifEmpty(list, bool(false), choose(sameBytes(u.head(list), wanted), bool(true), self(wanted, u.tail(list))))
     )
   );
   return bind([lookup, isAmong], (lookup, isAmong) => body({ spent, lookup, isAmong }));

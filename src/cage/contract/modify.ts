@@ -19,11 +19,14 @@ import * as u from "#src/cage/uplc/builtin.ts";
 import {
   and,
   bind,
+  bool,
   call,
   check,
   checkAll,
   choose,
+  chooseByTag,
   fn,
+  forms,
   ifEmpty,
   int,
   or,
@@ -92,12 +95,20 @@ type Runs = List<Pair<Data, Data>>;
 type DatumFields = ReturnType<typeof Datum.of>;
 type OutputFields = ReturnType<typeof Output.open>;
 
-const CONTRIBUTE = known(1);
-const RETRACT = known(3);
+/** Redeemers of requests: constructors without fields. */
+const CONTRIBUTE = 1;
+const RETRACT = 3;
 
-/** Whether the redeemer of the next run is this one. The ledger has those of inputs first, in the order of inputs. */
-function runsBy(runs: Expr<Runs>, redeemer: Expr<Data>): Expr<Bool> {
-  return u.equalData(u.second(u.head(runs)), redeemer);
+/** Whether the redeemer of the next run is this constructor. The ledger has those of inputs first, in the order of inputs. */
+function runsBy(runs: Expr<Runs>, redeemer: number): Expr<Bool> {
+  return forms(
+    () => u.equalData(u.second(u.head(runs)), known(redeemer)),
+    () =>
+      bind(
+        [u.unConstr(u.second(u.head(runs)))],
+        (run) => and(u.equalInts(u.first(run), int(redeemer)), u.isEmpty(u.second(run))),
+      ),
+  );
 }
 
 /** Gives the root that comes out, by way of the crown where there is one. */
@@ -193,8 +204,10 @@ function afterAll(
                       )),
                     pass,
                   );
-                return choose(
-                  u.equalInts(u.first(datum), int(0)),
+                // the own state's constructor is 1: that was seen to before
+                return chooseByTag(
+                  u.first(datum),
+                  0,
                   bind(
                     [Datum.of(u.second(datum))],
                     (datum) => bind([Request.open(Datum.raw.content(datum))], (fields) => request(datum, fields)),
@@ -311,6 +324,6 @@ function isKeyAddress(data: Expr<Data>): Expr<Bool> {
     bind([Address.get.stake(address)], (stake) =>
       and(
         isKey(Address.raw.payment(address)),
-        or(u.equalInts(u.first(stake), int(1)), isKey(u.head(u.second(stake)))),
+        chooseByTag(u.first(stake), 1, bool(true), isKey(u.head(u.second(stake)))),
       )));
 }

@@ -25,12 +25,14 @@ import {
   and,
   bind,
   bool,
+  branch,
   bytes,
   call,
   check,
   checkAll,
   choose,
   fn,
+  forms,
   ifEmpty,
   int,
   recursive,
@@ -148,17 +150,51 @@ const allNibbles = recursive<[Bytes], Bool>((self) =>
 );
 
 /** Both roots of the binary tree over 16 slots, out of both hashes of one slot and its siblings. */
-function fold(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>, level = 0): Expr<Roots> {
+function fold(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>): Expr<Roots> {
+  return forms(() => foldHalving(slot, siblings, roots), () => foldByTable(slot, siblings, roots));
+}
+
+/** Both hashes of a node of the tree, out of those of one of its children; `isLeft` chooses by which one it is. */
+function joined(
+  roots: Expr<Roots>,
+  siblings: Expr<Bytes>,
+  level: number,
+  isLeft: (left: Expr<Roots>, right: Expr<Roots>) => Expr<Roots>,
+  then: (roots: Expr<Roots>) => Expr<Roots>,
+): Expr<Roots> {
+  return untuple(
+    roots,
+    (before, after) =>
+      bind([u.slice(int(96 - 32 * level), int(32), siblings)], (sibling) =>
+        then(isLeft(
+          tuple<[Bytes, Bytes]>(hash(before, sibling), hash(after, sibling)),
+          tuple<[Bytes, Bytes]>(hash(sibling, before), hash(sibling, after)),
+        ))),
+  );
+}
+
+/** The slot is halved from level to level. */
+function foldHalving(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>, level = 0): Expr<Roots> {
+  return joined(
+    roots,
+    siblings,
+    level,
+    (left, right) => choose(isEven(slot), left, right),
+    (roots) => level === 3 ? roots : bind([half(slot)], (above) => foldHalving(above, siblings, roots, level + 1)),
+  );
+}
+
+/** Which child of a level each slot is below, 0 or 1, is looked up. */
+function foldByTable(slot: Expr<Int>, siblings: Expr<Bytes>, roots: Expr<Roots>, level = 0): Expr<Roots> {
   if (level === 4) return roots;
-  return untuple(roots, (before, after) =>
-    bind([u.slice(int(96 - 32 * level), int(32), siblings)], (sibling) => {
-      const joined = choose(
-        isEven(slot),
-        tuple<[Bytes, Bytes]>(hash(before, sibling), hash(after, sibling)),
-        tuple<[Bytes, Bytes]>(hash(sibling, before), hash(sibling, after)),
-      );
-      return level === 3 ? joined : bind([half(slot)], (above) => fold(above, siblings, joined, level + 1));
-    }));
+  const sides = bytes(Uint8Array.from({ length: 16 }, (_, slot) => (slot >> level) & 1));
+  return joined(
+    roots,
+    siblings,
+    level,
+    (left, right) => branch(u.byteAt(sides, slot), left, right),
+    (roots) => foldByTable(slot, siblings, roots, level + 1),
+  );
 }
 
 /** Binds the function that follows a proof around a part of the script. */
@@ -224,7 +260,7 @@ function step(
               bind([u.add(cursor, skip)], (at) =>
                 bind([call(nibble, path, at)], (slot) => {
                   const prefix = call(nibbles, path, cursor, at);
-                  const branch = fn<[Bytes], Roots>((siblings) =>
+                  const branchRoots = fn<[Bytes], Roots>((siblings) =>
                     untuple(fold(slot, siblings, self(next(at), rest)), (before, after) =>
                       choose(
                         u.equalInts(skip, int(0)),
@@ -232,14 +268,14 @@ function step(
                         bind([prefix], (prefix) => tuple<[Bytes, Bytes]>(hash(prefix, before), hash(prefix, after))),
                       ))
                   );
-                  return bind([branch], (branch) => {
+                  return bind([branchRoots], (branchRoots) => {
                     /** A branch with one neighbour; without the element, that neighbour stands in the branch's place. */
                     const single = (other: Expr<Int>, hashed: Expr<Bytes>, alone: Expr<Bytes>): Expr<Roots> =>
                       bind([other], (other) =>
                         refuse(
                           u.equalInts(slot, other),
                           "proof: the neighbour is in the element's own slot",
-                          untuple(call(branch, call(sparse, slot, other, hashed, int(96))), (before, after) =>
+                          untuple(call(branchRoots, call(sparse, slot, other, hashed, int(96))), (before, after) =>
                             tuple<[Bytes, Bytes]>(
                               choose(and(u.isEmpty(rest), u.equalBytes(old, none)), alone, before),
                               after,
@@ -275,7 +311,7 @@ function step(
                       check(
                         u.equalInts(u.length(siblings), int(128)),
                         "proof: not four siblings",
-                        call(branch, siblings),
+                        call(branchRoots, siblings),
                       ));
                     return choose(
                       u.equalInts(kind, int(0)),

@@ -27,6 +27,7 @@ export const BUILTINS = {
   lengthOfByteString: [13, 0],
   indexByteString: [14, 0],
   equalsByteString: [15, 0],
+  lessThanByteString: [16, 0],
   sha2_256: [18, 0],
   blake2b_256: [20, 0],
   ifThenElse: [26, 1],
@@ -52,6 +53,7 @@ export const BUILTINS = {
   mkNilData: [49, 0],
   mkNilPairData: [50, 0],
   integerToByteString: [73, 0],
+  dropList: [88, 1],
 } as const;
 export type BuiltinName = keyof typeof BUILTINS;
 
@@ -84,6 +86,8 @@ export const length = of1<Bytes, Int>("lengthOfByteString");
 /** The byte at an index; fails outside. */
 export const byteAt = of2<Bytes, Int, Int>("indexByteString");
 export const equalBytes = of2<Bytes, Bytes, Bool>("equalsByteString");
+/** Whether bytes come before others in the order of dictionaries. */
+export const lessBytes = of2<Bytes, Bytes, Bool>("lessThanByteString");
 export const sha2 = of1<Bytes, Bytes>("sha2_256");
 export const blake2b = of1<Bytes, Bytes>("blake2b_256");
 /** (big-endian?, width in bytes, number); fails when the number does not fit. */
@@ -117,6 +121,10 @@ export function head<A>(list: Expr<List<A>>): Expr<A> {
 /** All but the first element; fails on an empty list. */
 export function tail<A>(list: Expr<List<A>>): Expr<List<A>> {
   return of1<List<A>, List<A>>("tailList")(list);
+}
+/** All but so many first elements; none are left of a list that has fewer. From protocol version 11 on. */
+export function drop<A>(count: Expr<Int>, list: Expr<List<A>>): Expr<List<A>> {
+  return of2<Int, List<A>, List<A>>("dropList")(count, list);
 }
 export function isEmpty<A>(list: Expr<List<A>>): Expr<Bool> {
   return of1<List<A>, Bool>("nullList")(list);

@@ -114,6 +114,27 @@ export function ifEmpty<A, R>(list: Expr<List<A>>, empty: Expr<R>, more: Expr<R>
   return typed(forced(applied(chooseList, list.term, delayed(empty.term), delayed(more.term))));
 }
 
+/**
+ * A part that is written in two ways: for every protocol version, and for those whose `case` takes constants (see `BuildOptions`). They come to the
+ * same on everything that the ledger has.
+ */
+export function forms<A>(plain: () => Expr<A>, cased: () => Expr<A>): Expr<A> {
+  return typed({ kind: "forms", plain: () => plain().term, cased: () => cased().term });
+}
+
+/** The branch of a small number, from 0 on; fails for any other number. Only in builds whose `case` takes constants. */
+export function branch<A>(number: Expr<Int>, ...branches: readonly Expr<A>[]): Expr<A> {
+  return typed({ kind: "case", on: "integer", scrutinee: number.term, branches: terms(branches) });
+}
+
+/** `yes` where the number of a constructor is `tag`, which is 0 or 1; else `no`, or a failure where the number is neither. */
+export function chooseByTag<A>(number: Expr<Int>, tag: 0 | 1, yes: Expr<A>, no: Expr<A>): Expr<A> {
+  return forms(
+    () => choose({ term: applied({ kind: "builtin", name: "equalsInteger" }, number.term, int(tag).term) }, yes, no),
+    () => branch(number, ...(tag === 0 ? [yes, no] : [no, yes])),
+  );
+}
+
 /** Both; the second is not evaluated when the first is false. */
 export function and(a: Expr<Bool>, b: Expr<Bool>): Expr<Bool> {
   return choose(a, b, bool(false));

@@ -30,6 +30,7 @@ export function flat(term: Term): Uint8Array {
 }
 
 function write(out: Bits, term: Term, levels: Map<Variable, number>, depth: number): void {
+  if (term.kind === "forms") throw new TypeError("a part in two forms, of which no build has taken one");
   out.bits(TERMS[term.kind], 4);
   const inner = (t: Term) => write(out, t, levels, depth);
   switch (term.kind) {

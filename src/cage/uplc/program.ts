@@ -4,15 +4,25 @@ import { encode } from "#src/cardano/cbor.ts";
 import { concat, toHex } from "#src/base/bytes.ts";
 import { applied, type Expr, type Term, Variable } from "#src/cage/uplc/term.ts";
 import { type BuiltinName, BUILTINS } from "#src/cage/uplc/builtin.ts";
+import { cased } from "#src/cage/uplc/cases/cased.ts";
 import { flat } from "#src/cage/uplc/flat.ts";
 
 export interface BuildOptions {
   /** Whether failed checks trace their messages; the published code has none. */
   readonly traces?: boolean;
+  /**
+   * Whether `case` takes booleans, integers, lists and pairs, as it does from protocol version 11 on. The published code runs under every protocol
+   * version that has Plutus V3.
+   */
+  readonly caseOnConstants?: boolean;
 }
 
 /** A closed term: messages became traces or nothing, and each polymorphic built-in is forced once, at the top. */
-export function program(expression: Expr<unknown>, { traces = false }: BuildOptions = {}): Term {
+export function program(
+  expression: Expr<unknown>,
+  { traces = false, caseOnConstants = false }: BuildOptions = {},
+): Term {
+  if (caseOnConstants) return cased(expression.term, traces);
   const shared = new Map<BuiltinName, Variable>();
   const body = lower(expression.term, traces, shared);
   const names = [...shared.keys()].sort((a, b) => BUILTINS[a][0] - BUILTINS[b][0]);
@@ -43,6 +53,8 @@ function lower(term: Term, traces: boolean, shared: Map<BuiltinName, Variable>):
       const error: Term = { kind: "delay", body: { kind: "error", message: "" } };
       return { kind: "force", body: applied(again({ kind: "builtin", name: "trace" }), message, error) };
     }
+    case "forms":
+      return again(term.plain());
     case "lambda":
       return { ...term, body: again(term.body) };
     case "force":

@@ -25,7 +25,15 @@ export type Term =
   | { readonly kind: "delay"; readonly body: Term }
   | { readonly kind: "error"; readonly message: string }
   | { readonly kind: "constr"; readonly tag: number; readonly fields: readonly Term[] }
-  | { readonly kind: "case"; readonly scrutinee: Term; readonly branches: readonly Term[] };
+  | {
+    readonly kind: "case";
+    /** What the branches are chosen by; a constructor unless it says otherwise. */
+    readonly on?: "bool" | "integer" | "list" | "pair";
+    readonly scrutinee: Term;
+    readonly branches: readonly Term[];
+  }
+  /** A part that is written in two ways: for every protocol version, and for those that have `case` on constants. A build takes one of them. */
+  | { readonly kind: "forms"; readonly plain: () => Term; readonly cased: () => Term };
 
 // Types of expressions: they exist for the type checker alone.
 export interface Int {

@@ -1,0 +1,231 @@
+/**
+ * The intermediate form in which terms are compiled for protocol version 11: calls take all of their arguments at once, bindings and choices
+ * are nodes of their own, every variable is bound once.
+ */
+import type { BuiltinName } from "#src/cage/uplc/builtin.ts";
+import { applied, type Constant, type Term, Variable } from "#src/cage/uplc/term.ts";
+
+/** What a `case` chooses by. Branches of lists (first that of an element and the rest, then that of the empty one) and pairs are lambdas. */
+export type CaseOn = "constr" | "bool" | "integer" | "list" | "pair";
+
+export type Node =
+  | { readonly kind: "variable"; readonly variable: Variable }
+  | { readonly kind: "constant"; readonly constant: Constant }
+  | { readonly kind: "builtin"; readonly name: BuiltinName }
+  | { readonly kind: "error"; readonly message: string }
+  | { readonly kind: "lambda"; readonly parameters: readonly Variable[]; readonly body: Node }
+  | { readonly kind: "apply"; readonly fun: Node; readonly args: readonly Node[] }
+  | { readonly kind: "let"; readonly variable: Variable; readonly value: Node; readonly body: Node }
+  | { readonly kind: "constr"; readonly tag: number; readonly fields: readonly Node[] }
+  | { readonly kind: "case"; readonly on: CaseOn; readonly scrutinee: Node; readonly branches: readonly Node[] }
+  | { readonly kind: "delay" | "force"; readonly body: Node };
+
+export type Lambda = Extract<Node, { kind: "lambda" }>;
+
+export const variable = (variable: Variable): Node => ({ kind: "variable", variable });
+export const builtin = (name: BuiltinName): Node => ({ kind: "builtin", name });
+export const lambda = (parameters: readonly Variable[], body: Node): Lambda => ({ kind: "lambda", parameters, body });
+export const caseOf = (on: CaseOn, scrutinee: Node, ...branches: readonly Node[]): Node => ({
+  kind: "case",
+  on,
+  scrutinee,
+  branches,
+});
+export const bound = (variable: Variable, value: Node, body: Node): Node => ({ kind: "let", variable, value, body });
+
+/** A node with its children changed. */
+export function mapChildren(node: Node, change: (child: Node) => Node): Node {
+  switch (node.kind) {
+    case "lambda":
+    case "delay":
+    case "force":
+      return { ...node, body: change(node.body) };
+    case "apply":
+      return { ...node, fun: change(node.fun), args: node.args.map(change) };
+    case "let":
+      return { ...node, value: change(node.value), body: change(node.body) };
+    case "constr":
+      return { ...node, fields: node.fields.map(change) };
+    case "case":
+      return { ...node, scrutinee: change(node.scrutinee), branches: node.branches.map(change) };
+    default:
+      return node;
+  }
+}
+
+/** The direct parts of a node. */
+export function childrenOf(node: Node): readonly Node[] {
+  switch (node.kind) {
+    case "lambda":
+    case "delay":
+    case "force":
+      return [node.body];
+    case "apply":
+      return [node.fun, ...node.args];
+    case "let":
+      return [node.value, node.body];
+    case "constr":
+      return node.fields;
+    case "case":
+      return [node.scrutinee, ...node.branches];
+    default:
+      return [];
+  }
+}
+
+/** How many nodes satisfy a condition. */
+export function count(node: Node, is: (node: Node) => boolean): number {
+  return childrenOf(node).reduce((sum, child) => sum + count(child, is), is(node) ? 1 : 0);
+}
+
+/** How often a variable occurs. */
+export function occurrences(variable: Variable, node: Node): number {
+  return count(node, (one) => one.kind === "variable" && one.variable === variable);
+}
+
+/** A node with every part replaced for which `to` gives something else; what it gives is not looked through again. */
+export function replaced(node: Node, to: (node: Node) => Node | undefined): Node {
+  return to(node) ?? mapChildren(node, (child) => replaced(child, to));
+}
+
+export function substituted(node: Node, variable: Variable, by: Node): Node {
+  return replaced(node, (one) => one.kind === "variable" && one.variable === variable ? by : undefined);
+}
+
+/** A copy whose bound variables are new. */
+export function renamed(node: Node, names: ReadonlyMap<Variable, Variable> = new Map()): Node {
+  switch (node.kind) {
+    case "variable":
+      return variable(names.get(node.variable) ?? node.variable);
+    case "lambda": {
+      const parameters = node.parameters.map(() => new Variable());
+      const inner = new Map([...names, ...node.parameters.map((old, i) => [old, parameters[i]!] as const)]);
+      return lambda(parameters, renamed(node.body, inner));
+    }
+    case "let": {
+      const fresh = new Variable();
+      return bound(fresh, renamed(node.value, names), renamed(node.body, new Map([...names, [node.variable, fresh]])));
+    }
+    default:
+      return mapChildren(node, (child) => renamed(child, names));
+  }
+}
+
+/** A function on arguments; those that it names become bindings. Its own parameters must occur nowhere else. */
+export function call(fun: Node, args: readonly Node[]): Node {
+  if (args.length === 0) return fun;
+  if (fun.kind === "apply") return call(fun.fun, [...fun.args, ...args]);
+  if (fun.kind === "let") return bound(fun.variable, fun.value, call(fun.body, args));
+  if (fun.kind !== "lambda") return { kind: "apply", fun, args };
+  const { parameters, body } = fun;
+  const rest = parameters.slice(args.length);
+  const inner = rest.length > 0 ? lambda(rest, body) : call(body, args.slice(parameters.length));
+  return parameters.slice(0, args.length).reduceRight((node, name, i) => bound(name, args[i]!, node), inner);
+}
+
+type Names = ReadonlyMap<Variable, Node>;
+
+/** A term as a node. */
+export function read(term: Term, names: Names = new Map()): Node {
+  const again = (one: Term) => read(one, names);
+  switch (term.kind) {
+    case "variable":
+      return names.get(term.variable) ?? variable(term.variable);
+    case "lambda": {
+      const parameter = new Variable();
+      const body = read(term.body, new Map([...names, [term.variable, variable(parameter)]]));
+      return body.kind === "lambda" ? lambda([parameter, ...body.parameters], body.body) : lambda([parameter], body);
+    }
+    case "apply":
+      return call(again(term.fun), [again(term.argument)]);
+    case "forms":
+      return again(term.cased());
+    case "constr":
+      return { kind: "constr", tag: term.tag, fields: term.fields.map(again) };
+    case "case": {
+      const { on = "constr" } = term;
+      const branches = term.branches.map(again).map((branch, i) =>
+        on === "pair" || (on === "list" && i === 0) ? ofTwo(branch) : branch
+      );
+      return caseOf(on, again(term.scrutinee), ...branches);
+    }
+    case "force":
+      return choice(term.body, again) ?? { kind: "force", body: again(term.body) };
+    case "delay":
+      return { kind: "delay", body: again(term.body) };
+    default:
+      return term;
+  }
+}
+
+/** A function that takes exactly two arguments, which may give one that takes more. */
+function ofTwo(node: Node): Node {
+  if (node.kind !== "lambda" || node.parameters.length < 3) return node;
+  return lambda(node.parameters.slice(0, 2), lambda(node.parameters.slice(2), node.body));
+}
+
+/** What `choose` and `ifEmpty` make for every protocol version: a delayed choice. */
+function choice(term: Term, again: (term: Term) => Node): Node | undefined {
+  if (term.kind !== "apply" || term.fun.kind !== "apply" || term.fun.fun.kind !== "apply") return undefined;
+  const { argument: second, fun: { argument: first, fun: { argument: condition, fun } } } = term;
+  if (fun.kind !== "builtin" || first.kind !== "delay" || second.kind !== "delay") return undefined;
+  const [one, other] = [again(first.body), again(second.body)];
+  if (fun.name === "ifThenElse") return caseOf("bool", again(condition), other, one);
+  if (fun.name !== "chooseList") return undefined;
+  return caseOf("list", again(condition), lambda([new Variable(), new Variable()], other), one);
+}
+
+/** A node as a term, as cheap as the machine allows. */
+export function write(node: Node): Term {
+  switch (node.kind) {
+    case "lambda":
+      return abstracted(node.parameters, write(node.body));
+    case "apply":
+      return applied_(write(node.fun), node.args.map(write));
+    case "let": {
+      const [names, values, body] = group(node);
+      return applied_(abstracted(names, write(body)), values.map(write));
+    }
+    case "constr":
+      return { kind: "constr", tag: node.tag, fields: node.fields.map(write) };
+    case "case":
+      return { kind: "case", scrutinee: write(node.scrutinee), branches: withoutErrors(node.branches).map(write) };
+    case "delay":
+    case "force":
+      return { kind: node.kind, body: write(node.body) };
+    default:
+      return node;
+  }
+}
+
+function abstracted(names: readonly Variable[], body: Term): Term {
+  return names.reduceRight<Term>((rest, variable) => ({ kind: "lambda", variable, body: rest }), body);
+}
+
+/** Three arguments or more go through a constructor, which takes fewer steps. */
+function applied_(fun: Term, args: readonly Term[]): Term {
+  return args.length < 3
+    ? applied(fun, ...args)
+    : { kind: "case", scrutinee: { kind: "constr", tag: 0, fields: args }, branches: [fun] };
+}
+
+/** Bindings that do not need one another, and what is inside of them. */
+function group(node: Extract<Node, { kind: "let" }>): [Variable[], Node[], Node] {
+  const [names, values]: [Variable[], Node[]] = [[node.variable], [node.value]];
+  let { body }: { body: Node } = node;
+  while (body.kind === "let") {
+    const { value } = body;
+    if (names.some((name) => occurrences(name, value) > 0)) break;
+    names.push(body.variable);
+    values.push(value);
+    body = body.body;
+  }
+  return [names, values, body];
+}
+
+/** Branches without those at the end that fail: a branch that is not there fails as well. */
+function withoutErrors(branches: readonly Node[]): readonly Node[] {
+  let end = branches.length;
+  while (end > 1 && branches[end - 1]!.kind === "error") end--;
+  return branches.slice(0, end);
+}

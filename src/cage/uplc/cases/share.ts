@@ -1,0 +1,68 @@
+/** Where the functions that have to be forced are forced: once, where that takes fewer steps than at each place. */
+import { type BuiltinName, BUILTINS } from "#src/cage/uplc/builtin.ts";
+import {
+  bound,
+  builtin,
+  childrenOf,
+  count,
+  lambda,
+  mapChildren,
+  type Node,
+  replaced,
+  variable,
+} from "#src/cage/uplc/cases/node.ts";
+import { Variable } from "#src/cage/uplc/term.ts";
+
+/** How often something in a function is taken to be evaluated for each time that the function is made. */
+const TIMES = 4;
+/** From how many uses on a name for a forced function saves steps: naming takes four or five. */
+const WORTH = 4;
+
+/** A node with its forced functions named. */
+export function shared(node: Node): Node {
+  const names = new Set<BuiltinName>();
+  count(node, (one) => one.kind === "builtin" && BUILTINS[one.name][1] > 0 && Boolean(names.add(one.name)));
+  return forcedInPlace([...names].sort().reduce((all, name) => placed(all, name), node));
+}
+
+const is = (node: Node, name: BuiltinName) => node.kind === "builtin" && node.name === name;
+
+/** How often a function is used about. */
+function uses(node: Node, name: BuiltinName): number {
+  if (is(node, name)) return BUILTINS[name][1];
+  const inner = childrenOf(node).reduce((sum, child) => sum + uses(child, name), 0);
+  return node.kind === "lambda" ? inner * TIMES : inner;
+}
+
+function placed(node: Node, name: BuiltinName): Node {
+  const within = (child: Node) => placed(child, name);
+  const used = (child: Node) => uses(child, name) > 0;
+  if (!used(node)) return node;
+  // the outermost function is the script itself
+  if (node.kind === "lambda") return lambda(node.parameters, within(node.body));
+  if (node.kind === "let" && used(node.body) && !used(node.value)) return { ...node, body: within(node.body) };
+  if (node.kind === "case" && !used(node.scrutinee)) {
+    const branches = node.branches.map((branch, i) => {
+      const parts = node.on === "pair" || (node.on === "list" && i === 0);
+      return branch.kind !== "lambda" || parts ? within(branch) : named(branch, name);
+    });
+    return { ...node, branches };
+  }
+  const at = childrenOf(node).filter(used);
+  if (at.length === 1 && at[0]!.kind !== "lambda" && node.kind !== "delay") {
+    return mapChildren(node, (child) => child === at[0] ? within(child) : child);
+  }
+  return named(node, name);
+}
+
+function named(node: Node, name: BuiltinName): Node {
+  if (uses(node, name) < WORTH) return node;
+  const short = new Variable();
+  return bound(short, builtin(name), replaced(node, (one) => is(one, name) ? variable(short) : undefined));
+}
+
+/** Functions forced where they stand. */
+function forcedInPlace(node: Node): Node {
+  if (node.kind !== "builtin") return mapChildren(node, forcedInPlace);
+  return Array.from({ length: BUILTINS[node.name][1] }).reduce<Node>((body) => ({ kind: "force", body }), node);
+}

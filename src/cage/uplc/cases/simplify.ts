@@ -1,0 +1,407 @@
+/**
+ * What makes a node cheaper without changing what it comes to: its value, or that it fails. (Which of several failures comes first may change: a
+ * script has only one way to fail.)
+ */
+import {
+  bound,
+  builtin,
+  call,
+  caseOf,
+  count,
+  type Lambda,
+  lambda,
+  mapChildren,
+  type Node,
+  occurrences,
+  replaced,
+  substituted,
+  variable,
+} from "#src/cage/uplc/cases/node.ts";
+import { needs, partsTaken, projection } from "#src/cage/uplc/cases/strict.ts";
+import { BUILTINS } from "#src/cage/uplc/builtin.ts";
+import { Variable } from "#src/cage/uplc/term.ts";
+
+/** Simplifies until nothing changes. */
+export function simplified(node: Node): Node {
+  let [before, after] = [node, node];
+  for (let round = 0; round < 24; round++) {
+    [before, after] = [after, once(destructured(improved(after)))];
+    if (sizeOf(before) === sizeOf(after) && same(before, after)) break;
+  }
+  return dropped(after);
+}
+
+const sizeOf = (node: Node) => count(node, () => true);
+
+/** Whether two nodes are the same but for the names of what they bind: by their shape, which is enough to see that nothing changes any more. */
+function same(a: Node, b: Node): boolean {
+  return shape(a) === shape(b);
+}
+function shape(node: Node): string {
+  switch (node.kind) {
+    case "apply":
+      return `a(${[node.fun, ...node.args].map(shape).join()})`;
+    case "case":
+      return `c${node.on}(${[node.scrutinee, ...node.branches].map(shape).join()})`;
+    case "let":
+      return `l(${shape(node.value)},${shape(node.body)})`;
+    case "lambda":
+      return `f${node.parameters.length}(${shape(node.body)})`;
+    case "constr":
+      return `k(${node.fields.map(shape).join()})`;
+    case "builtin":
+      return node.name;
+    case "delay":
+    case "force":
+      return `${node.kind}(${shape(node.body)})`;
+    default:
+      return node.kind[0]!;
+  }
+}
+
+/** Whether a node is a value already: it cannot fail and takes one step. */
+function isValue(node: Node): boolean {
+  switch (node.kind) {
+    case "variable":
+    case "constant":
+    case "builtin":
+    case "lambda":
+    case "delay":
+      return true;
+    case "constr":
+      return node.fields.every(isValue);
+    default:
+      return false;
+  }
+}
+
+/** Whether a node may stand in several places: no code that would stand twice, nothing that takes more than a step. */
+function isSmall(node: Node): boolean {
+  if (node.kind === "constant") {
+    const { constant } = node;
+    return constant.type !== "data" && (constant.type !== "bytestring" || constant.value.length === 0);
+  }
+  return node.kind === "variable" || node.kind === "error" ||
+    (node.kind === "builtin" && BUILTINS[node.name][1] === 0);
+}
+
+function improved(node: Node): Node {
+  const inner = mapChildren(node, improved);
+  return rule(inner);
+}
+
+function rule(node: Node): Node {
+  switch (node.kind) {
+    case "force":
+      return node.body.kind === "delay" ? node.body.body : node;
+    case "apply":
+      return node.fun.kind === "lambda" || node.fun.kind === "let" || node.fun.kind === "apply"
+        ? call(node.fun, node.args)
+        : node;
+    case "let":
+      return binding(node);
+    case "case":
+      return choice(node);
+    default:
+      return node;
+  }
+}
+
+/** Whether a `case` only takes something apart. */
+function isParting(node: Node): node is Extract<Node, { kind: "case" }> & { branches: readonly [Lambda] } {
+  return node.kind === "case" && node.branches.length === 1 && node.branches[0]!.kind === "lambda" &&
+    (node.on === "list" || node.on === "pair");
+}
+
+/** A node that takes its value out of bindings: what is inside of them is changed instead. */
+function inside(node: Node, change: (node: Node) => Node): Node | undefined {
+  if (node.kind === "let") return bound(node.variable, node.value, change(node.body));
+  if (!isParting(node)) return undefined;
+  const [{ parameters, body }] = node.branches;
+  return caseOf(node.on, node.scrutinee, lambda(parameters, change(body)));
+}
+
+function binding(node: Extract<Node, { kind: "let" }>): Node {
+  const { variable: name, value, body } = node;
+  const outside = inside(value, (inner) => bound(name, inner, body));
+  if (outside) return outside;
+  const times = occurrences(name, body);
+  if (times === 0) return isValue(value) ? body : node;
+  const moves = (isSmall(value) && isValue(value)) ||
+    (times === 1 && ((isValue(value) && value.kind !== "constr") || needs(body).variables.has(name)));
+  if (moves) return substituted(body, name, value);
+  const half = projection(value);
+  if (half) {
+    // both halves at once
+    const parts = [new Variable(), new Variable()];
+    parts[half.half] = name;
+    return caseOf(half.on, half.of, lambda(parts, withHalves(body, half.of, half.on, parts)));
+  }
+  const on = partedOnly(name, body);
+  if (on && (on === "pair" || needs(body).parted.has(name))) {
+    const parts = [new Variable(), new Variable()];
+    return caseOf(on, value, lambda(parts, withHalves(body, variable(name), on, parts)));
+  }
+  if (value.kind === "lambda" && times > 1) return sunk(name, value, body) ?? node;
+  return node;
+}
+
+/** What a variable is taken apart as, where that is all that is done to it. */
+function partedOnly(name: Variable, body: Node): "list" | "pair" | undefined {
+  let on: "list" | "pair" | undefined;
+  const halves = count(body, (one) => {
+    const taken = takenApart(one);
+    if (taken?.of.kind !== "variable" || taken.of.variable !== name) return false;
+    on = taken.on;
+    return true;
+  });
+  return halves === occurrences(name, body) ? on : undefined;
+}
+
+/** What a node takes apart, as a half of it or by a `case` that fails where there is nothing to take. */
+function takenApart(node: Node): { readonly on: "list" | "pair"; readonly of: Node } | undefined {
+  return isParting(node) ? { on: node.on as "list" | "pair", of: node.scrutinee } : projection(node);
+}
+
+/** Whether two nodes come to the same wherever both are evaluated: the same functions of the same variables. */
+function alike(a: Node, b: Node): boolean {
+  if (a.kind === "variable") return b.kind === "variable" && a.variable === b.variable;
+  if (a.kind === "builtin") return b.kind === "builtin" && a.name === b.name;
+  if (a.kind === "constant") return b.kind === "constant" && a.constant === b.constant;
+  return a.kind === "apply" && b.kind === "apply" && a.args.length === b.args.length && alike(a.fun, b.fun) &&
+    a.args.every((one, i) => alike(one, b.args[i]!));
+}
+
+/** A node in which the halves of something are what they are bound to. */
+function withHalves(node: Node, of: Node, on: "list" | "pair", parts: readonly Variable[]): Node {
+  return replaced(node, (one) => {
+    const half = projection(one);
+    if (half && half.on === on && alike(half.of, of)) return variable(parts[half.half]!);
+    if (one.kind !== "case" || one.on !== on || !alike(one.scrutinee, of)) return undefined;
+    const [branch] = one.branches;
+    return branch?.kind === "lambda" ? withHalves(call(branch, parts.map(variable)), of, on, parts) : undefined;
+  });
+}
+
+/** A function that one branch alone uses, bound there. */
+function sunk(name: Variable, value: Lambda, body: Node): Node | undefined {
+  const uses = (node: Node) => occurrences(name, node) > 0;
+  const into = (node: Node): Node => {
+    const deeper = sunk(name, value, node);
+    return deeper ?? bound(name, value, node);
+  };
+  if (body.kind === "let" && !uses(body.value)) return bound(body.variable, body.value, into(body.body));
+  if (body.kind !== "case" || uses(body.scrutinee)) return undefined;
+  const at = body.branches.flatMap((branch, i) => uses(branch) ? [i] : []);
+  if (at.length !== 1) return undefined;
+  const branches = body.branches.map((branch, i) => {
+    if (i !== at[0]) return branch;
+    return branch.kind === "lambda" ? lambda(branch.parameters, into(branch.body)) : into(branch);
+  });
+  return { ...body, branches };
+}
+
+const isBool = (node: Node, value: boolean) =>
+  node.kind === "constant" && node.constant.type === "bool" && node.constant.value === value;
+
+function choice(node: Extract<Node, { kind: "case" }>): Node {
+  const { on, scrutinee, branches } = node;
+  if (on === "constr" && scrutinee.kind === "constr") return call(branches[scrutinee.tag]!, scrutinee.fields);
+  const outside = inside(scrutinee, (inner) => ({ ...node, scrutinee: inner }));
+  if (outside) return outside;
+  const [branch, ...others] = branches;
+  if ((on === "list" || on === "pair") && branch?.kind === "lambda") {
+    const { parameters, body } = branch;
+    return { ...node, branches: [lambda(parameters, withHalves(body, scrutinee, on, parameters)), ...others] };
+  }
+  return on === "bool" ? condition(scrutinee, branches as [Node, Node]) ?? node : node;
+}
+
+/** A choice by a condition that is itself made of something that `case` takes. */
+function condition(scrutinee: Node, [no, yes]: readonly [Node, Node]): Node | undefined {
+  if (isBool(scrutinee, true)) return yes;
+  if (isBool(scrutinee, false)) return no;
+  if (isBool(no, false) && isBool(yes, true)) return scrutinee;
+  if (scrutinee.kind === "apply" && scrutinee.fun.kind === "builtin") {
+    const { fun: { name }, args } = scrutinee;
+    if (name === "nullList") return caseOf("list", args[0]!, lambda([new Variable(), new Variable()], no), yes);
+    if (name === "equalsInteger") return byInteger(args, no, yes);
+  }
+  if (scrutinee.kind !== "case") return undefined;
+  // a choice by a choice: what is chosen by constants is chosen at once, as long as nothing large stands twice
+  const { on, branches } = scrutinee;
+  if (on === "constr" || on === "pair") return undefined;
+  const ends = branches.map((branch, i) => partsTaken(on, branch, i)?.body ?? branch);
+  const known = ends.filter((end) => isBool(end, true) || isBool(end, false) || end.kind === "error");
+  if (known.length < ends.length - 1) return undefined;
+  const uses = (value: boolean) => ends.length - known.length + known.filter((end) => isBool(end, value)).length;
+  if ((uses(true) > 1 && !isSmall(yes)) || (uses(false) > 1 && !isSmall(no))) return undefined;
+  const next = (end: Node): Node => {
+    if (end.kind === "error") return end;
+    return isBool(end, true) ? yes : isBool(end, false) ? no : caseOf("bool", end, no, yes);
+  };
+  return caseOf(
+    on,
+    scrutinee.scrutinee,
+    ...branches.map((branch, i) => {
+      const taking = partsTaken(on, branch, i);
+      return taking ? lambda(taking.parameters, next(taking.body)) : next(branch);
+    }),
+  );
+}
+
+/** Largest number that a table of branches goes to. */
+const LARGEST = 8n;
+
+/** The number that a node is compared with by `equalsInteger`. */
+function compared(args: readonly Node[]): { readonly what: Node; readonly with: bigint } | undefined {
+  const at = args.findIndex((one) => one.kind === "constant" && one.constant.type === "integer");
+  const one = args[at];
+  if (args.length !== 2 || one?.kind !== "constant" || one.constant.type !== "integer") return undefined;
+  const { value } = one.constant;
+  return value >= 0n && value <= LARGEST ? { what: args[1 - at]!, with: value } : undefined;
+}
+
+/** Comparisons of one number, one after the other: a table of branches, when all others fail. */
+function byInteger(args: readonly Node[], no: Node, yes: Node): Node | undefined {
+  const first = compared(args);
+  if (!first) return undefined;
+  const { what } = first;
+  if (isParity(what)) return caseOf("integer", what, ...(first.with === 0n ? [yes, no] : [no, yes]));
+  const table = new Map<bigint, Node>([[first.with, yes]]);
+  let rest = no;
+  while (what.kind === "variable" && rest.kind === "case" && rest.on === "bool" && rest.scrutinee.kind === "apply") {
+    const { fun, args } = rest.scrutinee;
+    const next = fun.kind === "builtin" && fun.name === "equalsInteger" ? compared(args) : undefined;
+    if (next?.what.kind !== "variable" || next.what.variable !== what.variable) break;
+    if (!table.has(next.with)) table.set(next.with, rest.branches[1]!);
+    rest = rest.branches[0]!;
+  }
+  if (
+    what.kind === "variable" && rest.kind === "case" && rest.on === "integer" && rest.scrutinee.kind === "variable" &&
+    rest.scrutinee.variable === what.variable
+  ) {
+    // the end of the chain became a table before
+    rest.branches.forEach((branch, i) => {
+      if (!table.has(BigInt(i))) table.set(BigInt(i), branch);
+    });
+  } else if (rest.kind !== "error") return undefined;
+  const last = [...table.keys()].reduce((a, b) => a > b ? a : b);
+  const other: Node = rest.kind === "error" ? rest : { kind: "error", message: "" };
+  return caseOf("integer", what, ...Array.from({ length: Number(last) + 1 }, (_, i) => table.get(BigInt(i)) ?? other));
+}
+
+/** Whether a node is 0 or 1. */
+function isParity(node: Node): boolean {
+  if (node.kind !== "apply" || node.fun.kind !== "builtin" || node.fun.name !== "modInteger") return false;
+  const by = node.args[1];
+  return by?.kind === "constant" && by.constant.type === "integer" && by.constant.value === 2n;
+}
+
+/** The functions of variables that a node certainly evaluates, each as often as it does. */
+function computed(node: Node): readonly Node[] {
+  switch (node.kind) {
+    case "apply": {
+      const parts = [node.fun, ...node.args].flatMap(computed);
+      return textOf(node) === undefined ? parts : [node, ...parts];
+    }
+    case "let":
+      return [...computed(node.value), ...computed(node.body)];
+    case "constr":
+      return node.fields.flatMap(computed);
+    case "force":
+      return computed(node.body);
+    case "case": {
+      const ways = node.branches.map((one, i) => partsTaken(node.on, one, i)?.body ?? one)
+        .filter((one) => one.kind !== "error");
+      return [...computed(node.scrutinee), ...(ways.length === 1 ? computed(ways[0]!) : [])];
+    }
+    default:
+      return [];
+  }
+}
+
+const numbers = new WeakMap<Variable, number>();
+let last = 0;
+const texts = new WeakMap<Node, string>();
+
+/** A text that is the same for functions of the same variables; none for what is no saturated built-in function of such. */
+function textOf(node: Node): string | undefined {
+  const known = texts.get(node);
+  if (known !== undefined) return known === "" ? undefined : known;
+  const text = textFor(node);
+  texts.set(node, text ?? "");
+  return text;
+}
+function textFor(node: Node): string | undefined {
+  if (node.kind === "variable") {
+    if (!numbers.has(node.variable)) numbers.set(node.variable, ++last);
+    return `v${numbers.get(node.variable)}`;
+  }
+  if (node.kind === "constant") {
+    const { constant } = node;
+    return constant.type === "integer" || constant.type === "bool" ? `${constant.value}` : undefined;
+  }
+  if (node.kind !== "apply" || node.fun.kind !== "builtin") return undefined;
+  const args = node.args.map(textOf);
+  return args.includes(undefined) ? undefined : `${node.fun.name}(${args.join()})`;
+}
+
+/** Computes once what is computed twice or more. */
+function once(node: Node): Node {
+  const within = node.kind === "lambda" ? node : repeated(node);
+  return mapChildren(within, once);
+}
+
+function repeated(node: Node): Node {
+  const bound_ = new Set<Variable>();
+  count(node, (one) => {
+    if (one.kind === "let") bound_.add(one.variable);
+    if (one.kind === "lambda") one.parameters.forEach((name) => bound_.add(name));
+    return false;
+  });
+  const times = new Map<string, Node[]>();
+  for (const one of computed(node)) {
+    const text = textOf(one)!;
+    times.set(text, [...times.get(text) ?? [], one]);
+  }
+  for (const [text, ones] of [...times].sort(([a], [b]) => b.length - a.length)) {
+    if (ones.length < 2 || count(ones[0]!, (part) => part.kind === "variable" && bound_.has(part.variable)) > 0) {
+      continue;
+    }
+    const name = new Variable();
+    return bound(name, ones[0]!, replaced(node, (part) => textOf(part) === text ? variable(name) : undefined));
+  }
+  return node;
+}
+
+/** Takes lists and pairs apart where that is certain to be needed and saves two halves or more. */
+function destructured(node: Node): Node {
+  return mapChildren(parted(node), destructured);
+}
+
+function parted(node: Node): Node {
+  if (node.kind === "lambda") return node;
+  for (const [name, on] of needs(node).parted) {
+    const halves = count(node, (one) => {
+      const half = projection(one);
+      return half !== undefined && half.of.kind === "variable" && half.of.variable === name;
+    });
+    if (halves < 2) continue;
+    const parts = [new Variable(), new Variable()];
+    return caseOf(on, variable(name), lambda(parts, parted(withHalves(node, variable(name), on, parts))));
+  }
+  return node;
+}
+
+/** Several steps into a list become one. */
+function dropped(node: Node): Node {
+  let [steps, list] = [0, node];
+  for (let half = projection(list); half?.on === "list" && half.half === 1; half = projection(list)) {
+    steps++;
+    list = half.of;
+  }
+  if (steps < 2) return mapChildren(node, dropped);
+  const constant: Node = { kind: "constant", constant: { type: "integer", value: BigInt(steps) } };
+  return { kind: "apply", fun: builtin("dropList"), args: [constant, dropped(list)] };
+}
