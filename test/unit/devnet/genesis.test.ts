@@ -1,10 +1,11 @@
 /** How a devnet begins: its files as nodes read them, its settings in words, parameters that were changed. */
 import { expect, test } from "vitest";
-import { parseJson } from "#src/base/json.ts";
+import { parseJson, toJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { checkGenesis, type Genesis, genesisDefaults, genesisEntries } from "#src/devnet/genesis.ts";
 import { canonical, genesisFiles } from "#src/devnet/genesisJson.ts";
+import { parametersFromJson, parametersToJson } from "#src/devnet/parametersJson.ts";
 import { overrideParameters } from "#src/devnet/parametersOverride.ts";
 import { newPools } from "#src/devnet/pools.ts";
 import { ada, keptSettings, settingsLines } from "#src/devnet/settings.ts";
@@ -106,6 +107,8 @@ test("settings are said in two lines, and what differs from them in one", () => 
     /k 2160 \(asked for: 5\); metadata of its pools at http:\/\/127.0.0.1:10000/,
   );
   const parameters = mainnetParametersAt(10);
+  const kept = parametersFromJson(parseJson(toJson(parametersToJson(parameters))));
+  expect(keptSettings({ parameters }, { ...of, parameters: kept })).toBeUndefined();
   const hardFork = { epoch: 7, parameters: mainnetParameters };
   expect(settingsLines({ ...of, parameters, terms: { ...of.terms, hardFork } })[0]).toMatch(
     /protocol version 10.0, 11.0 from epoch 7 on$/,
