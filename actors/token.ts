@@ -13,6 +13,7 @@ import type { Builders } from "#src/builders/builders.ts";
 import type { Operation } from "#src/cage/datum.ts";
 import { readFactLeaves } from "#src/cage/index/leaves.ts";
 import { readOldestRequests, readRequest, readRequestsAt, readToken, type TokenState } from "#src/cage/index/read.ts";
+import { versionWarning } from "#src/chain/versionWatch.ts";
 import { requestWarnings } from "#src/cage/index/warnings.ts";
 import { findPublished, publicationAddress } from "#src/cage/publication.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";
@@ -157,7 +158,10 @@ async function building<T>(
       available: value.available,
     }, value.more);
     if (!offer.ok) return offer;
-    const { built, more, dry } = offer.value;
+    const { built, dry } = offer.value;
+    const warning = built.runsScripts ? versionWarning(parameters.value.value) : undefined;
+    const { warnings = [], ...rest } = offer.value.more;
+    const more = warning ? { ...rest, warnings: [...warnings as Json[], { ...warning }] } : offer.value.more;
     return ok({
       read: value.available,
       spends: dry ? [] : built.spends.map((utxo) => utxo.ref),

@@ -136,15 +136,20 @@ export const tokens = z.object({
   indexerStatus,
 }).meta({ id: "Tokens" });
 
+const warnings = z.array(z.object({ code: z.string(), message: z.string() }));
 export const unsigned = z.object({
   unsignedTransaction: z.string().meta({ description: "CBOR in hexadecimal, without key witnesses." }),
   summary,
+  warnings: warnings.optional().meta({
+    description:
+      "`protocol_version_unknown`: the network has a newer protocol version than this release knows, so units and fees may be wrong.",
+  }),
 }).meta({ id: "UnsignedTransaction" });
 export const unsignedBoot = unsigned.extend({
   value: z.string().meta({ description: "Id that the token will have." }),
 }).meta({ id: "UnsignedBoot" });
 export const unsignedRequest = unsigned.extend({
-  warnings: z.array(z.object({ code: z.string(), message: z.string() })).meta({
+  warnings: warnings.meta({
     description: "What would fail once the open requests apply; empty when nothing is known against it.",
   }),
 }).meta({ id: "UnsignedRequest" });

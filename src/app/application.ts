@@ -266,6 +266,7 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
 
 function followerRole(rooms: Rooms, progress: (line: string) => void): void {
   const { store, bus, port, options, log, hooks, health, stops } = rooms;
+  let running: Follower | undefined;
   const lease = holdLease({
     store,
     bus,
@@ -276,7 +277,7 @@ function followerRole(rooms: Rooms, progress: (line: string) => void): void {
     onHeld: async (epoch, signal) => {
       const wallets = await walletReading(rooms, signal);
       if (!wallets) return;
-      const follower = new Follower({
+      const follower = running = new Follower({
         ...wallets,
         store,
         port,
@@ -304,7 +305,7 @@ function followerRole(rooms: Rooms, progress: (line: string) => void): void {
       }
     },
   });
-  health.checks.set("follower", () => followerCheck(lease, store));
+  health.checks.set("follower", () => followerCheck(lease, store, () => running?.halted));
   stops.push(() => lease.stop());
 }
 

@@ -43,7 +43,7 @@ export interface Hooks {
 /** What the process says of itself; each role adds what it stands on. */
 export interface RoomsHealth extends Health {
   readonly checks: Map<string, () => Promise<Check>>;
-  network?: Json;
+  network?: () => Json;
 }
 
 /** What a role is made of, and where it leaves how to end it. */

@@ -7,6 +7,7 @@ import { type Check, healthRoutes } from "#src/edge/health.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
+import type { Failure } from "#src/base/result.ts";
 import type { Worker } from "#src/runtime/worker.ts";
 import type { Store } from "#src/store/store.ts";
 import { listen, type Place, type Rooms, urlOf } from "#src/app/context.ts";
@@ -35,9 +36,15 @@ export async function workerCheck(worker: Worker): Promise<Check> {
   return owned.length === 0 ? because("no partition is served here") : fine(`${owned.length} partitions are served`);
 }
 
-/** Whoever follows is ready when it is near the tip; whoever stands by is ready to follow. */
-export async function followerCheck(lease: Lease, store: Store): Promise<Check> {
+/** A follower is ready when it is near the tip, or stands by. One that came to an era that is not known is not. */
+export async function followerCheck(
+  lease: Lease,
+  store: Store,
+  halted: () => Failure | undefined,
+): Promise<Check> {
   if (lease.epoch() === undefined) return fine("standby");
+  const stopped = halted();
+  if (stopped) return because(`${stopped.code}: ${stopped.message}`);
   const { at, networkTip } = await readCursor(store.sql);
   const behind = networkTip.height - at.height;
   return behind > BEHIND ? because(`${behind} blocks behind the tip`) : fine(`follows, at height ${at.height}`);

@@ -2,11 +2,13 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
-import type { Log } from "#src/base/log.ts";
+import { type Log, reason } from "#src/base/log.ts";
 import { answersLine } from "#src/chain/provider/guarantees.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
+import { sleep } from "#src/base/clock.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
+import { watchVersion } from "#src/chain/versionWatch.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { serveSocket } from "#src/devnet/serve/socket.ts";
 import type { Check } from "#src/edge/health.ts";
@@ -41,8 +43,27 @@ export async function networkPort(ground: Ground, progress: (line: string) => vo
     ? ["blockfrost", await blockfrostOf(ground, blockfrost, progress)] as const
     : ["devnet", devnetPort({ store, bus, log })] as const;
   progress(answersLine(`The provider "${provider}"`, port.answers));
-  health.network = { provider, answers: port.answers.map((answer) => ({ ...answer })) };
-  return port;
+  const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => progress(`${code}: ${message}`));
+  const answers = port.answers.map((answer) => ({ ...answer }));
+  health.network = () => ({ provider, answers, protocolVersion: { ...watched.standing() } });
+  if (provider !== "devnet") lookAtVersion(ground, watched.port);
+  return watched.port;
+}
+
+/** How often the protocol version is asked for where no build does, in ms: a network changes it with an epoch. */
+const VERSION_MS = 600_000;
+const UNANSWERED_MS = 30_000;
+
+/** Asks for the parameters now and then, so that `/health` and the log say a hard fork of the network. A devnet in this database changes no further than its release. */
+function lookAtVersion({ log, stops }: Ground, port: Pick<ChainPort, "parameters">): void {
+  const ended = new AbortController();
+  stops.push(async () => ended.abort());
+  void (async () => {
+    while (!ended.signal.aborted) {
+      const { ok } = await port.parameters();
+      await sleep(ok ? VERSION_MS : UNANSWERED_MS, ended.signal);
+    }
+  })().catch((error) => log.warn("the protocol version is no longer looked at", { reason: reason(error) }));
 }
 
 async function nodeOf(ground: Ground, path: string, progress: (line: string) => void): Promise<NodePort> {

@@ -9,8 +9,7 @@
 import os from "node:os";
 import type { Worker } from "node:worker_threads";
 import { sleep } from "#src/base/clock.ts";
-import type { Log } from "#src/base/log.ts";
-import { reason } from "#src/base/log.ts";
+import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
 import type { Evaluate } from "#src/plutus/types.ts";

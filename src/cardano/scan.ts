@@ -17,8 +17,9 @@ const CONWAY = 7;
 
 /** A block of an era that came after those that are read here. */
 export class UnknownEraError extends CborError {
+  readonly code = "era_unknown";
   constructor(readonly era: number) {
-    super(`blocks of era ${era} are not read`);
+    super(`blocks of era ${era} are not known to this release`);
   }
 }
 

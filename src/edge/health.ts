@@ -22,8 +22,8 @@ export interface Health {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** Where the network is, and how each question about it is answered; told by `/health`. */
-  readonly network?: Json;
+  /** Where the network is, how each question about it is answered, and its protocol version: a member of `/health`. */
+  readonly network?: () => Json;
   /** What is looked at, by name; each has a second to answer. */
   readonly checks: ReadonlyMap<string, () => Promise<Check>>;
 }
@@ -44,8 +44,20 @@ const alive = z.looseObject({
   name: z.string(),
   roles: z.array(z.string()),
   uptimeSeconds: z.int(),
-  /** Where the network is (`provider`), and how each question about it is answered. */
-  network: z.unknown().optional(),
+  network: z.looseObject({
+    provider: z.string(),
+    answers: z.array(z.unknown()).meta({ description: "How each question about the network is answered." }),
+    protocolVersion: z.object({
+      network: z.object({ major: z.int(), minor: z.int() }).nullable().meta({
+        description: "As the network last stated it; null before that.",
+      }),
+      newestKnown: z.int().meta({ description: "Newest major version that this release knows." }),
+      unknown: z.boolean().meta({
+        description:
+          "Whether the network is ahead of this release: builds that run scripts then carry the warning `protocol_version_unknown`.",
+      }),
+    }),
+  }).optional().meta({ description: "Where the network is." }),
 }).meta({ id: "Health" });
 
 const ready = z.object({
@@ -93,7 +105,7 @@ export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app
       name: health.name,
       roles: health.roles,
       uptimeSeconds: Math.round((Date.now() - health.since) / 1_000),
-      ...(health.network === undefined ? {} : { network: health.network }),
+      ...(health.network === undefined ? {} : { network: health.network() }),
       ...more(),
     }));
     endpoint(app, {

@@ -8,7 +8,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Log } from "#src/base/log.ts";
 import { asRequestId, forRequest } from "#src/base/request.ts";
-import { activeSpan, endSpan, parseTraceparent, type Span, startSpan, tracing, within } from "#src/base/trace.ts";
+import { endSpan, parseTraceparent, type Span, startSpan, tracing, within } from "#src/base/trace.ts";
 import { requests, requestSeconds, underWay } from "#src/edge/metrics.ts";
 
 /** Asked again and again by machines: not worth a line. */
@@ -23,14 +23,12 @@ export function observe(service: string, log: Log): MiddlewareHandler {
     const begun = performance.now();
     const id = asRequestId(c.req.header("x-request-id"));
     const method = METHODS.has(c.req.method) ? c.req.method : "OTHER";
-    // Deno's server begins a span for each request by itself.
-    const given = tracing() ? activeSpan() : undefined;
-    const span = given ?? (tracing() ? serverSpan(c, method) : undefined);
+    const span = tracing() ? serverSpan(c, method) : undefined;
     count++;
     // Beforehand: an answer that gets a header afterwards is made twice.
     c.header("X-Request-Id", id);
     try {
-      await forRequest(id, () => within(given === undefined ? span : undefined, next));
+      await forRequest(id, () => within(span, next));
     } finally {
       count--;
       const { status } = c.res;
@@ -38,9 +36,8 @@ export function observe(service: string, log: Log): MiddlewareHandler {
       requests.of(service, method, route, String(status)).inc();
       requestSeconds.of(service, method, route).since(begun);
       if (!c.res.headers.has("X-Request-Id")) c.header("X-Request-Id", id);
-      if (given !== undefined) hideQuery(given, c);
       if (span !== undefined) describe(span, { service, method, route, status, id });
-      if (span !== undefined && given === undefined) endSpan(span, status >= 500 ? String(status) : undefined);
+      endSpan(span, status >= 500 ? String(status) : undefined);
       const quiet = QUIET.has(c.req.path);
       if (log.on(quiet ? "debug" : "info")) {
         const ms = Math.round((performance.now() - begun) * 10) / 10;
@@ -60,11 +57,6 @@ export function observe(service: string, log: Log): MiddlewareHandler {
 
 function serverSpan(c: Context, method: string): Span | undefined {
   return startSpan(method, "server", parseTraceparent(c.req.header("traceparent")), {});
-}
-
-/** Takes the query string out of a span that the runtime's server began. */
-function hideQuery(span: Span, c: Context): void {
-  span.setAttributes({ "url.full": c.req.url.split("?", 1)[0]!, "url.query": "" });
 }
 
 function describe(

@@ -1,7 +1,20 @@
 /** A data folder for PostgreSQL and the password of its only account. */
 import { randomBytes } from "node:crypto";
-import { chownSync, closeSync, existsSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync } from "node:fs";
-import { readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";

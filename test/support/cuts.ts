@@ -1,6 +1,5 @@
 /** A way to a PostgreSQL server that ends one of its connections when a test says so, or at the very message that a test waits for. */
-import { connect, createServer, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** How a connection ends: in order, or with a reset. */
 export type Cut = "end" | "reset";

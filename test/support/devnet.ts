@@ -2,11 +2,10 @@
 import { expect } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
-import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
+import { decode, type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { blake2b256, hash256 } from "#src/cardano/hash.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import { type OutRef, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
-import { decode } from "#src/cardano/cbor.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { readBlocks } from "#src/devnet/blocks/rows.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";

@@ -3,8 +3,7 @@
  * retracted, outputs moving between addresses; now and then a token whose root no request explains.
  */
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import type { OutRef } from "#src/cardano/output.ts";
-import { refKey } from "#src/cardano/output.ts";
+import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import { encodeTransaction, type NewOutput, type Redeemer, transactionHash } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";

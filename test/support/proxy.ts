@@ -1,6 +1,5 @@
 /** A way to a TCP server that can be cut and mended, for tests of what loses its connection and lives on. */
-import { connect, createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 export interface Proxy {
   readonly port: number;

@@ -52,6 +52,8 @@ export interface Built {
   readonly size: number;
   /** Outputs of the address that it spends or puts up as collateral: what a reservation covers. */
   readonly spends: readonly Utxo[];
+  /** Whether scripts of Plutus run in it. */
+  readonly runsScripts: boolean;
 }
 
 /**
@@ -117,10 +119,10 @@ export function finish(
     ...doing,
   };
   const balanced = balance(skeleton, { address, available }, parameters, measure);
-  return balanced.ok ? ok(built(balanced.value, until, address)) : balanced;
+  return balanced.ok ? ok({ ...built(balanced.value, until, address), runsScripts: runs }) : balanced;
 }
 
-function built(balanced: Balanced, until: number, address: string): Built {
+function built(balanced: Balanced, until: number, address: string): Omit<Built, "runsScripts"> {
   const { transaction, hash, fee, size, inputs, collateral } = balanced;
   const own = new Set([...inputs, ...collateral].filter(({ output }) => output.address === address));
   return { transaction, txHash: hash, fee, size, validTo: until, spends: [...own] };

@@ -1,6 +1,5 @@
 /** What a request offers to the owner of the token for applying it. */
-import { refScriptFee, unitsFee } from "#src/transaction/fee.ts";
-import type { FeeParameters } from "#src/transaction/fee.ts";
+import { type FeeParameters, refScriptFee, unitsFee } from "#src/transaction/fee.ts";
 
 /**
  * What an update of a single request takes at 10,000 facts, signed, rounded up: of sixty inserts, updates and deletes, refunded to a base

@@ -6,6 +6,7 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import type { Failure } from "#src/base/result.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
@@ -58,6 +59,8 @@ export interface FollowerOptions {
   /** Blocks from the tip within which each has a transaction of its own; 20 unless said otherwise. */
   readonly near?: number;
   readonly onStep?: OnStep;
+  /** Milliseconds until the network is asked again after a block of an unknown era; a minute unless said otherwise. */
+  readonly eraWaitMs?: number;
 }
 
 const LAPSE_EVERY_MS = 60_000;
@@ -83,7 +86,8 @@ export class Follower {
     const { store, port, projections, fence, append, ring, log, onStep, near = NEAR } = options;
     const keepBlocks = options.keepBlocks ?? KEEP_BLOCKS;
     const trails = projections.filter(({ members }) => members !== undefined).map((one) => new Trail(one));
-    const shared = { store, port, fence, append, ring, keepBlocks, onStep, trails, supplies: options.supplies };
+    const { supplies, eraWaitMs } = options;
+    const shared = { store, port, fence, append, ring, keepBlocks, onStep, trails, supplies, eraWaitMs };
     this.main = new Lane({
       ...shared,
       log,
@@ -131,6 +135,11 @@ export class Follower {
       this.restoring.run(signal),
       this.inquirer.run(signal),
     ]);
+  }
+
+  /** Why the index does not go on; undefined while it can. */
+  get halted(): Failure<"era_unknown"> | undefined {
+    return this.main.halted;
   }
 
   /** Somebody wants an address watched, or things read from their birth on or no more. */

@@ -10,6 +10,7 @@
 import { sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
+import type { Failure } from "#src/base/result.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import type { Projection, Rows, Touched } from "#src/cardano/projection.ts";
 import { Ahead, type Forward } from "#src/chain/index/lookAhead.ts";
@@ -57,6 +58,8 @@ export interface LaneOptions {
   /** Last slot that may be read now; `changed` resolves when it may be another. */
   readonly limit?: () => number;
   readonly changed?: () => Promise<void>;
+  /** Milliseconds until the network is asked again after a block of an unknown era; a minute unless said otherwise. */
+  readonly eraWaitMs?: number | undefined;
   /** Asked between steps: true ends the lane. */
   readonly ended?: (way: LaneWay) => Promise<boolean>;
   /** Within a rollback's transaction; `affected` are the rows that began or ended above the slot, as they were. */
@@ -94,10 +97,17 @@ export type FollowerStep =
   | "answering";
 
 const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000, 5_000];
+/** Until the network is asked again after a block of an era that is not known: only a rollback or another release changes that. */
+const ERA_WAIT_MS = 60_000;
 /** Blocks of one transaction. */
 const MOST_BLOCKS = 1_000;
 /** Transactions at the most that a lane takes to reach a block nearby. */
 const REACH = 4;
+
+/** Whether a block was of an era that is not known here, as the scanner and each provider say it. */
+function isEraUnknown(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === "era_unknown";
+}
 
 /** Things came to the cursor or left it since a step was computed: it is computed anew. */
 class Regenerated extends Error {}
@@ -116,6 +126,9 @@ export class Lane {
   private ahead = 16;
   /** Where the lane stands, as far as this process knows. */
   at: Tip | undefined;
+  /** Why the lane does not go on: the next block is of an era that this release does not know. Undefined while it can. */
+  halted: Failure<"era_unknown"> | undefined;
+  private haltedAt: string | undefined;
 
   constructor(private readonly options: LaneOptions) {
     this.reach = reachOf(options.projections, options.cursor);
@@ -132,10 +145,18 @@ export class Lane {
         this.at = (await this.place()).at;
         const keys = (block: ScannedBlock) => projections.map((projection) => projection.keys(block));
         const ahead = new Ahead(port.follow(await points(), session.signal), keys, session.signal);
-        if (await this.follow(ahead, signal, () => failures = 0)) return;
+        const moved = () => {
+          failures = 0;
+          if (this.at?.hash !== this.haltedAt) this.halted = undefined;
+        };
+        if (await this.follow(ahead, signal, moved)) return;
       } catch (error) {
         if (signal.aborted || error instanceof CursorGone) return;
         measure.interruptions.of().inc();
+        if (isEraUnknown(error)) {
+          await this.halt(error, signal);
+          continue;
+        }
         log.warn("following is interrupted", { reason: reason(error) });
         await sleep(BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)]!, signal);
       } finally {
@@ -143,6 +164,22 @@ export class Lane {
         signal.removeEventListener("abort", stop);
       }
     }
+  }
+
+  /** Waits where the next block cannot be read by this release; said once. What was read before it stays as it is. */
+  private async halt(error: Error, signal: AbortSignal): Promise<void> {
+    if (!this.halted) {
+      this.haltedAt = this.at?.hash;
+      this.halted = {
+        code: "era_unknown",
+        message: `The chain goes on in an era that this release does not know (${
+          reason(error)
+        }): a newer release is needed.`,
+      };
+      const { code, message } = this.halted;
+      this.options.log.error("following has stopped", { code, reason: message, height: this.at?.height ?? null });
+    }
+    await sleep(this.options.eraWaitMs ?? ERA_WAIT_MS, signal);
   }
 
   /** Runs `work` while no step is applied. */

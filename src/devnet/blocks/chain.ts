@@ -36,7 +36,7 @@ import { Purse } from "#src/devnet/faucet/coins.ts";
 import { Queue } from "#src/devnet/blocks/queue.ts";
 import { accepted, type NotNow, readSubmitted, unavailable, type Undecodable } from "#src/devnet/blocks/submission.ts";
 import { type Applied, applyDelta, write } from "#src/ledger/delta.ts";
-import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
+import { type LedgerState, type MutableLedgerState, newState, overlay } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 
@@ -69,6 +69,8 @@ export class DevnetChain {
   #outputs!: Map<string, Output>;
   /** Cold keys of pools, by id. */
   #coldKeys!: Map<string, Uint8Array>;
+  /** What the mempool judges on: the state; after a rollback over a boundary, or a restart after one, the state as it will be in the next block's epoch. */
+  #base!: LedgerState;
   #mempool!: Mempool;
   #tip!: Tip;
   #lastSlot = -1;
@@ -268,6 +270,7 @@ export class DevnetChain {
     else {
       this.#stale = true;
       await enterEpoch(this.#state, slot, terms, changes);
+      this.#base = this.#state;
       dropped = await this.#mempool.refill([...this.#mempool.entries()], slot);
     }
     this.#logDropped(dropped, "no longer valid");
@@ -358,16 +361,28 @@ export class DevnetChain {
     this.#coldKeys = await readColdKeys(sql);
     ({ lastSlot: this.#lastSlot, floor: this.#floor } = await readBounds(sql));
     this.#tip = await readTip(sql);
-    this.#mempool = new Mempool(this.#state, this.settings.judge);
+    this.#base = this.#state;
+    this.#mempool = new Mempool(() => this.#base, this.settings.judge);
     const rows = await readMempool(sql);
     const waiting = rows.map(({ position, cbor }) => ({ position, cbor, transaction: scanTransaction(cbor) }));
     await this.#refill(waiting, "invalid after a restart");
     this.#stale = false;
   }
 
+  /** The state in the epoch of a slot, as a block in that slot would find it; the state itself stays as it is. */
+  async #stateIn(slot: number): Promise<LedgerState> {
+    const { terms } = this.settings.genesis;
+    if (epochOf(slot, terms.epochLength) <= this.#state.epoch) return this.#state;
+    const ahead = overlay(this.#state);
+    await enterEpoch(ahead, slot, terms, new ChangeSet(ahead));
+    return ahead;
+  }
+
   /** Fills the mempool anew on the chain as it is now, and drops the rows of what is no longer good. */
   async #refill(waiting: readonly Waiting[], why: string): Promise<void> {
-    const dropped = await this.#mempool.refill(waiting, this.#slot());
+    const slot = this.#slot();
+    this.#base = await this.#stateIn(slot);
+    const dropped = await this.#mempool.refill(waiting, slot);
     this.#next = waiting.reduce((most, { position }) => Math.max(most, position + 1), this.#next);
     this.#purse.reset(utxos(this.#outputs));
     this.#purse.await(this.#applied());

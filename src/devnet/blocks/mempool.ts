@@ -42,8 +42,9 @@ export class Mempool {
   #view: MutableLedgerState;
   #bytes = 0;
 
-  constructor(private readonly base: LedgerState, private readonly judge: Judge) {
-    this.#view = overlay(base);
+  /** `base` gives the chain as transactions are judged on it; what it gives changes only before `refill` and `leave`. */
+  constructor(private readonly base: () => LedgerState, private readonly judge: Judge) {
+    this.#view = overlay(base());
   }
 
   /** The chain with everything that waits applied to it. */
@@ -91,7 +92,7 @@ export class Mempool {
   prefix(): Pending[] {
     const chosen: Pending[] = [];
     for (const entry of this.#entries.values()) {
-      if (!fitsBlock(this.base.parameters, chosen.map(({ applied }) => applied), entry.applied)) break;
+      if (!fitsBlock(this.base().parameters, chosen.map(({ applied }) => applied), entry.applied)) break;
       chosen.push(entry);
     }
     return chosen;
@@ -120,7 +121,7 @@ export class Mempool {
 
   #restart(entries: readonly Pending[]): void {
     this.#entries = new Map();
-    this.#view = overlay(this.base);
+    this.#view = overlay(this.base());
     this.#bytes = 0;
     for (const entry of entries) this.#take(entry);
   }

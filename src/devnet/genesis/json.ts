@@ -5,9 +5,8 @@
  * reckons rewards at the boundary. What such files cannot say: deposits that the first pools and accounts have paid, stake of epochs
  * before the first, a treasury that is not empty, a hard fork within Conway (a node's comes by a governance action). The file of Byron holds no keys and no money, for no block is made in that era.
  */
-import type { Json } from "#src/base/json.ts";
+import { type Json, toJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
-import { toJson } from "#src/base/json.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Ratio, Units } from "#src/cardano/parameters.ts";
 import { type Genesis, genesisOutputs } from "#src/devnet/genesis/genesis.ts";

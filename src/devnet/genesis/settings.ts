@@ -1,7 +1,7 @@
 /** The settings of a devnet in words: for the lines of a start, and for a start that asks for others. */
 import { toJson } from "#src/base/json.ts";
 import type { Genesis, GenesisOptions } from "#src/devnet/genesis/genesis.ts";
-import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
+import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 
 /** An amount of lovelace as ada, with its digits in groups of three. */
@@ -50,8 +50,9 @@ export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis):
       `${fork === undefined ? "no hard fork" : `hard fork ${fork}`} (asked for: ${chosen.hardForkEpoch})`,
     );
   }
-  const json = ({ parameters }: Pick<Genesis, "parameters">) => toJson(parametersToJson(parameters));
-  if (chosen.parameters && json({ parameters: chosen.parameters }) !== json(genesis)) {
+  // read back, as the genesis is: the order of members is no difference
+  const json = (of: Parameters) => toJson(parametersToJson(parametersFromJson(parametersToJson(of))));
+  if (chosen.parameters && json(chosen.parameters) !== json(genesis.parameters)) {
     differences.push(`the protocol parameters of its beginning (${genesis.parametersSource})`);
   }
   if (genesis.poolsUrl !== undefined && chosen.url !== undefined && chosen.url !== genesis.poolsUrl) {

@@ -1,7 +1,6 @@
 /** The queries of local-state-query that a devnet answers, each from one state and with the rows that it needs. */
 import type { Credential } from "#src/cardano/address.ts";
-import { walkCertificate } from "#src/cardano/certificates.ts";
-import type { Relay } from "#src/cardano/certificates.ts";
+import { type Relay, walkCertificate } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { DREP_ACTIVITY, eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";

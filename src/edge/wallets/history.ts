@@ -1,6 +1,5 @@
 /** Transactions of a wallet, read and told: listed with every filter, one by one, forgotten. */
-import type { Messaged } from "#src/base/json.ts";
-import { messaged } from "#src/base/json.ts";
+import { type Messaged, messaged } from "#src/base/json.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";

@@ -2,8 +2,7 @@
  * A mini-protocol, described once for both sides: its messages, who may speak in which state, and where each message leads; and a
  * speaker that holds one side to it.
  */
-import type { NodeError } from "#src/node/errors.ts";
-import { asNodeError, nodeError } from "#src/node/errors.ts";
+import { asNodeError, type NodeError, nodeError } from "#src/node/errors.ts";
 import type { Channel, Limits } from "#src/node/transport/channel.ts";
 import type { Side } from "#src/node/transport/mux.ts";
 

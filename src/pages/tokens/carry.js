@@ -17,7 +17,7 @@ import { again, outputsOf, signed } from "./wallet.js";
 /** @typedef {import("./wallet.js").Wallet} Wallet */
 /** @typedef {InstanceType<import("./ask.js").Client["TokenClient"]>} Service */
 /** @typedef {{ wallet: Wallet, transaction: string, summary: Summary, resolve: Resolve }} Checked what may be signed */
-/** @typedef {{ unsignedTransaction: string, summary: Summary, warnings?: { message: string }[] }} Built */
+/** @typedef {{ unsignedTransaction: string, summary: Summary, warnings?: { message: string }[] | undefined }} Built */
 /**
  * @template {Built} B
  * @typedef {object} Wish

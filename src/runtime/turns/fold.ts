@@ -5,8 +5,7 @@
  * for what it may not, changes nothing either and becomes a dead letter; the events after it are applied all the same.
  */
 import type { AnyMachineSnapshot } from "xstate";
-import { toJson } from "#src/base/json.ts";
-import type { Json } from "#src/base/json.ts";
+import { type Json, toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Effect, Forget, Put, Remind, Remove, Reply, Turn } from "#src/base/turn.ts";

@@ -1,8 +1,7 @@
 /** Coins that are still to be had, in the order in which they are taken. */
 import type { AssetId } from "#src/cardano/value.ts";
 import type { Bag } from "#src/wallet/build/valueAccumulator.ts";
-import type { Dice } from "#src/wallet/build/random.ts";
-import { shuffled } from "#src/wallet/build/random.ts";
+import { type Dice, shuffled } from "#src/wallet/build/random.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";
 
 const hasAssets = ({ utxo }: OwnCoin) => utxo.output.value.assets.size > 0;

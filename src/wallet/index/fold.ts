@@ -3,8 +3,16 @@ import { fromHex } from "#src/base/bytes.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { created, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
-import { type Folded, type Row, type RowQuery, type Rows, type RowWrite, unanswered } from "#src/cardano/projection.ts";
-import type { Touched, Want } from "#src/cardano/projection.ts";
+import {
+  type Folded,
+  type Row,
+  type RowQuery,
+  type Rows,
+  type RowWrite,
+  type Touched,
+  unanswered,
+  type Want,
+} from "#src/cardano/projection.ts";
 import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { Pool } from "#src/wallet/index/pools.ts";

@@ -67,6 +67,7 @@ async function follow(lies: readonly RawStep[]): Promise<{ lowest: number; said:
     onMoved: ({ height }) => lowest = Math.min(lowest, height),
     log: createLog("warn", {}, (line) => said.push(line)),
     keepBlocks: KEPT,
+    eraWaitMs: 50,
   });
   const stop = new AbortController();
   const running = follower.run(stop.signal);
@@ -105,4 +106,57 @@ test.each<[what: string, lowest: number, said: RegExp, ...steps: RawStep[]]>([
   expect(told.lowest).toBe(lowest);
   expect(told.said).toMatch(said);
   expect(await blocks()).toEqual(before);
+});
+
+test("a block of an era to come stops the index before it, said once, until the chain goes on without it", async () => {
+  await follow([]);
+  const before = chain.tip;
+  chain.add();
+  const last = chain.tip;
+  const next = encode([9, new Encoded(chain.blocks[3]!.bytes)]);
+  const honest = memoryPort(chain, { random: () => 0 });
+  const said: string[] = [];
+  const halted: (string | undefined)[] = [];
+  const follower = new Follower({
+    store,
+    port: {
+      ...honest,
+      async *follow(points, signal) {
+        halted.push(follower.halted?.code);
+        const [newest] = points;
+        // the block before it is read, and stays
+        expect(newest?.slot).toBe(halted.length === 1 ? before.slot : last.slot);
+        if (halted.length <= 3) {
+          yield back(newest!);
+          if (newest!.slot === before.slot) yield block(chain, last.height);
+          yield bytes(next);
+          return;
+        }
+        // the block was rolled back: another one is in its place
+        chain.add();
+        yield* honest.follow(points, signal);
+      },
+    },
+    projections: [transactionProjection, utxoProjection],
+    fence: async () => {},
+    append: async () => {},
+    ring: () => {},
+    log: createLog("warn", {}, (line) => said.push(line)),
+    keepBlocks: KEPT,
+    eraWaitMs: 20,
+  });
+  const stop = new AbortController();
+  const running = follower.run(stop.signal);
+  await until(
+    "the index is at the new block",
+    async () => (await readCursor(store.sql)).at.height === last.height + 1,
+    5_000,
+    5,
+  );
+  stop.abort();
+  await running;
+  expect(halted).toEqual([undefined, "era_unknown", "era_unknown", "era_unknown"]);
+  expect(said.filter((line) => line.includes("era_unknown"))).toHaveLength(1);
+  expect(said.join("\n")).toMatch(new RegExp(`"height":${last.height}`));
+  expect(follower.halted).toBeUndefined();
 });

@@ -1,6 +1,8 @@
 /** A network of one: blocks, mempool, rollbacks, the faucet and followers, on real rows and a real bus. */
+import { devnetApp } from "#src/edge/devnet/app.ts";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
+import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
@@ -416,6 +418,18 @@ describe("two devnets on one database", () => {
       error: { code: "devnet_unavailable" },
     });
     expect(await devnet.rollback({ blocks: 1 })).toMatchObject({ ok: false });
+    const { store, rows: port } = world;
+    const app = devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog });
+    const bodies = {
+      "/faucet": { address: addressText(enterpriseAddress(0, { kind: "key", hash: alice.key })), lovelace: 5_000_000 },
+      "/blocks": {},
+      "/rollback": { blocks: 1 },
+    };
+    for (const [path, body] of Object.entries(bodies)) {
+      const answer = await app.request(path, { method: "POST", body: JSON.stringify(body) });
+      expect([path, answer.status, answer.headers.get("retry-after")]).toEqual([path, 503, "1"]);
+      expect(await answer.json()).toMatchObject({ code: "devnet_unavailable" });
+    }
     expect((await checkRows(world.store)).tip).toEqual(tip);
     await world.store.sql`update lease set owner = null, expires = '-infinity'`;
   });

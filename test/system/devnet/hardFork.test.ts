@@ -172,3 +172,32 @@ test("what was built with the cost models before it is refused after it, and lea
   expect(devnet.mempool()).toEqual([]);
   await checkRows(world.store);
 });
+
+test("what was built with the cost models after it returns to the mempool over a rollback, and into the next block", async () => {
+  const devnet = await start();
+  const locked = await give(devnet, script, 10n * ada);
+  const coin = await give(devnet, alice.enterprise, 20n * ada);
+  await until(devnet, FORK);
+  const { cbor, hash } = {
+    cbor: unlock(locked, coin, await parameters()),
+    hash: () => devnet.mempool()[0]?.transaction.hash,
+  };
+  expect(valueOf(await world.rows.submit(cbor))).toEqual({ outcome: "accepted" });
+  const built = hash();
+  await makeBlock(devnet);
+  valueOf(await devnet.rollback({ slot: FORK * EPOCH - 1 }));
+  expect(await parameters()).toEqual(before);
+  expect(hash()).toBe(built);
+  // the same after a restart: the next block is one of version 11
+  await devnet.stop();
+  const again = await start(new VirtualClock(world.clock.now() + 1_000 * EPOCH * (FORK + 1)));
+  expect(again.mempool().map(({ transaction }) => transaction.hash)).toEqual([built]);
+  await makeBlock(again);
+  expect(again.mempool()).toEqual([]);
+  expect(await parameters()).toEqual(after);
+  await checkRows(world.store);
+  const [row] = await world.store.sql<
+    { height: bigint }[]
+  >`select height from devnet_transaction where hash = ${built!}`;
+  expect(Number(row!.height)).toBe(again.tip().height);
+});

@@ -1,6 +1,5 @@
 /** Faults under load on what the product carries with it: each part is killed in its turn. */
-import { startEmbeddedServer } from "../../support/postgresServer.ts";
-import type { PostgresServer } from "../../support/postgresServer.ts";
+import { type PostgresServer, startEmbeddedServer } from "../../support/postgresServer.ts";
 import { faultMatrix } from "../../support/matrix.ts";
 import { type NatsServer, startEndpointProcess } from "../../support/natsServer.ts";
 

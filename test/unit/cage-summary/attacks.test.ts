@@ -2,8 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { toJson } from "#src/base/json.ts";
 import { initHash } from "#src/cardano/hash.ts";
-import type { Output } from "#src/cardano/output.ts";
-import { refKey } from "#src/cardano/output.ts";
+import { type Output, refKey } from "#src/cardano/output.ts";
 import { type Intent, type Limits, type NotIntended, requireIntent, type Summary } from "#src/client/summary.ts";
 import { attacks } from "../../support/attacks.ts";
 import { bound, taken } from "../../support/bent_transactions.ts";

@@ -1,15 +1,13 @@
 /** A token's whole life in built transactions, signed by another library and evaluated by the real script machine. */
 import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import type { Utxo } from "#src/cardano/output.ts";
-import { compareRefs } from "#src/cardano/output.ts";
-import { decodeDatum, EMPTY_ROOT } from "#src/cage/datum.ts";
+import { compareRefs, type Utxo } from "#src/cardano/output.ts";
+import { decodeDatum, EMPTY_ROOT, type Operation } from "#src/cage/datum.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest, type BuiltRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
-import type { Operation } from "#src/cage/datum.ts";
 import { judgeApplied, measure, ModelToken, must, op, Outputs } from "../../support/cage.ts";
 import { coin, type Person, person } from "../../support/wallet.ts";
 

@@ -1,7 +1,6 @@
 /** Byron addresses: paid to, spent from, and not abused. */
 import { describe, expect, it } from "vitest";
-import { decode, encode, Encoded, raw } from "#src/cardano/cbor.ts";
-import { as } from "#src/cardano/cbor.ts";
+import { as, decode, encode, Encoded, raw } from "#src/cardano/cbor.ts";
 import { ada, alice, bob, type Draft, output, World } from "../../support/draft.ts";
 import { bootstrapWitness, byronAddress, type ByronParts } from "../../support/byron.ts";
 

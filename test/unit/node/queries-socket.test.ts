@@ -1,9 +1,8 @@
 /** Typed queries and rejections between a client and a server over a real socket. */
 import { afterEach, describe, expect, it } from "vitest";
 import { ok } from "#src/base/result.ts";
-import { encode } from "#src/cardano/cbor.ts";
+import { decode, encode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
-import { decode } from "#src/cardano/cbor.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
 import { ask, askEra } from "#src/node/queries/ask.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
-import { type Encodable, encode } from "#src/cardano/cbor.ts";
-import { decode } from "#src/cardano/cbor.ts";
+import { decode, type Encodable, encode } from "#src/cardano/cbor.ts";
 import { readOutput, type Utxo } from "#src/cardano/output.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";

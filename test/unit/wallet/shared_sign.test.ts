@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { encode } from "#src/cardano/cbor.ts";
+import { encode, raw } from "#src/cardano/cbor.ts";
 import { keyHash, publicKey, sign } from "#src/cardano/keys.ts";
 import { agrees, encodeNative, nativeHash, type NativeScript, signaturesNeeded } from "#src/cardano/nativeScript.ts";
 import { addWitness, encodeTransaction, partsOf } from "#src/cardano/transaction.ts";
-import { raw } from "#src/cardano/cbor.ts";
 import { toSign, unsigned } from "#src/wallet/shared/sign.ts";
 
 const seeds = [1, 2, 3, 4].map((n) => new Uint8Array(32).fill(n));

@@ -8,6 +8,7 @@ import { addressText, type Credential, rewardAddress } from "#src/cardano/addres
 import { toHex } from "#src/base/bytes.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
+import { UnknownEraError } from "#src/cardano/scan.ts";
 import { type Epoch, epochTimes, type EraBound, ERAS, type Eras } from "#src/cardano/eras.ts";
 import {
   accountDocument,
@@ -80,8 +81,7 @@ export function drepOf(text: string): DRep {
 export async function readEras(http: Http, known: Known, slot: number): Promise<Eras> {
   const { system_start } = read(genesisDocument, await http.get("/genesis"), "the genesis");
   const told = read(erasDocument, await http.get("/network/eras"), "the eras");
-  // a block's tag is one more than its era's index
-  const current = ERAS[known.eraAt(slot) - 1] ?? ERAS[0];
+  const current = eraOf(known, slot);
   return {
     systemStart: system_start * 1_000,
     current,
@@ -97,6 +97,17 @@ export async function readEras(http: Http, known: Known, slot: number): Promise<
       },
     })),
   };
+}
+
+/** The era of a slot. Throws `ApiError` where it is none that is known here. */
+function eraOf(known: Known, slot: number): Eras["current"] {
+  try {
+    // a block's tag is one more than its era's index
+    return ERAS[known.eraAt(slot) - 1] ?? ERAS[0];
+  } catch (error) {
+    if (error instanceof UnknownEraError) throw apiError("unusable", `era_unknown: ${error.message}.`);
+    throw error;
+  }
 }
 
 const boundOf = (told: { time: number; slot: number; epoch: number }): EraBound => ({

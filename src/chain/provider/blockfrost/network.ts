@@ -4,6 +4,7 @@ import { blockDocument, erasDocument, genesisDocument, read } from "#src/chain/p
 import { ApiError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { Http } from "#src/chain/provider/blockfrost/http.ts";
 import type { Network } from "#src/chain/provider/port.ts";
+import { UnknownEraError } from "#src/cardano/scan.ts";
 
 const MAIN_MAGIC = 764_824_073;
 /** Era tag of Conway, and of Byron, in `[era, block]`. */
@@ -15,7 +16,7 @@ export interface Known {
   readonly network: Network;
   /** Milliseconds from one block to the next, on average. */
   readonly blockMs: number;
-  /** Era tag of the block in a slot. */
+  /** Era tag of the block in a slot. Throws `UnknownEraError` in an era after those that are known here. */
   eraAt(slot: number): number;
 }
 
@@ -40,7 +41,9 @@ export async function readNetwork(http: Http, signal?: AbortSignal): Promise<Kno
       if (!eras) return CONWAY;
       // Byron, Shelley, …: eras that a test network passed over begin and end in slot 0
       const index = eras.findLastIndex(({ zeroSlot }) => zeroSlot <= slot);
-      return Math.min(CONWAY, BYRON + Math.max(0, index));
+      const era = BYRON + Math.max(0, index);
+      if (era > CONWAY) throw new UnknownEraError(era);
+      return era;
     },
   };
 }

@@ -1,6 +1,6 @@
 /** How a devnet begins: its files as nodes read them, its settings in words, parameters that were changed. */
 import { expect, test } from "vitest";
-import { parseJson } from "#src/base/json.ts";
+import { parseJson, toJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { checkGenesis, type Genesis, genesisDefaults, genesisEntries } from "#src/devnet/genesis/genesis.ts";
@@ -8,6 +8,7 @@ import { canonical, genesisFiles } from "#src/devnet/genesis/json.ts";
 import { overrideParameters } from "#src/devnet/genesis/parametersOverride.ts";
 import { newPools } from "#src/devnet/genesis/pools.ts";
 import { ada, keptSettings, settingsLines } from "#src/devnet/genesis/settings.ts";
+import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { mainnetParameters, mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Pool } from "#src/ledger/state.ts";
@@ -106,6 +107,8 @@ test("settings are said in two lines, and what differs from them in one", () => 
     /k 2160 \(asked for: 5\); metadata of its pools at http:\/\/127.0.0.1:10000/,
   );
   const parameters = mainnetParametersAt(10);
+  const kept = parametersFromJson(parseJson(toJson(parametersToJson(parameters))));
+  expect(keptSettings({ parameters }, { ...of, parameters: kept })).toBeUndefined();
   const hardFork = { epoch: 7, parameters: mainnetParameters };
   expect(settingsLines({ ...of, parameters, terms: { ...of.terms, hardFork } })[0]).toMatch(
     /protocol version 10.0, 11.0 from epoch 7 on$/,

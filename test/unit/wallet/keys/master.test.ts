@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
-import { addressText, baseAddress, enterpriseAddress, pointerAddress, rewardAddress } from "#src/cardano/address.ts";
-import { readAddressHex } from "#src/cardano/address.ts";
+import {
+  addressText,
+  baseAddress,
+  enterpriseAddress,
+  pointerAddress,
+  readAddressHex,
+  rewardAddress,
+} from "#src/cardano/address.ts";
 import { byronAddress } from "#src/cardano/byron.ts";
 import { parsePath, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
 import { keyHash, publicKey } from "#src/cardano/keys.ts";

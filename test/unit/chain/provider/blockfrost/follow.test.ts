@@ -13,6 +13,7 @@ import { serveBlockfrost, type Served } from "../../../../support/blockfrost.ts"
 import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
 import { until } from "../../../../support/until.ts";
 import { newRef, person } from "../../../../support/wallet.ts";
+import { eras } from "../../../../support/blockfrost_documents.ts";
 
 const anna = person("anna");
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -249,6 +250,22 @@ describe("following a Blockfrost service", () => {
     await expect((async () => {
       for await (const _ of port!.follow([], new AbortController().signal));
     })()).rejects.toThrow(/does not tell the chain's first block/);
+  });
+
+  it("stops before an era that is not known here, by a code of its own", async () => {
+    const chain = new MemoryChain();
+    for (let i = 0; i < 4; i++) chain.add(payment().cbor);
+    const port = await serve(chain);
+    const known = eras(1_000) as { start: { slot: number }; end: object }[];
+    const newest = known.at(-1)!;
+    const next = { ...newest, start: { ...newest.start, slot: chain.blocks[2]!.scanned.slot } };
+    served!.fault = (path) => path.endsWith("/network/eras") ? { body: JSON.stringify([...known, next]) } : undefined;
+    const steps: ChainStep[] = [];
+    const follow = async () => {
+      for await (const step of port.follow([], AbortSignal.timeout(10_000))) steps.push(step);
+    };
+    await expect(follow()).rejects.toMatchObject({ code: "era_unknown" });
+    expect(await port.eras()).toMatchObject({ ok: false, error: { message: expect.stringContaining("era_unknown") } });
   });
 
   it("waits for a chain that has not begun", async () => {

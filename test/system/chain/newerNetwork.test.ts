@@ -1,0 +1,88 @@
+/** A network that is ahead of this release: its provider states protocol version 12, and whoever starts, operates or builds is told. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { silentLog } from "#src/base/log.ts";
+import type { RawChainPort } from "#src/chain/provider/port.ts";
+import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
+import { devnetPort } from "#src/devnet/port.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { Arbor } from "../../support/arbor.ts";
+import { serveBlockfrost, type Served } from "../../support/blockfrost.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { until } from "../../support/until.ts";
+import { fund, http, land, User } from "../../support/user.ts";
+
+const owner = new User();
+let far: Infra;
+let near: Infra;
+let store: Store;
+let bus: Bus;
+let served: Served;
+let devnet: Arbor;
+let service: Arbor;
+
+beforeAll(async () => {
+  [far, near] = await Promise.all([sharedInfra(), sharedInfra()]);
+  // Blockfrost tells the length of a slot in whole seconds
+  const whole = { ARBOR_SLOT_MS: "1000", ARBOR_BLOCK_MS: "1000", ARBOR_BUILDERS: "1" };
+  devnet = await Arbor.start({ infra: far, roles: "devnet", env: whole });
+  store = openStore(far.databaseUrl, { max: 4 });
+  bus = await connectBus({ url: far.natsUrl, ...(far.natsToken ? { token: far.natsToken } : {}) });
+  const port = devnetPort({ store, bus, log: silentLog });
+  const forged: RawChainPort["parameters"] = async () => {
+    const found = await port.parameters();
+    if (!found.ok) return found;
+    const { point, value } = found.value;
+    return { ok: true, value: { point, value: { ...value, protocolVersion: { major: 12, minor: 0 } } } };
+  };
+  const genesis = genesisOutputs((await readGenesis(store.sql))!);
+  served = await serveBlockfrost({ ...port, parameters: forged }, { genesis });
+  service = await Arbor.start({
+    infra: near,
+    env: {
+      ARBOR_PROVIDER: "blockfrost",
+      ARBOR_BLOCKFROST_URL: served.url,
+      ARBOR_HEALTH_PORT: "0",
+      ARBOR_BUILDERS: "1",
+    },
+  });
+  await fund(devnet.devnet, service.tokens, owner);
+}, 60_000);
+afterAll(async () => {
+  await service?.end();
+  await served?.close();
+  await devnet?.end();
+  await bus?.close();
+  await store?.close();
+  await near?.stop();
+  await far?.stop();
+});
+
+const code = "protocol_version_unknown";
+
+test("the start says it, and each service in its health, where it stays healthy", async () => {
+  await until("the start says it", async () => service.printed.includes(code));
+  const protocolVersion = { network: { major: 12, minor: 0 }, newestKnown: 11, unknown: true };
+  for (const place of [service.tokens, service.wallets.replace("/v2", ""), service.operator, service.health]) {
+    const health = await http(place, "GET", "/health");
+    expect([place, health.status, health.body.status]).toEqual([place, 200, "alive"]);
+    expect(health.body.network).toMatchObject({ provider: "blockfrost", protocolVersion });
+  }
+  expect((await http(devnet.devnet, "GET", "/health")).body.network).toMatchObject({
+    provider: "devnet",
+    protocolVersion: { newestKnown: 11, unknown: false },
+  });
+});
+
+test("builds that run scripts say so, and what they build is still worth submitting", async () => {
+  const boot = await http(service.tokens, "GET", `/transaction/${owner.address}/boot-token`);
+  expect(boot).toMatchObject({ status: 200, body: { warnings: [{ code }] } });
+  await land(service.tokens, owner.sign(boot.body.unsignedTransaction));
+  const token = boot.body.value;
+  const build = (name: string) => http(service.tokens, "GET", `/transaction/${owner.address}/${name}/${token}`);
+  expect(await build("end-token")).toMatchObject({ status: 200, body: { warnings: [{ code }] } });
+  // a request runs no script
+  const path = `/transaction/${owner.address}/request-insert/${token}`;
+  const request = await http(service.tokens, "POST", path, { key: "k", newValue: "v" });
+  expect(request).toMatchObject({ status: 200, body: { warnings: [] } });
+});
