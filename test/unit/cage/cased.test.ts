@@ -8,3 +8,4 @@ import "./whole.test.ts";
 import "./mint.test.ts";
 import "./spend.test.ts";
 import "./modify.test.ts";
+import "./uplc.test.ts";

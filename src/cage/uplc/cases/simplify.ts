@@ -267,7 +267,7 @@ function byInteger(args: readonly Node[], no: Node, yes: Node): Node | undefined
   const first = compared(args);
   if (!first) return undefined;
   const { what } = first;
-  if (isParity(what)) return caseOf("integer", what, ...(first.with === 0n ? [yes, no] : [no, yes]));
+  if (isParity(what) && first.with < 2n) return caseOf("integer", what, ...(first.with === 0n ? [yes, no] : [no, yes]));
   const table = new Map<bigint, Node>([[first.with, yes]]);
   let rest = no;
   while (what.kind === "variable" && rest.kind === "case" && rest.on === "bool" && rest.scrutinee.kind === "apply") {
@@ -394,14 +394,27 @@ function parted(node: Node): Node {
   return node;
 }
 
-/** Several steps into a list become one. */
+/**
+ * Several steps into a list become one. `dropList` gives no elements of a list that is too short, where steps fail; so it stands only where a head, a tail
+ * or a `case` without a branch for the empty list fails then.
+ */
 function dropped(node: Node): Node {
+  if (isParting(node) && node.on === "list") {
+    const scrutinee = skipped(node.scrutinee);
+    return { ...node, scrutinee, branches: node.branches.map(dropped) };
+  }
+  if (node.kind !== "apply" || projection(node)?.on !== "list") return mapChildren(node, dropped);
+  return { ...node, args: node.args.map(skipped) };
+}
+
+/** A list of which an element is needed. */
+function skipped(node: Node): Node {
   let [steps, list] = [0, node];
   for (let half = projection(list); half?.on === "list" && half.half === 1; half = projection(list)) {
     steps++;
     list = half.of;
   }
-  if (steps < 2) return mapChildren(node, dropped);
+  if (steps < 2) return dropped(node);
   const constant: Node = { kind: "constant", constant: { type: "integer", value: BigInt(steps) } };
   return { kind: "apply", fun: builtin("dropList"), args: [constant, dropped(list)] };
 }
