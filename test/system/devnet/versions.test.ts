@@ -22,7 +22,7 @@ import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { type Bus, connectBus } from "#src/runtime/bus.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { ModelToken, must, op } from "../../support/cage.ts";
 import { contractBuild } from "../../support/contract_build.ts";
@@ -97,8 +97,9 @@ async function land(built: Built, who: Person): Promise<readonly Utxo[]> {
 }
 
 test.each(scripts)("a token of %s", async (_name, script) => {
-  expect(devnet.parameters.protocolVersion.major).toBe(11);
-  const { parameters, network: { slots } } = devnet;
+  const parameters = (await devnet.query((state) => state.parameters))!;
+  expect(parameters.protocolVersion.major).toBe(11);
+  const { slots } = devnet.network;
   const measure = measuring(evaluateScripts, { parameters, slots });
   const input = ({ base: address }: Person): BuildInput => ({
     parameters,
