@@ -9,7 +9,7 @@ import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { type Assets, lovelace, noAssets } from "#src/cardano/value.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { cageScript } from "#src/cage/script.ts";
 import { changeOf, decodeDatum, encodeRequest, encodeState, type Operation } from "#src/cage/datum.ts";
 import { keyAddress } from "#src/cage/plutus_address.ts";

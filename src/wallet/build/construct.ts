@@ -3,21 +3,28 @@ import { fromHex } from "#src/base/bytes.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { encodeNative } from "#src/cardano/nativeScript.ts";
-import { encodeOutput, type NewOutput, transactionHash, type TransactionParts } from "#src/cardano/transaction.ts";
-import type { Value } from "#src/cardano/value.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import {
+  encodeOutput,
+  encodeTransaction,
+  type NewOutput,
+  transactionHash,
+  type TransactionParts,
+} from "#src/cardano/transaction.ts";
+import { type Value, ValueSum } from "#src/cardano/value.ts";
 import { encodeCertificate } from "#src/cardano/writtenCertificates.ts";
-import { atLeast, refScriptSize } from "#src/transaction/output.ts";
+import type { Needs } from "#src/transaction/coinSelection.ts";
+import { drafting } from "#src/transaction/drafting.ts";
+import { balanceFee, type FeeBalanced } from "#src/transaction/feeBalance.ts";
+import { atLeast, stableMinimum } from "#src/transaction/output.ts";
+import { isSpendable, type KnownScript, knownScripts } from "#src/transaction/signers.ts";
 import { type AccountActions, accountActions } from "#src/wallet/build/account.ts";
-import { Bag } from "#src/wallet/build/valueAccumulator.ts";
-import { stableMinimum } from "#src/wallet/build/changes.ts";
-import type { Needs } from "#src/wallet/build/coinSelection.ts";
-import { type Draft, drafting } from "#src/wallet/build/draft.ts";
+import { balanceRefusal } from "#src/wallet/build/failures.ts";
+import { fundsOf } from "#src/wallet/build/funds.ts";
 import { type Minting, mintingOf } from "#src/wallet/build/mint.ts";
 import { outputsOf } from "#src/wallet/build/payments.ts";
 import { policyOfTemplate } from "#src/wallet/build/policy.ts";
-import { settle, type Settled } from "#src/wallet/build/feeBalance.ts";
-import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
-import { isSpendable, type KnownScript, knownScripts } from "#src/wallet/build/signers.ts";
+import { shownChange, shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import { type Interval, intervalOf } from "#src/wallet/build/validity.ts";
 import type {
   CoinSelection,
@@ -25,6 +32,7 @@ import type {
   ConstructFailure,
   ConstructInput,
   FeeEstimate,
+  OwnCoin,
 } from "#src/wallet/build/types.ts";
 
 /** A wish made precise: all of the transaction but coins, change and fee. */
@@ -37,7 +45,7 @@ interface Plan {
   readonly keys: readonly string[];
   /** Scripts that travel along whatever coins are spent. */
   readonly scripts: readonly KnownScript[];
-  readonly referenceBytes: number;
+  readonly references: readonly Utxo[];
   readonly actions: AccountActions;
 }
 
@@ -119,7 +127,7 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
       ...(minting.value.natives.length > 0 && means.policyKey !== undefined ? [means.policyKey] : []),
     ],
     scripts: [...minting.value.scripts, ...(actingScript ? [actingScript] : [])],
-    referenceBytes: minting.value.references.reduce((sum, { output }) => sum + refScriptSize(output.script!), 0),
+    references: minting.value.references,
     actions: actions.value,
   });
 }
@@ -132,12 +140,12 @@ function slotsOf({ from, before }: Interval, timed: boolean): Pick<TransactionPa
 
 /** What comes in beside coins, and what goes out beside payments, fee and change. */
 function surplusOf({ mint }: Minting, actions: AccountActions, minted: readonly NewOutput[]): Value {
-  const bag = new Bag().add({ lovelace: 0n, assets: mint });
-  for (const { amount } of actions.withdrawals) bag.lovelace += amount;
-  for (const deposit of actions.returned) bag.lovelace += deposit;
-  for (const deposit of actions.taken) bag.lovelace -= deposit;
-  for (const { value } of minted) bag.add(value, -1n);
-  return { lovelace: bag.lovelace, assets: bag.held() };
+  const sum = new ValueSum().add({ lovelace: 0n, assets: mint });
+  for (const { amount } of actions.withdrawals) sum.lovelace += amount;
+  for (const deposit of actions.returned) sum.lovelace += deposit;
+  for (const deposit of actions.taken) sum.lovelace -= deposit;
+  for (const { value } of minted) sum.add(value, -1n);
+  return sum;
 }
 
 /** The outputs, the first of them with the script that others may refer to. */
@@ -157,29 +165,33 @@ function withScript(
 function build(input: ConstructInput, plan: Plan, seed: number | undefined): Result<Constructed, ConstructFailure> {
   const { means, parameters } = input;
   const known = knownScripts(means.scripts);
-  const draft = drafting({ ...plan, parameters, known });
-  // written once: a transaction is drafted again and again until coins, change and fee agree
+  // encoded once: a transaction is drafted many times until coins, change and fee agree
   const outputs = plan.outputs.map((output) => new Encoded(encodeOutput(output)));
-  const outcome = settle<Draft, never>(
-    { ...means, coins: means.coins.filter(isSpendable(known)) },
-    plan.needs,
+  const write = drafting({
+    ...plan,
     parameters,
-    (coins, change, fee) => draft(coins, [...outputs, ...change], fee),
-    seed,
-  );
-  return "settled" in outcome ? ok(constructed(input, plan, outcome.settled)) : { ok: false, error: outcome.failure };
+    known,
+    inputs: [],
+    redeemers: [],
+    write: ({ inputs, change, fee, nativeScripts }) =>
+      encodeTransaction({ ...plan.parts, inputs, outputs: [...outputs, ...change], fee, nativeScripts }),
+  });
+  const coins = means.coins.filter(isSpendable(known));
+  const outcome = balanceFee(fundsOf(means, coins, seed), plan.needs, parameters, write);
+  return outcome.balanced
+    ? ok(constructed(input, plan, outcome.balanced))
+    : { ok: false, error: balanceRefusal(outcome.failure) };
 }
 
 function constructed(
   { means, wish }: ConstructInput,
   { outputs, parts, actions }: Plan,
-  { framed, coins, change, fee }: Settled<Draft>,
+  { draft: { transaction, size }, coins, change, fee }: FeeBalanced<OwnCoin>,
 ): Constructed {
-  const { transaction, size } = framed;
   const selection: CoinSelection = {
     inputs: coins.map(shownCoin),
     outputs: outputs.map(shownOutput),
-    change: change.map(({ output, to }) => ({ ...shownOutput(output), path: to.path })),
+    change: shownChange(change, means.change),
     collateral: [],
     withdrawals: actions.withdrawals.map(({ account, amount }) => ({
       account,

@@ -2,6 +2,8 @@
 import { fail, type Failure } from "#src/base/result.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
+import { lackingAssets } from "#src/transaction/coinPool.ts";
+import type { FeeBalanceFailure } from "#src/transaction/feeBalance.ts";
 import type { SelectionFailure } from "#src/wallet/build/types.ts";
 
 /** A refusal alone, not yet a result. */
@@ -21,7 +23,7 @@ export function textOf(address: string): string {
 }
 
 /** More is asked for than the wallet has; the fee is not counted. */
-export function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bigint]>): SelectionFailure {
+function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bigint]>): SelectionFailure {
   const lacking = [...assets].map(([asset, quantity]) => ({
     policy_id: policyOf(asset),
     asset_name: nameOf(asset),
@@ -36,17 +38,17 @@ export function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [Asse
   });
 }
 
-export const noUtxos: SelectionFailure = refusal(
+const noUtxos: SelectionFailure = refusal(
   "no_utxos_available",
   "The wallet has no unspent output that could go into a transaction, and every transaction needs one.",
 );
 
-export const cannotCoverFee: SelectionFailure = refusal(
+const cannotCoverFee: SelectionFailure = refusal(
   "cannot_cover_fee",
   "What would be left of the wallet's outputs covers neither the fee nor an output of change. Try a lower amount, or wait for more to arrive.",
 );
 
-export const depleted: SelectionFailure = refusal(
+const depleted: SelectionFailure = refusal(
   "inputs_depleted",
   "The wallet has enough money, but it is not fragmented enough: each payment needs unspent outputs of its own, and there are too few. " +
     "Try fewer payments, or first send yourself several smaller outputs.",
@@ -56,3 +58,27 @@ export const tooBig: SelectionFailure = refusal(
   "transaction_is_too_big",
   "The transaction would be larger than the network takes. Try fewer payments, less metadata, or a lower amount where the wallet's outputs are small.",
 );
+
+/** Why coins, change and fee cannot be brought into agreement. */
+export function balanceRefusal(failure: FeeBalanceFailure): SelectionFailure {
+  switch (failure.reason) {
+    case "not_enough": {
+      const { lovelace } = failure.missing;
+      return notEnoughMoney(lovelace < 0n ? -lovelace : 0n, lackingAssets(failure.missing));
+    }
+    case "no_coins":
+      return noUtxos;
+    case "depleted":
+      return depleted;
+    case "fee":
+      return cannotCoverFee;
+    case "crowded":
+    case "too_large":
+      return tooBig;
+    case "collateral":
+      return refusal(
+        "insufficient_collateral",
+        `The wallet has too little for the collateral that scripts ask for: ${failure.missing} lovelace more, best in one output without assets.`,
+      );
+  }
+}

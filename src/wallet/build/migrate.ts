@@ -8,13 +8,13 @@
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import { byronAttributes } from "#src/cardano/byron.ts";
-import { nameOf, policyOf } from "#src/cardano/value.ts";
-import type { Withdrawal } from "#src/cardano/transaction.ts";
-import { Bag } from "#src/wallet/build/valueAccumulator.ts";
-import { sharesOf } from "#src/wallet/build/changes.ts";
-import { type Draft, drafting } from "#src/wallet/build/draft.ts";
-import { fitted } from "#src/wallet/build/feeBalance.ts";
-import { isSpendable, knownScripts } from "#src/wallet/build/signers.ts";
+import { nameOf, policyOf, sumValues } from "#src/cardano/value.ts";
+import { encodeTransaction, type Withdrawal } from "#src/cardano/transaction.ts";
+import { planChange } from "#src/transaction/change.ts";
+import { type Draft, drafting } from "#src/transaction/drafting.ts";
+import { withLeastFee } from "#src/transaction/feeBalance.ts";
+import { stableMinimum } from "#src/transaction/output.ts";
+import { isSpendable, knownScripts } from "#src/transaction/signers.ts";
 import type { MigrateFailure, MigrateInput, OwnAddress, OwnCoin, StakeAccount } from "#src/wallet/build/types.ts";
 import { intervalOf } from "#src/wallet/build/validity.ts";
 
@@ -108,24 +108,26 @@ function loading(
   validTo: bigint,
 ): Loading {
   const shared = withdrawals.reduce((sum, { amount }) => sum + amount, 0n);
-  const draft = drafting({
+  const write = drafting({
     parameters,
-    parts: { validTo, ...(withdrawals.length > 0 ? { withdrawals } : {}) },
+    inputs: [],
+    references: [],
+    redeemers: [],
     keys: withdrawals.length > 0 ? [means.account!.credential.hash] : [],
     scripts: [],
     known: knownScripts(means.scripts),
-    referenceBytes: 0,
+    write: ({ inputs, change: outputs, fee, nativeScripts }) =>
+      encodeTransaction({ inputs, outputs, fee, validTo, withdrawals, nativeScripts }),
   });
-  const to = Array.from({ length: MOST_OUTPUTS }, (_, i) => targets[(place + i) % targets.length]!);
+  const to = Array.from({ length: MOST_OUTPUTS }, (_, i) => targets[(place + i) % targets.length]!.address);
   return (coins) => {
-    const left = Bag.of(...coins.map(({ utxo }) => utxo.output.value));
-    const shares = sharesOf(parameters, [{ coins: [...coins], left }], shared, to);
-    if (shares.total < shares.least + parameters.feeFixed) return "short";
-    const fit = fitted<Draft, never>(draft, coins, shares, to);
-    if (!("settled" in fit)) return "short";
-    const { framed, change, fee } = fit.settled;
-    if (framed.size > parameters.maxTxSize) return "full";
-    return { coins, draft: framed, outputs: change.length, spare: shares.total - shares.least - fee };
+    const held = sumValues(coins.map(({ utxo }) => utxo.output.value));
+    const plan = planChange({ parameters, minimum: stableMinimum }, [held], shared, to);
+    if (plan.total < plan.least + parameters.feeFixed) return "short";
+    const { draft, change, missing } = withLeastFee(parameters, write, coins, plan);
+    if (missing > 0n) return "short";
+    if (draft.size > parameters.maxTxSize) return "full";
+    return { coins, draft, outputs: change.length, spare: -missing };
   };
 }
 

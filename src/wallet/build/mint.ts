@@ -5,7 +5,7 @@ import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nativeHash, type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
 import type { AssetId } from "#src/cardano/value.ts";
 import { hasTimes, isWithin, policyOfTemplate } from "#src/wallet/build/policy.ts";
-import type { KnownScript } from "#src/wallet/build/signers.ts";
+import type { KnownScript } from "#src/transaction/signers.ts";
 import type { Interval } from "#src/wallet/build/validity.ts";
 import type { ConstructFailure, MintBurn, Payment } from "#src/wallet/build/types.ts";
 

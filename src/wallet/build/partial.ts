@@ -144,10 +144,9 @@ export function complete(partial: Partial, completion: Completion): Uint8Array {
   return concat(head(4, 4), mapOf(body), mapOf(witnesses), encode(true), auxiliary);
 }
 
-/** What redeemer indices are worked out of once all inputs are known. */
-export function indexed(scanned: ScannedTransaction, inputs: readonly OutRef[]) {
+/** What redeemer indices depend on beside the inputs. */
+export function indexed(scanned: ScannedTransaction) {
   return {
-    inputs,
     mint: scanned.mint,
     withdrawals: [...scanned.withdrawals].map(([account, amount]) => ({ account, amount })),
   };
@@ -158,7 +157,7 @@ export function redeemersBytes(
   scanned: ScannedTransaction,
   { inputs, redeemers }: Pick<Completion, "inputs" | "redeemers">,
 ): Uint8Array | undefined {
-  return encodeRedeemers({ ...indexed(scanned, inputs), redeemers });
+  return encodeRedeemers({ ...indexed(scanned), inputs, redeemers });
 }
 
 function listOf(elements: readonly Uint8Array[]): Uint8Array {

@@ -3,13 +3,10 @@ import { ok, type Result } from "#src/base/result.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
-import { neededLovelace, valueSize } from "#src/transaction/output.ts";
-import { stableMinimum } from "#src/wallet/build/changes.ts";
+import { MAX_QUANTITY } from "#src/transaction/change.ts";
+import { neededLovelace, stableMinimum, valueSize } from "#src/transaction/output.ts";
 import { ada, refusal, textOf } from "#src/wallet/build/failures.ts";
 import type { Payment, SelectionFailure } from "#src/wallet/build/types.ts";
-
-/** Most of one asset that an output holds. */
-export const MAX_QUANTITY = (1n << 64n) - 1n;
 
 type OutputParameters = Pick<Parameters, "utxoCostPerByte" | "maxValueSize">;
 

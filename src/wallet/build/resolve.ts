@@ -10,7 +10,7 @@ import { policyOf, sameValue } from "#src/cardano/value.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { ada } from "#src/wallet/build/failures.ts";
 import { mapOf, type Partial, readPartial } from "#src/wallet/build/partial.ts";
-import { paymentScriptHash } from "#src/wallet/build/signers.ts";
+import { paymentScriptHash } from "#src/transaction/signers.ts";
 import type { BalanceInput, BalanceTxFailure, GivenRedeemer, OwnCoin } from "#src/wallet/build/types.ts";
 import { scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
 

@@ -1,6 +1,6 @@
 /** Inputs and outputs as a coin selection shows them. */
 import type { Value } from "#src/cardano/value.ts";
-import type { ChosenCoin, OwnCoin, ShownOutput } from "#src/wallet/build/types.ts";
+import type { ChosenCoin, CoinSelection, OwnAddress, OwnCoin, ShownOutput } from "#src/wallet/build/types.ts";
 
 /** An output, made or to be made. */
 export function shownOutput({ address, value }: { readonly address: string; readonly value: Value }): ShownOutput {
@@ -10,4 +10,12 @@ export function shownOutput({ address, value }: { readonly address: string; read
 /** A coin that is spent or put up. */
 export function shownCoin({ utxo, path }: OwnCoin): ChosenCoin {
   return { ref: utxo.ref, ...shownOutput(utxo.output), path };
+}
+
+/** Change outputs with the paths of their addresses; outputs beyond the last address go to it. */
+export function shownChange(
+  change: readonly { readonly address: string; readonly value: Value }[],
+  to: readonly OwnAddress[],
+): CoinSelection["change"] {
+  return change.map((output, i) => ({ ...shownOutput(output), path: to[Math.min(i, to.length - 1)]!.path }));
 }

@@ -8,6 +8,7 @@ import type { Certificate, DRep } from "#src/cardano/certificates.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import type { AssetId } from "#src/cardano/value.ts";
+import type { Coin } from "#src/transaction/coinPool.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
 /** Quantities by asset, as pairs. */
@@ -72,11 +73,9 @@ export interface Wish {
   readonly referencePolicy?: PolicyTemplate | undefined;
 }
 
-/** An unspent output of the wallet: less preference is taken first, as in `chain/available.ts`. */
-export interface OwnCoin {
-  readonly utxo: Utxo;
+/** An unspent output of the wallet. */
+export interface OwnCoin extends Coin {
   readonly path: Path;
-  readonly preference?: number | undefined;
 }
 
 /** An address of the wallet. */
@@ -344,6 +343,7 @@ export type SelectionFailure = Failure<
   | "transaction_is_too_big"
   | "output_token_bundle_size_exceeds_limit"
   | "output_token_quantity_exceeds_limit"
+  | "insufficient_collateral"
 >;
 
 /** Why a wish cannot be fulfilled. */
@@ -374,7 +374,6 @@ export type BalanceTxFailure =
   | SelectionFailure
   | Failure<
     | "bad_request"
-    | "insufficient_collateral"
     | "unresolved_inputs"
     | "input_resolution_conflicts"
     | "redeemer_script_failure"
