@@ -1,4 +1,4 @@
-/** Completing a partial transaction, with the scripts of Plutus that it runs. */
+/** Balancing of a partial transaction, with the Plutus scripts that it runs. */
 import { compareBytes } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
@@ -16,19 +16,19 @@ import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import { depositsOf } from "#src/wallet/build/deposits.ts";
 import { balanceRefusal, refusal, tooBig } from "#src/wallet/build/failures.ts";
 import { fundsOf } from "#src/wallet/build/funds.ts";
-import { complete, indexed, type Partial, redeemersBytes } from "#src/wallet/build/partial.ts";
-import { keysFor, reading, resolve, type Resolved } from "#src/wallet/build/resolve.ts";
+import { complete, indexed, type PartialTransaction, redeemersBytes } from "#src/wallet/build/partial.ts";
+import { keysFor, resolve, type ResolvedTransaction, tryReadPartial } from "#src/wallet/build/resolve.ts";
 import { shownChange, shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import type { BalanceInput, BalanceTxFailure, Constructed, OwnCoin } from "#src/wallet/build/types.ts";
 
-/** Whether scripts are evaluated on the way: only then is `measure` of `balanceTransaction` called. */
+/** Whether balancing evaluates scripts; otherwise `balanceTransaction` does not call `measure`. */
 export function runsScripts({ transaction, redeemers }: Pick<BalanceInput, "transaction" | "redeemers">): boolean {
   if (redeemers.length > 0) return true;
-  const partial = reading(transaction);
+  const partial = tryReadPartial(transaction);
   return partial.ok && partial.value.redeemers.length > 0;
 }
 
-/** The transaction with inputs, change, collateral, units and fee. What it had stays as it was, its own witnesses too. */
+/** Adds inputs, change, collateral, units and fee. What the transaction had stays byte for byte, its witnesses too. */
 export function balanceTransaction(request: BalanceInput, measure: Measure): Result<Constructed, BalanceTxFailure> {
   // one seed for all rounds: a new choice of coins each time would ask for another evaluation each time
   const input = { ...request, seed: request.seed ?? randomSeed() };
@@ -62,13 +62,16 @@ function notMeasured(run: MeasureFailure): BalanceTxFailure {
 const PLUTUS_V1 = 0;
 
 /** Coins that the transaction can spend. */
-function coinsFor({ means }: BalanceInput, { inputs, languages }: Resolved): readonly OwnCoin[] {
+function coinsFor({ means }: BalanceInput, { inputs, languages }: ResolvedTransaction): readonly OwnCoin[] {
   const spent = new Set(inputs.map(({ ref }) => refKey(ref)));
   return means.coins.filter(({ utxo }) => !spent.has(refKey(utxo.ref))).filter(isSpendable(knownScripts(means.scripts)))
     .filter(({ utxo }) => !languages.has(PLUTUS_V1) || !utxo.output.datum);
 }
 
-function planOf(input: BalanceInput, { partial, inputs, references, redeemers, languages }: Resolved): DraftPlan {
+function planOf(
+  input: BalanceInput,
+  { partial, inputs, references, redeemers, languages }: ResolvedTransaction,
+): DraftPlan {
   const { means, parameters } = input;
   const { scanned, natives } = partial;
   return {
@@ -90,10 +93,10 @@ function planOf(input: BalanceInput, { partial, inputs, references, redeemers, l
   };
 }
 
-/** Hash over redeemers and datums; nothing where there are neither. */
+/** Script data hash; undefined where there are neither redeemers nor datums. */
 function integrity(
   { parameters }: BalanceInput,
-  { scanned, witnesses }: Partial,
+  { scanned, witnesses }: PartialTransaction,
   completion: Parameters<typeof redeemersBytes>[1],
   languages: ReadonlySet<number>,
 ): string | undefined {
@@ -105,7 +108,7 @@ function integrity(
   });
 }
 
-/** Collateral by fee: the smallest coin without assets that suffices, else several of the largest. */
+/** Chooses collateral: the smallest coin without assets that suffices, else several of the largest. */
 function collateralChooser({ means, parameters }: BalanceInput): NonNullable<DraftPlan["collateral"]> {
   const own = means.coins.map(({ utxo }) => utxo)
     .filter(({ output }) => paymentKeyHash(output.address) !== undefined && output.script === undefined)
@@ -114,7 +117,7 @@ function collateralChooser({ means, parameters }: BalanceInput): NonNullable<Dra
   return (_coins, fee) => chooseCollateral(parameters, own, address, fee);
 }
 
-function surplusOf(input: BalanceInput, { partial: { scanned, body }, inputs }: Resolved): Value {
+function surplusOf(input: BalanceInput, { partial: { scanned, body }, inputs }: ResolvedTransaction): Value {
   const sum = new ValueSum().add({ lovelace: 0n, assets: scanned.mint });
   for (const { output } of inputs) sum.add(output.value);
   for (const { value } of scanned.outputs) sum.add(value, -1n);
@@ -125,15 +128,15 @@ function surplusOf(input: BalanceInput, { partial: { scanned, body }, inputs }: 
 
 function finished(
   input: BalanceInput,
-  { partial, inputs, own }: Resolved,
+  { partial, inputs, own }: ResolvedTransaction,
   { draft: { transaction, collateral, size }, coins, change, fee }: FeeBalanced<OwnCoin>,
 ): Constructed {
   const paths = new Map(input.means.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
-  const put = (collateral?.inputs ?? []).map(({ ref }) => paths.get(refKey(ref))!);
+  const collateralCoins = (collateral?.inputs ?? []).map(({ ref }) => paths.get(refKey(ref))!);
   const { scanned } = partial;
-  // what is others' has no path; with it, what comes in less what goes out is the fee
+  // foreign inputs are listed too, so that inputs less outputs give the fee
   const foreign = inputs.filter(({ ref }) => !paths.has(refKey(ref))).map((utxo): OwnCoin => ({ utxo, path: [] }));
-  const spends = new Map([...own, ...coins, ...put].map(({ utxo: { ref } }) => [refKey(ref), ref]));
+  const spends = new Map([...own, ...coins, ...collateralCoins].map(({ utxo: { ref } }) => [refKey(ref), ref]));
   return {
     transaction,
     txHash: transactionHash(transaction),
@@ -144,14 +147,14 @@ function finished(
       inputs: [...own, ...foreign, ...coins].map(shownCoin),
       outputs: scanned.outputs.map(shownOutput),
       change: shownChange(change, input.means.change),
-      collateral: put.map(shownCoin),
+      collateral: collateralCoins.map(shownCoin),
       ...actionsOf(input, transaction),
     },
     spends: [...spends.values()],
   };
 }
 
-/** What a coin selection tells of the account, read out of the finished transaction. */
+/** Account actions of a coin selection, decoded from the finished transaction. */
 function actionsOf({ network, parameters, means, deposits }: BalanceInput, transaction: Uint8Array) {
   const { account } = means;
   const paid = account && deposits?.get(`${account.credential.kind}-${account.credential.hash}`);

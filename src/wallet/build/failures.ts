@@ -1,4 +1,4 @@
-/** Refusals of the builds of wallets, with the facts that clients of the field expect in `info`. */
+/** Failures of wallet builds, with the details that clients of cardano-wallet expect in `info`. */
 import { fail, type Failure } from "#src/base/result.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
@@ -6,23 +6,23 @@ import { lackingAssets } from "#src/transaction/coinPool.ts";
 import type { FeeBalanceFailure } from "#src/transaction/feeBalance.ts";
 import type { SelectionFailure } from "#src/wallet/build/types.ts";
 
-/** A refusal alone, not yet a result. */
+/** A failure by itself, not wrapped in a result. */
 export function refusal<Code extends string>(code: Code, message: string, details?: unknown): Failure<Code> {
   return fail(code, message, details).error;
 }
 
-/** Lovelace as the wire has it. */
+/** Lovelace in the form of the API. */
 export function ada(quantity: bigint) {
   return { quantity, unit: "lovelace" as const };
 }
 
-/** Text of an address whose bytes are known to be one. */
+/** Text of an address given by its bytes; the bytes where they are not an address. */
 export function textOf(address: string): string {
   const read = readAddressHex(address);
   return read.ok ? addressText(read.value) : address;
 }
 
-/** More is asked for than the wallet has; the fee is not counted. */
+/** The wallet has less than the payments need; the fee is not counted. */
 function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bigint]>): SelectionFailure {
   const lacking = [...assets].map(([asset, quantity]) => ({
     policy_id: policyOf(asset),

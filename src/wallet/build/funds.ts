@@ -2,7 +2,7 @@
 import type { Funds } from "#src/transaction/feeBalance.ts";
 import type { Means, OwnCoin } from "#src/wallet/build/types.ts";
 
-/** These coins of the wallet, its change addresses and its way of choosing. */
+/** The coins, with the wallet's change addresses and selection strategy. */
 export function fundsOf(
   { change, selection = "per-output" }: Means,
   coins: readonly OwnCoin[],

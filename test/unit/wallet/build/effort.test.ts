@@ -1,4 +1,4 @@
-/** How often a transaction is drafted until coins, change and fee agree: no wish may hold a builder for long. */
+/** How often a transaction is drafted until coins, change and fee agree: no intent may hold a builder for long. */
 import { expect, it } from "vitest";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
