@@ -14,8 +14,8 @@ import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/typ
 import { vaultAdoption } from "#src/vault/tables.ts";
 import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
 import { stakeCredential } from "#src/wallet/shared/account.ts";
-import { receiveWish } from "#src/wallet/build/receivedIntent.ts";
-import type { Wish } from "#src/wallet/build/types.ts";
+import { receivePaymentIntent } from "#src/wallet/build/receivedIntent.ts";
+import type { PaymentIntent } from "#src/wallet/build/types.ts";
 import { readSharedWallet, type SharedWalletRow } from "#src/wallet/shared/rows.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";
 
@@ -43,11 +43,11 @@ export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind 
     builds: {
       construct: defineBuild({
         input: z.object({ wish: z.custom<Json>() }),
-        run: (_view, { wish }, context) => construct(options, receiveWish(wish), context),
+        run: (_view, { wish }, context) => construct(options, receivePaymentIntent(wish), context),
       }),
       fees: defineBuild({
         input: z.object({ wish: z.custom<Json>() }),
-        run: (_view, { wish }, context) => fees(options, receiveWish(wish), context),
+        run: (_view, { wish }, context) => fees(options, receivePaymentIntent(wish), context),
       }),
       decode: defineBuild({
         input: z.object({ transaction: z.string().regex(/^([0-9a-f]{2})*$/) }),
@@ -98,22 +98,22 @@ const building = ({ id, oneChange, selection, sharing }: SharedWalletRow): Build
   selection,
 });
 
-/** A wish, kept to the times of the scripts that take part, and to the one account that there is. */
+/** A payment intent whose validity lies within the times of the scripts, and whose account index 0 is the only account. */
 async function within(
   { port, clock }: SharedWalletActorOptions,
   { sharing }: SharedWalletRow,
-  wish: Wish,
-): Promise<Wish> {
+  intent: PaymentIntent,
+): Promise<PaymentIntent> {
   const { slots } = await port.network();
-  const acts = wish.delegations?.length || wish.vote || wish.withdrawal;
+  const acts = intent.delegations?.length || intent.vote || intent.withdrawal;
   const scripts = [sharing.payment, ...(acts && sharing.delegation ? [sharing.delegation] : [])];
   const now = { slot: slotAt(slots, clock.now()), slotLengthMs: slots.slotLength };
   return {
-    ...wish,
-    validity: validityWithin(scripts.map(({ script }) => script), wish.validity, now),
+    ...intent,
+    validity: validityWithin(scripts.map(({ script }) => script), intent.validity, now),
     // to builds the first account is the wallet's own, whatever its index
-    ...(wish.delegations
-      ? { delegations: wish.delegations.map((one) => ({ ...one, index: Math.abs(one.index - sharing.account) })) }
+    ...(intent.delegations
+      ? { delegations: intent.delegations.map((one) => ({ ...one, index: Math.abs(one.index - sharing.account) })) }
       : {}),
   };
 }
@@ -123,26 +123,30 @@ const templatesOf = ({ sharing: { payment, delegation } }: SharedWalletRow) => (
   ...(delegation ? { delegation } : {}),
 });
 
-async function construct(options: SharedWalletActorOptions, wish: Wish, context: BuildContext): Promise<Answer> {
+async function construct(
+  options: SharedWalletActorOptions,
+  intent: PaymentIntent,
+  context: BuildContext,
+): Promise<Answer> {
   const row = await builder(options, context.entity.id);
   if (!row.ok) return row;
   const more = { deadline: context.deadline, affinity: context.entity.id };
   return await constructing(
     options,
     building(row.value),
-    await within(options, row.value, wish),
+    await within(options, row.value, intent),
     (input) => options.builders.run("sharedConstruct", { ...input, ...templatesOf(row.value) }, more),
   );
 }
 
-async function fees(options: SharedWalletActorOptions, wish: Wish, context: BuildContext): Promise<Answer> {
+async function fees(options: SharedWalletActorOptions, intent: PaymentIntent, context: BuildContext): Promise<Answer> {
   const row = await builder(options, context.entity.id);
   if (!row.ok) return row;
   const more = { deadline: context.deadline, affinity: context.entity.id };
   return await estimating(
     options,
     building(row.value),
-    await within(options, row.value, wish),
+    await within(options, row.value, intent),
     (input) => options.builders.run("sharedFees", { ...input, ...templatesOf(row.value) }, more),
   );
 }

@@ -22,7 +22,7 @@ import { ROLES } from "#src/cardano/derivation.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import { vaultAdoption } from "#src/vault/tables.ts";
-import { receivePartial, receiveWish } from "#src/wallet/build/receivedIntent.ts";
+import { receivePartial, receivePaymentIntent } from "#src/wallet/build/receivedIntent.ts";
 import { childHash, readXpub } from "#src/wallet/keys/account.ts";
 import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
 import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
@@ -64,7 +64,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
               constructing(
                 options,
                 wallet,
-                receiveWish(wish),
+                receivePaymentIntent(wish),
                 (input) => builders.run("construct", input, { deadline }),
               ),
             context,
@@ -75,7 +75,8 @@ export function walletActor(options: WalletActorOptions): ActorKind {
         run: (_view, { wish }, context) =>
           building(
             (wallet, { deadline }) =>
-              estimating(options, wallet, receiveWish(wish), (input) => builders.run("fees", input, { deadline })),
+              estimating(options, wallet, receivePaymentIntent(wish), (input) =>
+                builders.run("fees", input, { deadline })),
             context,
           ),
       }),

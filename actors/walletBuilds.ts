@@ -14,8 +14,8 @@ import { atPoint, readReserved, readSpenders } from "#src/chain/pending/spendabl
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { listedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
 import type { Store } from "#src/store/store.ts";
-import { askedOf } from "#src/wallet/build/decode.ts";
-import type { BalanceInput, Constructed, ConstructInput, OwnCoin, Wish } from "#src/wallet/build/types.ts";
+import { lookupsOf } from "#src/wallet/build/decode.ts";
+import type { BalanceInput, Constructed, ConstructInput, OwnCoin, PaymentIntent } from "#src/wallet/build/types.ts";
 import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
@@ -48,16 +48,16 @@ type Answer = Result<Json, Failure>;
 /** What is the same for all tries of a build; it is made in the slot `fixed` where one is given, else now. */
 export async function settingOf(
   { port, networkId, clock }: WalletBuildOptions,
-  wish: Wish,
-): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "wish" | "means">, Failure>> {
+  intent: PaymentIntent,
+): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "intent" | "means">, Failure>> {
   const [{ slots }, parameters] = await Promise.all([port.network(), port.parameters()]);
   if (!parameters.ok) return parameters;
   // what withdraws must end before the next rewards come in
-  const eras = wish.withdrawal ? await port.eras() : undefined;
+  const eras = intent.withdrawal ? await port.eras() : undefined;
   if (eras && !eras.ok) return eras;
   const references = await lookedUp(
     port,
-    (wish.mintBurn ?? []).flatMap(({ policy }) => "id" in policy ? [policy.reference] : []),
+    (intent.mintBurn ?? []).flatMap(({ policy }) => "id" in policy ? [policy.reference] : []),
   );
   if (!references.ok) return references;
   return ok((at, fixed?: number) => {
@@ -84,11 +84,11 @@ async function lookedUp(port: ChainPort, refs: readonly OutRef[]): Promise<Resul
 async function gather(
   { store }: WalletBuildOptions,
   { id, account, policyKey, oneChange, selection }: Building,
-  wish: Wish,
-  setting: (at: number) => Omit<ConstructInput, "wish" | "means">,
+  intent: PaymentIntent,
+  setting: (at: number) => Omit<ConstructInput, "intent" | "means">,
   estimate = false,
 ): Promise<ConstructInput> {
-  const change = oneChange ? "first" : (wish.payments?.length ?? 0) + (wish.mintBurn?.length ?? 0) + 1;
+  const change = oneChange ? "first" : (intent.payments?.length ?? 0) + (intent.mintBurn?.length ?? 0) + 1;
   const { at, value } = await atPoint(store, async (sql) => ({
     buildable: await readBuildable(sql, id, {
       pending: await listedPending(sql, id),
@@ -103,7 +103,7 @@ async function gather(
   const { buildable: { utxos, change: free }, stake } = value;
   return {
     ...known,
-    wish,
+    intent,
     means: {
       coins: utxos,
       change: free,
@@ -118,13 +118,13 @@ async function gather(
 export async function constructing(
   options: WalletBuildOptions,
   wallet: Building,
-  wish: Wish,
+  intent: PaymentIntent,
   construct: (input: ConstructInput) => Promise<Result<Constructed, Failure>>,
 ): Promise<Answer> {
-  const setting = await settingOf(options, wish);
+  const setting = await settingOf(options, intent);
   if (!setting.ok) return setting;
   return await offering(options.store, wallet.id, async () => {
-    const input = await gather(options, wallet, wish, setting.value);
+    const input = await gather(options, wallet, intent, setting.value);
     return offerOf(input.means.coins, await construct(input));
   });
 }
@@ -136,12 +136,12 @@ const offerOf = (read: readonly OwnCoin[], built: Result<Constructed, Failure>):
 export async function estimating<T>(
   options: WalletBuildOptions,
   wallet: Building,
-  wish: Wish,
+  intent: PaymentIntent,
   estimate: (input: ConstructInput) => Promise<Result<T, Failure>>,
 ): Promise<Answer> {
-  const setting = await settingOf(options, wish);
+  const setting = await settingOf(options, intent);
   if (!setting.ok) return setting;
-  const estimated = await estimate(await gather(options, wallet, wish, setting.value, true));
+  const estimated = await estimate(await gather(options, wallet, intent, setting.value, true));
   return estimated.ok ? ok(messaged(estimated.value)) : estimated;
 }
 
@@ -152,7 +152,7 @@ export async function balancing(
   given: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
   deadline: number,
 ): Promise<Answer> {
-  const asked = askedOf(given.transaction);
+  const asked = lookupsOf(given.transaction);
   if (!asked.ok) return asked;
   const setting = await settingOf(options, {});
   if (!setting.ok) return setting;
@@ -164,7 +164,7 @@ export async function balancing(
   const pools = await registered(options.port, asked.value.pools);
   if (!pools.ok) return pools;
   return await offering(options.store, wallet.id, async () => {
-    const { wish: _, ...input } = await gather(options, wallet, { payments: [] }, setting.value);
+    const { intent: _, ...input } = await gather(options, wallet, { payments: [] }, setting.value);
     const inputs = [...given.inputs, ...found.value];
     const built = await options.builders.run("balance", { ...input, ...given, inputs, pools: pools.value }, {
       deadline,
@@ -190,7 +190,7 @@ export async function decoding(
   deadline: number,
 ): Promise<Answer> {
   const transaction = fromHex(cbor);
-  const asked = askedOf(transaction);
+  const asked = lookupsOf(transaction);
   if (!asked.ok) return asked;
   const parameters = await port.parameters();
   if (!parameters.ok) return parameters;

@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { toHex } from "#src/base/bytes.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { measuring } from "#src/cage/transactions/common.ts";

@@ -5,7 +5,7 @@ import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { attempted, decodeTransaction } from "#src/wallet/build/decode.ts";
 import { migrate } from "#src/wallet/build/migrate.ts";
 import type { ConstructInput } from "#src/wallet/build/types.ts";
-import { scriptsBehind } from "#src/wallet/shared/scripts.ts";
+import { scriptsAt } from "#src/wallet/shared/scripts.ts";
 import { sharedSigning } from "#src/wallet/shared/sign.ts";
 import type { SharedConstructInput } from "#src/wallet/shared/types.ts";
 import type { JobFailure, JobInput, JobValue } from "#src/builders/jobs.ts";
@@ -22,7 +22,7 @@ type Name =
 type Handlers = { [J in Name]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
 
 async function withScripts({ payment, delegation, ...input }: SharedConstructInput): Promise<ConstructInput> {
-  const scripts = await scriptsBehind({ payment, delegation }, input.means.coins.map(({ path }) => path));
+  const scripts = await scriptsAt({ payment, delegation }, input.means.coins.map(({ path }) => path));
   return { ...input, means: { ...input.means, scripts } };
 }
 

@@ -1,27 +1,18 @@
-/** Change: what is left over goes back, in as few outputs as the ledger allows. */
+/** Change outputs: what inputs hold beyond payments and fee goes back, in as few outputs as the ledger allows. */
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { type AssetId, type Assets, noAssets, policyOf, type Value } from "#src/cardano/value.ts";
-import { leastLovelace, neededLovelace } from "#src/transaction/output.ts";
+import type { OutputCost } from "#src/transaction/output.ts";
 
-/** Outputs of change; `missing` is the lovelace that they would have to get beside what is left over, zero where all is well. */
-export interface Change {
-  readonly outputs: readonly NewOutput[];
-  readonly missing: bigint;
-}
-
-/** Most bytes of a lovelace amount, and of the head of a value with assets. */
+/** Most bytes of a lovelace amount, of the head of a value with assets, and of a policy. */
 const AMOUNT_BYTES = 9;
 const HEAD_BYTES = 1 + AMOUNT_BYTES + 3;
 const POLICY_BYTES = 2 + 28 + 3;
 
-/** Most of one asset that an output holds. */
-const MAX_QUANTITY = (1n << 64n) - 1n;
+/** Most of one asset that an output can hold. */
+export const MAX_QUANTITY = (1n << 64n) - 1n;
 
-/**
- * Assets in bundles, none of which is larger than `maxValueSize` with any amount of lovelace beside it, or has more of an asset than an output
- * holds.
- */
+/** Divides assets so that each part fits into one output with any amount of lovelace (`maxValueSize` and `MAX_QUANTITY`). */
 export function bundles(assets: Assets, maxValueSize: number): readonly Assets[] {
   const made: Map<AssetId, bigint>[] = [];
   let size = Infinity;
@@ -46,20 +37,95 @@ export function bundles(assets: Assets, maxValueSize: number): readonly Assets[]
   return made.length === 0 ? [noAssets] : made;
 }
 
-/** Change of a value at an address. Assets are divided over outputs where one cannot hold them; the first gets what lovelace is left. */
-export function makeChange(
-  parameters: Pick<Parameters, "utxoCostPerByte" | "maxValueSize">,
-  address: string,
-  left: Value,
-): Change {
-  const [first, ...others] = bundles(left.assets, parameters.maxValueSize).map((assets) => {
-    const output = { address, value: { lovelace: 0n, assets } };
-    return { address, value: { assets, lovelace: leastLovelace(parameters, output) } };
-  });
-  const rest = others.reduce((lovelace, output) => lovelace - output.value.lovelace, left.lovelace);
-  const wanted = { address, value: { assets: first!.value.assets, lovelace: rest } };
-  if (rest >= first!.value.lovelace && rest >= neededLovelace(parameters, wanted)) {
-    return { outputs: [wanted, ...others], missing: 0n };
+/** Change of one group of coins: its assets, divided, and the least lovelace of each output. */
+interface ChangeShare {
+  readonly lovelace: bigint;
+  readonly bundles: readonly { readonly assets: Assets; readonly least: bigint }[];
+  readonly least: bigint;
+}
+
+/** Change before the fee is known. */
+export interface ChangePlan {
+  readonly shares: readonly ChangeShare[];
+  /** Addresses of the outputs, in their order; the last one repeats. */
+  readonly addresses: readonly string[];
+  /** Lovelace of all shares and of what belongs to none, before the fee. */
+  readonly total: bigint;
+  /** Lovelace that the outputs need together. */
+  readonly least: bigint;
+}
+
+/** What change outputs follow. */
+export interface ChangeRules {
+  readonly parameters: OutputCost & Pick<Parameters, "maxValueSize">;
+  /** Least lovelace of an output: `leastLovelace` or `stableMinimum`. */
+  readonly minimum: (parameters: OutputCost, output: NewOutput) => bigint;
+}
+
+function cycle(addresses: readonly string[]): () => string {
+  let place = 0;
+  return () => addresses[Math.min(place++, addresses.length - 1)]!;
+}
+
+/**
+ * Plans the change of groups. A group with nothing left gets no output, but there is always at least one output. `shared` is lovelace that
+ * comes in (or goes out) beside all groups.
+ */
+export function planChange(
+  { parameters, minimum }: ChangeRules,
+  left: readonly Value[],
+  shared: bigint,
+  addresses: readonly string[],
+): ChangePlan {
+  const nextAddress = cycle(addresses);
+  const isEmpty = ({ lovelace, assets }: Value) => lovelace === 0n && assets.size === 0;
+  const shares = left
+    .filter(({ lovelace, assets }, i) => lovelace > 0n || assets.size > 0 || (i === 0 && left.every(isEmpty)))
+    .map(({ lovelace, assets }): ChangeShare => {
+      const parts = bundles(assets, parameters.maxValueSize).map((bundle) => {
+        const output = { address: nextAddress(), value: { lovelace: 0n, assets: bundle } };
+        return { assets: bundle, least: minimum(parameters, output) };
+      });
+      return { lovelace, bundles: parts, least: parts.reduce((sum, { least }) => sum + least, 0n) };
+    });
+  return {
+    shares,
+    addresses,
+    total: shares.reduce((sum, { lovelace }) => sum + lovelace, shared),
+    least: shares.reduce((sum, { least }) => sum + least, 0n),
+  };
+}
+
+/**
+ * Change outputs after a fee. Fee and shared lovelace are divided evenly over the shares; a share that would get too little takes the rest
+ * from the largest. Where all of it is too little, each output gets its least, and the sum is more than there is.
+ */
+export function changeOutputs({ shares, addresses, total, least }: ChangePlan, fee: bigint): readonly NewOutput[] {
+  const amounts = shares.map((share) => total - fee < least ? share.least : share.lovelace);
+  if (total - fee >= least) divide(amounts, shares, total - fee);
+  const nextAddress = cycle(addresses);
+  return shares.flatMap(({ bundles, least }, i) =>
+    bundles.map(({ assets, least: own }, nth) => ({
+      address: nextAddress(),
+      value: { assets, lovelace: nth === 0 ? amounts[i]! - (least - own) : own },
+    }))
+  );
+}
+
+/** Changes amounts evenly until they come to `sum`, none below its least; `sum` is at least the sum of all leasts. */
+function divide(amounts: bigint[], shares: readonly ChangeShare[], sum: bigint): void {
+  const before = amounts.reduce((a, b) => a + b, 0n);
+  const each = (sum - before) / BigInt(amounts.length);
+  const spare = (i: number) => amounts[i]! - shares[i]!.least;
+  const largest = () => amounts.reduce((best, _, i) => spare(i) > spare(best) ? i : best, 0);
+  for (let i = 0; i < amounts.length; i++) amounts[i]! += each;
+  amounts[largest()]! += sum - before - each * BigInt(amounts.length);
+  for (let i = 0; i < amounts.length; i++) {
+    while (spare(i) < 0n) {
+      const from = largest();
+      const moved = spare(from) < -spare(i) ? spare(from) : -spare(i);
+      amounts[from]! -= moved;
+      amounts[i]! += moved;
+    }
   }
-  return { outputs: [first!, ...others], missing: first!.value.lovelace - rest };
 }

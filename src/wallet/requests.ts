@@ -1,9 +1,9 @@
 /**
- * Requests that spend and that a client named by a key of its own: asked again, they do nothing again and get the answer of the first time.
+ * Idempotent requests that spend: a repeated request with the same client key has no second effect and gets the first result.
  *
- * The signed transaction is kept before it is submitted. Whoever comes back with the key has that one submitted once more, which a
- * network takes once; until there is one, only the newest of those that work on the request may put one there. So it may be taken over from
- * whoever is believed to be gone: where that is wrong, what they made counts no more and is not submitted.
+ * The signed transaction is stored before it is submitted. A repetition submits the stored transaction again; the network takes it once. While
+ * none is stored, only the newest attempt may store one. So another process may take over an attempt whose process seems to have failed: if it
+ * has not failed, its transaction is rejected here and never submitted.
  */
 import type { Queries } from "#src/store/store.ts";
 import type { Migration } from "#src/store/migrations.ts";
@@ -23,45 +23,45 @@ export const requestMigrations: readonly Migration[] = [{
     alter table wallet_request add column holder text;`,
 }];
 
-/** Milliseconds after which anybody may take over a request of which nothing is heard. */
+/** Milliseconds without a sign of life after which another process may take over a request. */
 export const ABANDONED_MS = 60_000;
-/** How long an answer is kept. */
+/** How long a request is stored. */
 const KEPT = "24 hours";
 
-/** How a named request stands when somebody comes with it. */
-export type Claimed =
-  /** It is the caller's to do. */
+/** State of a request when a caller claims it. */
+export type RequestState =
+  /** The caller must do it. */
   | { readonly state: "begun"; readonly attempt: string }
-  /** Somebody else is doing it, in a process that is called `holder`. */
+  /** The process `holder` is doing it. */
   | { readonly state: "busy"; readonly attempt: string; readonly holder: string | null }
   /** The key was used for another request. */
   | { readonly state: "other" }
-  /** The transaction that was made; it may have been submitted. */
+  /** The transaction is stored; it may have been submitted. */
   | { readonly state: "made"; readonly transaction: Uint8Array };
 
 /** One attempt at a request. */
 export interface Attempt {
-  /** Whose the key is: a wallet, or none. */
+  /** Namespace of the key: a wallet. */
   readonly scope: string;
   readonly key: string;
-  /** A random name, used for no other attempt. */
+  /** Random; identifies this attempt. */
   readonly attempt: string;
 }
 
-/** Who asks for a request, and what they know. */
-export interface Claim extends Attempt {
+/** An attempt with what identifies the request. */
+export interface RequestClaim extends Attempt {
   readonly fingerprint: string;
   /** The process that will work on it. */
   readonly holder: string;
-  /** The attempt of somebody who is gone: it is taken over. */
+  /** An attempt whose process has failed: this one takes over from it. */
   readonly gone?: string;
 }
 
-/** Begins a request, or says what became of it. */
+/** Begins a request, or gives its state. */
 export async function claimRequest(
   sql: Queries,
-  { scope, key, attempt, fingerprint, holder, gone = "" }: Claim,
-): Promise<Claimed> {
+  { scope, key, attempt, fingerprint, holder, gone = "" }: RequestClaim,
+): Promise<RequestState> {
   await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;
   const free = sql`r.transaction is null and r.fingerprint = excluded.fingerprint
     and (r.attempt = ${gone} or r.begun_at < now() - ${ABANDONED_MS} * interval '1 millisecond')`;
@@ -84,8 +84,8 @@ export async function claimRequest(
 }
 
 /**
- * Claims a transaction for the request that made it; false where another request made the very same one: each of them is to spend. The key
- * is none that a client can give.
+ * Claims a transaction hash for the request that made it; false where another request made the same transaction: each request must spend by
+ * itself. A client cannot use this key.
  */
 export async function claimTransaction(sql: Queries, scope: string, hash: string): Promise<boolean> {
   await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;
@@ -94,14 +94,14 @@ export async function claimTransaction(sql: Queries, scope: string, hash: string
   return rows.length > 0;
 }
 
-/** Says that a request is still being done: nobody may take it over for a while. */
+/** Renews an attempt, so that no other process takes it over for `ABANDONED_MS`. */
 export async function holdRequest(sql: Queries, { scope, key, attempt }: Attempt): Promise<void> {
   await sql`update wallet_request set begun_at = now()
     where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
 }
 
-/** Keeps the transaction of a request; false where somebody else took the request over. */
-export async function keepMade(
+/** Stores the transaction of a request; false where another attempt has taken over. */
+export async function storeTransaction(
   sql: Queries,
   { scope, key, attempt }: Attempt,
   transaction: Uint8Array,
@@ -111,7 +111,7 @@ export async function keepMade(
   return rows.length > 0;
 }
 
-/** Gives a request up that came to nothing: the key may be used again. */
+/** Deletes a request without transaction: the key may be used again. */
 export async function dropRequest(sql: Queries, { scope, key, attempt }: Attempt): Promise<void> {
   await sql`delete from wallet_request where scope = ${scope} and key = ${key} and attempt = ${attempt} and transaction is null`;
 }

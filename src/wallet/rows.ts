@@ -1,4 +1,4 @@
-/** The row of a wallet: what people said of it. Written by its actor's turns alone; what it holds is in the index. */
+/** The row of a wallet: what its owner set. Only its actor's turns write it; what the wallet holds is in the index. */
 import type { Point } from "#src/cardano/block.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -16,13 +16,13 @@ export const walletMigrations: readonly Migration[] = [{
     create index on wallet (kind, created_at, id);`,
 }];
 
-/** How a spending passphrase is kept. */
+/** How a spending passphrase protects the root key. */
 export type PassphraseMethod = "scrypt" | "pbkdf2-hmac-sha512" | "argon2id-v2";
 
-/** A wallet as its row has it. */
+/** A wallet. */
 export interface WalletRow {
   readonly id: string;
-  /** How often it was created. */
+  /** Number of times that it was created. */
   readonly life: number;
   readonly kind: "shelley" | "random" | "shared";
   readonly name: string;
@@ -33,7 +33,7 @@ export interface WalletRow {
   readonly policyKey?: string;
   /** Absent where the wallet has no root key. */
   readonly passphrase?: { readonly at: Date; readonly method: PassphraseMethod };
-  /** The block after which it is read; slot -1: all blocks. */
+  /** The block after which the chain is read for it; slot -1 means all blocks. */
   readonly birth: Point;
   readonly oneChange: boolean;
   readonly selection: "per-output" | "round-robin";
@@ -76,7 +76,7 @@ function walletOf(row: Columns): WalletRow {
   };
 }
 
-/** A wallet of one of some kinds; `undefined` where there is none, or one of another kind. */
+/** A wallet of one of these kinds; `undefined` where there is none of them. */
 export async function readWallet(
   sql: Queries,
   id: string,
@@ -86,7 +86,7 @@ export async function readWallet(
   return row && walletOf(row);
 }
 
-/** All wallets of some kinds, the oldest first; from the one after `after` on, at most `limit`. */
+/** Wallets of these kinds, the oldest first: those after `after`, at most `limit`. */
 export async function readWallets(
   sql: Queries,
   kinds: readonly WalletRow["kind"][],

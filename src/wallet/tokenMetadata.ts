@@ -1,7 +1,7 @@
 /**
- * What a token metadata server says of assets (CIP-26): asked in batches as the registry's own server takes them, kept for a while. A
- * property that is not as it should be is left out; an answer that cannot be read, or a name or description that is none, is an error of
- * its own kind, for clients tell the two apart.
+ * Client of a token metadata server (CIP-26). Assets are requested in batches, as the registry's own server takes them, and cached. An invalid
+ * property is left out. An unreadable response, or an invalid name or description, is a `parse` error; no response is a `fetch` error. The API
+ * reports the two as different codes.
  */
 import { isObject, type Json, readJson, toJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
@@ -17,8 +17,8 @@ export interface TokenMetadata {
   readonly logo?: string;
 }
 
-/** What is known of an asset: nothing where the server knows nothing. */
-export type TokenKnown =
+/** Metadata of an asset; neither metadata nor error where the server has none. */
+export type TokenLookup =
   | { readonly metadata?: TokenMetadata; readonly error?: undefined }
   | { readonly metadata?: undefined; readonly error: "fetch" | "parse" };
 
@@ -27,76 +27,77 @@ export interface TokenServerOptions {
   readonly url: string;
   readonly fetch: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
   readonly log: Log;
-  /** Milliseconds that an answer is used, and one that failed. */
+  /** Milliseconds that a response is cached, and a failure. */
   readonly keepMs?: number;
   readonly keepFailedMs?: number;
 }
 
 const KEEP_MS = 600_000;
 const KEEP_FAILED_MS = 10_000;
-/** Assets that are kept, and those of one request. */
-const MOST_KEPT = 10_000;
+/** Assets that are cached, and assets of one request. */
+const MOST_CACHED = 10_000;
 const AT_ONCE = 100;
-const LANES = 4;
-/** A logo may have 64 kB, in base64; of a hundred assets together the answer is bounded all the same. */
+/** Requests at the same time. */
+const CONCURRENT = 4;
+/** Bytes of a response. A logo may have 64 kB in base64; the response for 100 assets is bounded nevertheless. */
 const MOST_BYTES = 16_777_216;
 const PROPERTIES = ["name", "description", "ticker", "decimals", "url", "logo"];
 
 /** A client of one server. */
 export class TokenServer {
-  private readonly kept = new Map<string, { readonly known: TokenKnown; readonly until: number }>();
-  private readonly asking = new Map<string, Promise<void>>();
-  /** Requests stand in a few lines, so that a wallet of many assets is no burden to the server. */
-  private readonly lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
+  private readonly cache = new Map<string, { readonly lookup: TokenLookup; readonly until: number }>();
+  private readonly pending = new Map<string, Promise<void>>();
+  /** Requests wait in a few queues, so that a wallet of many assets does not overload the server. */
+  private readonly queues: Promise<void>[] = Array.from({ length: CONCURRENT }, () => Promise.resolve());
 
   constructor(private readonly options: TokenServerOptions) {}
 
-  /** What is known of assets (policy and name, in hexadecimal, one after the other), by asset. Never rejects. */
-  async find(subjects: readonly string[]): Promise<ReadonlyMap<string, TokenKnown>> {
+  /** Metadata by asset (policy and name in hexadecimal, concatenated). Never rejects. */
+  async find(subjects: readonly string[]): Promise<ReadonlyMap<string, TokenLookup>> {
     const wanted = [...new Set(subjects)];
     const now = Date.now();
-    const missing = wanted.filter((one) => (this.kept.get(one)?.until ?? 0) <= now);
-    const fresh = missing.filter((one) => !this.asking.has(one));
+    const missing = wanted.filter((one) => (this.cache.get(one)?.until ?? 0) <= now);
+    const fresh = missing.filter((one) => !this.pending.has(one));
     for (let from = 0; from < fresh.length; from += AT_ONCE) {
       const some = fresh.slice(from, from + AT_ONCE);
-      const lane = (from / AT_ONCE) % this.lanes.length;
-      const asked = this.lanes[lane]!.then(() => this.ask(some)).finally(() =>
-        some.forEach((one) => this.asking.delete(one))
+      const queue = (from / AT_ONCE) % this.queues.length;
+      const request = this.queues[queue]!.then(() => this.request(some)).finally(() =>
+        some.forEach((one) => this.pending.delete(one))
       );
-      this.lanes[lane] = asked;
-      for (const one of some) this.asking.set(one, asked);
+      this.queues[queue] = request;
+      for (const one of some) this.pending.set(one, request);
     }
-    await Promise.all(missing.flatMap((one) => this.asking.get(one) ?? []));
-    const found = new Map(wanted.map((one) => [one, this.kept.get(one)?.known ?? {}]));
+    await Promise.all(missing.flatMap((one) => this.pending.get(one) ?? []));
+    const found = new Map(wanted.map((one) => [one, this.cache.get(one)?.lookup ?? {}]));
     this.trim();
     return found;
   }
 
-  private async ask(subjects: readonly string[]): Promise<void> {
+  private async request(subjects: readonly string[]): Promise<void> {
     const { url, fetch, log, keepMs = KEEP_MS, keepFailedMs = KEEP_FAILED_MS } = this.options;
-    const answer = await fetchOutside(`${url.replace(/\/$/, "")}/metadata/query`, {
+    const response = await fetchOutside(`${url.replace(/\/$/, "")}/metadata/query`, {
       ...fetch,
       maxBytes: MOST_BYTES,
       body: toJson({ subjects, properties: PROPERTIES }),
     });
-    const keep = (one: string, known: TokenKnown) =>
-      this.kept.set(one, { known, until: Date.now() + (known.error ? keepFailedMs : keepMs) });
-    if (!answer.ok || answer.value.status !== 200) {
-      const why = answer.ok ? `The answer has the status ${answer.value.status}.` : answer.error.message;
+    const keep = (one: string, lookup: TokenLookup) =>
+      this.cache.set(one, { lookup, until: Date.now() + (lookup.error ? keepFailedMs : keepMs) });
+    if (!response.ok || response.value.status !== 200) {
+      const why = response.ok ? `The answer has the status ${response.value.status}.` : response.error.message;
       log.warn("the token metadata server does not answer", { reason: why });
       for (const one of subjects) keep(one, { error: "fetch" });
       return;
     }
-    const told = readAnswer(answer.value.bytes);
-    if (!told) log.warn("the token metadata server's answer cannot be read");
-    for (const one of subjects) keep(one, told ? told.get(one) ?? {} : { error: "parse" });
+    const lookups = readResponse(response.value.bytes);
+    if (!lookups) log.warn("the token metadata server's answer cannot be read");
+    for (const one of subjects) keep(one, lookups ? lookups.get(one) ?? {} : { error: "parse" });
   }
 
-  /** Lets go of what was kept longest. */
+  /** Removes the oldest entries. */
   private trim(): void {
-    for (const one of this.kept.keys()) {
-      if (this.kept.size <= MOST_KEPT) return;
-      this.kept.delete(one);
+    for (const one of this.cache.keys()) {
+      if (this.cache.size <= MOST_CACHED) return;
+      this.cache.delete(one);
     }
   }
 }
@@ -104,11 +105,11 @@ export class TokenServer {
 type Members = { readonly [name: string]: Json };
 const members = (json: Json | undefined): Members | undefined => isObject(json) ? json : undefined;
 
-/** What an answer says, by subject; `undefined` where it cannot be read. */
-function readAnswer(bytes: Uint8Array): ReadonlyMap<string, TokenKnown> | undefined {
+/** Lookups of a response by subject; `undefined` where it cannot be read. */
+function readResponse(bytes: Uint8Array): ReadonlyMap<string, TokenLookup> | undefined {
   const subjects = members(readJson(bytes))?.subjects;
   if (!Array.isArray(subjects)) return undefined;
-  return new Map(subjects.flatMap((one): [string, TokenKnown][] => {
+  return new Map(subjects.flatMap((one): [string, TokenLookup][] => {
     const properties = members(one);
     const subject = properties?.subject;
     if (!properties || typeof subject !== "string") return [];
@@ -119,12 +120,12 @@ function readAnswer(bytes: Uint8Array): ReadonlyMap<string, TokenKnown> | undefi
 
 const lengthOf = (text: string) => Array.from(text).length;
 
-/** Reads properties as the registry wraps them; `undefined` where the name or the description is none. */
+/** Reads the properties of an asset; `undefined` where the name or the description is missing or invalid. */
 function readToken(properties: Members): TokenMetadata | undefined {
   const value = (name: string) => members(properties[name])?.value;
   const text = (name: string, least: number, most: number) => {
-    const given = value(name);
-    return typeof given === "string" && lengthOf(given) >= least && lengthOf(given) <= most ? given : undefined;
+    const found = value(name);
+    return typeof found === "string" && lengthOf(found) >= least && lengthOf(found) <= most ? found : undefined;
   };
   const [name, description] = [text("name", 1, 50), text("description", 0, 500)];
   if (name === undefined || description === undefined) return undefined;

@@ -6,7 +6,7 @@
  * afterwards. So the room for requests is reckoned, tried, and set right by what the transaction turned out to take.
  */
 import { ok, type Result } from "#src/base/result.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
 import {
   buildWalked,

@@ -5,9 +5,9 @@ import { encodeData } from "#src/cardano/data.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { madeOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { atLeast } from "#src/transaction/output.ts";
-import { inOrder } from "#src/transaction/select.ts";
+import { priorityOrder } from "#src/transaction/coinPool.ts";
 import { EMPTY_ROOT, encodeState, tokenName } from "#src/cage/datum.ts";
 import { mintData } from "#src/cage/redeemer.ts";
 import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
@@ -26,7 +26,7 @@ export function buildBoot(input: BuildInput, measure: Measure): Result<BuiltBoot
   if (!owner.ok) return owner;
   const { script, network, parameters, address } = input;
   // Nothing to spend is found out by the balancer too, together with how much is missing.
-  const seed: Utxo = inOrder(input.available)[0] ??
+  const seed: Utxo = priorityOrder(input.available)[0]?.utxo ??
     { ref: NO_OUTPUT, output: madeOutput({ address, value: lovelace(0n) }) };
   const token = tokenName(seed.ref);
   const held = new Map([[script.hash + token, 1n]]);

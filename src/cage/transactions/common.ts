@@ -6,8 +6,9 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, readAddressHex } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
-import { balance, type Balanced, type BalanceFailure, type Measure, type Skeleton } from "#src/transaction/balance.ts";
-import type { Candidate } from "#src/transaction/select.ts";
+import { balance, type Balanced, type BalanceFailure, type Skeleton } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
+import type { Coin } from "#src/transaction/coinPool.ts";
 import { type KeyAddress, keyAddress } from "#src/cage/plutus_address.ts";
 import type { CageScript } from "#src/cage/script.ts";
 import type { Evaluation, EvaluationInput } from "#src/plutus/types.ts";
@@ -35,7 +36,7 @@ export interface BuildInput {
   /** Who asks: the bytes of the address in hexadecimal. It pays, signs and gets the change. */
   readonly address: string;
   /** Unspent outputs at the address, with how gladly each is spent. */
-  readonly available: readonly Candidate[];
+  readonly available: readonly Coin[];
   readonly settings?: BuildSettings | undefined;
 }
 

@@ -8,7 +8,7 @@
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { atLeast, leastLovelace } from "#src/transaction/output.ts";
 import { encodeRequest, type Operation } from "#src/cage/datum.ts";
 import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";

@@ -2,7 +2,7 @@
 import { fail, type Result } from "#src/base/result.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { decodeDatum } from "#src/cage/datum.ts";
 import { spendData } from "#src/cage/redeemer.ts";
 import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";

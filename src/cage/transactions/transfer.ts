@@ -2,7 +2,7 @@
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { spendData } from "#src/cage/redeemer.ts";
 import { type BuildFailure, type BuildInput, type Built, finish, requester } from "#src/cage/transactions/common.ts";
 import { nextState, ownedState } from "#src/cage/transactions/state.ts";

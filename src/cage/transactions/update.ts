@@ -13,7 +13,7 @@ import { encodeData } from "#src/cardano/data.ts";
 import { compareRefs, refKey, type Utxo } from "#src/cardano/output.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { encodeOutput, type NewOutput } from "#src/cardano/transaction.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { neededLovelace } from "#src/transaction/output.ts";
 import { changeOf, decodeDatum, type Request } from "#src/cage/datum.ts";
 import { keyAddressHex } from "#src/cage/plutus_address.ts";

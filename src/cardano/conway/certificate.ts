@@ -137,8 +137,8 @@ function checkRelay(relay: Relay): void {
   if (relay.ipv6 !== undefined) checkHash(relay.ipv6, "IPv6 address", 16);
 }
 
-/** Who must agree to a certificate, by key or script; none for registration as Shelley had it. Pools answer by keys (`poolKeys`). */
-export function certificateWitness(certificate: Certificate): Credential | undefined {
+/** The credential that must witness a certificate of any era; none for a registration without deposit, nor for pools (`poolKeys`). */
+export function certificateWitness(certificate: Certificate | AnyCertificate): Credential | undefined {
   switch (certificate.kind) {
     case "register":
       return certificate.deposit === undefined ? undefined : certificate.credential;
@@ -157,7 +157,7 @@ export function certificateWitness(certificate: Certificate): Credential | undef
 }
 
 /** Hashes of the keys that must sign for a pool: its cold key, and its owners when it is registered. */
-export function poolKeys(certificate: Certificate): readonly string[] {
+export function poolKeys(certificate: Certificate | AnyCertificate): readonly string[] {
   if (certificate.kind === "register pool") return [certificate.pool, ...certificate.owners];
   return certificate.kind === "retire pool" ? [certificate.pool] : [];
 }

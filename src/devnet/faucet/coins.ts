@@ -1,5 +1,5 @@
 /** The faucet's outputs, kept apart so that nobody walks the whole UTxO set to find them. */
-import type { Candidate } from "#src/transaction/select.ts";
+import type { Coin } from "#src/transaction/coinPool.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import type { UtxoView } from "#src/ledger/state.ts";
@@ -35,7 +35,7 @@ export class Purse {
   }
 
   /** What a view still has unspent; outputs of the chain come before those that wait. */
-  unspent(view: UtxoView): Candidate[] {
+  unspent(view: UtxoView): Coin[] {
     const still = ({ ref }: Utxo) => view.get(ref) !== undefined;
     return [
       ...[...this.#confirmed.values()].filter(still).map((utxo) => ({ utxo, preference: 0 })),

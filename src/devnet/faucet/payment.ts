@@ -3,7 +3,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { balance, type BalanceFailure } from "#src/transaction/balance.ts";
 import { leastLovelace } from "#src/transaction/output.ts";
-import type { Candidate } from "#src/transaction/select.ts";
+import type { Coin } from "#src/transaction/coinPool.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { addWitness, type NewOutput } from "#src/cardano/transaction.ts";
@@ -22,7 +22,7 @@ export interface Payer {
   readonly key: SigningKey;
   /** Bytes of the address in hexadecimal. */
   readonly address: string;
-  readonly available: readonly Candidate[];
+  readonly available: readonly Coin[];
   readonly parameters: Parameters;
 }
 

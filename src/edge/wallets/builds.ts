@@ -4,7 +4,14 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
-import type { BalanceInput, Constructed, Decoded, FeeEstimate, MigrationPart, Wish } from "#src/wallet/build/types.ts";
+import type {
+  BalanceInput,
+  Constructed,
+  Decoded,
+  FeeEstimate,
+  MigrationPart,
+  PaymentIntent,
+} from "#src/wallet/build/types.ts";
 
 /** An answer as it comes over the bus: integers are `number` or `bigint`, bytes hexadecimal. */
 type Answer<T> = Promise<Result<Messaged<T>, Failure>>;
@@ -12,9 +19,9 @@ type Answer<T> = Promise<Result<Messaged<T>, Failure>>;
 /** The builds of a wallet, the same for each kind that has them (`wallet`, `shared-wallet`). */
 export interface WalletBuilds {
   /** An unsigned transaction that does what is wished. Its inputs are avoided by other builds for two minutes. */
-  construct(entity: EntityRef, wish: Wish, deadlineMs?: number): Answer<Constructed>;
+  construct(entity: EntityRef, wish: PaymentIntent, deadlineMs?: number): Answer<Constructed>;
   /** What that would cost. */
-  fees(entity: EntityRef, wish: Wish, deadlineMs?: number): Answer<FeeEstimate>;
+  fees(entity: EntityRef, wish: PaymentIntent, deadlineMs?: number): Answer<FeeEstimate>;
   /** A partial transaction made whole. */
   balance(
     entity: EntityRef,

@@ -12,11 +12,11 @@ import type { Served } from "#src/edge/wallets/kinds.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { BUILD } from "#src/edge/wallets/transactions.ts";
 import { commonWish, oldWish } from "#src/edge/wallets/paymentIntent.ts";
-import type { Wish } from "#src/wallet/build/types.ts";
+import type { PaymentIntent } from "#src/wallet/build/types.ts";
 
 /** Adds it for sequential wallets and those of the first era. */
 export function selectionRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
-  const selected = async (id: string, wishing: () => Promise<Wish>) => {
+  const selected = async (id: string, wishing: () => Promise<PaymentIntent>) => {
     await served.found(id);
     const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
     return selectionView(built.selection);
@@ -52,7 +52,7 @@ export function selectionRoutes(app: OpenAPIHono, desk: Desk, served: Served): v
 }
 
 /** What such a body wishes. Who only chooses coins gets no vote beside a delegation: there is no certificate for it in such an answer. */
-async function selectionWish(desk: Desk, body: z.output<typeof api.selectBody>): Promise<Wish> {
+async function selectionWish(desk: Desk, body: z.output<typeof api.selectBody>): Promise<PaymentIntent> {
   const { delegation_action: action, payments, ...rest } = body;
   if (action === undefined) return await oldWish({ ...rest, payments: payments! }, desk.networkId);
   if (action.action === "quit") return { delegations: [{ index: 0 }], withdrawal: "self" };

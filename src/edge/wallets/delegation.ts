@@ -17,7 +17,7 @@ import { route } from "#src/edge/wallets/service.ts";
 import { ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { sender } from "#src/edge/wallets/send.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import type { Wish } from "#src/wallet/build/types.ts";
+import type { PaymentIntent } from "#src/wallet/build/types.ts";
 import { delegationIn, readAccount, type WalletAccount } from "#src/wallet/delegation/read.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
@@ -49,7 +49,7 @@ export function delegationRoutes(app: OpenAPIHono, desk: Desk): void {
   }, async ({ params: { walletId: id }, body, context }) => {
     if (!/\/stake-pools\/(\*|%2[aA])\/wallets\//.test(context.req.path)) throw onlyAny();
     await accountOf(id);
-    const quitting = async (): Promise<Wish> => ({ delegations: [{ index: 0 }], withdrawal: "self" });
+    const quitting = async (): Promise<PaymentIntent> => ({ delegations: [{ index: 0 }], withdrawal: "self" });
     return await send(id, body.passphrase, { quit: id }, context, quitting);
   });
 
@@ -158,7 +158,7 @@ const onlyAny = () =>
 const ANY_POOL = "00".repeat(28);
 
 /** Who never voted abstains when joining a pool: without a vote rewards could not be withdrawn later. */
-function votingWith(account: WalletAccount | undefined, pool: string): Pick<Wish, "vote"> {
+function votingWith(account: WalletAccount | undefined, pool: string): Pick<PaymentIntent, "vote"> {
   // joining the same pool is refused as such
   return account?.drep === undefined && account?.pool !== pool ? { vote: { kind: "abstain" } } : {};
 }

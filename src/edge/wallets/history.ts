@@ -10,7 +10,7 @@ import { outputView } from "#src/edge/wallets/builtViews.ts";
 import { inputView, metadataIn, partsView, pathOutputView, refView } from "#src/edge/wallets/decodedView.ts";
 import type { Desk } from "#src/edge/wallets/context.ts";
 import { blockView, expectedSlotView } from "#src/edge/wallets/times.ts";
-import { takeApart } from "#src/wallet/build/decode.ts";
+import { decodeScanned } from "#src/wallet/build/decode.ts";
 import type { DecodeInput } from "#src/wallet/build/types.ts";
 import { shownOutput } from "#src/wallet/build/shown.ts";
 import { type HistoryPage, readHistory, readTransactions } from "#src/wallet/index/readHistory.ts";
@@ -98,7 +98,7 @@ export interface HistoryTelling {
 export function transactionView(one: WalletTransaction, { eras, networkId, height, form, own }: HistoryTelling) {
   const { transaction, status } = one;
   // inputs and outputs are told otherwise here
-  const { inputs: _, outputs: __, witnesses: ___, ...parts } = takeApart(transaction, {
+  const { inputs: _, outputs: __, witnesses: ___, ...parts } = decodeScanned(transaction, {
     network: networkId,
     keyDeposit: 0n,
     owns: {

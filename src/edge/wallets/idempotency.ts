@@ -8,7 +8,14 @@ import { hash256 } from "#src/cardano/hash.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Desk } from "#src/edge/wallets/context.ts";
 import { isRetryable, type Queries } from "#src/store/store.ts";
-import { ABANDONED_MS, type Attempt, claimRequest, dropRequest, holdRequest, keepMade } from "#src/wallet/requests.ts";
+import {
+  ABANDONED_MS,
+  type Attempt,
+  claimRequest,
+  dropRequest,
+  holdRequest,
+  storeTransaction,
+} from "#src/wallet/requests.ts";
 
 const KEY = "Idempotency-Key";
 
@@ -73,7 +80,7 @@ export async function madeOnce(
         throw new HttpFailure(409, "idempotency_key_reused", `This ${KEY} came with another request before.`);
     }
     const transaction = await held(store.sql, mine, make);
-    if (await keepMade(store.sql, mine, transaction)) return transaction;
+    if (await storeTransaction(store.sql, mine, transaction)) return transaction;
   } catch (error) {
     if (mayBeMine) await inTime(release(store.sql, mine), RELEASE_MS);
     throw error;

@@ -8,7 +8,7 @@ import type { Address } from "#src/cardano/address.ts";
 import { as, decode, encode } from "#src/cardano/cbor.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
-import type { Value } from "#src/cardano/value.ts";
+import { sumValues, type Value } from "#src/cardano/value.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { selectionView } from "#src/edge/wallets/builtViews.ts";
@@ -23,7 +23,6 @@ import { answered } from "#src/edge/wallets/status.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import { LOCKED, SUBMIT } from "#src/edge/wallets/transactions.ts";
 import { payable } from "#src/edge/wallets/paymentIntent.ts";
-import { Bag } from "#src/wallet/build/valueAccumulator.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import type { CoinSelection, OwnCoin } from "#src/wallet/build/types.ts";
 
@@ -136,7 +135,7 @@ function withCoins(transactions: readonly Uint8Array[], coins: readonly OwnCoin[
 }
 
 function planView({ loads, left }: Plan) {
-  const sum = (coins: readonly OwnCoin[]) => balanceView(Bag.of(...coins.map(({ utxo }) => utxo.output.value)));
+  const sum = (coins: readonly OwnCoin[]) => balanceView(sumValues(coins.map(({ utxo }) => utxo.output.value)));
   return {
     selections: loads.map(({ scanned, coins }) =>
       selectionView(

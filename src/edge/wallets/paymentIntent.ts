@@ -6,7 +6,7 @@ import { HARD } from "#src/cardano/derivation.ts";
 import type { ConstructBody, PaymentFeesBody } from "#src/api/wallets/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import type { Bound, MintBurn, Payment, Wish } from "#src/wallet/build/types.ts";
+import type { MintBurn, Payment, PaymentIntent, ValidityBound } from "#src/wallet/build/types.ts";
 import { encryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
 import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
@@ -17,7 +17,7 @@ type Given = Partial<
 >;
 
 /** What a body of the new workflow wishes. */
-export async function wishOf(body: ConstructBody, network: NetworkId): Promise<Wish> {
+export async function wishOf(body: ConstructBody, network: NetworkId): Promise<PaymentIntent> {
   const { delegations, vote, mint_burn: mintBurn, reference_policy_script_template: referencePolicy } = body;
   return {
     ...await commonWish(body, network),
@@ -35,7 +35,7 @@ export async function wishOf(body: ConstructBody, network: NetworkId): Promise<W
 }
 
 /** Payments, metadata, withdrawal and validity. */
-export async function commonWish(body: Given, network: NetworkId): Promise<Wish> {
+export async function commonWish(body: Given, network: NetworkId): Promise<PaymentIntent> {
   const { payments, withdrawal, validity_interval: validity } = body;
   const metadata = await metadataOf(body);
   return {
@@ -49,7 +49,7 @@ export async function commonWish(body: Given, network: NetworkId): Promise<Wish>
 }
 
 /** A body of the old workflow as what builds take. */
-export async function oldWish(body: PaymentFeesBody, network: NetworkId): Promise<Wish> {
+export async function oldWish(body: PaymentFeesBody, network: NetworkId): Promise<PaymentIntent> {
   const { withdrawal, time_to_live: ttl, ...rest } = body;
   if (Array.isArray(withdrawal)) {
     throw refusal({ code: "not_implemented", message: "Rewards of another wallet's words are not withdrawn here." });
@@ -62,7 +62,7 @@ export async function oldWish(body: PaymentFeesBody, network: NetworkId): Promis
   }, network);
 }
 
-const boundOf = (bound: Bound | undefined): Bound | undefined => bound;
+const boundOf = (bound: ValidityBound | undefined): ValidityBound | undefined => bound;
 
 type GivenPayment = NonNullable<ConstructBody["payments"]>[number];
 

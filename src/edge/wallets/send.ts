@@ -11,7 +11,7 @@ import { answered } from "#src/edge/wallets/status.ts";
 import { Conflict, hashOf, submitFor } from "#src/edge/wallets/submission.ts";
 import { inTurn } from "#actors/offering.ts";
 import { claimTransaction } from "#src/wallet/requests.ts";
-import type { Wish } from "#src/wallet/build/types.ts";
+import type { PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
@@ -24,7 +24,7 @@ export type Send = (
   passphrase: string,
   body: object,
   context: Context,
-  wishing: () => Promise<Wish>,
+  wishing: () => Promise<PaymentIntent>,
 ) => Promise<unknown>;
 
 /** Sends for wallets of a kind. */

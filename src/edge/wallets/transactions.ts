@@ -14,7 +14,7 @@ import { signTransaction } from "#src/edge/wallets/signing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { assertWhole, submitFor } from "#src/edge/wallets/submission.ts";
 import { commonWish, oldWish, wishOf } from "#src/edge/wallets/paymentIntent.ts";
-import type { GivenRedeemer, Wish } from "#src/wallet/build/types.ts";
+import type { GivenRedeemer, PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import { decryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import type { z } from "zod";
@@ -148,7 +148,7 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
     });
   }
 
-  const estimate = async (id: string, wish: Wish) => {
+  const estimate = async (id: string, wish: PaymentIntent) => {
     await desk.wallet(id, kind);
     return feeView(answered(await builds.fees(entityOf(id), wish, LONGEST_MS)));
   };

@@ -1,20 +1,20 @@
-/** What a wish does with the wallet's stake account: delegations, votes, withdrawals. */
+/** Certificates and withdrawals of a payment intent: delegation, vote, rewards of the stake account. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, rewardAddress } from "#src/cardano/address.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
 import type { Withdrawal } from "#src/cardano/transaction.ts";
 import { type AccountCertificate } from "#src/cardano/writtenCertificates.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import type { ConstructFailure, ShownCertificate, StakeAccount, Wish } from "#src/wallet/build/types.ts";
+import type { ConstructFailure, PaymentIntent, ShownCertificate, StakeAccount } from "#src/wallet/build/types.ts";
 
-/** Certificates and withdrawals of a wish, with what they cost and give. */
+/** Certificates and withdrawals, with the deposits that they pay and return. */
 export interface AccountActions {
   readonly certificates: readonly AccountCertificate[];
   readonly shown: readonly ShownCertificate[];
   readonly withdrawals: readonly Withdrawal[];
-  /** Lovelace paid for a registration. */
+  /** Lovelace, paid for a registration. */
   readonly taken: readonly bigint[];
-  /** Lovelace that its end gives back. */
+  /** Lovelace, returned by the end of a registration. */
   readonly returned: readonly bigint[];
 }
 
@@ -24,14 +24,14 @@ function sameDRep(a: DRep | undefined, b: DRep | undefined): boolean {
   return a?.kind === b?.kind && (a && "hash" in a ? a.hash : "") === (b && "hash" in b ? b.hash : "");
 }
 
-/** What a wish asks of the account; nothing where it says nothing of it. */
+/** The actions of an intent on the account; none where the intent has none. */
 export function accountActions(
-  wish: Wish,
+  intent: PaymentIntent,
   account: StakeAccount | undefined,
   network: NetworkId,
   parameters: Pick<Parameters, "keyDeposit" | "protocolVersion">,
 ): Result<AccountActions, ConstructFailure> {
-  const { delegations = [], vote, withdrawal } = wish;
+  const { delegations = [], vote, withdrawal } = intent;
   if (delegations.length > 1) {
     return fail("created_multidelegation_transaction", "A transaction can have one delegation only.");
   }
@@ -59,11 +59,11 @@ export function accountActions(
 function withdraw(
   { rewards, drep, credential }: StakeAccount,
   account: string,
-  withdrawal: Wish["withdrawal"],
+  withdrawal: PaymentIntent["withdrawal"],
   protocol: number,
 ): Result<readonly Withdrawal[], ConstructFailure> {
   if (!withdrawal || rewards <= 0n) return ok([]);
-  // From protocol version 10 on the ledger asks this of keys, and looks at the account as it was before the transaction.
+  // From protocol version 10 on the ledger requires this of key accounts, and looks at the account before the transaction.
   if (protocol >= 10 && credential.kind === "key" && !drep) {
     return fail(
       "withdrawal_not_possible_without_vote",
@@ -79,7 +79,7 @@ function delegate(
   pool: string | undefined,
   isDelegation: boolean,
   vote: DRep | undefined,
-  withdrawal: Wish["withdrawal"],
+  withdrawal: PaymentIntent["withdrawal"],
   { keyDeposit }: Pick<Parameters, "keyDeposit">,
 ): Result<AccountActions, ConstructFailure> {
   const { credential, path } = account;

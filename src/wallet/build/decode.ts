@@ -1,4 +1,4 @@
-/** Taking a transaction apart for who owns a part of it. */
+/** Decoding of a transaction, with what in it belongs to a wallet. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { type Credential, rewardAddress } from "#src/cardano/address.ts";
@@ -12,9 +12,8 @@ import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { shownOutput } from "#src/wallet/build/shown.ts";
-import { type FoundScript, type FoundWitnesses, scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
+import { scriptIn, type TransactionScript, witnessesOf, type WitnessSummary } from "#src/wallet/build/witnesses.ts";
 import type {
-  Asked,
   Decoded,
   DecodedCertificate,
   DecodedInput,
@@ -24,9 +23,10 @@ import type {
   DecodeFailure,
   DecodeInput,
   ShownCertificate,
+  TransactionLookups,
 } from "#src/wallet/build/types.ts";
 
-/** What an answer is made of where bytes may be no transaction. */
+/** The result of a reader; `bad_request` where the bytes are not a transaction. */
 export function attempted<T>(read: () => T): Result<T, DecodeFailure> {
   try {
     return ok(read());
@@ -37,7 +37,7 @@ export function attempted<T>(read: () => T): Result<T, DecodeFailure> {
 }
 
 /** What must be looked up before a transaction is decoded or balanced. */
-export function askedOf(transaction: Uint8Array): Result<Asked, DecodeFailure> {
+export function lookupsOf(transaction: Uint8Array): Result<TransactionLookups, DecodeFailure> {
   return attempted(() => {
     const { inputs, collateral, references, outputs, collateralReturn, certificates } = scanTransaction(transaction);
     const made = collateralReturn ? [...outputs, collateralReturn] : outputs;
@@ -46,23 +46,27 @@ export function askedOf(transaction: Uint8Array): Result<Asked, DecodeFailure> {
   });
 }
 
-/** All that a transaction says, at any stage of signing. */
+/** Decodes a transaction at any stage of signing. */
 export function decodeTransaction(input: DecodeInput): Result<Decoded, DecodeFailure> {
-  return attempted(() => takeApart(scanTransaction(input.transaction), input));
+  return attempted(() => decodeScanned(scanTransaction(input.transaction), input));
 }
 
-/** What decoding goes by beside the transaction itself. */
-type Known = Omit<DecodeInput, "transaction">;
+/** What decoding needs beside the transaction. */
+type DecodeContext = Omit<DecodeInput, "transaction">;
 
-/** Signatures and scripts of a transaction of Byron: none that count here. */
-const OF_BYRON: FoundWitnesses = { keys: 0, bootstraps: 0, scripts: [], hasRedeemers: false };
+/** Byron transactions: their signatures are not counted, and they have no scripts. */
+const NO_WITNESSES: WitnessSummary = { keys: 0, bootstraps: 0, scripts: [], hasRedeemers: false };
 
-/** All that a transaction of any era says. Throws `CborError` where its parts are not what they should be. */
-export function takeApart(scanned: ScannedTransaction, input: Known): Decoded {
+/**
+ * Decodes a scanned transaction of any era.
+ *
+ * @throws CborError where its parts are malformed.
+ */
+export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext): Decoded {
   const { owns } = input;
   const body = decodeAll(scanned.body);
   const isByron = body.type === "array";
-  const witnesses = isByron ? OF_BYRON : witnessesOf(scanned.witnesses);
+  const witnesses = isByron ? NO_WITNESSES : witnessesOf(scanned.witnesses);
   const scripts = scriptsOf(scanned, witnesses.scripts, input);
   const coins = new Map(owns.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
   const paths = new Map(owns.addresses.map(({ address, path }) => [address, path]));
@@ -118,18 +122,18 @@ export function takeApart(scanned: ScannedTransaction, input: Known): Decoded {
   };
 }
 
-function decodedScript(script: FoundScript, reference?: OutRef): DecodedScript {
+function decodedScript(script: TransactionScript, reference?: OutRef): DecodedScript {
   const place = reference ? { reference } : {};
   return script.language === 0
     ? { kind: "native", native: toHex(script.bytes), ...place }
     : { kind: "plutus", language: script.language, hash: script.hash, ...place };
 }
 
-/** Scripts that travel along, and those in outputs that are referred to, by hash. */
+/** Scripts of the witness set and of inputs and reference inputs, by hash. */
 function scriptsOf(
   { inputs, references }: ScannedTransaction,
-  carried: readonly FoundScript[],
-  { references: known = [], owns }: Known,
+  carried: readonly TransactionScript[],
+  { references: known = [], owns }: DecodeContext,
 ): Map<string, DecodedScript> {
   const scripts = new Map(carried.map((script) => [script.hash, decodedScript(script)]));
   const looked = new Set([...inputs, ...references].map(refKey));
@@ -164,7 +168,7 @@ function policiesOf(scanned: ScannedTransaction, scripts: ReadonlyMap<string, De
 
 function shownCertificates(
   certificate: Certificate,
-  { network, owns }: Known,
+  { network, owns }: DecodeContext,
   account?: string,
 ): DecodedCertificate[] {
   const { kind } = certificate;
@@ -184,10 +188,10 @@ function accountOf(network: DecodeInput["network"], credential: Credential): str
   return rewardAddress(network, credential).hex;
 }
 
-/** Deposits that the wallet's own certificates take and give back. */
+/** Deposits that the wallet's own certificates pay and return. */
 function depositsOf(
   certificates: readonly Certificate[],
-  { network, keyDeposit, deposits }: Known,
+  { network, keyDeposit, deposits }: DecodeContext,
   account: string | undefined,
 ): Pick<Decoded, "depositsTaken" | "depositsReturned"> {
   const depositsTaken: bigint[] = [];

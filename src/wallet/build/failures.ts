@@ -1,27 +1,29 @@
-/** Refusals of the builds of wallets, with the facts that clients of the field expect in `info`. */
+/** Failures of wallet builds, with the details that clients of cardano-wallet expect in `info`. */
 import { fail, type Failure } from "#src/base/result.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { type AssetId, nameOf, policyOf } from "#src/cardano/value.ts";
+import { lackingAssets } from "#src/transaction/coinPool.ts";
+import type { FeeBalanceFailure } from "#src/transaction/feeBalance.ts";
 import type { SelectionFailure } from "#src/wallet/build/types.ts";
 
-/** A refusal alone, not yet a result. */
+/** A failure by itself, not wrapped in a result. */
 export function refusal<Code extends string>(code: Code, message: string, details?: unknown): Failure<Code> {
   return fail(code, message, details).error;
 }
 
-/** Lovelace as the wire has it. */
+/** Lovelace in the form of the API. */
 export function ada(quantity: bigint) {
   return { quantity, unit: "lovelace" as const };
 }
 
-/** Text of an address whose bytes are known to be one. */
+/** Text of an address given by its bytes; the bytes where they are not an address. */
 export function textOf(address: string): string {
   const read = readAddressHex(address);
   return read.ok ? addressText(read.value) : address;
 }
 
-/** More is asked for than the wallet has; the fee is not counted. */
-export function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bigint]>): SelectionFailure {
+/** The wallet has less than the payments need; the fee is not counted. */
+function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [AssetId, bigint]>): SelectionFailure {
   const lacking = [...assets].map(([asset, quantity]) => ({
     policy_id: policyOf(asset),
     asset_name: nameOf(asset),
@@ -36,17 +38,17 @@ export function notEnoughMoney(lovelace: bigint, assets: Iterable<readonly [Asse
   });
 }
 
-export const noUtxos: SelectionFailure = refusal(
+const noUtxos: SelectionFailure = refusal(
   "no_utxos_available",
   "The wallet has no unspent output that could go into a transaction, and every transaction needs one.",
 );
 
-export const cannotCoverFee: SelectionFailure = refusal(
+const cannotCoverFee: SelectionFailure = refusal(
   "cannot_cover_fee",
   "What would be left of the wallet's outputs covers neither the fee nor an output of change. Try a lower amount, or wait for more to arrive.",
 );
 
-export const depleted: SelectionFailure = refusal(
+const depleted: SelectionFailure = refusal(
   "inputs_depleted",
   "The wallet has enough money, but it is not fragmented enough: each payment needs unspent outputs of its own, and there are too few. " +
     "Try fewer payments, or first send yourself several smaller outputs.",
@@ -56,3 +58,27 @@ export const tooBig: SelectionFailure = refusal(
   "transaction_is_too_big",
   "The transaction would be larger than the network takes. Try fewer payments, less metadata, or a lower amount where the wallet's outputs are small.",
 );
+
+/** Why coins, change and fee cannot be brought into agreement. */
+export function balanceRefusal(failure: FeeBalanceFailure): SelectionFailure {
+  switch (failure.reason) {
+    case "not_enough": {
+      const { lovelace } = failure.missing;
+      return notEnoughMoney(lovelace < 0n ? -lovelace : 0n, lackingAssets(failure.missing));
+    }
+    case "no_coins":
+      return noUtxos;
+    case "depleted":
+      return depleted;
+    case "fee":
+      return cannotCoverFee;
+    case "crowded":
+    case "too_large":
+      return tooBig;
+    case "collateral":
+      return refusal(
+        "insufficient_collateral",
+        `The wallet has too little for the collateral that scripts ask for: ${failure.missing} lovelace more, best in one output without assets.`,
+      );
+  }
+}

@@ -1,33 +1,33 @@
 /**
- * Moving all that a wallet holds to other addresses, in as few transactions as do.
+ * Wallet migration: moves all that a wallet holds to other addresses, in as few transactions as possible.
  *
- * Hypotheses: an output that can pay for a transaction of its own (a supporter) can pay for others that cannot (freeriders); one that holds
- * nothing but less lovelace than its input costs is worth nothing to anybody. Each transaction begins with a supporter, takes freeriders along,
- * and another supporter only where lovelace runs out or no freerider is left, until it is full. What then is left no supporter could carry.
+ * Assumptions: a coin that can pay for a transaction of its own (a supporter) can pay for coins that cannot (freeriders). A coin without assets
+ * and with less lovelace than its input costs is left behind. Each transaction starts with a supporter and takes freeriders; it takes another
+ * supporter only where lovelace runs out or no freerider is left, until it is full. Then no supporter could carry what is left.
  */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import { byronAttributes } from "#src/cardano/byron.ts";
-import { nameOf, policyOf } from "#src/cardano/value.ts";
-import type { Withdrawal } from "#src/cardano/transaction.ts";
-import { Bag } from "#src/wallet/build/valueAccumulator.ts";
-import { sharesOf } from "#src/wallet/build/changes.ts";
-import { type Draft, drafting } from "#src/wallet/build/draft.ts";
-import { fitted } from "#src/wallet/build/feeBalance.ts";
-import { isSpendable, knownScripts } from "#src/wallet/build/signers.ts";
+import { nameOf, policyOf, sumValues } from "#src/cardano/value.ts";
+import { encodeTransaction, type Withdrawal } from "#src/cardano/transaction.ts";
+import { planChange } from "#src/transaction/change.ts";
+import { type Draft, drafting } from "#src/transaction/drafting.ts";
+import { withLeastFee } from "#src/transaction/feeBalance.ts";
+import { stableMinimum } from "#src/transaction/output.ts";
+import { isSpendable, knownScripts } from "#src/transaction/signers.ts";
 import type { MigrateFailure, MigrateInput, OwnAddress, OwnCoin, StakeAccount } from "#src/wallet/build/types.ts";
 import { intervalOf } from "#src/wallet/build/validity.ts";
 
-/** Most outputs that a transaction of a migration can come to have: each but the last is as large as the ledger lets it be. */
+/** Most outputs of a migration transaction: each but the last is as large as the ledger allows. */
 const MOST_OUTPUTS = 16;
-/** Bytes of an input in a body, at the most; of a signature; of one of the first era without its attributes; of a quantity; of a policy. */
+/** Bytes of an input (at most), a signature, a Byron signature without attributes, a quantity, a policy. */
 const INPUT_BYTES = 40;
 const SIGNATURE_BYTES = 101;
 const BOOTSTRAP_BYTES = 137;
 const QUANTITY_BYTES = 9;
 const POLICY_BYTES = 33;
 
-/** A transaction of the migration so far. */
+/** A transaction of the migration that can still grow. */
 interface Load {
   readonly coins: readonly OwnCoin[];
   readonly draft: Draft;
@@ -55,8 +55,8 @@ class Queue {
 }
 
 /**
- * Unsigned transactions that carry all that can be carried to `means.change`, address after address in turn; `nothing_to_migrate` where that is
- * nothing. Rewards that can be withdrawn ride in the first, where they pay for that. Each has the least fee that the ledger takes.
+ * Unsigned transactions that move everything that can be moved to `means.change`, address after address; `nothing_to_migrate` where nothing
+ * can. The first withdraws the rewards, where they cover the cost of that. Each has the least fee that the ledger takes.
  */
 export function migrate(
   input: MigrateInput,
@@ -64,11 +64,11 @@ export function migrate(
   const { means, network, boundary } = input;
   const plain = intervalOf(input, undefined);
   if (!plain.ok) return plain;
-  const loader = (place: number, withdrawals: readonly Withdrawal[] = [], until = plain.value.before) =>
-    loading(input, means.change, place, withdrawals, until);
+  const packer = (place: number, withdrawals: readonly Withdrawal[] = [], until = plain.value.before) =>
+    packing(input, means.change, place, withdrawals, until);
   const coins = [...means.coins].filter(isSpendable(knownScripts(means.scripts))).sort(byLovelace);
-  const [supporters, freeriders] = sorted(input, coins, loader(0));
-  let load = loader(0);
+  const [supporters, freeriders] = classify(input, coins, packer(0));
+  let load = packer(0);
   const account = withdrawable(input);
   const [first] = supporters.peek(1);
   if (account && first) {
@@ -76,14 +76,15 @@ export function migrate(
     const before = boundary !== undefined && BigInt(boundary) < plain.value.before
       ? BigInt(boundary)
       : plain.value.before;
-    const withdrawing = loader(0, [withdrawal], before);
-    const [without, along] = [load([first]), withdrawing([first])];
-    if (isLoad(without) && isLoad(along) && along.draft.minFee - without.draft.minFee < account.rewards) {
-      load = withdrawing;
-    }
+    const withdrawing = packer(0, [withdrawal], before);
+    const [plainLoad, withdrawingLoad] = [load([first]), withdrawing([first])];
+    const cost = isLoad(plainLoad) && isLoad(withdrawingLoad)
+      ? withdrawingLoad.draft.minFee - plainLoad.draft.minFee
+      : account.rewards;
+    if (cost < account.rewards) load = withdrawing;
   }
   const transactions: Uint8Array[] = [];
-  for (let place = 0; supporters.left > 0; load = loader(place)) {
+  for (let place = 0; supporters.left > 0; load = packer(place)) {
     const full = fill(input, load, supporters, freeriders);
     if (!full) continue;
     transactions.push(full.draft.transaction);
@@ -96,52 +97,55 @@ export function migrate(
   );
 }
 
-type Loading = (coins: readonly OwnCoin[]) => Load | "full" | "short";
-const isLoad = (one: ReturnType<Loading>): one is Load => typeof one !== "string";
+/** A transaction of these coins, or why there is none: it would be too large, or has too little lovelace. */
+type PackCoins = (coins: readonly OwnCoin[]) => Load | "full" | "short";
+const isLoad = (one: ReturnType<PackCoins>): one is Load => typeof one !== "string";
 
-/** Makes transactions of coins whose outputs go to the targets from `place` on in turn; says why one cannot be. */
-function loading(
+/** Packs coins into a transaction whose outputs go to the targets in turn, from `place` on. */
+function packing(
   { parameters, means }: MigrateInput,
   targets: readonly OwnAddress[],
   place: number,
   withdrawals: readonly Withdrawal[],
   validTo: bigint,
-): Loading {
+): PackCoins {
   const shared = withdrawals.reduce((sum, { amount }) => sum + amount, 0n);
-  const draft = drafting({
+  const write = drafting({
     parameters,
-    parts: { validTo, ...(withdrawals.length > 0 ? { withdrawals } : {}) },
+    inputs: [],
+    references: [],
+    redeemers: [],
     keys: withdrawals.length > 0 ? [means.account!.credential.hash] : [],
     scripts: [],
     known: knownScripts(means.scripts),
-    referenceBytes: 0,
+    write: ({ inputs, change: outputs, fee, nativeScripts }) =>
+      encodeTransaction({ inputs, outputs, fee, validTo, withdrawals, nativeScripts }),
   });
-  const to = Array.from({ length: MOST_OUTPUTS }, (_, i) => targets[(place + i) % targets.length]!);
+  const to = Array.from({ length: MOST_OUTPUTS }, (_, i) => targets[(place + i) % targets.length]!.address);
   return (coins) => {
-    const left = Bag.of(...coins.map(({ utxo }) => utxo.output.value));
-    const shares = sharesOf(parameters, [{ coins: [...coins], left }], shared, to);
-    if (shares.total < shares.least + parameters.feeFixed) return "short";
-    const fit = fitted<Draft, never>(draft, coins, shares, to);
-    if (!("settled" in fit)) return "short";
-    const { framed, change, fee } = fit.settled;
-    if (framed.size > parameters.maxTxSize) return "full";
-    return { coins, draft: framed, outputs: change.length, spare: shares.total - shares.least - fee };
+    const held = sumValues(coins.map(({ utxo }) => utxo.output.value));
+    const plan = planChange({ parameters, minimum: stableMinimum }, [held], shared, to);
+    if (plan.total < plan.least + parameters.feeFixed) return "short";
+    const { draft, change, missing } = withLeastFee(parameters, write, coins, plan);
+    if (missing > 0n) return "short";
+    if (draft.size > parameters.maxTxSize) return "full";
+    return { coins, draft, outputs: change.length, spare: -missing };
   };
 }
 
-/** Supporters and freeriders, the richest of each first; what is worth nothing is neither. */
-function sorted({ parameters }: MigrateInput, coins: readonly OwnCoin[], load: Loading): readonly [Queue, Queue] {
+/** Supporters and freeriders, the richest first. Coins that are worth less than their input are neither. */
+function classify({ parameters }: MigrateInput, coins: readonly OwnCoin[], load: PackCoins): readonly [Queue, Queue] {
   const [supporters, freeriders]: [OwnCoin[], OwnCoin[]] = [[], []];
-  // of coins with lovelace alone at addresses alike, one that supports is poorer than all that do
-  const enough = new Map<string, bigint>();
+  // Least lovelace of a supporter by kind of address, for coins without assets: a coin with more is one too, and need not be packed.
+  const supporting = new Map<string, bigint>();
   for (const coin of coins) {
     const { address, value, script } = coin.utxo.output;
     const isPlain = value.assets.size === 0 && script === undefined;
-    const known = isPlain ? enough.get(alike(address)) : undefined;
+    const known = isPlain ? supporting.get(addressKind(address)) : undefined;
     if (known !== undefined && value.lovelace >= known) supporters.push(coin);
     else if (isLoad(load([coin]))) {
       supporters.push(coin);
-      if (isPlain) enough.set(alike(address), value.lovelace);
+      if (isPlain) supporting.set(addressKind(address), value.lovelace);
     } else if (!isPlain || value.lovelace > parameters.feePerByte * BigInt(INPUT_BYTES + signatureBytes(address))) {
       freeriders.push(coin);
     }
@@ -149,7 +153,7 @@ function sorted({ parameters }: MigrateInput, coins: readonly OwnCoin[], load: L
   return [new Queue(supporters), new Queue(freeriders)];
 }
 
-const alike = (address: string) => `${address[0]} ${address.length}`;
+const addressKind = (address: string) => `${address[0]} ${address.length}`;
 
 const signatureBytes = (address: string) =>
   address.startsWith("8") ? BOOTSTRAP_BYTES + byronAttributes(address).length : SIGNATURE_BYTES;
@@ -157,10 +161,10 @@ const signatureBytes = (address: string) =>
 const byLovelace = ({ utxo: { output: a } }: OwnCoin, { utxo: { output: b } }: OwnCoin) =>
   a.value.lovelace < b.value.lovelace ? 1 : a.value.lovelace > b.value.lovelace ? -1 : 0;
 
-/** Takes a supporter and whatever goes along with it; nothing where not even the supporter goes. */
+/** Fills a transaction, starting with the next supporter; undefined where the supporter alone does not fit. */
 function fill(
   { parameters }: MigrateInput,
-  load: Loading,
+  load: PackCoins,
   supporters: Queue,
   freeriders: Queue,
 ): Load | undefined {
@@ -169,11 +173,11 @@ function fill(
   if (!isLoad(first)) return undefined;
   let now = first;
   for (;;) {
-    const { load: more, end } = grown(parameters, load, now, freeriders);
+    const { load: more, end } = grow(parameters, load, now, freeriders);
     now = more;
     if (end === "full") {
       if (now !== first) return now;
-      // a coin with so much that it does not even fit beside one other stays where it is
+      // a coin with so many assets that it does not fit beside one other coin is left behind
       freeriders.take(1);
       continue;
     }
@@ -182,25 +186,25 @@ function fill(
     supporters.take(1);
     now = supported;
     if (end !== "none") continue;
-    return grown(parameters, load, now, supporters).load;
+    return grow(parameters, load, now, supporters).load;
   }
 }
 
-/** Adds as many coins of a queue as go, and says what ended it. */
-function grown(
+/** Adds as many coins of a queue as fit, and says what ended it. */
+function grow(
   parameters: MigrateInput["parameters"],
-  load: Loading,
-  begun: Load,
+  load: PackCoins,
+  start: Load,
   queue: Queue,
 ): { load: Load; end: "full" | "short" | "none" } {
-  let now = begun;
-  for (let step = guessed(parameters, begun, queue); queue.left > 0;) {
+  let now = start;
+  for (let step = guessCount(parameters, start, queue); queue.left > 0;) {
     const count = Math.min(step, queue.left);
     const next = load([...now.coins, ...queue.peek(count)]);
     if (isLoad(next)) {
       now = next;
       queue.take(count);
-      step = guessed(parameters, now, queue);
+      step = guessCount(parameters, now, queue);
     } else {
       if (count === 1) return { load: now, end: next };
       step = count >> 1;
@@ -209,14 +213,14 @@ function grown(
   return { load: now, end: "none" };
 }
 
-/** How many coins more are likely to go: by what each adds, without writing the transaction anew for each. */
-function guessed({ maxTxSize, feePerByte, utxoCostPerByte }: MigrateInput["parameters"], load: Load, queue: Queue) {
+/** Estimates how many more coins fit, from the bytes and lovelace that each adds, without writing a transaction for each. */
+function guessCount({ maxTxSize, feePerByte, utxoCostPerByte }: MigrateInput["parameters"], load: Load, queue: Queue) {
   const known = new Set(load.coins.flatMap(({ utxo: { output } }) => [
     output.address,
     ...[...output.value.assets.keys()].flatMap((asset) => [asset, policyOf(asset)]),
   ]));
   const isNew = (one: string) => !known.has(one) && known.add(one) !== undefined;
-  let room = maxTxSize - load.draft.size;
+  let freeBytes = maxTxSize - load.draft.size;
   let { spare } = load;
   let count = 0;
   for (const { utxo: { output: { address, value } } } of queue.peek()) {
@@ -226,9 +230,9 @@ function guessed({ maxTxSize, feePerByte, utxoCostPerByte }: MigrateInput["param
       if (isNew(asset)) held += QUANTITY_BYTES + nameOf(asset).length / 2 + 1;
     }
     const bytes = held + INPUT_BYTES - 4 + (isNew(address) ? signatureBytes(address) : 0);
-    room -= bytes;
+    freeBytes -= bytes;
     spare += value.lovelace - feePerByte * BigInt(bytes) - utxoCostPerByte * BigInt(held);
-    if (room < 0 || spare < 0n) break;
+    if (freeBytes < 0 || spare < 0n) break;
     count++;
   }
   return Math.max(1, count);

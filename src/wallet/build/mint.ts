@@ -1,36 +1,36 @@
-/** Assets that a wish mints and burns. */
+/** Assets that a payment intent mints and burns. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { as, decode, raw } from "#src/cardano/cbor.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { nativeHash, type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
 import type { AssetId } from "#src/cardano/value.ts";
 import { hasTimes, isWithin, policyOfTemplate } from "#src/wallet/build/policy.ts";
-import type { KnownScript } from "#src/wallet/build/signers.ts";
+import type { KnownScript } from "#src/transaction/signers.ts";
 import type { Interval } from "#src/wallet/build/validity.ts";
 import type { ConstructFailure, MintBurn, Payment } from "#src/wallet/build/types.ts";
 
-/** What is minted and burned, and by which scripts. */
+/** Minted and burned assets with their scripts. */
 export interface Minting {
-  /** Quantities, negative where they are burned; none of them zero. */
+  /** Quantities, negative where burned; none is zero. */
   readonly mint: ReadonlyMap<AssetId, bigint>;
-  /** What goes to somebody else. */
+  /** Payments of minted assets to other addresses. */
   readonly payments: readonly Payment[];
-  /** Scripts that travel along. */
+  /** Scripts that the transaction carries. */
   readonly scripts: readonly KnownScript[];
-  /** Native scripts that must agree, those in outputs that are referred to as well. */
+  /** Native scripts that must accept the transaction, those in reference inputs too. */
   readonly natives: readonly NativeScript[];
-  /** Outputs with scripts that are referred to. */
+  /** Reference inputs with minting scripts. */
   readonly references: readonly Utxo[];
-  /** Whether the first slot must be stated for the scripts to agree. */
+  /** Whether a script checks slots, so that the transaction must state its first slot. */
   readonly timed: boolean;
 }
 
 const MOST = (1n << 63n) - 1n;
 const NAME_DIGITS = 64;
 
-/** All that `mintBurn` of a wish asks for. */
+/** Minting of an intent's `mintBurn`; `known` are the outputs that it may refer to. */
 export function mintingOf(
-  wishes: readonly MintBurn[],
+  intents: readonly MintBurn[],
   policyKey: string | undefined,
   known: readonly Utxo[],
   interval: Interval,
@@ -40,7 +40,7 @@ export function mintingOf(
   const scripts = new Map<string, KnownScript>();
   const natives = new Map<string, NativeScript>();
   const references = new Map<string, Utxo>();
-  for (const { policy, name, quantity, operation, to } of wishes) {
+  for (const { policy, name, quantity, operation, to } of intents) {
     if (name.length > NAME_DIGITS) {
       return fail("asset_name_too_long", "The name of an asset has at most 32 bytes.");
     }

@@ -1,6 +1,6 @@
 /**
- * Coins as they go to a thread: a few arrays instead of objects. A structured clone of 10,000 coins holds the sender's loop for some 200 ms, that
- * of these arrays for a few.
+ * Coins packed into a few arrays, to be sent to a builder thread. A structured clone of 10,000 coin objects blocks the sender's event loop for
+ * some 200 ms, a clone of these arrays for a few ms.
  */
 import { walkOutput } from "#src/cardano/output.ts";
 import { Walk } from "#src/cardano/walk.ts";
@@ -11,7 +11,7 @@ export interface PackedCoins {
   readonly count: number;
   /** Transaction hashes, 64 digits each. */
   readonly hashes: string;
-  /** For each: index of the output, preference, end of its CBOR in `outputs`, end of its path in `paths`. */
+  /** Per coin: output index, priority, end of its CBOR in `outputs`, end of its path in `paths`. */
   readonly numbers: Float64Array;
   readonly outputs: Uint8Array;
   readonly paths: Uint32Array;
@@ -41,7 +41,11 @@ export function packCoins(coins: readonly OwnCoin[]): PackedCoins {
   return { count: coins.length, hashes, numbers, outputs, paths };
 }
 
-/** The coins that were packed. Throws `CborError` where an output's bytes are none. */
+/**
+ * The coins that were packed.
+ *
+ * @throws CborError where the bytes of an output are malformed.
+ */
 export function unpackCoins({ count, hashes, numbers, outputs, paths }: PackedCoins): OwnCoin[] {
   const coins: OwnCoin[] = [];
   let at = 0;

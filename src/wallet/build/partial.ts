@@ -1,4 +1,4 @@
-/** A partial transaction: what of it stays as it is, and the transaction that it becomes. */
+/** Partial transactions: reading one, and completing it without changing the bytes that it has. */
 import { concat, fromHex } from "#src/base/bytes.ts";
 import {
   as,
@@ -29,7 +29,7 @@ import {
 import { policyOf } from "#src/cardano/value.ts";
 import type { Collateral } from "#src/transaction/collateral.ts";
 
-/** Fields of a body that are replaced. */
+/** Body fields that are replaced. */
 const BODY = {
   inputs: 0n,
   outputs: 1n,
@@ -39,11 +39,11 @@ const BODY = {
   collateralReturn: 16n,
   totalCollateral: 17n,
 };
-/** Fields of a witness set. */
+/** Witness set fields. */
 const WITNESS = { keys: 0n, natives: 1n, bootstraps: 2n, datums: 4n, redeemers: 5n };
 
-/** A transaction that is not whole yet. */
-export interface Partial {
+/** A partial transaction, read. */
+export interface PartialTransaction {
   readonly scanned: ScannedTransaction & { readonly fee: bigint };
   readonly body: ReadonlyMap<bigint, Uint8Array>;
   readonly witnesses: ReadonlyMap<bigint, Uint8Array>;
@@ -52,9 +52,8 @@ export interface Partial {
   readonly outputs: readonly Uint8Array[];
   /** CBOR of each native script. */
   readonly natives: readonly Uint8Array[];
-  /** Redeemers that it has. */
   readonly redeemers: readonly Redeemer[];
-  /** Whether it has signatures. */
+  /** Whether it has any signature. */
   readonly isSigned: boolean;
 }
 
@@ -62,8 +61,12 @@ function fieldsOf(item: Item): Map<bigint, Uint8Array> {
   return new Map(as(item, "map").value.map(([key, value]) => [asInt(key), raw(value)]));
 }
 
-/** Reads a partial transaction. Throws `CborError`. */
-export function readPartial(transaction: Uint8Array): Partial {
+/**
+ * Reads a partial transaction.
+ *
+ * @throws CborError on bytes that are not a transaction.
+ */
+export function readPartial(transaction: Uint8Array): PartialTransaction {
   const { body, witnesses, auxiliary } = partsOf(transaction);
   const scanned = scanTransaction(transaction);
   const fields = fieldsOf(body);
@@ -96,7 +99,7 @@ function redeemersOf(item: Item | undefined, scanned: ScannedTransaction): Redee
   });
 }
 
-/** What stands at an index that a redeemer points to. */
+/** The item that a redeemer points to by tag and index. */
 function targetAt(tag: number, index: number, { inputs, mint, withdrawals }: ScannedTransaction): RedeemerFor {
   const [purpose] = Object.entries(REDEEMER_TAGS).find(([, number]) => number === tag) ?? [];
   const ref = [...inputs].sort(compareRefs)[index];
@@ -109,7 +112,7 @@ function targetAt(tag: number, index: number, { inputs, mint, withdrawals }: Sca
   throw new CborError("a redeemer for nothing in the transaction");
 }
 
-/** What makes a partial transaction whole. */
+/** The parts that a partial transaction lacks. */
 export interface Completion {
   readonly inputs: readonly OutRef[];
   readonly change: readonly NewOutput[];
@@ -117,12 +120,12 @@ export interface Completion {
   readonly redeemers: readonly Redeemer[];
   readonly collateral?: Collateral | undefined;
   readonly scriptDataHash?: string | undefined;
-  /** CBOR of native scripts that it has not yet. */
+  /** CBOR of native scripts to add. */
   readonly natives: readonly Uint8Array[];
 }
 
-/** The transaction made whole: what was in it stands there as it was, in its old bytes. */
-export function complete(partial: Partial, completion: Completion): Uint8Array {
+/** CBOR of the completed transaction; what the partial one had keeps its bytes. */
+export function complete(partial: PartialTransaction, completion: Completion): Uint8Array {
   const { scanned, outputs, auxiliary } = partial;
   const { inputs, change, fee, collateral, scriptDataHash, natives } = completion;
   const refs = (list: readonly OutRef[]) =>
@@ -144,21 +147,20 @@ export function complete(partial: Partial, completion: Completion): Uint8Array {
   return concat(head(4, 4), mapOf(body), mapOf(witnesses), encode(true), auxiliary);
 }
 
-/** What redeemer indices are worked out of once all inputs are known. */
-export function indexed(scanned: ScannedTransaction, inputs: readonly OutRef[]) {
+/** What redeemer indices depend on beside the inputs. */
+export function indexed(scanned: ScannedTransaction) {
   return {
-    inputs,
     mint: scanned.mint,
     withdrawals: [...scanned.withdrawals].map(([account, amount]) => ({ account, amount })),
   };
 }
 
-/** CBOR of the redeemers, what the script data hash is over. */
+/** CBOR of the redeemers, as the script data hash covers them. */
 export function redeemersBytes(
   scanned: ScannedTransaction,
   { inputs, redeemers }: Pick<Completion, "inputs" | "redeemers">,
 ): Uint8Array | undefined {
-  return encodeRedeemers({ ...indexed(scanned, inputs), redeemers });
+  return encodeRedeemers({ ...indexed(scanned), inputs, redeemers });
 }
 
 function listOf(elements: readonly Uint8Array[]): Uint8Array {
@@ -169,7 +171,7 @@ function tagged(elements: readonly Uint8Array[]): Uint8Array {
   return concat(head(6, 258), listOf(elements));
 }
 
-/** CBOR of a map whose entries are CBOR already, in ascending order. */
+/** CBOR of a map of encoded values, keys in ascending order. */
 export function mapOf(fields: ReadonlyMap<bigint, Uint8Array>): Uint8Array {
   const inOrder = [...fields].sort(([a], [b]) => a < b ? -1 : 1);
   return encode(new Map<Encodable, Encodable>(inOrder.map(([key, bytes]) => [key, new Encoded(bytes)])));

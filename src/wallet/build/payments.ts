@@ -1,19 +1,16 @@
-/** Outputs that a wish asks for. */
+/** Payments of an intent as outputs. */
 import { ok, type Result } from "#src/base/result.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
-import { neededLovelace, valueSize } from "#src/transaction/output.ts";
-import { stableMinimum } from "#src/wallet/build/changes.ts";
+import { MAX_QUANTITY } from "#src/transaction/change.ts";
+import { neededLovelace, stableMinimum, valueSize } from "#src/transaction/output.ts";
 import { ada, refusal, textOf } from "#src/wallet/build/failures.ts";
 import type { Payment, SelectionFailure } from "#src/wallet/build/types.ts";
 
-/** Most of one asset that an output holds. */
-export const MAX_QUANTITY = (1n << 64n) - 1n;
-
 type OutputParameters = Pick<Parameters, "utxoCostPerByte" | "maxValueSize">;
 
-/** A payment as an output, with the least lovelace where none is stated; or what the ledger has against it. */
+/** A payment as an output, with the least lovelace where it states none; or why the ledger would refuse it. */
 export function outputOf(
   parameters: OutputParameters,
   payment: Payment,
@@ -40,8 +37,8 @@ export function outputOf(
     };
   }
   const least = stableMinimum(parameters, output);
-  const whole = lovelace === 0n ? { address, value: { lovelace: least, assets } } : output;
-  if (valueSize(whole.value) > parameters.maxValueSize) {
+  const complete = lovelace === 0n ? { address, value: { lovelace: least, assets } } : output;
+  if (valueSize(complete.value) > parameters.maxValueSize) {
     return {
       ok: false,
       error: refusal(
@@ -51,7 +48,7 @@ export function outputOf(
       ),
     };
   }
-  if (whole.value.lovelace < neededLovelace(parameters, whole)) {
+  if (complete.value.lovelace < neededLovelace(parameters, complete)) {
     return {
       ok: false,
       error: refusal(
@@ -65,10 +62,10 @@ export function outputOf(
       ),
     };
   }
-  return ok(whole);
+  return ok(complete);
 }
 
-/** All payments as outputs, in their order. */
+/** All payments as outputs, in order; the first that the ledger would refuse fails. */
 export function outputsOf(
   parameters: OutputParameters,
   payments: readonly Payment[],

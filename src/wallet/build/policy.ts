@@ -1,4 +1,4 @@
-/** Scripts of the wallet's policy key, under which it mints. */
+/** Minting policies: native scripts of the wallet's policy key. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { agrees, encodeNative, keysOf, nativeHash, type NativeScript } from "#src/cardano/nativeScript.ts";
 import { leavesOf, toNative } from "#src/wallet/shared/script.ts";
@@ -8,7 +8,7 @@ import type { PolicyTemplate } from "#src/wallet/build/types.ts";
 /** Why a template gives no policy. */
 export type PolicyFailure = Failure<"missing_policy_public_key" | "created_wrong_policy_script_template">;
 
-/** A policy of the wallet. */
+/** A minting policy of the wallet. */
 export interface Policy {
   /** Its id: the script's hash. */
   readonly id: string;
@@ -18,8 +18,8 @@ export interface Policy {
 }
 
 /**
- * The policy of a template, in which `cosigner#0` stands for the wallet's policy key (its hash). It must name exactly this cosigner, and be
- * wise: no empty list, no key twice in one, times that can be met.
+ * The policy of a template; `policyKey` is the hash that `cosigner#0` stands for. The template must name exactly this cosigner and pass the
+ * `recommended` validation: no empty list, no key twice in one list, times that can be met.
  */
 export function policyOfTemplate(
   template: PolicyTemplate,
@@ -41,12 +41,12 @@ export function policyOfTemplate(
   return ok({ id: nativeHash(bytes), bytes, native });
 }
 
-/** Whether a script agrees in every slot of an interval once all of its keys signed. */
+/** Whether a script accepts every slot of an interval once all its keys have signed. */
 export function isWithin(native: NativeScript, from: bigint | undefined, before: bigint | undefined): boolean {
   return agrees(native, new Set(keysOf(native)), { from, before });
 }
 
-/** Whether a script asks for slots. */
+/** Whether a script checks slots. */
 export function hasTimes(native: NativeScript): boolean {
   return "scripts" in native ? native.scripts.some(hasTimes) : native.kind !== "key";
 }

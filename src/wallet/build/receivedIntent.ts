@@ -1,7 +1,7 @@
-/** Wishes as they come over the bus: numbers become what builds reckon with. */
+/** Reads payment intents and partial transactions that come over the bus as JSON: integers become `bigint`, hexadecimal becomes bytes. */
 import { z } from "zod";
 import { fromHex } from "#src/base/bytes.ts";
-import type { BalanceInput, Wish } from "#src/wallet/build/types.ts";
+import type { BalanceInput, PaymentIntent } from "#src/wallet/build/types.ts";
 
 const hex = z.string().regex(/^([0-9a-f]{2})*$/);
 const hash = z.string().regex(/^[0-9a-f]{56}$/);
@@ -11,7 +11,7 @@ const template = z.custom<string>((value) =>
   typeof value === "string" || (typeof value === "object" && value !== null)
 );
 
-const wish: z.ZodType<Wish> = z.object({
+const intent: z.ZodType<PaymentIntent> = z.object({
   payments: z.array(
     z.object({ address: hex, lovelace: whole, assets: z.array(z.tuple([hex, whole])).optional() }),
   ).optional(),
@@ -36,9 +36,13 @@ const wish: z.ZodType<Wish> = z.object({
   referencePolicy: template.optional(),
 }).strict();
 
-/** A wish out of what `messaged` made of it. Throws where it is none: the edge has checked it before. */
-export function receiveWish(message: unknown): Wish {
-  return wish.parse(message);
+/**
+ * Reads a payment intent that `messaged` wrote.
+ *
+ * @throws ZodError where the message is not one; the edge has validated it before.
+ */
+export function receivePaymentIntent(message: unknown): PaymentIntent {
+  return intent.parse(message);
 }
 
 const bytes = hex.transform(fromHex);
@@ -65,7 +69,11 @@ const partial: z.ZodType<Pick<BalanceInput, "transaction" | "inputs" | "redeemer
   ])),
 });
 
-/** A partial transaction and what goes with it, out of what `messaged` made of them. Throws where they are none. */
+/**
+ * Reads a partial transaction with its inputs and redeemers that `messaged` wrote.
+ *
+ * @throws ZodError where the message is not one; the edge has validated it before.
+ */
 export function receivePartial(message: unknown): Pick<BalanceInput, "transaction" | "inputs" | "redeemers"> {
   return partial.parse(message);
 }

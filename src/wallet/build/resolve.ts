@@ -1,23 +1,24 @@
-/** A partial transaction with all that it refers to, or what speaks against balancing it. */
+/** Resolves what a partial transaction refers to, or says why it cannot be balanced. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
+import { certificateWitness, poolKeys } from "#src/cardano/conway/certificate.ts";
 import { isData } from "#src/cardano/data.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { type Redeemer, type RedeemerFor, subjectOf } from "#src/cardano/transaction.ts";
 import { policyOf, sameValue } from "#src/cardano/value.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { ada } from "#src/wallet/build/failures.ts";
-import { mapOf, type Partial, readPartial } from "#src/wallet/build/partial.ts";
-import { paymentScriptHash } from "#src/wallet/build/signers.ts";
+import { mapOf, type PartialTransaction, readPartial } from "#src/wallet/build/partial.ts";
+import { paymentScriptHash } from "#src/transaction/signers.ts";
 import type { BalanceInput, BalanceTxFailure, GivenRedeemer, OwnCoin } from "#src/wallet/build/types.ts";
 import { scriptIn, witnessesOf } from "#src/wallet/build/witnesses.ts";
 
-/** A partial transaction with what it refers to. */
-export interface Resolved {
-  readonly partial: Partial;
-  /** Its inputs, and those of the wallet's own among them. */
+/** A partial transaction with the outputs that it refers to. */
+export interface ResolvedTransaction {
+  readonly partial: PartialTransaction;
+  /** Its inputs, and the wallet's own among them. */
   readonly inputs: readonly Utxo[];
   readonly own: readonly OwnCoin[];
   readonly references: readonly Utxo[];
@@ -26,9 +27,9 @@ export interface Resolved {
   readonly languages: ReadonlySet<number>;
 }
 
-/** Reads a partial transaction and finds what it refers to. */
-export function resolve(input: BalanceInput): Result<Resolved, BalanceTxFailure> {
-  const read = reading(input.transaction);
+/** Reads a partial transaction and finds the outputs that it refers to. */
+export function resolve(input: BalanceInput): Result<ResolvedTransaction, BalanceTxFailure> {
+  const read = tryReadPartial(input.transaction);
   if (!read.ok) return read;
   const partial = read.value;
   const { scanned } = partial;
@@ -69,8 +70,8 @@ export function resolve(input: BalanceInput): Result<Resolved, BalanceTxFailure>
   });
 }
 
-/** Reads it, or says that its bytes are none. */
-export function reading(transaction: Uint8Array): Result<Partial, BalanceTxFailure> {
+/** A partial transaction; `bad_request` where the bytes are not one. */
+export function tryReadPartial(transaction: Uint8Array): Result<PartialTransaction, BalanceTxFailure> {
   try {
     return ok(readPartial(transaction));
   } catch (error) {
@@ -83,9 +84,9 @@ function sameOutput({ output: a }: Utxo, { output: b }: Utxo): boolean {
   return a.address === b.address && sameValue(a.value, b.value);
 }
 
-/** What a transaction must not have yet, for it would be wrong once it is balanced. */
+/** Refuses parts that balancing would invalidate: signatures and collateral. */
 function existing(
-  { scanned, isSigned }: Partial,
+  { scanned, isSigned }: PartialTransaction,
 ): { readonly ok: false; readonly error: BalanceTxFailure } | undefined {
   const said = "and it must not: balancing changes what it depends on";
   if (isSigned) return fail("balance_tx_existing_key_witnesses", `The transaction has signatures already, ${said}.`);
@@ -107,7 +108,7 @@ function existing(
   return undefined;
 }
 
-function tooSmall({ parameters }: BalanceInput, { scanned, outputs }: Partial) {
+function tooSmall({ parameters }: BalanceInput, { scanned, outputs }: PartialTransaction) {
   for (const [index, { value: { lovelace } }] of scanned.outputs.entries()) {
     const least = minUtxo(parameters, outputs[index]!.length);
     if (lovelace >= least) continue;
@@ -122,7 +123,7 @@ function tooSmall({ parameters }: BalanceInput, { scanned, outputs }: Partial) {
 
 function redeemersOf(
   given: readonly GivenRedeemer[],
-  { scanned, redeemers }: Partial,
+  { scanned, redeemers }: PartialTransaction,
 ): Result<readonly Omit<Redeemer, "units">[], BalanceTxFailure> {
   const all = new Map<string, Omit<Redeemer, "units">>(redeemers.map((one) => [subjectOf(one.for), one]));
   const inputs = new Set(scanned.inputs.map(refKey));
@@ -157,9 +158,9 @@ function targetOf(redeemer: GivenRedeemer): RedeemerFor {
   }
 }
 
-/** Languages of the Plutus scripts that the transaction needs, travelling along or in outputs. */
+/** Languages of the Plutus scripts that the transaction runs, from its witness set or from outputs. */
 function languagesOf(
-  { scanned, witnesses }: Partial,
+  { scanned, witnesses }: PartialTransaction,
   inputs: readonly Utxo[],
   references: readonly Utxo[],
 ): Set<number> {
@@ -180,7 +181,7 @@ function languagesOf(
   );
 }
 
-/** Keys that sign beside those of inputs: certificates, withdrawals and required signers ask for them. */
+/** Hashes of keys that sign beside those of inputs: for certificates, withdrawals and required signers. */
 export function keysFor(
   scanned: ScannedTransaction,
   account: { readonly kind: string; readonly hash: string } | undefined,
@@ -193,19 +194,12 @@ export function keysFor(
   return keys;
 }
 
+/** Keys of a certificate. A registration without deposit needs no signature, but the wallet signs for its own account. */
 function keysOfCertificate(
   certificate: Certificate,
   account: { readonly hash: string } | undefined,
 ): readonly string[] {
-  if (certificate.kind === "register pool") return [certificate.pool, ...certificate.owners];
-  if (certificate.kind === "retire pool") return [certificate.pool];
-  const credential = "credential" in certificate
-    ? certificate.credential
-    : "cold" in certificate
-    ? certificate.cold
-    : undefined;
-  if (credential?.kind !== "key") return [];
-  // A registration of Shelley's form needs no signature; the wallet signs for its own account all the same.
-  const isFree = certificate.kind === "register" && certificate.deposit === undefined && !certificate.to;
-  return isFree && credential.hash !== account?.hash ? [] : [credential.hash];
+  const isOwn = certificate.kind === "register" && certificate.credential.hash === account?.hash;
+  const credential = isOwn ? certificate.credential : certificateWitness(certificate);
+  return credential?.kind === "key" ? [credential.hash] : poolKeys(certificate);
 }

@@ -1,13 +1,21 @@
-/** Inputs and outputs as a coin selection shows them. */
+/** Inputs and outputs in the form of a coin selection. */
 import type { Value } from "#src/cardano/value.ts";
-import type { ChosenCoin, OwnCoin, ShownOutput } from "#src/wallet/build/types.ts";
+import type { ChosenCoin, CoinSelection, OwnAddress, OwnCoin, ShownOutput } from "#src/wallet/build/types.ts";
 
-/** An output, made or to be made. */
+/** An output. */
 export function shownOutput({ address, value }: { readonly address: string; readonly value: Value }): ShownOutput {
   return { address, lovelace: value.lovelace, assets: [...value.assets] };
 }
 
-/** A coin that is spent or put up. */
+/** An input or collateral input. */
 export function shownCoin({ utxo, path }: OwnCoin): ChosenCoin {
   return { ref: utxo.ref, ...shownOutput(utxo.output), path };
+}
+
+/** Change outputs with the paths of their addresses; outputs beyond the last address go to it. */
+export function shownChange(
+  change: readonly { readonly address: string; readonly value: Value }[],
+  to: readonly OwnAddress[],
+): CoinSelection["change"] {
+  return change.map((output, i) => ({ ...shownOutput(output), path: to[Math.min(i, to.length - 1)]!.path }));
 }

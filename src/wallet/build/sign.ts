@@ -1,4 +1,4 @@
-/** Which of a wallet's keys sign a transaction. */
+/** The keys of a wallet that must sign a transaction. */
 import { fromHex } from "#src/base/bytes.ts";
 import type { Result } from "#src/base/result.ts";
 import { paymentKeyHash, rewardAddress } from "#src/cardano/address.ts";
@@ -11,35 +11,35 @@ import { attempted } from "#src/wallet/build/decode.ts";
 import { witnessesOf } from "#src/wallet/build/witnesses.ts";
 import type { DecodeFailure, StakeAccount } from "#src/wallet/build/types.ts";
 
-/** What of a coin its signature goes by. */
+/** A spent coin, as far as its signature needs it. */
 export interface SpentCoin {
   readonly utxo: { readonly ref: OutRef; readonly output: Pick<Utxo["output"], "address"> };
   readonly path: Path;
 }
 
-/** Keys that a wallet can sign with, as far as a transaction may ask for them. */
+/** Keys that a wallet can sign with, as far as a transaction may need them. */
 export interface OwnKeys {
-  /** Own outputs among its inputs and its collateral. */
+  /** Own outputs among the inputs and the collateral. */
   readonly coins: readonly SpentCoin[];
   readonly account?: Pick<StakeAccount, "credential" | "path"> | undefined;
   readonly policyKey?: { readonly hash: string; readonly path: Path } | undefined;
-  /** Further keys by hash: those that a body may name as required signers. */
+  /** More keys by hash, which a body may name as required signers. */
   readonly keys?: ReadonlyMap<string, Path> | undefined;
-  /** CBOR in hexadecimal of native scripts that mint, as `Decoded` has them: those in outputs that are referred to are not among the witnesses. */
+  /** CBOR in hexadecimal of native minting scripts in reference inputs: the witness set does not have them. */
   readonly policies?: readonly string[] | undefined;
 }
 
-/** Who signs, and what. */
+/** The keys that sign, and the hash that they sign. */
 export interface Signing {
-  /** Hash of the body: what is signed, 64 hexadecimal digits. */
+  /** Hash of the body, which is signed: 64 hexadecimal digits. */
   readonly hash: string;
-  /** Paths of keys of today, each once. */
+  /** Paths of Shelley keys, each once. */
   readonly paths: readonly Path[];
-  /** Byron addresses that are spent from, each once, with the paths of their keys: a bootstrap witness each. */
+  /** Byron addresses that are spent from, each once, with the paths of their keys: each needs a bootstrap witness. */
   readonly byron: readonly { readonly address: string; readonly path: Path }[];
 }
 
-/** The signatures that a wallet owes to a transaction: for its own inputs, its account, and scripts and signers that name its keys. */
+/** The signatures that a transaction needs from a wallet: for its inputs, its account, and scripts and required signers that name its keys. */
 export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Signing, DecodeFailure> {
   return attempted(() => {
     const scanned = scanTransaction(transaction);
@@ -66,11 +66,11 @@ export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Signing
       const { hash } = account.credential;
       byHash.set(hash, account.path);
       const accounts = [0, 1].map((network) => rewardAddress(network as 0 | 1, account.credential).hex);
-      const acts = accounts.some((address) => scanned.withdrawals.has(address)) ||
+      const usesAccount = accounts.some((address) => scanned.withdrawals.has(address)) ||
         scanned.certificates.some((certificate) =>
           "credential" in certificate && certificate.credential.kind === "key" && certificate.credential.hash === hash
         );
-      if (acts) paths.set(hash, account.path);
+      if (usesAccount) paths.set(hash, account.path);
     }
     if (policyKey) byHash.set(policyKey.hash, policyKey.path);
     for (const key of named) {

@@ -1,6 +1,6 @@
 /**
- * What builds of a wallet's transactions take and give: plain values, which cross threads and the bus as they are. Amounts are lovelace,
- * addresses and hashes hexadecimal; assets are pairs, so that all of a wish is JSON.
+ * Inputs and results of the builds of a wallet's transactions: plain values, which cross threads and the bus unchanged. Amounts are lovelace;
+ * addresses and hashes are hexadecimal. Assets are pairs, so that a payment intent is JSON.
  */
 import type { Failure } from "#src/base/result.ts";
 import type { Credential, NetworkId } from "#src/cardano/address.ts";
@@ -8,6 +8,8 @@ import type { Certificate, DRep } from "#src/cardano/certificates.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import type { AssetId } from "#src/cardano/value.ts";
+import type { Coin } from "#src/transaction/coinPool.ts";
+import type { SelectionStrategy } from "#src/transaction/feeBalance.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
 /** Quantities by asset, as pairs. */
@@ -16,12 +18,12 @@ export type AssetList = readonly (readonly [asset: AssetId, quantity: bigint])[]
 /** Lovelace and assets at an address (its bytes). */
 export interface Payment {
   readonly address: string;
-  /** Nothing stands for the least that such an output must hold. */
+  /** 0 means the least that such an output must hold. */
   readonly lovelace: bigint;
   readonly assets?: AssetList | undefined;
 }
 
-/** A script as templates have it: `cosigner#0` is the wallet's policy key. The form of the wire. */
+/** A script template as the API has it: `cosigner#0` stands for the wallet's policy key. */
 export type PolicyTemplate =
   | string
   | { readonly all: readonly PolicyTemplate[] }
@@ -30,53 +32,53 @@ export type PolicyTemplate =
   | { readonly active_from: number | bigint }
   | { readonly active_until: number | bigint };
 
-/** An asset made or destroyed. The script is one of the wallet's policy key, or stands in an output that is referred to. */
+/** An asset minted or burned. Its script names the wallet's policy key, or is in an output that the transaction refers to. */
 export interface MintBurn {
   readonly policy:
     | { readonly template: PolicyTemplate }
     | { readonly id: string; readonly reference: OutRef };
-  /** Name of the asset. */
+  /** Asset name. */
   readonly name: string;
-  /** Positive; burning takes it away. */
+  /** Positive, for burning too. */
   readonly quantity: bigint;
   readonly operation: "mint" | "burn";
-  /** Whom minted assets go to; the wallet's change unless said otherwise. */
+  /** Address that gets the minted assets; the wallet's change by default. */
   readonly to?: string | undefined;
 }
 
-/** To a pool (its id), or from any. Only the account with index 0 exists: another one is `created_multiaccount_transaction`. */
-export interface DelegationWish {
+/** Delegation to a pool (its id), or its end. Account 0 is the only one: another index gives `created_multiaccount_transaction`. */
+export interface DelegationIntent {
   readonly pool?: string | undefined;
   readonly index: number;
 }
 
 /** A bound of the validity interval: a slot, or seconds from now. */
-export interface Bound {
+export interface ValidityBound {
   readonly quantity: bigint;
   readonly unit: "slot" | "second";
 }
 
-/** What a transaction is to do; all parts combine. */
-export interface Wish {
+/** What a transaction must do; all parts combine. */
+export interface PaymentIntent {
   readonly payments?: readonly Payment[] | undefined;
-  /** CBOR of the map of metadata, in hexadecimal (`encodeMetadata`); encrypted already where that is asked for. */
+  /** CBOR of the metadata map, in hexadecimal (`encodeMetadata`); already encrypted where the request says so. */
   readonly metadata?: string | undefined;
   readonly mintBurn?: readonly MintBurn[] | undefined;
-  readonly delegations?: readonly DelegationWish[] | undefined;
+  readonly delegations?: readonly DelegationIntent[] | undefined;
   readonly vote?: DRep | undefined;
-  /** All rewards of the account are withdrawn. */
+  /** Withdraws all rewards of the account. */
   readonly withdrawal?: "self" | undefined;
-  /** From slot 0 to two hours from now unless said otherwise. */
-  readonly validity?: { readonly from?: Bound | undefined; readonly before?: Bound | undefined } | undefined;
-  /** Put into the first output as a reference script. */
+  /** By default from slot 0 to two hours from now. */
+  readonly validity?:
+    | { readonly from?: ValidityBound | undefined; readonly before?: ValidityBound | undefined }
+    | undefined;
+  /** Script that the first output carries as a reference script. */
   readonly referencePolicy?: PolicyTemplate | undefined;
 }
 
-/** An unspent output of the wallet: less preference is taken first, as in `chain/available.ts`. */
-export interface OwnCoin {
-  readonly utxo: Utxo;
+/** An unspent output of the wallet. */
+export interface OwnCoin extends Coin {
   readonly path: Path;
-  readonly preference?: number | undefined;
 }
 
 /** An address of the wallet. */
@@ -86,72 +88,72 @@ export interface OwnAddress {
   readonly path: Path;
 }
 
-/** The wallet's stake account, as it stands. */
+/** The wallet's stake account. */
 export interface StakeAccount {
   readonly credential: Credential;
   readonly path: Path;
   readonly registered: boolean;
-  /** Lovelace paid at its registration. */
+  /** Lovelace, paid at its registration. */
   readonly deposit: bigint;
-  /** Lovelace to be withdrawn. */
+  /** Lovelace that can be withdrawn. */
   readonly rewards: bigint;
   readonly pool?: string | undefined;
   readonly drep?: DRep | undefined;
 }
 
-/** What the wallet has, at the point at which the transaction is built. */
+/** What the wallet can use, at the point of the chain at which the transaction is built. */
 export interface Means {
   readonly coins: readonly OwnCoin[];
-  /** Where change goes, in this order: at least one; where there are fewer than outputs of change, the last one takes the rest. */
+  /** Addresses of change outputs, in this order: at least one; the last one takes the rest. */
   readonly change: readonly OwnAddress[];
-  /** Absent where the wallet has none. */
+  /** Absent where the wallet has no stake account. */
   readonly account?: StakeAccount | undefined;
-  /** Hash of the policy key, where it was set. */
+  /** Hash of the policy key, where it is set. */
   readonly policyKey?: string | undefined;
-  /** Of shared wallets: CBOR of the native scripts behind the addresses of `coins` and behind the account. */
+  /** Shared wallets: CBOR of the native scripts of the addresses of `coins` and of the account. */
   readonly scripts?: readonly Uint8Array[] | undefined;
-  /** How inputs are chosen; `per-output` unless set. */
-  readonly selection?: "per-output" | "round-robin" | undefined;
+  /** How inputs are chosen; `per-output` by default. */
+  readonly selection?: Exclude<SelectionStrategy, "by-priority"> | undefined;
 }
 
-/** Where and when. */
+/** The network and the time at which a transaction is built. */
 export interface Setting {
   readonly parameters: Parameters;
   readonly network: NetworkId;
   readonly slots: SlotConfig;
-  /** The slot it is now. */
+  /** The present slot. */
   readonly slot: number;
-  /** First slot of the next epoch, where it is known: what withdraws rewards is valid no longer. */
+  /** First slot of the next epoch, where known. A withdrawal is not valid from it on, because the rewards change. */
   readonly boundary?: number | undefined;
 }
 
 /** Jobs `construct` and `fees`. */
 export interface ConstructInput extends Setting {
-  readonly wish: Wish;
+  readonly intent: PaymentIntent;
   readonly means: Means;
-  /** Outputs that `MintBurn` refers to. */
+  /** Outputs with the scripts that `MintBurn` refers to. */
   readonly references?: readonly Utxo[] | undefined;
-  /** Makes the choice of inputs repeatable; random unless set. */
+  /** Makes the choice of inputs repeatable; random by default. */
   readonly seed?: number | undefined;
 }
 
-/** Job `migrate`: all of `means.coins` goes to `means.change`, which need not be the wallet's. */
+/** Job `migrate`: moves all `means.coins` to `means.change`, which need not be the wallet's addresses. */
 export interface MigrateInput extends Setting {
   readonly means: Means;
 }
 
-/** A part of a migration: all of its transactions may not fit into one message. */
+/** A part of a migration plan: all its transactions may not fit into one message. */
 export interface MigrationPart {
   /** CBOR of each, without signatures. */
   readonly transactions: readonly Uint8Array[];
   readonly parts: number;
-  /** The same for all parts of a plan. */
+  /** Identifies the plan; the same for all its parts. */
   readonly plan: string;
-  /** The slot that it is made in: asked for together with the other parts. */
+  /** Slot in which the plan was made. Requests for its other parts state it. */
   readonly slot: number;
 }
 
-/** An output that a transaction spends or puts up; in a partial transaction it may be somebody else's, whose path is empty. */
+/** An input or collateral input. The path is empty for a foreign input of a partial transaction. */
 export interface ChosenCoin {
   readonly ref: OutRef;
   readonly address: string;
@@ -160,14 +162,14 @@ export interface ChosenCoin {
   readonly path: Path;
 }
 
-/** An output, as a coin selection shows it. */
+/** An output of a coin selection. */
 export interface ShownOutput {
   readonly address: string;
   readonly lovelace: bigint;
   readonly assets: AssetList;
 }
 
-/** What a transaction does with the wallet's means. */
+/** Inputs and outputs of a transaction, as the API's coin selection has them. */
 export interface CoinSelection {
   readonly inputs: readonly ChosenCoin[];
   readonly outputs: readonly ShownOutput[];
@@ -178,16 +180,16 @@ export interface CoinSelection {
   readonly certificates: readonly ShownCertificate[];
   readonly depositsTaken: readonly bigint[];
   readonly depositsReturned: readonly bigint[];
-  /** CBOR of the map of metadata, in hexadecimal. */
+  /** CBOR of the metadata map, in hexadecimal. */
   readonly metadata?: string;
 }
 
-/** A certificate about an account; `vote` is the reference's `cast_vote`. */
+/** A certificate of an account, in the API's terms. */
 export interface ShownCertificate {
   readonly type: "join_pool" | "quit_pool" | "register_reward_account" | "cast_vote";
   readonly pool?: string;
   readonly drep?: DRep;
-  /** Path of the account where it is the wallet's. */
+  /** Path of the account, where it is the wallet's. */
   readonly path?: Path;
   /** Reward address of the account. */
   readonly account: string;
@@ -204,15 +206,15 @@ export interface Constructed {
   /** Bytes once signed. */
   readonly size: number;
   readonly selection: CoinSelection;
-  /** Own outputs that it spends or puts up as collateral: what a reservation covers. */
+  /** Own outputs that it spends or uses as collateral: the build reserves them. */
   readonly spends: readonly OutRef[];
 }
 
-/** Answer of `payment-fees` and `delegation-fees`. */
+/** Fee estimate of `payment-fees` and `delegation-fees`, in lovelace. */
 export interface FeeEstimate {
   readonly least: bigint;
   readonly most: bigint;
-  /** The least that each payment's output must hold. */
+  /** Least lovelace of each payment's output. */
   readonly minimums: readonly bigint[];
   readonly deposit: bigint;
 }
@@ -227,25 +229,25 @@ export type GivenRedeemer =
     | { readonly purpose: "rewarding"; readonly account: string }
   );
 
-/** Job `balance`: a partial transaction gets inputs, change, collateral, units and fee. */
+/** Job `balance`: adds inputs, change, collateral, units and fee to a partial transaction. */
 export interface BalanceInput extends Setting {
-  /** CBOR, with or without witnesses; a fee that it states is replaced. */
+  /** CBOR, with or without witnesses. Its fee is replaced. */
   readonly transaction: Uint8Array;
-  /** Inputs and reference inputs that are no coins of the wallet, as the caller states or resolved them. */
+  /** Outputs behind inputs and reference inputs that are not the wallet's. */
   readonly inputs: readonly Utxo[];
   readonly redeemers: readonly GivenRedeemer[];
   readonly means: Means;
-  /** Deposits paid for credentials that the transaction unregisters in the old form, by `key-<hash>` or `script-<hash>`. */
+  /** Deposits of credentials that it unregisters without stating a refund, by `key-<hash>` or `script-<hash>`. */
   readonly deposits?: ReadonlyMap<string, bigint> | undefined;
-  /** Those of the pools that it registers which are registered already: they pay no deposit again. */
+  /** Pools that it registers and that are registered already: they pay no second deposit. */
   readonly pools?: readonly string[] | undefined;
   readonly seed?: number | undefined;
 }
 
-/** What is the wallet's own, for decoding: only what a transaction asks for (`askedOf`) need be in it. */
+/** What belongs to the wallet, for decoding: only what the transaction refers to (`lookupsOf`) is needed. */
 export interface Owns {
   readonly addresses: readonly OwnAddress[];
-  /** Outputs of the wallet, spent ones too where they are known. */
+  /** Outputs of the wallet, spent ones too where known. */
   readonly coins: readonly OwnCoin[];
   readonly account?: { readonly credential: Credential; readonly path: Path } | undefined;
   /** Hash of the policy key. */
@@ -256,53 +258,53 @@ export interface Owns {
 export interface DecodeInput {
   readonly transaction: Uint8Array;
   readonly network: NetworkId;
-  /** Lovelace of the deposit of a credential registered without a stated one. */
+  /** Deposit, in lovelace, of a registration that states none. */
   readonly keyDeposit: bigint;
   readonly owns: Owns;
-  /** Deposits of credentials unregistered without a stated one, by reward address; the parameter's otherwise. */
+  /** Refunds of credentials that are unregistered without a stated one, by reward address; `keyDeposit` by default. */
   readonly deposits?: ReadonlyMap<string, bigint> | undefined;
-  /** Outputs behind the reference inputs, where known: for the scripts in them. */
+  /** Outputs behind the reference inputs, where known: their scripts are shown. */
   readonly references?: readonly Utxo[] | undefined;
 }
 
-/** What has to be looked up before a transaction is decoded or balanced. */
-export interface Asked {
+/** What must be looked up before a transaction is decoded or balanced. */
+export interface TransactionLookups {
   readonly inputs: readonly OutRef[];
   readonly collateral: readonly OutRef[];
   readonly references: readonly OutRef[];
   /** Addresses of its outputs. */
   readonly addresses: readonly string[];
-  /** Pools that it registers, perhaps again. */
+  /** Pools that it registers, some perhaps for the second time. */
   readonly pools: readonly string[];
 }
 
-/** An input; what it holds is known of the wallet's own. */
+/** An input; its value is known where it is the wallet's. */
 export interface DecodedInput {
   readonly ref: OutRef;
   readonly own?: ShownOutput & { readonly path: Path };
 }
 
-/** An output; own ones have a path. */
+/** An output; with a path where it is the wallet's. */
 export type DecodedOutput = ShownOutput & { readonly path?: Path };
 
 /** A script of a transaction. `native` is CBOR in hexadecimal. */
 export type DecodedScript =
   | { readonly kind: "native"; readonly native: string; readonly reference?: OutRef }
   | { readonly kind: "plutus"; readonly language: 1 | 2 | 3; readonly hash: string; readonly reference?: OutRef }
-  /** Stands in one of these outputs, which are not known. */
+  /** The script is in one of these outputs, which are not known. */
   | { readonly kind: "reference"; readonly hash: string; readonly references: readonly OutRef[] };
 
-/** What is minted or burned under a policy; quantities are positive. */
+/** Assets minted or burned under one policy; quantities are positive. */
 export interface DecodedPolicy {
   readonly policy: string;
   readonly script?: DecodedScript;
   readonly assets: readonly { readonly name: string; readonly quantity: bigint; readonly fingerprint: string }[];
 }
 
-/** A certificate: those about accounts in the words of the wire, all others as they stand. */
+/** A certificate: those of accounts in the API's terms, all others as the chain has them. */
 export type DecodedCertificate = ShownCertificate | { readonly type: "other"; readonly certificate: Certificate };
 
-/** A transaction, taken apart. */
+/** All parts of a transaction. */
 export interface Decoded {
   readonly id: string;
   readonly fee: bigint;
@@ -313,14 +315,14 @@ export interface Decoded {
   readonly withdrawals: readonly { readonly account: string; readonly lovelace: bigint; readonly path?: Path }[];
   readonly mint: readonly DecodedPolicy[];
   readonly burn: readonly DecodedPolicy[];
-  /** Hash of the wallet's policy key where a script of the mint names it. */
+  /** Hash of the wallet's policy key, where a minting script names it. */
   readonly policyKey?: string;
   readonly certificates: readonly DecodedCertificate[];
   readonly depositsTaken: readonly bigint[];
   readonly depositsReturned: readonly bigint[];
-  /** CBOR of the map of metadata, in hexadecimal. */
+  /** CBOR of the metadata map, in hexadecimal. */
   readonly metadata?: string;
-  /** Absent where no Plutus script is in it. */
+  /** Absent where it has no redeemers. */
   readonly scriptValidity?: "valid" | "invalid";
   readonly validity: { readonly from?: bigint; readonly before?: bigint };
   /** Hash over redeemers, datums and cost models. */
@@ -334,7 +336,7 @@ export interface Decoded {
   };
 }
 
-/** Why inputs, change and fee cannot be found. `details` is the `info` of the wire where the reference has one. */
+/** Why inputs, change and fee cannot be found. `details` is the `info` of the API's error where cardano-wallet has one. */
 export type SelectionFailure = Failure<
   | "not_enough_money"
   | "cannot_cover_fee"
@@ -344,9 +346,10 @@ export type SelectionFailure = Failure<
   | "transaction_is_too_big"
   | "output_token_bundle_size_exceeds_limit"
   | "output_token_quantity_exceeds_limit"
+  | "insufficient_collateral"
 >;
 
-/** Why a wish cannot be fulfilled. */
+/** Why an intent gives no transaction. */
 export type ConstructFailure =
   | SelectionFailure
   | Failure<
@@ -374,7 +377,6 @@ export type BalanceTxFailure =
   | SelectionFailure
   | Failure<
     | "bad_request"
-    | "insufficient_collateral"
     | "unresolved_inputs"
     | "input_resolution_conflicts"
     | "redeemer_script_failure"
@@ -386,8 +388,8 @@ export type BalanceTxFailure =
     | "balance_tx_existing_total_collateral"
   >;
 
-/** Why nothing is migrated. */
+/** Why there is nothing to migrate. */
 export type MigrateFailure = Failure<"nothing_to_migrate" | "invalid_validity_bounds">;
 
-/** Why bytes are not decoded. */
+/** Why bytes are not a transaction. */
 export type DecodeFailure = Failure<"bad_request">;

@@ -1,8 +1,8 @@
-/** The slots in which a transaction is valid. */
+/** The validity interval of a transaction. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Bound, Setting, Wish } from "#src/wallet/build/types.ts";
+import type { PaymentIntent, Setting, ValidityBound } from "#src/wallet/build/types.ts";
 
-/** First slot, and first slot no more. */
+/** First valid slot, and the first slot after it that is no longer valid. */
 export interface Interval {
   readonly from?: bigint;
   readonly before: bigint;
@@ -11,17 +11,17 @@ export interface Interval {
 /** Time to sign and submit, in seconds. */
 const SECONDS = 7200n;
 
-function slotOf({ slots, slot }: Pick<Setting, "slots" | "slot">, { quantity, unit }: Bound): bigint {
+function slotOf({ slots, slot }: Pick<Setting, "slots" | "slot">, { quantity, unit }: ValidityBound): bigint {
   return unit === "slot" ? quantity : BigInt(slot) + quantity * 1000n / BigInt(slots.slotLength);
 }
 
 /**
- * The interval of a wish: two hours from now unless it says otherwise. What withdraws rewards ends before `boundary`, the first slot of the
- * next epoch, where it is known: after it there may be more rewards, and none are withdrawn but all.
+ * The interval of an intent: by default from slot 0 to two hours from now. A withdrawal must end at `boundary`, the first slot of the next epoch, where
+ * known: the ledger takes only a withdrawal of all rewards, and a new epoch may add some.
  */
 export function intervalOf(
   setting: Pick<Setting, "slots" | "slot">,
-  validity: Wish["validity"],
+  validity: PaymentIntent["validity"],
   boundary?: number,
 ): Result<Interval, Failure<"invalid_validity_bounds">> {
   const bounds = [validity?.from, validity?.before].filter((bound) => bound !== undefined);

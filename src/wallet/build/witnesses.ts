@@ -1,43 +1,47 @@
-/** What a witness set holds, as far as builds and decoding ask. */
+/** Reads witness sets, as far as builds and decoding need them. */
 import { concat, toHex } from "#src/base/bytes.ts";
 import { as, asInt, asSet, decode, decodeAll, type Item, raw } from "#src/cardano/cbor.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash } from "#src/cardano/nativeScript.ts";
 import { partsOf } from "#src/cardano/transaction.ts";
 
-/** A script with its hash: language 0 is native, and `bytes` its CBOR; 1 to 3 are Plutus, and `bytes` what the byte string holds. */
-export interface FoundScript {
+/** A script. Language 0 is native, and `bytes` is its CBOR; 1 to 3 are Plutus, and `bytes` is the content of the byte string. */
+export interface TransactionScript {
   readonly language: 0 | 1 | 2 | 3;
   readonly hash: string;
   readonly bytes: Uint8Array;
 }
 
-/** A witness set. */
-export interface FoundWitnesses {
-  /** How many signatures, by keys of today and by those of Byron. */
+/** Signatures and scripts of a witness set. */
+export interface WitnessSummary {
+  /** Number of signatures by Shelley keys and by Byron keys. */
   readonly keys: number;
   readonly bootstraps: number;
-  readonly scripts: readonly FoundScript[];
+  readonly scripts: readonly TransactionScript[];
   readonly hasRedeemers: boolean;
 }
 
 /** Field of the witness set for each language of Plutus. */
 const PLUTUS = new Map<bigint, 1 | 2 | 3>([[3n, 1], [6n, 2], [7n, 3]]);
 
-function plutus(language: 1 | 2 | 3, bytes: Uint8Array): FoundScript {
+function plutus(language: 1 | 2 | 3, bytes: Uint8Array): TransactionScript {
   return { language, bytes, hash: hash224(concat(Uint8Array.of(language), bytes)) };
 }
 
-function native(item: Item): FoundScript {
+function native(item: Item): TransactionScript {
   return { language: 0, bytes: raw(item), hash: nativeHash(raw(item)) };
 }
 
-/** Reads a witness set. Throws `CborError`. */
-export function witnessesOf(bytes: Uint8Array): FoundWitnesses {
+/**
+ * Reads a witness set.
+ *
+ * @throws CborError on malformed bytes.
+ */
+export function witnessesOf(bytes: Uint8Array): WitnessSummary {
   let keys = 0;
   let bootstraps = 0;
   let hasRedeemers = false;
-  const scripts: FoundScript[] = [];
+  const scripts: TransactionScript[] = [];
   for (const [field, value] of as(decodeAll(bytes), "map").value) {
     const number = asInt(field);
     const language = PLUTUS.get(number);
@@ -50,14 +54,22 @@ export function witnessesOf(bytes: Uint8Array): FoundWitnesses {
   return { keys, bootstraps, scripts, hasRedeemers };
 }
 
-/** The script of an output: CBOR of `[language, script]`. Throws `CborError`. */
-export function scriptIn(bytes: Uint8Array): FoundScript {
+/**
+ * Reads the reference script of an output: CBOR of `[language, script]`.
+ *
+ * @throws CborError on malformed bytes.
+ */
+export function scriptIn(bytes: Uint8Array): TransactionScript {
   const [language, content] = as(decode(bytes), "array").value;
   const number = Number(asInt(language));
   return number === 0 ? native(content!) : plutus(number as 1 | 2 | 3, as(content, "bytes").value);
 }
 
-/** Public keys (hexadecimal) that signed a transaction, and how many Byron keys did. Throws `CborError`. */
+/**
+ * Public keys (hexadecimal) that signed a transaction, and the number of Byron keys that did.
+ *
+ * @throws CborError on bytes that are not a transaction.
+ */
 export function signaturesOf(
   transaction: Uint8Array,
 ): { readonly keys: readonly string[]; readonly bootstraps: number } {

@@ -1,4 +1,4 @@
-/** The keys, scripts, addresses and ids of shared wallets (CIP-1854). */
+/** Scripts, addresses and ids of shared wallets (CIP-1854). */
 import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
 import type { Credential, NetworkId } from "#src/cardano/address.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
@@ -9,13 +9,17 @@ import type { Xpub } from "#src/wallet/keys/types.ts";
 import { scriptText, toNative } from "#src/wallet/shared/script.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 
-/** Id of a shared wallet: of its account's key and the scripts of its templates, whoever the other cosigners are. 40 hexadecimal digits. */
+/** Id of a shared wallet, 40 hexadecimal digits: from its account key and its script templates, not from the keys of other cosigners. */
 export function sharedWalletId(account: Xpub, payment: ScriptForm, delegation?: ScriptForm): string {
   const text = scriptText(payment) + (delegation === undefined ? "" : scriptText(delegation));
   return walletId(concat(fromHex(account), utf8(text)));
 }
 
-/** A template's script of a role and an index. Throws a `TypeError` while a key is missing. */
+/**
+ * The script of a template for a role and an index.
+ *
+ * @throws TypeError while a cosigner's key is missing.
+ */
 export function scriptAt({ script, keys }: ScriptTemplate, role: number, index: number): NativeScript {
   return toNative(script, (name) => {
     const account = keys[name];
@@ -24,22 +28,22 @@ export function scriptAt({ script, keys }: ScriptTemplate, role: number, index: 
   });
 }
 
-/** Hash of a native script as it is written here, 56 hexadecimal digits. */
+/** Hash of a native script in the encoding of `encodeNative`, 56 hexadecimal digits. */
 export function hashOf(script: NativeScript): string {
   return nativeHash(encodeNative(script));
 }
 
-/** The one script under which a shared wallet delegates. */
+/** The script of a shared wallet's stake account. */
 export function stakeScript(delegation: ScriptTemplate): NativeScript {
   return scriptAt(delegation, ROLES.stake, 0);
 }
 
-/** Whose stake a shared wallet's is; it has none without a template for delegation. */
+/** Stake credential of a shared wallet; it has none without a delegation template. */
 export function stakeCredential(delegation: ScriptTemplate | undefined): Credential | undefined {
   return delegation && { kind: "script", hash: hashOf(stakeScript(delegation)) };
 }
 
-/** Address of a shared wallet at a role (0, or 1 for change) and an index: its bytes in hexadecimal. */
+/** Address of a shared wallet at a role (0, or 1 for change) and an index; its bytes in hexadecimal. */
 export function sharedAddress(
   templates: { readonly payment: ScriptTemplate; readonly delegation?: ScriptTemplate | undefined },
   role: number,

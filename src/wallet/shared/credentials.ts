@@ -1,6 +1,7 @@
-/** Many script credentials of one role at once. */
+/** Script credentials of one role of a shared wallet, many at once. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
+import type { NativeScript } from "#src/cardano/nativeScript.ts";
 import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
 import type { Derived } from "#src/wallet/keys/types.ts";
 import { hashOf } from "#src/wallet/shared/account.ts";
@@ -9,23 +10,34 @@ import type { SharedCredentialsInput } from "#src/wallet/shared/types.ts";
 
 const HASH_BYTES = 28;
 
-/** Hashes of a template's scripts, one after the other. Throws a `TypeError` while a key is missing. Runs in builder threads. */
-export async function sharedCredentials(
+/**
+ * Scripts of a template for a role at the indices `from` … `from + count − 1`.
+ *
+ * @throws TypeError while a cosigner's key is missing.
+ */
+export async function deriveScripts(
   { template, role, from, count }: SharedCredentialsInput,
-): Promise<Result<Derived, never>> {
-  const names = leavesOf(template.script);
+): Promise<readonly NativeScript[]> {
   const derived = new Map<string, Uint8Array>();
-  for (const name of names) {
+  for (const name of leavesOf(template.script)) {
     const account = template.keys[name];
     if (account === undefined) throw new TypeError(`no account key of ${name}`);
     const keys = await deriveCredentials({ account, role, from, count });
     if (keys.ok) derived.set(name, keys.value.hashes);
   }
-  const hashes = new Uint8Array(count * HASH_BYTES);
-  for (let i = 0; i < count; i++) {
+  return Array.from({ length: count }, (_, i) => {
     const at = i * HASH_BYTES;
-    const script = toNative(template.script, (name) => toHex(derived.get(name)!.subarray(at, at + HASH_BYTES)));
-    hashes.set(fromHex(hashOf(script)), at);
-  }
+    return toNative(template.script, (name) => toHex(derived.get(name)!.subarray(at, at + HASH_BYTES)));
+  });
+}
+
+/**
+ * Hashes of these scripts, one after the other. Runs in builder threads.
+ *
+ * @throws TypeError while a cosigner's key is missing.
+ */
+export async function sharedCredentials(input: SharedCredentialsInput): Promise<Result<Derived, never>> {
+  const hashes = new Uint8Array(input.count * HASH_BYTES);
+  for (const [i, script] of (await deriveScripts(input)).entries()) hashes.set(fromHex(hashOf(script)), i * HASH_BYTES);
   return ok({ hashes });
 }

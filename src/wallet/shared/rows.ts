@@ -1,4 +1,4 @@
-/** What is kept of a shared wallet beside the row that all wallets have; written by its actor's turns alone. */
+/** The row of a shared wallet, beside its row in `wallet`. Only its actor's turns write it. */
 import { parseJson } from "#src/base/json.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -13,17 +13,17 @@ export const sharedWalletMigrations: readonly Migration[] = [{
       id text primary key, account bigint not null, payment text not null, delegation text, complete boolean not null);`,
 }];
 
-/** What makes a shared wallet one. */
+/** Account and templates of a shared wallet. */
 export interface Sharing {
-  /** Index of the account, which is a hard one. */
+  /** Account index, hardened. */
   readonly account: number;
   readonly payment: ScriptTemplate;
   readonly delegation?: ScriptTemplate;
-  /** Whether no cosigner's key is missing, so that it has addresses. */
+  /** Whether all cosigners' keys are known, so that it has addresses. */
   readonly complete: boolean;
 }
 
-/** A shared wallet as its rows have it; `key` is its account's. */
+/** A shared wallet; `key` is its account key. */
 export interface SharedWalletRow extends WalletRow {
   readonly sharing: Sharing;
 }
@@ -62,7 +62,7 @@ export async function readSharedWallet(sql: Queries, id: string): Promise<Shared
   return wallet && (await withSharing(sql, [wallet]))[0];
 }
 
-/** All shared wallets, the oldest first; from the one after `after` on, at most `limit`. */
+/** Shared wallets, the oldest first: those after `after`, at most `limit`. */
 export async function readSharedWallets(
   sql: Queries,
   page: { readonly after?: string; readonly limit?: number } = {},

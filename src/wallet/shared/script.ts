@@ -1,11 +1,11 @@
 /**
- * Scripts as people write them: names or keys under `all`, `any` and `some`, and slots from and until which they hold. What the ledger
- * calls native scripts is made of them once the names stand for keys.
+ * Script templates: names or keys under `all`, `any` and `some`, and slots from and until which they hold. A template becomes a native script
+ * of the ledger once each name stands for a key.
  */
 import { type NativeScript } from "#src/cardano/nativeScript.ts";
 import type { ScriptForm } from "#src/wallet/shared/types.ts";
 
-/** What the members of a script are called inside: its children, or nothing at a leaf. */
+/** Children of a script; none at a leaf. */
 export function childrenOf(script: ScriptForm): readonly ScriptForm[] {
   if (typeof script === "string") return [];
   if ("all" in script) return script.all;
@@ -13,13 +13,13 @@ export function childrenOf(script: ScriptForm): readonly ScriptForm[] {
   return "some" in script ? script.some.from : [];
 }
 
-/** Names and keys in a script, in its order, each once. */
+/** Names and keys in a script, in order, each once. */
 export function leavesOf(script: ScriptForm): readonly string[] {
   if (typeof script === "string") return [script];
   return [...new Set(childrenOf(script).flatMap(leavesOf))];
 }
 
-/** A script in one line, as ids of shared wallets are made of it: `all [cosigner#0,at_least 1 [cosigner#1,active_from 120]]`. */
+/** A script in one line, which ids of shared wallets cover: `all [cosigner#0,at_least 1 [cosigner#1,active_from 120]]`. */
 export function scriptText(script: ScriptForm): string {
   if (typeof script === "string") return script;
   const list = `[${childrenOf(script).map(scriptText).join(",")}]`;
@@ -29,7 +29,7 @@ export function scriptText(script: ScriptForm): string {
   return "active_from" in script ? `active_from ${script.active_from}` : `active_until ${script.active_until}`;
 }
 
-/** The ledger's script, with the hash of a key (56 hexadecimal digits) for each leaf. The order of all parts stays. */
+/** The native script, with a key hash (56 hexadecimal digits) for each leaf; order is kept. */
 export function toNative(script: ScriptForm, keyHash: (leaf: string) => string): NativeScript {
   if (typeof script === "string") return { kind: "key", hash: keyHash(script) };
   const scripts = () => childrenOf(script).map((one) => toNative(one, keyHash));
@@ -41,7 +41,7 @@ export function toNative(script: ScriptForm, keyHash: (leaf: string) => string):
     : { kind: "before", slot: BigInt(script.active_until) };
 }
 
-/** A native script of the ledger as people write it, with a text for the hash of each key. */
+/** A native script as a template, with a text for each key hash. */
 export function fromNative(script: NativeScript, leaf: (keyHash: string) => string): ScriptForm {
   switch (script.kind) {
     case "key":

@@ -1,6 +1,6 @@
 /**
- * What a co-owner signs of a transaction that others may have signed before. Nobody signs for a script that the signatures it has make
- * agree already: the fee is for as many as are needed (`signaturesNeeded`), and one more would make it too small.
+ * Signatures of one cosigner on a transaction that others may have signed. No cosigner signs for a script that the present signatures satisfy:
+ * the fee pays for as many signatures as are needed (`signaturesNeeded`), and one more would make it too low.
  */
 import { fromHex } from "#src/base/bytes.ts";
 import { as, asInt, asSet, CborError, raw } from "#src/cardano/cbor.ts";
@@ -19,23 +19,27 @@ import { partsOf, transactionHash } from "#src/cardano/transaction.ts";
 import { readXpub } from "#src/wallet/keys/account.ts";
 import type { SharedSigning, SharedSigningInput } from "#src/wallet/shared/types.ts";
 
-/** What of a transaction decides who still has to sign. */
-export interface Unsigned {
-  /** What is signed, 64 hexadecimal digits. */
+/** The parts of a transaction that decide which signatures are missing. */
+export interface SigningState {
+  /** Hash of the body, which is signed: 64 hexadecimal digits. */
   readonly hash: string;
-  /** Native scripts that it comes with, by hash. */
+  /** Its native scripts, by hash. */
   readonly scripts: ReadonlyMap<string, NativeScript>;
-  /** Hashes of the keys whose signatures it has, those that are right. */
+  /** Hashes of the keys with a valid signature. */
   readonly signers: ReadonlySet<string>;
-  /** Hashes of keys that its body asks for by themselves. */
+  /** Hashes of required signers. */
   readonly required: readonly string[];
   readonly interval: { readonly from: bigint | undefined; readonly before: bigint | undefined };
 }
 
 const FIELD = { keys: 0n, scripts: 1n } as const;
 
-/** Reads what signing goes by. Throws `CborError` on bytes that are no transaction. */
-export function unsigned(transaction: Uint8Array): Unsigned {
+/**
+ * Reads the signatures and scripts of a transaction.
+ *
+ * @throws CborError on bytes that are not a transaction.
+ */
+export function signingStateOf(transaction: Uint8Array): SigningState {
   const { witnesses } = partsOf(transaction);
   const { requiredSigners, validFrom, validTo } = scanTransaction(transaction);
   const hash = transactionHash(transaction);
@@ -59,7 +63,7 @@ export function unsigned(transaction: Uint8Array): Unsigned {
   };
 }
 
-/** A script of the wallet's own in a transaction, and the wallet's key in it. */
+/** A script of the wallet in a transaction, and the wallet's key in it. */
 export interface OwnScript<P> {
   /** The script's hash. */
   readonly script: string;
@@ -68,7 +72,11 @@ export interface OwnScript<P> {
   readonly key: string;
 }
 
-/** Hashes of the native scripts that a transaction comes with: whose they are decides who signs. Throws `CborError`. */
+/**
+ * Hashes of the native scripts in a transaction's witness set.
+ *
+ * @throws CborError on bytes that are not a transaction.
+ */
 export function scriptsIn(transaction: Uint8Array): string[] {
   const { witnesses } = partsOf(transaction);
   return witnesses.filter(([key]) => asInt(key) === FIELD.scripts)
@@ -76,11 +84,13 @@ export function scriptsIn(transaction: Uint8Array): string[] {
 }
 
 /**
- * How far the signing of a transaction is for a wallet: what of it is the wallet's own is given by the hashes of its scripts. Checks every
- * signature there is, so that it takes a millisecond for each: in a builder thread. Throws `CborError`.
+ * Progress of signing for one cosigner; `own` are the wallet's scripts in the transaction. Verifies every signature, about 1 ms each, so it runs
+ * in a builder thread.
+ *
+ * @throws CborError on bytes that are not a transaction.
  */
 export function sharedSigning({ transaction, account, own }: SharedSigningInput): SharedSigning {
-  const read = unsigned(transaction);
+  const read = signingStateOf(transaction);
   const roles = new Map<number, PublicNode>();
   const node = (role: number) => {
     const known = roles.get(role) ?? derivePublic(readXpub(account)!, role);
@@ -103,8 +113,8 @@ export function sharedSigning({ transaction, account, own }: SharedSigningInput)
   };
 }
 
-/** Paths that are still to sign: those of scripts that do not agree yet, and of keys that the body asks for. Each once. */
-export function toSign<P>(transaction: Unsigned, own: readonly OwnScript<P>[]): P[] {
+/** Paths of keys that must still sign: for scripts that are not satisfied, and required signers. Each once. */
+export function toSign<P>(transaction: SigningState, own: readonly OwnScript<P>[]): P[] {
   const wanted = own.filter(({ script, key }) => {
     if (transaction.signers.has(key)) return false;
     const native = transaction.scripts.get(script);

@@ -1,10 +1,10 @@
-/** What makes a script one that is worth having: the rules of wallets of the field for scripts and templates of shared wallets. */
+/** Validation of scripts and templates of shared wallets, by cardano-wallet's rules. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 import { childrenOf, leavesOf } from "#src/wallet/shared/script.ts";
 import type { CredentialType, ScriptForm, ScriptTemplate, ValidationLevel } from "#src/wallet/shared/types.ts";
 
-/** Whether some choice of signatures and times could ever satisfy the script. */
+/** Whether some signatures and times could satisfy the script. */
 function satisfiable(script: ScriptForm): boolean {
   if (typeof script === "string") return true;
   if ("all" in script) return script.all.every(satisfiable);
@@ -19,7 +19,7 @@ function isTimelock(script: ScriptForm): script is Timelock {
   return typeof script !== "string" && ("active_from" in script || "active_until" in script);
 }
 
-/** First and last slot that two timelocks of different kinds name, or `undefined` for other lists. */
+/** Slots of a list of one `active_from` and one `active_until`; `undefined` for other lists. */
 function bounds(timelocks: readonly Timelock[]): { from: bigint; until: bigint } | undefined {
   if (timelocks.length !== 2) return undefined;
   const from = timelocks.find((one) => "active_from" in one);
@@ -29,8 +29,8 @@ function bounds(timelocks: readonly Timelock[]): { from: bigint; until: bigint }
     : undefined;
 }
 
-/** Why a script is unwise, or `undefined`. */
-function unwise(script: ScriptForm): string | undefined {
+/** Why a script is not recommended, or `undefined`. */
+function notRecommended(script: ScriptForm): string | undefined {
   if (typeof script === "string" || isTimelock(script)) return undefined;
   const children = childrenOf(script);
   const timelocks = children.filter(isTimelock);
@@ -47,20 +47,20 @@ function unwise(script: ScriptForm): string | undefined {
   if (timelocks.length > 2 || always) return "Some times of the script are redundant.";
   if ("all" in script && both && both.until < both.from) return "The times of the script contradict each other.";
   for (const child of children) {
-    const why = unwise(child);
+    const why = notRecommended(child);
     if (why !== undefined) return why;
   }
   return undefined;
 }
 
-/** Why a script is not to be used, in a sentence; `undefined` where it may be. `none` looks at nothing. */
+/** Why a script fails validation, in a sentence; `undefined` where it passes. `none` checks nothing. */
 export function scriptFault(script: ScriptForm, level: ValidationLevel): string | undefined {
   if (level === "none") return undefined;
   if (!satisfiable(script)) return "Nothing could ever satisfy the script, so the ledger would never accept it.";
-  return level === "recommended" ? unwise(script) : undefined;
+  return level === "recommended" ? notRecommended(script) : undefined;
 }
 
-/** Why a template's names and keys do not fit together, but for keys that are still missing. */
+/** Why names and keys of a template contradict each other; missing keys are allowed. */
 function keysFault({ script, keys }: ScriptTemplate): string | undefined {
   const names = new Set(leavesOf(script));
   const given = Object.values(keys);
@@ -74,17 +74,17 @@ function keysFault({ script, keys }: ScriptTemplate): string | undefined {
   return undefined;
 }
 
-/** Bytes of JSON that the templates of a wallet may have, all keys in them: what its actor keeps must stay small. */
+/** Most bytes of JSON of a wallet's templates with all keys: they are in its actor's snapshot, which is limited. */
 const MOST_TEXT = 12_000;
-/** What a name and its key take in it. */
+/** Bytes of a name and its key in it. */
 const KEY_TEXT = 150;
 
-/** Whether an account key is missing for a name in the script. */
+/** Whether every name in the script has an account key. */
 export function isComplete({ script, keys }: ScriptTemplate): boolean {
   return leavesOf(script).every((name) => keys[name] !== undefined);
 }
 
-/** What is wrong with the templates that a wallet is to be created with. */
+/** Validates the templates of a new wallet. */
 export function validateTemplates(
   templates: { readonly payment: ScriptTemplate; readonly delegation?: ScriptTemplate | undefined },
   own: Xpub,

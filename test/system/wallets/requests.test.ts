@@ -7,8 +7,8 @@ import {
   claimRequest,
   dropRequest,
   holdRequest,
-  keepMade,
   requestMigrations,
+  storeTransaction,
 } from "#src/wallet/requests.ts";
 import { sharedInfra } from "../../support/infra.ts";
 
@@ -51,7 +51,7 @@ describe("a named request", () => {
         holder: "there",
       })).state,
     ).toBe("begun");
-    expect(await keepMade(store.sql, mine, Uint8Array.of(1, 2))).toBe(true);
+    expect(await storeTransaction(store.sql, mine, Uint8Array.of(1, 2))).toBe(true);
     expect(await claim()).toEqual({ state: "made", transaction: Uint8Array.of(1, 2) });
     expect(await claim("another payment")).toEqual({ state: "other" });
     await dropRequest(store.sql, mine);
@@ -61,7 +61,7 @@ describe("a named request", () => {
   it("is free again where it came to nothing, and after a day", async () => {
     await dropRequest(store.sql, await begun());
     const again = await begun();
-    await keepMade(store.sql, again, Uint8Array.of(1));
+    await storeTransaction(store.sql, again, Uint8Array.of(1));
     await pass(23 * 3_600_000);
     expect((await claim("other")).state).toBe("other");
     await pass(3_600_000);
@@ -73,9 +73,9 @@ describe("a named request", () => {
     await pass(ABANDONED_MS);
     const mine = await begun();
     expect(mine.attempt).not.toBe(lost.attempt);
-    expect(await keepMade(store.sql, lost, Uint8Array.of(1))).toBe(false);
+    expect(await storeTransaction(store.sql, lost, Uint8Array.of(1))).toBe(false);
     await dropRequest(store.sql, lost);
-    expect(await keepMade(store.sql, mine, Uint8Array.of(2))).toBe(true);
+    expect(await storeTransaction(store.sql, mine, Uint8Array.of(2))).toBe(true);
     expect(await claim()).toEqual({ state: "made", transaction: Uint8Array.of(2) });
   });
 
@@ -86,8 +86,8 @@ describe("a named request", () => {
     if (mine.state !== "begun") throw new Error(`it is ${mine.state}`);
     // who comes later and still thinks of the first takes nothing over
     expect(await claim("payment", { gone: lost.attempt })).toMatchObject({ state: "busy", attempt: mine.attempt });
-    expect(await keepMade(store.sql, lost, Uint8Array.of(1))).toBe(false);
-    expect(await keepMade(store.sql, { ...named, attempt: mine.attempt }, Uint8Array.of(2))).toBe(true);
+    expect(await storeTransaction(store.sql, lost, Uint8Array.of(1))).toBe(false);
+    expect(await storeTransaction(store.sql, { ...named, attempt: mine.attempt }, Uint8Array.of(2))).toBe(true);
     expect(await claim("payment", { gone: mine.attempt })).toEqual({ state: "made", transaction: Uint8Array.of(2) });
   });
 

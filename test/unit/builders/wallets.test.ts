@@ -25,10 +25,10 @@ afterEach(async () => {
 describe("jobs of wallets", () => {
   test("give in threads what they give here", async () => {
     builders = createBuilders({ threads: 1, log: silentLog });
-    const wish = {
+    const intent = {
       payments: [{ address: bob.base, lovelace: 40n * ada, assets: [...assets] }, { address: bob.base, lovelace: ada }],
     };
-    const input = { ...setting, wish, means: meansOf(coins()), seed: 3 };
+    const input = { ...setting, intent, means: meansOf(coins()), seed: 3 };
     const built = await builders.run("construct", input, soon());
     expect(built).toEqual(construct(input));
     expect(built.ok).toBe(true);

@@ -9,7 +9,7 @@ import { constr, encodeData } from "#src/cardano/data.ts";
 import { readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { encodeOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import type { Measure } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";

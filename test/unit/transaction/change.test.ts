@@ -1,9 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { addAssets, lovelace, sumValues } from "#src/cardano/value.ts";
-import { bundles, makeChange } from "#src/transaction/change.ts";
+import { bundles, changeOutputs, planChange } from "#src/transaction/change.ts";
 import { chooseCollateral } from "#src/transaction/collateral.ts";
-import { atLeast, leastLovelace, neededLovelace, refScriptSize, valueSize } from "#src/transaction/output.ts";
+import {
+  atLeast,
+  leastLovelace,
+  neededLovelace,
+  refScriptSize,
+  stableMinimum,
+  valueSize,
+} from "#src/transaction/output.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { assetId, coin, person } from "../../support/wallet.ts";
@@ -26,6 +33,20 @@ describe("outputs", () => {
     }));
   });
 
+  test("every amount from the least on is enough, at any cost of a byte", () => {
+    const address = alice.base;
+    fc.assert(fc.property(fc.bigInt(0n, 20_000n), fc.bigInt(0n, 200_000n), (utxoCostPerByte, more) => {
+      const least = leastLovelace({ utxoCostPerByte }, { address, value: lovelace(0n) });
+      const output = { address, value: lovelace(least + more) };
+      expect(neededLovelace({ utxoCostPerByte }, output)).toBeLessThanOrEqual(least + more);
+      expect(stableMinimum({ utxoCostPerByte }, output)).toBeGreaterThanOrEqual(least);
+      if (least > 0n) {
+        const short = { address, value: lovelace(least - 1n) };
+        expect(neededLovelace({ utxoCostPerByte }, short)).toBeGreaterThan(least - 1n);
+      }
+    }));
+  });
+
   test("known least amounts: an enterprise and a base address", () => {
     expect(leastLovelace(parameters, { address: alice.enterprise, value: lovelace(0n) })).toBe(4310n * (160n + 37n));
     expect(leastLovelace(parameters, { address: alice.base, value: lovelace(0n) })).toBe(4310n * (160n + 65n));
@@ -41,18 +62,20 @@ describe("change", () => {
   test("nothing is lost, every output is allowed, and the first has what lovelace is left", () => {
     fc.assert(fc.property(assets, fc.bigInt(0n, 10_000_000_000n), (held, amount) => {
       const left = { lovelace: amount, assets: held };
-      const change = makeChange(parameters, alice.base, left);
-      const sum = sumValues(change.outputs.map(({ value }) => value));
-      expect(sum.lovelace).toBe(amount + change.missing);
+      const plan = planChange({ parameters, minimum: leastLovelace }, [left], 0n, [alice.base]);
+      const missing = plan.least > amount ? plan.least - amount : 0n;
+      const outputs = changeOutputs(plan, 0n);
+      const sum = sumValues(outputs.map(({ value }) => value));
+      expect(sum.lovelace).toBe(amount + missing);
       expect(addAssets(sum.assets, held, -1n).size).toBe(0);
-      for (const output of change.outputs) {
+      for (const output of outputs) {
         expect(valueSize(output.value)).toBeLessThanOrEqual(parameters.maxValueSize);
         expect(output.value.lovelace).toBeGreaterThanOrEqual(neededLovelace(parameters, output));
       }
-      for (const output of change.outputs.slice(change.missing > 0n ? 0 : 1)) {
+      for (const output of outputs.slice(missing > 0n ? 0 : 1)) {
         expect(output.value.lovelace).toBe(leastLovelace(parameters, output));
       }
-      expect(change.outputs.length).toBe(Math.max(1, bundles(held, parameters.maxValueSize).length));
+      expect(outputs.length).toBe(Math.max(1, bundles(held, parameters.maxValueSize).length));
     }));
   });
 

@@ -9,10 +9,10 @@ import { addWitness } from "#src/cardano/transaction.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { construct } from "#src/wallet/build/construct.ts";
-import type { Means, OwnCoin, StakeAccount, Wish } from "#src/wallet/build/types.ts";
+import type { Means, OwnCoin, PaymentIntent, StakeAccount } from "#src/wallet/build/types.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
 import { hashOf, scriptAt, sharedAddress, stakeCredential, stakeScript } from "#src/wallet/shared/account.ts";
-import { scriptsIn, sharedSigning, unsigned } from "#src/wallet/shared/sign.ts";
+import { scriptsIn, sharedSigning, signingStateOf } from "#src/wallet/shared/sign.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";
 import { judged, setting } from "../../support/wallet_means.ts";
@@ -54,9 +54,12 @@ function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<St
   };
 }
 
-function built(wallet: Shared, wish: Wish, means: Means) {
-  const validity = validityWithin([wallet.payment.script], wish.validity, { slot: setting.slot, slotLengthMs: 1_000 });
-  const made = construct({ ...setting, wish: { ...wish, validity }, means, seed: 1 });
+function built(wallet: Shared, intent: PaymentIntent, means: Means) {
+  const validity = validityWithin([wallet.payment.script], intent.validity, {
+    slot: setting.slot,
+    slotLengthMs: 1_000,
+  });
+  const made = construct({ ...setting, intent: { ...intent, validity }, means, seed: 1 });
   if (!made.ok) throw new Error(`${made.error.code}: ${made.error.message}`);
   return made.value;
 }
@@ -113,7 +116,7 @@ describe("a shared wallet's payment", () => {
     const { transaction, fee, size } = built(wallet, { payments }, means);
     const signed = order.reduce((made, who) => signBy(wallet, who, made), transaction);
     expect(await judged(signed, means.coins.map(({ utxo }) => utxo))).toEqual([]);
-    expect(unsigned(signed).signers.size).toBe(2);
+    expect(signingStateOf(signed).signers.size).toBe(2);
     expect(signed.length).toBe(size);
     expect(fee).toBe(minFee(mainnetParameters, { size: ledgerSize(signed.length), refScriptBytes: 0 }));
   });
@@ -137,7 +140,7 @@ describe("a shared wallet's payment", () => {
     const { transaction, selection } = built(all, { payments: two }, means);
     expect(selection.inputs).toHaveLength(2);
     const signed = [0, 1, 2].reduce((made, who) => signBy(all, who, made), transaction);
-    expect(unsigned(signed).signers.size).toBe(6);
+    expect(signingStateOf(signed).signers.size).toBe(6);
     expect(await judged(signed, means.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { derivePath, HARD, rootKey, toPublic } from "#src/cardano/derivation.ts"
 import { encodeNative } from "#src/cardano/nativeScript.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
 import { scriptAt, stakeScript } from "#src/wallet/shared/account.ts";
-import { scriptsBehind } from "#src/wallet/shared/scripts.ts";
+import { scriptsAt } from "#src/wallet/shared/scripts.ts";
 
 const account = (n: number) =>
   writeXpub(toPublic(derivePath(rootKey(new Uint8Array(32).fill(n)), [HARD + 1854, HARD + 1815, HARD])));
@@ -19,7 +19,7 @@ test("scripts of many addresses are those of each, kept or made", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(place, { maxLength: 6 }), fc.boolean(), async (places, delegating) => {
       const paths = places.map(([role, index]) => [HARD + 1854, HARD + 1815, HARD, role, index]);
-      const made = await scriptsBehind({ payment, ...(delegating ? { delegation } : {}) }, paths);
+      const made = await scriptsAt({ payment, ...(delegating ? { delegation } : {}) }, paths);
       const wanted = new Set(places.map(([role, index]) => {
         const name = `${role}/${index}`;
         if (!one.has(name)) one.set(name, toHex(encodeNative(scriptAt(payment, role, index))));
@@ -36,7 +36,7 @@ test("scripts of many addresses are those of each, kept or made", async () => {
 test("a wallet with the same id and other cosigners has scripts of its own", async () => {
   const script = { all: ["cosigner#0", "cosigner#1"] };
   const paths = [[HARD + 1854, HARD + 1815, HARD, 0, 0]];
-  const ours = await scriptsBehind({ payment: { script, keys } }, paths);
-  const others = await scriptsBehind({ payment: { script, keys: { ...keys, "cosigner#1": account(3) } } }, paths);
+  const ours = await scriptsAt({ payment: { script, keys } }, paths);
+  const others = await scriptsAt({ payment: { script, keys: { ...keys, "cosigner#1": account(3) } } }, paths);
   expect(ours).not.toEqual(others);
 });

@@ -5,7 +5,7 @@ import { encode, raw } from "#src/cardano/cbor.ts";
 import { keyHash, publicKey, sign } from "#src/cardano/keys.ts";
 import { agrees, encodeNative, nativeHash, type NativeScript, signaturesNeeded } from "#src/cardano/nativeScript.ts";
 import { addWitness, encodeTransaction, partsOf } from "#src/cardano/transaction.ts";
-import { toSign, unsigned } from "#src/wallet/shared/sign.ts";
+import { signingStateOf, toSign } from "#src/wallet/shared/sign.ts";
 
 const seeds = [1, 2, 3, 4].map((n) => new Uint8Array(32).fill(n));
 const keys = seeds.map((seed) => ({ seed, key: publicKey(seed), hash: keyHash(publicKey(seed)) }));
@@ -45,7 +45,7 @@ function transactionWith(scripts: readonly NativeScript[], requiredSigners: read
 /** What a co-owner's server does: signs with its key where that is asked for. */
 function signBy(transaction: Uint8Array, who: number, scripts: readonly NativeScript[]): Uint8Array {
   const { seed, key, hash } = keys[who]!;
-  const read = unsigned(transaction);
+  const read = signingStateOf(transaction);
   const own = scripts.map((script) => ({ script: nativeHash(encodeNative(script)), path: who, key: hash }));
   const paths = toSign(read, own);
   expect(paths.length).toBeLessThanOrEqual(1);
@@ -61,7 +61,7 @@ describe("signing in turn", () => {
         let transaction = transactionWith([script]);
         const body = bodyOf(transaction);
         for (const who of order) transaction = signBy(transaction, who, [script]);
-        const { signers, interval } = unsigned(transaction);
+        const { signers, interval } = signingStateOf(transaction);
         expect(bodyOf(transaction)).toBe(body);
         const everybody = new Set(keys.map(({ hash }) => hash));
         expect(agrees(script, signers, interval)).toBe(agrees(script, everybody, interval));
@@ -74,32 +74,32 @@ describe("signing in turn", () => {
   test("signing again, and signing what has enough, changes no byte", () => {
     const script: NativeScript = { kind: "at least", count: 2n, scripts: leaves.slice(0, 3) };
     const once = signBy(transactionWith([script]), 0, [script]);
-    expect(unsigned(once).signers).toEqual(new Set([keys[0]!.hash]));
+    expect(signingStateOf(once).signers).toEqual(new Set([keys[0]!.hash]));
     expect(signBy(once, 0, [script])).toEqual(once);
     const twice = signBy(once, 2, [script]);
-    expect(unsigned(twice).signers.size).toBe(2);
+    expect(signingStateOf(twice).signers.size).toBe(2);
     expect(signBy(twice, 1, [script])).toEqual(twice);
   });
 
   test("a wrong signature does not count", () => {
     const script: NativeScript = { kind: "any", scripts: leaves.slice(0, 2) };
     const forged = addWitness(transactionWith([script]), { key: keys[1]!.key, signature: new Uint8Array(64).fill(7) });
-    expect(unsigned(forged).signers.size).toBe(0);
-    expect(unsigned(signBy(forged, 0, [script])).signers).toEqual(new Set([keys[0]!.hash]));
+    expect(signingStateOf(forged).signers.size).toBe(0);
+    expect(signingStateOf(signBy(forged, 0, [script])).signers).toEqual(new Set([keys[0]!.hash]));
   });
 
   test("a key that the body asks for signs though its script agrees", () => {
     const script: NativeScript = { kind: "any", scripts: leaves.slice(0, 2) };
     const signed = signBy(transactionWith([script], [keys[1]!.hash]), 0, [script]);
-    expect(unsigned(signBy(signed, 1, [script])).signers.size).toBe(2);
+    expect(signingStateOf(signBy(signed, 1, [script])).signers.size).toBe(2);
   });
 
   test("scripts that are not in the transaction ask for nothing", () => {
     const script: NativeScript = { kind: "any", scripts: leaves.slice(0, 2) };
-    expect(unsigned(signBy(transactionWith([]), 0, [script])).signers.size).toBe(0);
+    expect(signingStateOf(signBy(transactionWith([]), 0, [script])).signers.size).toBe(0);
   });
 
   test("bytes that are no transaction throw", () => {
-    expect(() => unsigned(encode([1, 2]))).toThrow();
+    expect(() => signingStateOf(encode([1, 2]))).toThrow();
   });
 });

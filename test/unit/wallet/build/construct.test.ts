@@ -10,7 +10,7 @@ import { valueSize } from "#src/transaction/output.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 import { construct } from "#src/wallet/build/construct.ts";
-import type { Constructed, ConstructInput, Means, OwnCoin, Payment, Wish } from "#src/wallet/build/types.ts";
+import type { Constructed, ConstructInput, Means, OwnCoin, Payment, PaymentIntent } from "#src/wallet/build/types.ts";
 import { judged, meansOf, ownCoin, setting, signedFor } from "../../../support/wallet_means.ts";
 import { assetId, person, utxo } from "../../../support/wallet.ts";
 
@@ -18,14 +18,14 @@ const bob = person("bob");
 const carol = person("carol");
 const ada = 1_000_000n;
 
-function build(wish: Wish, means: Means, more: Partial<ConstructInput> = {}): Constructed {
-  const built = construct({ ...setting, wish, means, seed: 1, ...more });
+function build(intent: PaymentIntent, means: Means, more: Partial<ConstructInput> = {}): Constructed {
+  const built = construct({ ...setting, intent, means, seed: 1, ...more });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-function refused(wish: Wish, means: Means) {
-  const built = construct({ ...setting, wish, means, seed: 1 });
+function refused(intent: PaymentIntent, means: Means) {
+  const built = construct({ ...setting, intent, means, seed: 1 });
   if (built.ok) throw new Error("this was to be refused");
   return built.error;
 }
@@ -153,9 +153,9 @@ describe("what the wallet cannot pay", () => {
       code: "not_enough_money",
       details: { shortfall: { ada: { quantity: 2n * ada, unit: "lovelace" }, assets: [] } },
     });
-    const wish = { payments: [{ ...pay(2n * ada), assets: [[asset, 5n]] as const }] };
+    const intent = { payments: [{ ...pay(2n * ada), assets: [[asset, 5n]] as const }] };
     const means = meansOf([ownCoin(0, 20n * ada, new Map([[asset, 2n]]))]);
-    expect(refused(wish, means)).toMatchObject({
+    expect(refused(intent, means)).toMatchObject({
       code: "not_enough_money",
       details: {
         shortfall: {
@@ -245,7 +245,7 @@ describe("any wallet and any payments", () => {
           );
           // sometimes some of what the wallet holds of an asset goes along
           const held = [...new Map(own.flatMap(({ utxo }) => [...utxo.output.value.assets]))];
-          const wish: Wish = {
+          const intent: PaymentIntent = {
             payments: asks.map(([amount, which]) => {
               const found = held[which];
               return {
@@ -255,14 +255,14 @@ describe("any wallet and any payments", () => {
             }),
           };
           const means = meansOf(own, { selection });
-          const built = construct({ ...setting, wish, means, seed });
+          const built = construct({ ...setting, intent, means, seed });
           seen.set(built.ok ? "built" : built.error.code, (seen.get(built.ok ? "built" : built.error.code) ?? 0) + 1);
           if (!built.ok) {
             const total = sumValues(own.map(({ utxo }) => utxo.output.value));
             if (built.error.code === "inputs_depleted") expect(selection).toBe("per-output");
             if (built.error.code === "not_enough_money") {
               const asked = sumValues(
-                wish.payments!.map(({ lovelace, assets }) => ({ lovelace, assets: new Map(assets) })),
+                intent.payments!.map(({ lovelace, assets }) => ({ lovelace, assets: new Map(assets) })),
               );
               expect(
                 asked.lovelace > total.lovelace ||
@@ -280,7 +280,7 @@ describe("any wallet and any payments", () => {
           const into = sumValues(inputs.map(valueOf));
           const out = addValues(sumValues([...outputs, ...change].map(valueOf)), lovelace(fee));
           expect(sameValue(into, out)).toBe(true);
-          expect(outputs.map(({ lovelace }) => lovelace)).toEqual(wish.payments!.map(({ lovelace }) => lovelace));
+          expect(outputs.map(({ lovelace }) => lovelace)).toEqual(intent.payments!.map(({ lovelace }) => lovelace));
           for (const output of change) {
             expect(valueSize(valueOf(output))).toBeLessThanOrEqual(mainnetParameters.maxValueSize);
           }

@@ -1,9 +1,10 @@
-/** How often a transaction is drafted until coins, change and fee agree: no wish may hold a builder for long. */
+/** How often a transaction is drafted until coins, change and fee agree: no intent may hold a builder for long. */
 import { expect, it } from "vitest";
-import { drafting } from "#src/wallet/build/draft.ts";
-import { settle } from "#src/wallet/build/feeBalance.ts";
+import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { addressAt, meansOf, ownCoin, setting } from "../../../support/wallet_means.ts";
+import { drafting } from "#src/transaction/drafting.ts";
+import { balanceFee } from "#src/transaction/feeBalance.ts";
+import { addressAt, ownCoin, setting } from "../../../support/wallet_means.ts";
 
 const { parameters } = setting;
 
@@ -15,28 +16,36 @@ function drafts(count: number, selection: "round-robin" | "per-output", offered:
   );
   const payment = { address: addressAt(1), value: lovelace(1_000_000n) };
   const outputs = Array.from({ length: count }, () => payment);
-  const draft = drafting({ parameters, parts: {}, keys: [], scripts: [], known: new Map(), referenceBytes: 0 });
   let times = 0;
-  const outcome = settle(
-    meansOf(coins, { selection }),
+  const write = drafting({
+    parameters,
+    inputs: [],
+    references: [],
+    redeemers: [],
+    keys: [],
+    scripts: [],
+    known: new Map(),
+    write: ({ inputs, change, fee }) => {
+      times++;
+      return encodeTransaction({ inputs, outputs: [...outputs, ...change], fee });
+    },
+  });
+  const { failure } = balanceFee(
+    { coins, change: [addressAt(9)], strategy: selection, seed: 5 },
     { payments: outputs.map(({ value }) => value), surplus: lovelace(0n) },
     parameters,
-    (chosen, change, fee) => {
-      times++;
-      return draft(chosen, [...outputs, ...change], fee);
-    },
-    5,
+    write,
   );
-  return { times, found: "settled" in outcome ? "settled" : outcome.failure.code };
+  return { times, found: failure?.reason ?? "balanced" };
 }
 
 it.each(
   [
-    [100, "round-robin", 0, "settled"],
-    [150, "round-robin", 300, "settled"],
-    [200, "round-robin", 300, "transaction_is_too_big"],
-    [100, "per-output", 300, "settled"],
-    [200, "per-output", 300, "transaction_is_too_big"],
+    [100, "round-robin", 0, "balanced"],
+    [150, "round-robin", 300, "balanced"],
+    [200, "round-robin", 300, "too_large"],
+    [100, "per-output", 300, "balanced"],
+    [200, "per-output", 300, "too_large"],
   ] as const,
 )("%i payments %s, %i coins offered to others", (count, selection, offered, found) => {
   const tried = drafts(count, selection, offered);

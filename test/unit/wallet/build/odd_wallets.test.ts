@@ -1,4 +1,4 @@
-/** Wallets out of the ordinary: of Byron, rich in assets, made of dust, of thousands of coins; and wishes with everything in them. */
+/** Wallets out of the ordinary: of Byron, rich in assets, made of dust, of thousands of coins; and intents with everything in them. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ import { construct } from "#src/wallet/build/construct.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import { policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
-import type { Constructed, Means, MintBurn, OwnCoin, Wish } from "#src/wallet/build/types.ts";
+import type { Constructed, Means, MintBurn, OwnCoin, PaymentIntent } from "#src/wallet/build/types.ts";
 import { byronAddress } from "../../../support/byron.ts";
 import {
   accountOf,
@@ -32,8 +32,8 @@ const bob = person("bob");
 const ada = 1_000_000n;
 const MOST = (1n << 64n) - 1n;
 
-function build(wish: Wish, means: Means, seed = 1): Constructed {
-  const built = construct({ ...setting, wish, means, seed });
+function build(intent: PaymentIntent, means: Means, seed = 1): Constructed {
+  const built = construct({ ...setting, intent, means, seed });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
@@ -128,12 +128,12 @@ describe("a wallet of many coins", () => {
 
   it("says that a transaction would be too big, whatever it tries", () => {
     const dust = Array.from({ length: 10_000 }, (_, i) => ownCoin(i, ada));
-    const wish = { payments: [{ address: bob.base, lovelace: 5_000n * ada }] };
-    expect(construct({ ...setting, wish, means: meansOf(dust) })).toMatchObject({
+    const intent = { payments: [{ address: bob.base, lovelace: 5_000n * ada }] };
+    expect(construct({ ...setting, intent, means: meansOf(dust) })).toMatchObject({
       ok: false,
       error: { code: "transaction_is_too_big" },
     });
-    const round = construct({ ...setting, wish, means: meansOf(dust, { selection: "round-robin" }) });
+    const round = construct({ ...setting, intent, means: meansOf(dust, { selection: "round-robin" }) });
     expect(round).toMatchObject({ ok: false, error: { code: "transaction_is_too_big" } });
   });
 
@@ -156,7 +156,7 @@ describe("a wallet of many coins", () => {
   });
 });
 
-describe("any wish", () => {
+describe("any intent", () => {
   const policy = policyOfTemplate("cosigner#0", policyKey);
   if (!policy.ok) throw new Error("no policy");
   const { id } = policy.value;
@@ -193,7 +193,7 @@ describe("any wish", () => {
             ...(state.registered ? { pool: "cd".repeat(28), drep: { kind: "no confidence" } } : {}),
           });
           const means = meansOf(coins, { account, selection });
-          const wish: Wish = {
+          const intent: PaymentIntent = {
             payments: pays.map((amount) => ({ address: bob.base, lovelace: amount })),
             mintBurn: mints.map((one): MintBurn => ({ ...one, policy: { template: "cosigner#0" } })),
             delegations: action.startsWith("join") ? [{ pool, index: 0 }] : action === "quit" ? [{ index: 0 }] : [],
@@ -201,7 +201,7 @@ describe("any wish", () => {
             withdrawal: state.withdraws ? "self" : undefined,
             metadata,
           };
-          const built = construct({ ...setting, wish, means, seed });
+          const built = construct({ ...setting, intent, means, seed });
           const outcome = built.ok ? "built" : built.error.code;
           outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
           if (!built.ok) return;

@@ -13,10 +13,10 @@ import { addWitness, encodeTransaction, witnessBytes } from "#src/cardano/transa
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type Account, credentialKey } from "#src/ledger/state.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
-import { askedOf, decodeTransaction } from "#src/wallet/build/decode.ts";
+import { decodeTransaction, lookupsOf } from "#src/wallet/build/decode.ts";
 import { isWithin, policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
-import type { Constructed, Means, PolicyTemplate, Wish } from "#src/wallet/build/types.ts";
+import type { Constructed, Means, PaymentIntent, PolicyTemplate } from "#src/wallet/build/types.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
 import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
 import {
@@ -43,20 +43,24 @@ const template: PolicyTemplate = { all: ["cosigner#0"] };
 const policyPath = [1855, 1815, 0];
 const purse = () => [ownCoin(0, 50n * ada), ownCoin(1, 30n * ada), ownCoin(2, 20n * ada)];
 
-function build(wish: Wish, means: Means, more = {}): Constructed {
-  const built = construct({ ...setting, wish, means, seed: 3, ...more });
+function build(intent: PaymentIntent, means: Means, more = {}): Constructed {
+  const built = construct({ ...setting, intent, means, seed: 3, ...more });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-function codeOf(wish: Wish, means: Means, more = {}): string {
-  const built = construct({ ...setting, wish, means, seed: 3, ...more });
+function codeOf(intent: PaymentIntent, means: Means, more = {}): string {
+  const built = construct({ ...setting, intent, means, seed: 3, ...more });
   return built.ok ? "built" : built.error.code;
 }
 
 /** Builds, has the wallet say who signs, signs with the account's and the policy's keys where it says so, and has the ledger judge. */
-async function live(wish: Wish, means: Means, ledger: { account?: Account; pools?: readonly string[] } = {}) {
-  const built = build(wish, means);
+async function live(
+  intent: PaymentIntent,
+  means: Means,
+  ledger: { account?: Account; pools?: readonly string[] } = {},
+) {
+  const built = build(intent, means);
   const signing = signingOf(built.transaction, {
     coins: means.coins,
     account: means.account,
@@ -148,7 +152,7 @@ describe("delegation", () => {
 
   it("is refused where it would do nothing, lose rewards or not be taken", () => {
     const joined = { registered: true, deposit: 2n * ada, pool };
-    const code = (wish: Wish, account = accountOf()) => codeOf(wish, meansOf(purse(), { account }));
+    const code = (intent: PaymentIntent, account = accountOf()) => codeOf(intent, meansOf(purse(), { account }));
     expect(code({ delegations: [{ pool, index: 0 }] }, accountOf(joined))).toBe("pool_already_joined");
     expect(code({ delegations: [{ pool, index: 0 }], vote: abstain }, accountOf({ ...joined, drep: abstain })))
       .toBe("pool_already_joined_same_vote");
@@ -201,7 +205,7 @@ describe("minting", () => {
     const script = encode([0, new Encoded(encodeNative(policy.value.native))]);
     const carrier = utxo({ address: bob.base, value: { lovelace: 2n * ada, assets: new Map() }, script });
     const means = meansOf(purse());
-    const wish: Wish = {
+    const intent: PaymentIntent = {
       mintBurn: [{
         policy: { id: policy.value.id, reference: carrier.ref },
         name: "aa",
@@ -209,8 +213,8 @@ describe("minting", () => {
         operation: "mint",
       }],
     };
-    expect(codeOf(wish, means)).toBe("unresolved_inputs");
-    const built = build(wish, means, { references: [carrier] });
+    expect(codeOf(intent, means)).toBe("unresolved_inputs");
+    const built = build(intent, means, { references: [carrier] });
     const signing = signingOf(built.transaction, {
       coins: means.coins,
       policyKey: { hash: policyKey, path: policyPath },
@@ -222,11 +226,11 @@ describe("minting", () => {
   });
 
   it("puts a reference script into the first payment", () => {
-    const wish: Wish = { payments: [{ address: bob.base, lovelace: 0n }], referencePolicy: template };
-    const { transaction } = build(wish, meansOf(purse()));
+    const intent: PaymentIntent = { payments: [{ address: bob.base, lovelace: 0n }], referencePolicy: template };
+    const { transaction } = build(intent, meansOf(purse()));
     const output = csl.Transaction.from_bytes(transaction).body().outputs().get(0);
     expect(output.script_ref()?.is_native_script()).toBe(true);
-    expect(codeOf({ ...wish, payments: [] }, meansOf(purse()))).toBe("created_invalid_transaction");
+    expect(codeOf({ ...intent, payments: [] }, meansOf(purse()))).toBe("created_invalid_transaction");
   });
 
   it("is refused with the code of the reason", () => {
@@ -249,10 +253,12 @@ describe("minting", () => {
 
   it("keeps to the times of its script", async () => {
     const timed: PolicyTemplate = { all: ["cosigner#0", { active_from: 400 }, { active_until: 9_000 }] };
-    const wish: Wish = { mintBurn: [{ policy: { template: timed }, name: "aa", quantity: 5n, operation: "mint" }] };
-    expect(codeOf(wish, meansOf(purse()))).toBe("validity_interval_not_inside_script_timelock");
+    const intent: PaymentIntent = {
+      mintBurn: [{ policy: { template: timed }, name: "aa", quantity: 5n, operation: "mint" }],
+    };
+    expect(codeOf(intent, meansOf(purse()))).toBe("validity_interval_not_inside_script_timelock");
     const validity = { from: { quantity: 400n, unit: "slot" }, before: { quantity: 8_500n, unit: "second" } } as const;
-    const { decoded } = await live({ ...wish, validity }, meansOf(purse()));
+    const { decoded } = await live({ ...intent, validity }, meansOf(purse()));
     expect(decoded.validity).toEqual({ from: 400n, before: 9_000n });
   });
 });
@@ -292,13 +298,16 @@ describe("estimated fees", () => {
   it("span what different choices cost, and tell minimum and deposit", () => {
     const coins = Array.from({ length: 200 }, (_, i) => ownCoin(i, BigInt(1 + i % 30) * ada));
     const means = meansOf(coins, { account: accountOf() });
-    const wish: Wish = { payments: [{ address: bob.base, lovelace: 40n * ada }], delegations: [{ pool, index: 0 }] };
-    const estimate = estimateFees({ ...setting, wish, means, seed: 1 });
+    const intent: PaymentIntent = {
+      payments: [{ address: bob.base, lovelace: 40n * ada }],
+      delegations: [{ pool, index: 0 }],
+    };
+    const estimate = estimateFees({ ...setting, intent, means, seed: 1 });
     expect(estimate).toMatchObject({ ok: true, value: { deposit: 2n * ada, minimums: [986_990n] } });
     if (!estimate.ok) return;
     const { least, most } = estimate.value;
     expect(least < most).toBe(true);
-    const { fee } = build(wish, means, { seed: 4 });
+    const { fee } = build(intent, means, { seed: 4 });
     expect(least <= fee && fee <= most).toBe(true);
   });
 });
@@ -307,11 +316,11 @@ describe("decoding", () => {
   it("tells what has to be looked up, and refuses other bytes", () => {
     const means = meansOf(purse());
     const { transaction, selection } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, means);
-    const asked = askedOf(transaction);
+    const asked = lookupsOf(transaction);
     expect(asked.ok && asked.value.inputs).toHaveLength(selection.inputs.length);
     expect(asked.ok && asked.value.addresses).toEqual([bob.base, addressAt(0, 1)]);
-    expect(askedOf(fromHex("83a0a0f6")).ok).toBe(false);
-    expect(askedOf(fromHex("00")).ok).toBe(false);
+    expect(lookupsOf(fromHex("83a0a0f6")).ok).toBe(false);
+    expect(lookupsOf(fromHex("00")).ok).toBe(false);
   });
 
   it("reads what others nested past all sense, and signs it", () => {

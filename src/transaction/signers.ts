@@ -1,10 +1,10 @@
-/** Who must sign a transaction, so that its size once signed is known before. */
+/** Signatures that a transaction will have, so that its signed size is known before it is signed. */
 import { paymentKeyHash } from "#src/cardano/address.ts";
 import { byronAttributes } from "#src/cardano/byron.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { keysOf, nativeHash, type NativeScript, readNative, signaturesNeeded } from "#src/cardano/nativeScript.ts";
 import { bootstrapBytes, witnessBytes } from "#src/cardano/transaction.ts";
-import type { OwnCoin } from "#src/wallet/build/types.ts";
+import type { Coin } from "#src/transaction/coinPool.ts";
 
 /** A native script and its CBOR. */
 export interface KnownScript {
@@ -17,27 +17,27 @@ export function knownScripts(scripts: readonly Uint8Array[] = []): ReadonlyMap<s
   return new Map(scripts.map((bytes) => [nativeHash(bytes), { bytes, native: readNative(decode(bytes)) }]));
 }
 
-/** Hash of the script that may spend from an address (its bytes in hexadecimal), or undefined for keys, rewards and Byron. */
+/** Hash of the script that locks an address (its bytes in hexadecimal); undefined for keys, reward accounts and Byron. */
 export function paymentScriptHash(address: string): string | undefined {
   const type = parseInt(address[0] ?? "f", 16);
   return type < 8 && type % 2 === 1 ? address.slice(2, 58) : undefined;
 }
 
-/** Whether the wallet can spend a coin: one at the address of a script needs the script. */
-export function isSpendable(scripts: ReadonlyMap<string, KnownScript>): (coin: OwnCoin) => boolean {
+/** A filter for coins that the wallet can spend: a coin at a script's address needs the script. */
+export function isSpendable(scripts: ReadonlyMap<string, KnownScript>): (coin: Coin) => boolean {
   return ({ utxo }) => {
     const hash = paymentScriptHash(utxo.output.address);
     return hash === undefined || scripts.has(hash);
   };
 }
 
-/** Signatures and native scripts that a transaction comes to have. */
+/** Collects signatures and native scripts of one transaction. */
 export class Signers {
   private readonly keys: Set<string>;
   private readonly scripts = new Map<string, KnownScript>();
   private readonly bootstraps = new Map<string, Uint8Array>();
 
-  /** `keys` are hashes of keys that sign in any case, `scripts` those that are there to be used. */
+  /** `keys` are hashes of keys that sign in any case; `needed` are scripts that are used in any case; `known` are found by hash. */
   constructor(
     keys: Iterable<string>,
     needed: Iterable<KnownScript>,
@@ -47,7 +47,7 @@ export class Signers {
     for (const script of needed) this.scripts.set(nativeHash(script.bytes), script);
   }
 
-  /** Counts whoever must sign to spend from an address. */
+  /** Adds the signatures that spending from an address needs. */
   spend(address: string): void {
     const key = paymentKeyHash(address);
     const script = paymentScriptHash(address);
@@ -65,13 +65,13 @@ export class Signers {
     return [...this.scripts.values()].map(({ bytes }) => bytes);
   }
 
-  /** Bytes that all signatures take in a transaction that has none. */
+  /** Bytes that all signatures add to a transaction that has none. */
   bytes(): number {
     const scripted = new Set([...this.scripts.values()].flatMap(({ native }) => keysOf(native)));
     // A key that signs anyway counts for a script as well; scripts together need no more than all their keys.
     const fixed = [...this.keys].filter((key) => scripted.has(key)).length;
     const wanted = [...this.scripts.values()].reduce((sum, { native }) => sum + signaturesNeeded(native), 0);
-    const others = [...this.keys].length - fixed;
+    const others = this.keys.size - fixed;
     const count = others + Math.min(scripted.size, Math.max(fixed, wanted));
     return witnessBytes(count) + bootstrapBytes([...this.bootstraps.values()]);
   }

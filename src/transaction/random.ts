@@ -1,0 +1,30 @@
+/** Random choices that a seed makes repeatable. */
+
+/** Gives an integer from 0 to `limit - 1`; the bias is below 2^-20. */
+export type RandomIndex = (limit: number) => number;
+
+/** A random seed, 32 bits. */
+export function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0]!;
+}
+
+/** Generator for a seed (mulberry32). It is not fit for secrets. */
+export function randomIndex(seed: number = randomSeed()): RandomIndex {
+  let state = seed >>> 0;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor(((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32 * limit);
+  };
+}
+
+/** The elements in a random order (Fisher-Yates). */
+export function shuffled<T>(elements: readonly T[], random: RandomIndex): T[] {
+  const order = [...elements];
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = random(i + 1);
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}
