@@ -6,8 +6,10 @@ import { handleErrors } from "#src/edge/errors.ts";
 import { type Check, healthRoutes } from "#src/edge/health.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
+import { countServedPartitions } from "#src/runtime/operations/counts.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import type { Worker } from "#src/runtime/worker.ts";
+import { pingDatabase } from "#src/store/server.ts";
 import type { Store } from "#src/store/store.ts";
 import { listen, type Place, type Rooms, urlOf } from "#src/app/context.ts";
 
@@ -19,7 +21,7 @@ const fine = (says?: string): Check => says === undefined ? { ready: true } : { 
 
 /** Whether the database answers. */
 export async function databaseCheck(store: Store): Promise<Check> {
-  await store.sql`select 1`;
+  await pingDatabase(store.sql);
   return fine();
 }
 
@@ -50,9 +52,7 @@ export async function devnetCheck(devnet: Devnet): Promise<Check> {
 
 /** An edge can answer for what somebody serves. */
 export async function servedCheck(store: Store): Promise<Check> {
-  const [row] = await store.sql<{ all: number; served: number }[]>`
-    select count(*)::int as all, count(*) filter (where owner is not null and expires > now())::int as served from partition`;
-  const { all, served } = row!;
+  const { all, served } = await countServedPartitions(store);
   if (all > 0 && served === all) return fine();
   return because(all === 0 ? "no worker was ever here" : `${all - served} of ${all} partitions are served by nobody`);
 }
