@@ -11,7 +11,7 @@ import { mountPages } from "#src/edge/operator/pages.ts";
 import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
-import { PREFIX } from "#src/edge/wallets/service.ts";
+import { PREFIX } from "#src/edge/wallets/route.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";

@@ -9,7 +9,7 @@ import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
 import { resubmit } from "#src/chain/pending/resubmission.ts";
 import { walletApp } from "#src/edge/wallets/app.ts";
-import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
+import { openPoolBook } from "#actors/poolBook.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";

@@ -5,14 +5,14 @@ import { fromHex } from "#src/base/bytes.ts";
 import { readOutsideLedger } from "#src/chain/pending/outsideLedger.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, timeHeader as headers, timeOf } from "#src/edge/tokens/context.ts";
+import { timeHeader as headers, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { submit } from "#src/edge/tokens/submit.ts";
 import { transactionView } from "#src/edge/tokens/view.ts";
 import { transactionWatch } from "#src/edge/tokens/watching.ts";
 
 /** Adds `/transaction`. */
-export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: Desk): void {
+export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenService): void {
   const watch = transactionWatch(store.sql);
 
   endpoint(app, {
