@@ -1,9 +1,6 @@
 /** Slots as clients are told them: with their epoch and their time. */
 import { type Epoch, epochOfSlot, type Eras, slotsOfEpoch, timeAt } from "#src/cardano/eras.ts";
 import type { Tip } from "#src/cardano/block.ts";
-import type { Result } from "#src/base/result.ts";
-import type { Unanswered } from "#src/chain/provider/answer.ts";
-import type { LedgerPort } from "#src/chain/provider/ledgerPort.ts";
 
 export interface SlotView {
   readonly absolute_slot_number: number;
