@@ -1,6 +1,6 @@
 /** Addresses of random wallets that need the root key: their keys are derived on hard paths. */
 import { getRandomValues } from "node:crypto";
-import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { ok, type Result } from "#src/base/result.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { Store } from "#src/store/store.ts";
 import type { UnsealFailure, Until, Vault } from "#src/vault/vault.ts";
@@ -25,22 +25,23 @@ export interface MadeAddress {
 /** A hard index nobody can guess. */
 const randomIndex = (): number => HARD + getRandomValues(new Uint32Array(1))[0]! % HARD;
 
-/** Makes and stores an address of a random wallet, at a random index unless one is given (`HARD` added). */
+/**
+ * Makes and stores an address of a random wallet, at a random index unless one is given (`HARD` added). `undefined`: the wallet has made the
+ * address with this index before.
+ */
 export async function makeRandomAddress(
   { store, vault, magic }: RandomAddressServices,
   row: Pick<WalletRow, "id" | "key">,
   passphrase: string,
   until: Until,
   index = randomIndex(),
-): Promise<Result<MadeAddress, UnsealFailure | Failure<"address_already_exists">>> {
+): Promise<Result<MadeAddress | undefined, UnsealFailure>> {
   const path = [HARD, index] as const;
   const keys = await vault.publicKeys(row.id, { passphrase, paths: [path] }, until);
   if (!keys.ok) return keys;
   const address = randomAddress({ pathKey: byronPathKey(row.key), path, key: keys.value[0]!, magic });
   const kept = await keepRandomAddresses(store.sql, row.id, [{ account: path[0], index, address }], true);
-  return kept.length > 0
-    ? ok({ address, path })
-    : fail("address_already_exists", "The wallet has the address with this index already.");
+  return ok(kept.length > 0 ? { address, path } : undefined);
 }
 
 /**
@@ -55,6 +56,5 @@ export async function ensureChangeAddress(
 ): Promise<Result<null, UnsealFailure>> {
   if (await madeAddresses(services.store.sql, row.id) > 0) return ok(null);
   const made = await makeRandomAddress(services, row, passphrase, until);
-  // an address at this very index is one of its own too
-  return made.ok || made.error.code === "address_already_exists" ? ok(null) : { ok: false, error: made.error };
+  return made.ok ? ok(null) : made;
 }

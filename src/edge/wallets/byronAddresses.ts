@@ -40,8 +40,11 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     if (index !== undefined && index < HARD) {
       throw new HttpFailure(403, "hardened_derivation_required", `Addresses have indices from ${HARD} on.`);
     }
-    const { address, path } = answered(await makeRandomAddress(service, row, passphrase, until(), index));
-    return walletAddressView({ address, path, used: false });
+    const made = answered(await makeRandomAddress(service, row, passphrase, until(), index));
+    if (made === undefined) {
+      throw new HttpFailure(409, "address_already_exists", "The wallet has the address with this index already.");
+    }
+    return walletAddressView({ ...made, used: false });
   });
 
   /** Takes in addresses whose paths open under the wallet's key; throws 403 for others, and takes none in then. */

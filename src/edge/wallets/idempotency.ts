@@ -45,14 +45,14 @@ export async function madeOnce(
   const fingerprint = hash256(utf8(toJson([context.req.method, context.req.path, plain(open)])));
   const made = await makeOnce(store.sql, presence, { scope, key, fingerprint }, make);
   if (made.ok) return made.value;
-  throw new HttpFailure(409, ...REFUSALS[made.error.code]);
+  throw new HttpFailure(...REFUSALS[made.error.code]);
 }
 
-/** Code and message of each failure. */
-const REFUSALS: Readonly<Record<RequestFailure["code"], readonly [code: string, message: string]>> = {
-  busy: ["request_in_progress", "The request with this key is being done: ask again in a moment."],
-  taken_over: ["request_in_progress", "The request with this key was taken over: ask again in a moment."],
-  key_reused: ["idempotency_key_reused", `This ${KEY} came with another request before.`],
+/** Status, code and message of each failure. */
+const REFUSALS: Readonly<Record<RequestFailure["code"], readonly [status: 409, code: string, message: string]>> = {
+  busy: [409, "request_in_progress", "The request with this key is being done: ask again in a moment."],
+  taken_over: [409, "request_in_progress", "The request with this key was taken over: ask again in a moment."],
+  key_reused: [409, "idempotency_key_reused", `This ${KEY} came with another request before.`],
 };
 
 /** A value with bytes and maps as JSON has them. */
