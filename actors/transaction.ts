@@ -7,6 +7,7 @@
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
+import { readSubmittedCbor } from "#src/chain/pending/submissions.ts";
 import type { ChainPort, Submission } from "#src/chain/provider/port.ts";
 import { noticeTransaction } from "#src/chain/index/transactions.ts";
 import type { Touched } from "#src/cardano/projection.ts";
@@ -61,8 +62,9 @@ async function submit(
 ): Promise<Event | undefined> {
   const { hash, attempt } = input as { hash: string; attempt: number };
   if (await notice(options, hash)) return undefined;
-  const [row] = await options.store.sql<{ cbor: Uint8Array }[]>`select cbor from submission where hash = ${hash}`;
-  const answer = await options.port.submit(new Uint8Array(row!.cbor));
+  const cbor = await readSubmittedCbor(options.store.sql, hash);
+  if (!cbor) throw new Error("the transaction's row is missing");
+  const answer = await options.port.submit(cbor);
   if (!answer.ok) throw new Error(answer.error.message);
   if (answer.value.outcome === "accepted") return { type: "ACCEPTED", attempt };
   const mempool = await options.port.inMempool(hash);

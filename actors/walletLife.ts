@@ -2,12 +2,12 @@
 import type { Json } from "#src/base/json.ts";
 import { SerialWork } from "#src/base/serialWork.ts";
 import type { Point } from "#src/cardano/block.ts";
-import { dismiss, enrol } from "#src/chain/index/groups.ts";
+import { dismiss, enrol, isEnrolled } from "#src/chain/index/groups.ts";
 import { unlistAll } from "#src/chain/pending/submissions.ts";
 import { type Event, Unfinished } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
-import { beginWallet, hasBegun, prepareWallet, SPARE } from "#src/wallet/index/begin.ts";
+import { beginWallet, prepareWallet, SPARE } from "#src/wallet/index/begin.ts";
 import { deriveSlices, forgetSlices } from "#src/wallet/index/slices.ts";
 import {
   type DeriveSlice,
@@ -16,6 +16,7 @@ import {
   type NewWallet,
   WALLET_PROJECTION,
 } from "#src/wallet/index/types.ts";
+import { lockWallet } from "#src/wallet/rows.ts";
 
 export interface WalletLifeOptions {
   readonly store: Store;
@@ -58,8 +59,7 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
   const enter = async (wallet: string, life: number, prepared: NewWallet) => {
     await store.sql.begin(async (sql) => {
       // a delete that comes now waits for this, and takes the wallet off again
-      const [there] = await sql`select 1 from wallet where id = ${wallet} and life = ${life} for key share`;
-      if (!there) return;
+      if (!(await lockWallet(sql, wallet, life))) return;
       const begun = await beginWallet(sql, { ...prepared, life }, enrol);
       if (!begun.ok) throw new Error(begun.error.message);
     });
@@ -70,7 +70,8 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
     const { wallet, life } = input as { wallet: string; life: number };
     const begun = { type: "BEGUN", life };
     const known = await specOf(wallet);
-    if (known?.life !== life || await hasBegun(store.sql, wallet)) return begun;
+    // its rows in the index are written in the transaction that enrols it
+    if (known?.life !== life || await isEnrolled(store.sql, WALLET_PROJECTION, wallet)) return begun;
     const { spec, birth } = known;
     if (spec.kind === "random" || spec.gap <= GREAT_GAP) {
       await enter(wallet, life, await prepareWallet(spec, birth, derive));

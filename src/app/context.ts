@@ -1,4 +1,4 @@
-/** What the roles of one process share, and how they listen. */
+/** What the parts of one process share, how they listen, and the actor kinds that they serve. */
 import { tokenActor } from "#actors/token.ts";
 import { transactionActor } from "#actors/transaction.ts";
 import type { Clock } from "#src/base/clock.ts";
@@ -17,40 +17,54 @@ import type { ActorKind } from "#src/runtime/types.ts";
 import type { WorkerOptions } from "#src/runtime/worker.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import type { Options } from "#src/app/options.ts";
-import type { Stop } from "#src/app/shutdown.ts";
+import type { Stop } from "#src/app/stopAll.ts";
 
+/** Network id in addresses: test networks only. */
 export const NETWORK_ID = 0;
-/** Rung when somebody wants an address watched. */
-export const WATCH = "arbor.chain.watch";
+/** NATS subject that wakes the follower: the index has new addresses or wallets to read. */
+export const WAKE_FOLLOWER = "arbor.chain.watch";
 
-/** Something that listens, for the lines printed at the start. */
-export interface Place {
+/** An address at which a part of the process listens, for the lines printed at the start. */
+export interface Listening {
   readonly name: string;
   readonly at: string;
 }
 
-/** A start that cannot go on, said in a sentence. */
+/** A start that cannot go on; the message is one for the operator. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Faults put in by tests. */
-export interface Hooks {
+/** Faults that tests inject. */
+export interface TestHooks {
   readonly worker?: WorkerOptions["onStep"];
   readonly follower?: FollowerOptions["onStep"];
 }
 
-/** What the process says of itself; each role adds what it stands on. */
-export interface RoomsHealth extends Health {
+/** The health of the process; each part adds its checks. */
+export interface AppHealth extends Health {
   readonly checks: Map<string, () => Promise<Check>>;
   network?: () => Json;
 }
 
-/** What a role is made of, and where it leaves how to end it. */
-export interface Rooms {
+/** What a start begins with. */
+export interface StartContext {
   readonly options: Options;
   readonly log: Log;
-  readonly hooks: Hooks;
+  readonly hooks: TestHooks;
+  /** Prints a line about what takes a while. */
+  readonly progress: (line: string) => void;
+  readonly health: AppHealth;
+  /** Where the process listens, in the order in which the lines are printed. */
+  readonly listening: Listening[];
+  /** Stops of the parts, in the order of their start. */
+  readonly stops: Stop[];
+  /** Reports that something the process depends on is lost for good, in a sentence. */
+  readonly lose: (sentence: string) => void;
+}
+
+/** What the roles work with: connections, and threads for CPU work. */
+export interface AppContext extends StartContext {
   readonly databaseUrl: string;
   readonly store: Store;
   /** The database's clock. */
@@ -58,13 +72,11 @@ export interface Rooms {
   readonly bus: Bus;
   readonly builders: Builders;
   readonly port: ChainPort;
-  readonly health: RoomsHealth;
-  readonly stops: Stop[];
 }
 
-/** Serves an app until the house stops. Throws what a person can act on where the port is taken. */
+/** Serves an app until the process stops. Throws a message for the operator where the port is taken. */
 export async function listen(
-  { options, stops }: Rooms,
+  { options, stops }: Pick<StartContext, "options" | "stops">,
   app: Parameters<typeof serve>[0],
   use: { service: string; port: number; option: string; host?: string },
 ): Promise<Listener> {
@@ -77,28 +89,35 @@ export async function listen(
   }
 }
 
-/** Where a listener is reached. */
+/** The URL of a listener. */
 export function urlOf({ host, port }: Pick<Listener, "host" | "port">): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Appends what the chain told to the runtime's ordered input log. */
-export const append = (sql: Queries, touched: readonly Touched[]): Promise<void> => appendInputs(sql, touched);
+/** Appends state changes from the chain to the ordered input log. */
+export const appendTouched = (sql: Queries, touched: readonly Touched[]): Promise<void> => appendInputs(sql, touched);
 
-/** Tells the workers which entities have new rows in the input log, after the commit. */
-export const ringing = (bus: Bus) => (touched: readonly Touched[]): void =>
+/** Notifies workers, after the commit, of entities that have new rows in the input log. */
+export const notifyTouched = (bus: Bus) => (touched: readonly Touched[]): void =>
   ring(bus, touched.map(({ entity }) => entity));
 
-/** What the builds of tokens need. */
-export function buildOptions({ store, bus, port, builders, clock }: Rooms) {
-  return { store, port, builders, clock, networkId: NETWORK_ID as 0 | 1, wake: () => bus.publish(WATCH, null) };
+/** What builds of token transactions need. */
+export function tokenBuildOptions({ store, bus, port, builders, clock }: AppContext) {
+  return {
+    store,
+    port,
+    builders,
+    clock,
+    networkId: NETWORK_ID as 0 | 1,
+    wake: () => bus.publish(WAKE_FOLLOWER, null),
+  };
 }
 
-/** The kinds of actors of this house. */
-export function actorKinds(rooms: Rooms): ActorKind[] {
-  const { store, bus, port } = rooms;
+/** The actor kinds of tokens. */
+export function tokenKinds(context: AppContext): ActorKind[] {
+  const { store, bus, port } = context;
   return [
-    transactionActor({ store, port, append, ring: ringing(bus) }),
-    tokenActor(buildOptions(rooms)),
+    transactionActor({ store, port, append: appendTouched, ring: notifyTouched(bus) }),
+    tokenActor(tokenBuildOptions(context)),
   ];
 }

@@ -1,4 +1,4 @@
-/** What a process stands on, and the port on which a process without a service of its own says how it is. */
+/** Checks of what a process depends on, and the port at which a process without a service answers health checks. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -6,76 +6,72 @@ import { handleErrors } from "#src/edge/errors.ts";
 import { type Check, healthRoutes } from "#src/edge/health.ts";
 import { metricsRoutes } from "#src/edge/operator/metrics.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
+import { countServedPartitions } from "#src/runtime/operations/counts.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import type { Failure } from "#src/base/result.ts";
 import type { Worker } from "#src/runtime/worker.ts";
+import { pingDatabase } from "#src/store/server.ts";
 import type { Store } from "#src/store/store.ts";
-import { listen, type Place, type Rooms, urlOf } from "#src/app/context.ts";
+import { type AppContext, listen, urlOf } from "#src/app/context.ts";
 
-/** So far behind the network's tip, in blocks, a follower is still ready. */
-const BEHIND = 10;
+/** Most blocks that a ready follower is behind the network's tip. */
+const MOST_BEHIND = 10;
 
-const because = (why: string): Check => ({ ready: false, why });
-const fine = (says?: string): Check => says === undefined ? { ready: true } : { ready: true, says };
+const notReady = (why: string): Check => ({ ready: false, why });
+const ready = (says?: string): Check => says === undefined ? { ready: true } : { ready: true, says };
 
 /** Whether the database answers. */
 export async function databaseCheck(store: Store): Promise<Check> {
-  await store.sql`select 1`;
-  return fine();
+  await pingDatabase(store.sql);
+  return ready();
 }
 
 /** Whether the NATS server answers. */
 export async function busCheck(bus: Bus): Promise<Check> {
   await bus.flush(1_000);
-  return fine();
+  return ready();
 }
 
-/** A worker is ready when it serves a part of the actors. */
+/** A worker is ready when it owns a partition. */
 export async function workerCheck(worker: Worker): Promise<Check> {
   const { owned } = worker.state();
-  return owned.length === 0 ? because("no partition is served here") : fine(`${owned.length} partitions are served`);
+  return owned.length === 0 ? notReady("no partition is served here") : ready(`${owned.length} partitions are served`);
 }
 
-/** A follower is ready when it is near the tip, or stands by. One that came to an era that is not known is not. */
+/** A follower is ready when it is near the tip, or stands by. One that met a block of an unknown era is not. */
 export async function followerCheck(
   lease: Lease,
   store: Store,
   halted: () => Failure | undefined,
 ): Promise<Check> {
-  if (lease.epoch() === undefined) return fine("standby");
+  if (lease.epoch() === undefined) return ready("standby");
   const stopped = halted();
-  if (stopped) return because(`${stopped.code}: ${stopped.message}`);
+  if (stopped) return notReady(`${stopped.code}: ${stopped.message}`);
   const { at, networkTip } = await readCursor(store.sql);
   const behind = networkTip.height - at.height;
-  return behind > BEHIND ? because(`${behind} blocks behind the tip`) : fine(`follows, at height ${at.height}`);
+  return behind > MOST_BEHIND ? notReady(`${behind} blocks behind the tip`) : ready(`follows, at height ${at.height}`);
 }
 
-/** Several processes may have the devnet; one of them runs it. */
+/** Of several processes with the role, one runs the devnet. */
 export async function devnetCheck(devnet: Devnet): Promise<Check> {
-  return devnet.runs() ? fine() : because("the devnet does not run in this process");
+  return devnet.runs() ? ready() : notReady("the devnet does not run in this process");
 }
 
-/** An edge can answer for what somebody serves. */
-export async function servedCheck(store: Store): Promise<Check> {
-  const [row] = await store.sql<{ all: number; served: number }[]>`
-    select count(*)::int as all, count(*) filter (where owner is not null and expires > now())::int as served from partition`;
-  const { all, served } = row!;
-  if (all > 0 && served === all) return fine();
-  return because(all === 0 ? "no worker was ever here" : `${all - served} of ${all} partitions are served by nobody`);
+/** An edge is ready when every partition has an owner. */
+export async function partitionsCheck(store: Store): Promise<Check> {
+  const { all, served } = await countServedPartitions(store);
+  if (all > 0 && served === all) return ready();
+  return notReady(all === 0 ? "no worker was ever here" : `${all - served} of ${all} partitions are served by nobody`);
 }
 
-/** Listens on the health port, where there is one. */
-export async function healthPort(rooms: Rooms): Promise<Place[]> {
-  const { options, store, health, log } = rooms;
-  if (options.healthPort === undefined) return [];
+/** Listens on the health port, where the options name one. */
+export async function startHealthPort(context: AppContext): Promise<void> {
+  const { options, store, health, log } = context;
+  if (options.healthPort === undefined) return;
   const app = new OpenAPIHono();
   handleErrors(app, log);
   healthRoutes({ health })(app);
   metricsRoutes({ store, log })(app);
-  const listener = await listen(rooms, app, {
-    service: "the health port",
-    port: options.healthPort,
-    option: "--health-port",
-  });
-  return [{ name: "health", at: urlOf(listener) }];
+  const use = { service: "the health port", port: options.healthPort, option: "--health-port" };
+  context.listening.push({ name: "health", at: urlOf(await listen(context, app, use)) });
 }

@@ -1,77 +1,60 @@
-/** Which network a start is about: a devnet of the house, or one that is elsewhere; and the socket at which a devnet is a node for others. */
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
-import process from "node:process";
-import { type Log, reason } from "#src/base/log.ts";
+/** The network that a process works with: a devnet of this deployment, a node, or a Blockfrost service. */
+import { sleep } from "#src/base/clock.ts";
+import { reason } from "#src/base/log.ts";
 import { answersLine } from "#src/chain/provider/guarantees.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
-import { sleep } from "#src/base/clock.ts";
-import type { Devnet } from "#src/devnet/devnet.ts";
 import { watchVersion } from "#src/chain/versionWatch.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { serveSocket } from "#src/devnet/serve/socket.ts";
-import type { Check } from "#src/edge/health.ts";
-import { mayPass, pathFailure } from "#src/node/errors.ts";
-import type { Bus } from "#src/runtime/bus/bus.ts";
-import type { Store } from "#src/store/store.ts";
-import { blockfrostOf } from "#src/app/blockfrost.ts";
-import type { Options } from "#src/app/options.ts";
-import { NETWORK_ID, type Place, type Rooms, type RoomsHealth, StartError } from "#src/app/context.ts";
-import type { Stop } from "#src/app/shutdown.ts";
+import { mayPass } from "#src/node/errors.ts";
+import { connectBlockfrost } from "#src/app/blockfrostNetwork.ts";
+import { type AppContext, NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
+import { tipCheck } from "#src/app/tipCheck.ts";
 
-/** What the port stands on. */
-export interface Ground {
-  readonly options: Options;
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly log: Log;
-  readonly health: RoomsHealth;
-  readonly stops: Stop[];
-}
+/** What a port to the network needs. */
+export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;
 
 /**
- * The port to the network of the options. What is away is waited for, with a line of progress; throws a sentence where waiting
- * does not help. Says, and leaves in `/health`, how the provider answers each question.
+ * The port to the network that the options name. A network that is away is waited for, with a line of progress; throws `StartError`
+ * where waiting does not help. Prints, and keeps for `/health`, what the provider guarantees of its answers.
  */
-export async function networkPort(ground: Ground, progress: (line: string) => void): Promise<ChainPort> {
-  const { options, store, bus, log, health } = ground;
-  const { nodeSocket, blockfrost } = options;
+export async function connectNetwork(context: NetworkContext): Promise<ChainPort> {
+  const { options: { nodeSocket, blockfrost }, store, bus, log, health } = context;
   const [provider, port] = nodeSocket !== undefined
-    ? ["node", await nodeOf(ground, nodeSocket, progress)] as const
+    ? ["node", await connectNode(context, nodeSocket)] as const
     : blockfrost
-    ? ["blockfrost", await blockfrostOf(ground, blockfrost, progress)] as const
+    ? ["blockfrost", await connectBlockfrost(context, blockfrost)] as const
     : ["devnet", devnetPort({ store, bus, log })] as const;
-  progress(answersLine(`The provider "${provider}"`, port.answers));
-  const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => progress(`${code}: ${message}`));
+  context.progress(answersLine(`The provider "${provider}"`, port.answers));
+  const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => context.progress(`${code}: ${message}`));
   const answers = port.answers.map((answer) => ({ ...answer }));
   health.network = () => ({ provider, answers, protocolVersion: { ...watched.standing() } });
-  if (provider !== "devnet") lookAtVersion(ground, watched.port);
+  if (provider !== "devnet") pollVersion(context, watched.port);
   return watched.port;
 }
 
-/** How often the protocol version is asked for where no build does, in ms: a network changes it with an epoch. */
+/** Milliseconds between two reads of the protocol version where no build reads it: a network changes it with an epoch. */
 const VERSION_MS = 600_000;
-const UNANSWERED_MS = 30_000;
+/** Milliseconds until the next try after a read that failed. */
+const RETRY_MS = 30_000;
 
-/** Asks for the parameters now and then, so that `/health` and the log say a hard fork of the network. A devnet in this database changes no further than its release. */
-function lookAtVersion({ log, stops }: Ground, port: Pick<ChainPort, "parameters">): void {
+/** Reads the parameters at intervals, so that `/health` and the log report a hard fork of the network. A devnet changes no further than its release. */
+function pollVersion({ log, stops }: NetworkContext, port: Pick<ChainPort, "parameters">): void {
   const ended = new AbortController();
   stops.push(async () => ended.abort());
   void (async () => {
     while (!ended.signal.aborted) {
       const { ok } = await port.parameters();
-      await sleep(ok ? VERSION_MS : UNANSWERED_MS, ended.signal);
+      await sleep(ok ? VERSION_MS : RETRY_MS, ended.signal);
     }
-  })().catch((error) => log.warn("the protocol version is no longer looked at", { reason: reason(error) }));
+  })().catch((error) => log.warn("the protocol version is no longer read", { reason: reason(error) }));
 }
 
-async function nodeOf(ground: Ground, path: string, progress: (line: string) => void): Promise<NodePort> {
-  const { options, log, health, stops } = ground;
+async function connectNode({ options, log, progress, health, stops }: StartContext, path: string): Promise<NodePort> {
   const port = nodePort({
     address: { path },
     magic: options.networkMagic,
-    log: log.with({ room: "node" }),
+    log: log.with({ component: "node" }),
   });
   stops.push(async () => port.close());
   const checked = await port.check();
@@ -80,41 +63,6 @@ async function nodeOf(ground: Ground, path: string, progress: (line: string) => 
   }
   if (!checked.ok && !mayPass(checked.error.code)) throw new StartError(`--node-socket: ${checked.error.message}`);
   if (!checked.ok) progress(`${checked.error.message} It is waited for.`);
-  health.checks.set("node", () => nodeCheck(port));
+  health.checks.set("node", () => tipCheck(port));
   return port;
-}
-
-async function nodeCheck(port: NodePort): Promise<Check> {
-  const tip = await port.tip();
-  return tip.ok ? { ready: true, says: `at height ${tip.value.height}` } : { ready: false, why: tip.error.message };
-}
-
-/** Throws a sentence where the socket that was asked for cannot be: before a devnet begins, which keeps what it began with. */
-export function checkSocket({ socket }: Options): void {
-  const failure = socket === undefined ? undefined : pathFailure(socket, process.platform);
-  if (failure) throw new StartError(`--socket: ${failure.message}`);
-}
-
-/**
- * Serves the devnet at its socket. Where nobody asked for a socket, one that cannot be is done without, and a line of progress says so;
- * otherwise that is thrown.
- */
-export async function devnetSocket(
-  { options, store, bus, log, stops }: Rooms,
-  devnet: Devnet,
-  progress: (line: string) => void,
-): Promise<Place[]> {
-  const at = options.socket ?? path.resolve(options.folder, "devnet", "node.socket");
-  const unmade = await mkdir(path.dirname(at), { recursive: true }).then(() => undefined, (error: Error) => error);
-  const served = unmade
-    ? undefined
-    : await serveSocket({ path: at, devnet, store, bus, log: log.with({ room: "socket" }) });
-  if (served?.ok) {
-    stops.push(() => served.value.close());
-    return [{ name: "its node socket", at }];
-  }
-  const why = served ? served.error.message : unmade!.message;
-  if (options.socket !== undefined) throw new StartError(`--socket: ${why}`);
-  progress(`The devnet has no node socket: ${why} --socket PATH gives it another place.`);
-  return [];
 }

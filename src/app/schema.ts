@@ -1,11 +1,17 @@
 /** All schema migrations of the program, in the order in which they are applied. */
-import { walletTables } from "#src/app/wallets.ts";
 import { cageMigrations } from "#src/cage/index/migrations.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import { networkMigrations } from "#src/store/network.ts";
+import { vaultMigrations } from "#src/vault/tables.ts";
+import { delegationMigrations } from "#src/wallet/delegation/migrations.ts";
+import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
+import { poolMigrations } from "#src/wallet/pools/migrations.ts";
+import { requestMigrations } from "#src/wallet/requests.ts";
+import { walletMigrations } from "#src/wallet/rows.ts";
+import { sharedWalletMigrations } from "#src/wallet/shared/rows.ts";
 
 export const schemaMigrations: readonly Migration[] = [
   ...networkMigrations,
@@ -13,5 +19,11 @@ export const schemaMigrations: readonly Migration[] = [
   ...chainMigrations,
   ...cageMigrations,
   ...devnetMigrations,
-  ...walletTables,
+  ...walletMigrations,
+  ...sharedWalletMigrations,
+  ...vaultMigrations,
+  ...walletIndexMigrations,
+  ...delegationMigrations,
+  ...poolMigrations,
+  ...requestMigrations,
 ];

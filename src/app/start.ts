@@ -1,11 +1,11 @@
-/** Starts the house and keeps it until it is told to stop. */
+/** The program: starts a process, prints where it listens, and stops it on a signal. */
 import process from "node:process";
 import { createLog, reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
-import { openHouse, StartError } from "#src/app/application.ts";
+import { startApp, StartError } from "#src/app/application.ts";
 
-/** How long an orderly end may take, in milliseconds. */
+/** How long an orderly stop may take, in milliseconds. */
 const STOP_MS = 15_000;
 
 async function start(): Promise<void> {
@@ -22,25 +22,25 @@ async function start(): Promise<void> {
   const options = read.value;
   const log = createLog(options.logLevel);
   const begun = performance.now();
-  const house = await openHouse(options, log, (line) => process.stdout.write(line + "\n"));
-  const width = Math.max(0, ...house.places.map(({ name }) => name.length));
-  for (const { name, at } of house.places) process.stdout.write(`${name.padEnd(width)}  ${at}\n`);
+  const app = await startApp(options, log, (line) => process.stdout.write(line + "\n"));
+  const width = Math.max(0, ...app.listening.map(({ name }) => name.length));
+  for (const { name, at } of app.listening) process.stdout.write(`${name.padEnd(width)}  ${at}\n`);
   process.stdout.write(`Ready after ${((performance.now() - begun) / 1000).toFixed(1)} s. Ctrl-C ends it.\n`);
 
   let stopping: Promise<void> | undefined;
-  void house.lost.then((sentence) => {
+  void app.lost.then((sentence) => {
     if (stopping) return;
     process.stderr.write(sentence + "\n");
     stop(1);
   });
   const stop = (code = 0) => {
-    if (stopping) process.exit(1); // asked twice: at once
+    if (stopping) process.exit(1); // a second signal ends the process at once
     process.stdout.write("\nStopping\n");
     setTimeout(() => {
       process.stderr.write(`Not everything ended within ${STOP_MS / 1_000} s; what is left is cut off.\n`);
       process.exit(1);
     }, STOP_MS);
-    stopping = house.stop().then(() => process.exit(code), (error) => {
+    stopping = app.stop().then(() => process.exit(code), (error) => {
       process.stderr.write(`${reason(error)}\n`);
       process.exit(1);
     });

@@ -1,41 +1,64 @@
-/** Server-sent events as a stream of blocks, and a stream that comes back by itself; runs in a browser, where EventSource knows no `bigint`. */
+/**
+ * Server-sent events (WHATWG HTML, section 9.2) as async iterators: `readEvents` for one connection, `follow` for a stream that reconnects.
+ *
+ * Runs in browsers as well, whose `EventSource` offers neither the answer's status nor a signal.
+ */
+import { createParser } from "eventsource-parser";
 import { sleep } from "#src/base/clock.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { retryAfterMs } from "#src/base/retryAfter.ts";
 import { ApiError, refusal, unreachable } from "#src/client/http.ts";
 
-/** One block of a stream. */
-export interface Sent {
+/** An event with data. */
+export interface ServerSentEvent {
+  /** Its type; `message` where the stream names none. */
   readonly event: string;
-  /** Where a client goes on that has taken it. */
   readonly id: string | undefined;
-  /** Absent where the block only moves the place, or keeps the connection alive. */
-  readonly data: string | undefined;
-  /** Milliseconds to wait before coming back, where it says so. */
-  readonly retry: number | undefined;
+  readonly data: string;
 }
 
+/** One thing that a stream says. An event with an id follows its `id`. */
+export type StreamItem =
+  | { readonly type: "event"; readonly event: ServerSentEvent }
+  /** The place from which the next connection goes on. */
+  | { readonly type: "id"; readonly id: string }
+  /** Milliseconds to wait before the next connection. */
+  | { readonly type: "retry"; readonly ms: number };
+
+/** Most characters of an unfinished event that are buffered. */
+const LARGEST = 16_777_216;
+
 /**
- * The blocks of a stream, whatever pieces it comes in; returns where it ends, or where the signal aborts. The signal of a request alone is not
- * relied on: Deno was seen to forget it once the answer had begun, and the stream to go on.
+ * Reads an event stream until it ends or the signal aborts, which cancels the body. (The signal of a request alone is not enough: Deno was
+ * seen to forget it once the response had begun, and to go on reading.)
+ *
+ * @throws {Error} where the connection breaks off, or an event is larger than 16 MiB.
  */
-export async function* blocksOf(body: ReadableStream<Uint8Array>, signal?: AbortSignal): AsyncGenerator<Sent, void> {
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): AsyncGenerator<StreamItem, void> {
   const reader = body.getReader();
   const stop = () => void reader.cancel().catch(() => {});
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted) stop();
   const decoder = new TextDecoder();
-  let text = "";
+  const items: StreamItem[] = [];
+  const parser = createParser({
+    maxBufferSize: LARGEST,
+    onId: (id) => items.push({ type: "id", id }),
+    onEvent: ({ event = "message", id, data }) => items.push({ type: "event", event: { event, id, data } }),
+    onRetry: (ms) => items.push({ type: "retry", ms }),
+    onError: (error) => {
+      if (error.type === "max-buffer-size-exceeded") throw error;
+    },
+  });
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      text += decoder.decode(value, { stream: true });
-      for (let end = ended(text); end; end = ended(text)) {
-        const sent = blockOf(text.slice(0, end.from));
-        text = text.slice(end.to);
-        if (sent) yield sent;
-      }
+      parser.feed(decoder.decode(value, { stream: true }));
+      yield* items.splice(0);
     }
   } finally {
     signal?.removeEventListener("abort", stop);
@@ -43,55 +66,38 @@ export async function* blocksOf(body: ReadableStream<Uint8Array>, signal?: Abort
   }
 }
 
-/** Where the first block of a text ends, and where the next begins. A carriage return at the end may be half of a line's end. */
-function ended(text: string): { readonly from: number; readonly to: number } | undefined {
-  const end = /(\r\n|\n|\r(?!\n|$))(\r\n|\n|\r(?!\n|$))/.exec(text);
-  return end ? { from: end.index, to: end.index + end[0].length } : undefined;
-}
-
-function blockOf(block: string): Sent | undefined {
-  const data: string[] = [];
-  let event = "message";
-  let id: string | undefined;
-  let retry: number | undefined;
-  for (const line of block.split(/\r\n|\n|\r/)) {
-    if (line === "" || line.startsWith(":")) continue;
-    const colon = line.indexOf(":");
-    const [name, value] = colon < 0 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
-    if (name === "data") data.push(value);
-    else if (name === "event") event = value;
-    else if (name === "id") id = value;
-    else if (name === "retry" && /^\d+$/.test(value)) retry = Number(value);
-  }
-  if (data.length === 0 && id === undefined && retry === undefined) return undefined;
-  return { event, id, data: data.length === 0 ? undefined : data.join("\n"), retry };
-}
-
 export interface FollowOptions {
   /** Ends the stream, without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Where to go on: the id of what was taken last. */
+  /** Id of the last event that was processed: the stream goes on after it. */
   readonly after?: string | undefined;
-  /** Milliseconds before a lost connection is made anew, unless the server says otherwise. */
+  /** Milliseconds before a reconnect, unless the server names another time. */
   readonly retryMs?: number | undefined;
 }
 
-/** A block, or that a connection stands (`opened`): what is read elsewhere from then on is not older than the stream. */
-export type Followed = { readonly type: "opened"; readonly id: string } | {
-  readonly type: "sent";
-  readonly sent: Sent;
-};
+/** An event, or `opened`: a connection stands, and other reads from then on are not older than the stream's events. */
+export type FollowedItem =
+  | { readonly type: "opened"; readonly id: string }
+  | { readonly type: "event"; readonly event: ServerSentEvent & { readonly id: string } };
 
 const RETRY_MS = 1_000;
 const LONGEST_MS = 30_000;
 const TOO_MANY = 429;
 
 /**
- * Follows a stream of events for ever: a connection that is lost is made again, and the server sends again what was missed. The next
- * connection waits as long as `Retry-After` asks for; a 429 is waited out the first time as well. Throws `ApiError` where the server
- * refuses for good, and where it is unavailable the first time.
+ * Follows a stream of events and reconnects when the connection is lost; the server then sends the missed events. A reconnect waits at least
+ * as long as `Retry-After` asks for. A 429 is waited out on the first request as well.
+ *
+ * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
+ *
+ * @example
+ * ```ts
+ * for await (const item of follow("http://127.0.0.1:3000/events", { signal })) {
+ *   if (item.type === "event") console.log(item.event.event, item.event.data);
+ * }
+ * ```
  */
-export async function* follow(url: string, options: FollowOptions = {}): AsyncGenerator<Followed, void> {
+export async function* follow(url: string, options: FollowOptions = {}): AsyncGenerator<FollowedItem, void> {
   const { signal } = options;
   const ends = new AbortController();
   const end = () => ends.abort();
@@ -104,21 +110,24 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
       const opened = await open(url, last, ends.signal);
       if (ends.signal.aborted) return;
       if ("body" in opened) {
-        let fresh = true;
+        let isFirst = true;
         try {
-          for await (const sent of blocksOf(opened.body, ends.signal)) {
-            if (sent.retry !== undefined) wait = sent.retry;
-            if (sent.id === undefined) continue;
-            last = sent.id;
-            if (fresh) yield { type: "opened", id: last };
-            [fresh, stood, failures] = [false, true, 0];
-            if (sent.data !== undefined) yield { type: "sent", sent };
+          for await (const item of readEvents(opened.body, ends.signal)) {
+            if (item.type === "retry") wait = item.ms;
+            else if (item.type === "id") {
+              last = item.id;
+              if (isFirst) yield { type: "opened", id: last };
+              [isFirst, stood, failures] = [false, true, 0];
+            } else {
+              const { id } = item.event;
+              if (id !== undefined) yield { type: "event", event: { ...item.event, id } };
+            }
           }
         } catch (error) {
           if (!(error instanceof Error) || error instanceof ApiError) throw error;
           // the connection broke off
         }
-      } else if (!opened.passing || (!stood && opened.error.status !== TOO_MANY)) throw opened.error;
+      } else if (!opened.transient || (!stood && opened.error.status !== TOO_MANY)) throw opened.error;
       if (ends.signal.aborted) return;
       const pause = Math.min(LONGEST_MS, wait * 2 ** Math.min(failures, 10));
       await sleep(Math.max(pause, "error" in opened ? opened.waitMs : 0), ends.signal);
@@ -130,12 +139,12 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
   }
 }
 
-type Opened =
+type OpenedStream =
   | { readonly body: ReadableStream<Uint8Array> }
-  /** `passing`: a later try may succeed. `waitMs`: how long the server asks to wait before it. */
-  | { readonly error: ApiError; readonly passing: boolean; readonly waitMs: number };
+  /** `transient`: a later attempt may succeed. `waitMs`: how long the server asks to wait before it. */
+  | { readonly error: ApiError; readonly transient: boolean; readonly waitMs: number };
 
-async function open(url: string, last: string | undefined, signal: AbortSignal): Promise<Opened> {
+async function open(url: string, last: string | undefined, signal: AbortSignal): Promise<OpenedStream> {
   let response: Response;
   try {
     response = await fetch(url, {
@@ -143,19 +152,19 @@ async function open(url: string, last: string | undefined, signal: AbortSignal):
       signal,
     });
   } catch (error) {
-    return { error: unreachable(url, error), passing: true, waitMs: 0 };
+    return { error: unreachable(url, error), transient: true, waitMs: 0 };
   }
   if (response.ok && response.body) return { body: response.body };
   const text = await response.text().catch(() => "");
-  let said: Json = null;
+  let json: Json = null;
   try {
-    said = parseJson(text);
+    json = parseJson(text);
   } catch {
-    // no JSON: the status says all there is
+    // no JSON: the status decides
   }
   return {
-    error: refusal(response.status, said, text),
-    passing: response.status === TOO_MANY || response.status >= 500,
+    error: refusal(response.status, json, text),
+    transient: response.status === TOO_MANY || response.status >= 500,
     waitMs: retryAfterMs(response.headers.get("retry-after")) ?? 0,
   };
 }

@@ -211,13 +211,18 @@ export class TokenClient {
   }
 
   /**
-   * What happens to a token, for ever, or until the signal aborts: a connection that is lost is made anew, and what was missed is told. Load what
-   * you show once it is `opened`; to go on where another stream ended give the `id` of what it told last as `after`.
+   * Transitions of a token, until the signal aborts: the stream reconnects, and the server sends what was missed. Load what you show once it
+   * is `opened`; to go on where another stream ended, give the `id` of its last event as `after`.
+   *
+   * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
    */
   async *events(tokenId: string, options: FollowOptions = {}): AsyncGenerator<TokenEvent, void> {
     for await (const one of follow(`${this.base.replace(/\/$/, "")}/token/${tokenId}/events`, options)) {
       if (one.type === "opened") yield one;
-      else yield { type: one.sent.event, id: one.sent.id!, token: parseJson(one.sent.data!) as unknown as TokenNow };
+      else {
+        const { event, id, data } = one.event;
+        yield { type: event, id, token: parseJson(data) as unknown as TokenNow };
+      }
     }
   }
 

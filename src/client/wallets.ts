@@ -268,23 +268,24 @@ export class WalletClient {
   }
 
   /**
-   * A wallet's transactions as blocks bring them, for ever, or until the signal aborts: a connection that is lost is made anew, and what was
-   * missed is told. Load lists once it is `opened`; to go on where another stream ended give the `id` of what it told last as `after`.
+   * A wallet's transactions as blocks bring them, until the signal aborts: the stream reconnects, and the server sends what was missed. Load
+   * lists once it is `opened`; to go on where another stream ended, give the `id` of its last event as `after`.
+   *
+   * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
    */
   async *events(id: string, options: EventOptions = {}): AsyncGenerator<WalletEvent, void> {
     const { prefix = "wallets", simple, ...rest } = options;
     const path = `/${prefix}/${id}/events${queryText({ "simple-metadata": simple })}`;
     for await (const one of follow(this.base.replace(/\/$/, "") + path, rest)) {
-      if (one.type === "opened") yield one;
-      else if (one.sent.event === "transaction") {
-        yield {
-          type: "transaction",
-          id: one.sent.id!,
-          transaction: parseJson(one.sent.data!) as unknown as Transaction,
-        };
-      } else if (one.sent.event === "rolled_back") {
-        const { tip } = parseJson(one.sent.data!) as unknown as { tip: Block };
-        yield { type: "rolled_back", id: one.sent.id!, tip };
+      if (one.type === "opened") {
+        yield one;
+        continue;
+      }
+      const { event, id, data } = one.event;
+      if (event === "transaction") yield { type: event, id, transaction: parseJson(data) as unknown as Transaction };
+      else if (event === "rolled_back") {
+        const { tip } = parseJson(data) as unknown as { tip: Block };
+        yield { type: event, id, tip };
       }
     }
   }

@@ -8,6 +8,7 @@
  */
 import type { Context } from "hono";
 import type { Keep } from "#src/edge/route.ts";
+import { readSnapshotId } from "#src/store/server.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** What else an answer tells runs on by itself: how far a wallet is behind the clock. It is made anew after so many milliseconds. */
@@ -31,10 +32,7 @@ interface Kept {
 /** Keeps good answers that are made from the database alone, each for a second at most. */
 export function keepUnchanged(sql: Queries): Keep {
   const answers = new Answers();
-  const now = inTurn(async () => {
-    const [row] = await sql<{ snapshot: string }[]>`select pg_current_snapshot()::text as snapshot`;
-    return row!.snapshot;
-  });
+  const now = inTurn(() => readSnapshotId(sql));
   return async (c, make) => {
     const last = answers.get(c.req.url, LONGEST_MS);
     // what is asked once is not worth the question

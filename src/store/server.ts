@@ -1,6 +1,6 @@
 /** Whether a PostgreSQL server is one that this program is tested on. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Store } from "#src/store/store.ts";
+import type { Queries, Store } from "#src/store/store.ts";
 
 /** The oldest major version of PostgreSQL that the tests run on. */
 export const OLDEST_POSTGRES = 15;
@@ -15,4 +15,15 @@ export async function checkServer(store: Store): Promise<Result<void, Failure<"s
     `The database is served by PostgreSQL ${major}; Arbor needs at least ${OLDEST_POSTGRES}. Upgrade the server, or name another one.`,
     { major, oldest: OLDEST_POSTGRES },
   );
+}
+
+/** Resolves when the server answers; rejects where it does not. */
+export async function pingDatabase(sql: Queries): Promise<void> {
+  await sql`select 1`;
+}
+
+/** The snapshot in which a statement sees the database now, as text: equal ones see the same rows (`pg_current_snapshot`). */
+export async function readSnapshotId(sql: Queries): Promise<string> {
+  const [row] = await sql<{ snapshot: string }[]>`select pg_current_snapshot()::text as snapshot`;
+  return row!.snapshot;
 }

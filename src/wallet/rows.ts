@@ -86,7 +86,13 @@ export async function readWallet(
   return row && walletOf(row);
 }
 
-/** Wallets of these kinds, the oldest first: those after `after`, at most `limit`. */
+/** Keeps a wallet's row from being deleted until the transaction ends; false where there is none of that life. */
+export async function lockWallet(sql: Queries, id: string, life: number): Promise<boolean> {
+  const [row] = await sql`select 1 from wallet where id = ${id} and life = ${life} for key share`;
+  return row !== undefined;
+}
+
+/** All wallets of some kinds, the oldest first; from the one after `after` on, at most `limit`. */
 export async function readWallets(
   sql: Queries,
   kinds: readonly WalletRow["kind"][],

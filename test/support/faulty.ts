@@ -4,10 +4,10 @@
  */
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";
-import { openHouse } from "#src/app/application.ts";
+import { startApp } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
 
-const [room, at, kind, count] = (process.env.ARBOR_FAULT ?? "").split(":");
+const [part, at, kind, count] = (process.env.ARBOR_FAULT ?? "").split(":");
 let left = Number(count);
 
 function step(): void {
@@ -16,10 +16,10 @@ function step(): void {
 
 const options = readOptions([]);
 if (!options.ok || options.value === "help") throw new Error("bad options");
-const house = await openHouse(options.value, createLog("warn"), () => {}, {
-  ...(room === "worker" ? { worker: (one) => one.at === at && one.entity.kind === kind ? step() : undefined } : {}),
-  ...(room === "follower" ? { follower: (one) => one === at ? step() : undefined } : {}),
+const app = await startApp(options.value, createLog("warn"), () => {}, {
+  ...(part === "worker" ? { worker: (one) => one.at === at && one.entity.kind === kind ? step() : undefined } : {}),
+  ...(part === "follower" ? { follower: (one) => one === at ? step() : undefined } : {}),
 });
-for (const place of house.places) console.log(`${place.name}  ${place.at}`);
+for (const { name, at } of app.listening) console.log(`${name}  ${at}`);
 console.log("Ready after all");
-process.on("SIGTERM", () => void house.stop().then(() => process.exit(0)));
+process.on("SIGTERM", () => void app.stop().then(() => process.exit(0)));

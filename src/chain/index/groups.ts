@@ -46,6 +46,13 @@ export async function enrol(
   return gone.map(({ member }) => member);
 }
 
+/** Whether a thing is enrolled, and not dismissed since. */
+export async function isEnrolled(sql: Queries, projection: string, member: string): Promise<boolean> {
+  const [row] = await sql`select 1 from chain_member
+    where projection = ${projection} and member = ${member} and not gone`;
+  return row !== undefined;
+}
+
 /** Wants things read no more, and their rows in the index gone; in the transaction of whoever ends them. */
 export async function dismiss(sql: Queries, projection: string, members: readonly string[]): Promise<void> {
   await sql`update chain_member set gone = true

@@ -101,6 +101,14 @@ export async function findTransaction(sql: Queries, hash: string): Promise<Ledge
   };
 }
 
+/** How many blocks are on top of the blocks that hold some transactions, by hash; without those that no block holds. */
+export async function readDepths(sql: Queries, hashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ hash: string; depth: bigint }[]>`
+    select t.hash, c.height - t.height as depth from chain_transaction t, chain_cursor c
+    where c.id = 'main' and t.hash = any(${sql.array([...hashes])}::text[]) and t.to_slot is null`;
+  return new Map(rows.map(({ hash, depth }) => [hash, Number(depth)]));
+}
+
 /**
  * Tells a submitted transaction's actor that the ledger holds it, when it does: for a submission whose row came after the block
  * that holds it. This is the one entry of the chain log that the follower does not write and no epoch guards: it runs where the

@@ -70,6 +70,18 @@ export async function readSubmitted(sql: Queries, hashes: readonly string[]): Pr
   return rows.map(({ cbor }) => scanTransaction(new Uint8Array(cbor)));
 }
 
+/** The CBOR of a submitted transaction, whatever its state; `undefined` where none with this hash was submitted here. */
+export async function readSubmittedCbor(sql: Queries, hash: string): Promise<Uint8Array | undefined> {
+  const [row] = await sql<{ cbor: Uint8Array }[]>`select cbor from submission where hash = ${hash}`;
+  return row && new Uint8Array(row.cbor);
+}
+
+/** The state that a submitted transaction's actor has it in; `undefined` where none with this hash was submitted here. */
+export async function readSubmissionStatus(sql: Queries, hash: string): Promise<string | undefined> {
+  const [row] = await sql<{ status: string }[]>`select status from submission_status where hash = ${hash}`;
+  return row?.status;
+}
+
 /** Whether wallets list anything, to be read together with other things: a row where they do. */
 export function listedQuery(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`select 1 as listed from ${listedBy(sql, wallets)} w limit 1`;

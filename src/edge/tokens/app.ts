@@ -6,7 +6,7 @@ import { publicApp } from "#src/edge/service.ts";
 import { buildRoutes } from "#src/edge/tokens/builds.ts";
 import { configRoutes } from "#src/edge/tokens/config.ts";
 import { clientRoutes } from "#src/edge/tokens/clientRoutes.ts";
-import { openDesk } from "#src/edge/tokens/context.ts";
+import { createTokenService } from "#src/edge/tokens/service.ts";
 import { explainRoutes } from "#src/edge/tokens/explain.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { historyRoutes } from "#src/edge/tokens/history.ts";
@@ -24,18 +24,18 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   // whoever asks whether this lives is not counted
   options.health(app);
   if (options.rateLimit) app.use(rateLimit(options.rateLimit));
-  const desk = openDesk(options);
-  transactionRoutes(app, desk);
-  explainRoutes(app, desk);
-  tokenRoutes(app, desk);
-  factRoutes(app, desk);
-  historyRoutes(app, desk);
-  configRoutes(app, desk);
-  proofRoutes(app, desk);
-  buildRoutes(app, desk);
-  streamRoutes(app, desk);
-  waitRoutes(app, desk);
-  clientRoutes(app, desk);
+  const service = createTokenService(options);
+  transactionRoutes(app, service);
+  explainRoutes(app, service);
+  tokenRoutes(app, service);
+  factRoutes(app, service);
+  historyRoutes(app, service);
+  configRoutes(app, service);
+  proofRoutes(app, service);
+  buildRoutes(app, service);
+  streamRoutes(app, service);
+  waitRoutes(app, service);
+  clientRoutes(app, service);
   pageRoutes(app);
   const document = () =>
     app.getOpenAPI31Document({

@@ -7,7 +7,7 @@ import { readRequest } from "#src/cage/index/read.ts";
 import { bytesOf } from "#src/cage/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
-import { BUILDING, building, type Desk, GONE, timeOf } from "#src/edge/tokens/context.ts";
+import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { told } from "#src/edge/tokens/describe.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
@@ -22,9 +22,9 @@ const writable = z.record(
 const ofToken = { ...address, tokenId: api.tokenId };
 
 /** Adds `/transaction/{address}/…`. */
-export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, requester, buildable, built, boot } = desk;
-  building(app, desk, {
+export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { store, requester, buildable, built, boot } = service;
+  building(app, service, {
     method: "get",
     path: "/transaction/:address/boot-token",
     summary: "Build the transaction that creates a token",
@@ -36,7 +36,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     const from = requester(params.address);
     const answer = await boot(from, deadline);
     if (!answer.ok) throw refusal(answer.error);
-    return await told(desk, answer.value, { deadline, address: from });
+    return await told(service, answer.value, { deadline, address: from });
   });
 
   const requests = [
@@ -45,7 +45,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     ["delete", api.deleteBody, "Build a request to remove a fact"],
   ] as const;
   for (const [type, schema, summary] of requests) {
-    building(app, desk, {
+    building(app, service, {
       method: "post",
       path: `/transaction/:address/request-${type}/:tokenId`,
       summary,
@@ -61,7 +61,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     });
   }
 
-  building(app, desk, {
+  building(app, service, {
     method: "get",
     path: "/transaction/:address/retract-change/:outputRef",
     summary: "Build the transaction that takes a request back",
@@ -75,7 +75,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     return await built(context, found.token, "retract", { address: from, request: refKey(found.utxo.ref) });
   });
 
-  building(app, desk, {
+  building(app, service, {
     method: "get",
     path: "/transaction/:address/update-token/:tokenId",
     summary: "Build the transaction that applies requests",
@@ -104,7 +104,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     });
   });
 
-  building(app, desk, {
+  building(app, service, {
     method: "get",
     path: "/transaction/:address/transfer-token/:tokenId",
     summary: "Build the transaction that gives a token to another owner",
@@ -124,7 +124,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk): void {
     return await built(context, params.tokenId, "transfer", { address: from, to });
   });
 
-  building(app, desk, {
+  building(app, service, {
     method: "get",
     path: "/transaction/:address/end-token/:tokenId",
     summary: "Build the transaction that ends a token",

@@ -6,10 +6,10 @@ import { publicationAddress } from "#src/cage/publication.ts";
 import { cageScript, cageScripts } from "#src/cage/script.ts";
 import { addressText, readAddressHex, scriptAddress } from "#src/cardano/address.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { Desk } from "#src/edge/tokens/context.ts";
+import type { TokenService } from "#src/edge/tokens/service.ts";
 
 /** Adds `/config`. */
-export function configRoutes(app: OpenAPIHono, { networkId, networkMagic, factSlots = false }: Desk): void {
+export function configRoutes(app: OpenAPIHono, { networkId, networkMagic, factSlots = false }: TokenService): void {
   const addressOf = (hash: string) => textOf(scriptAddress(networkId, hash).hex);
   endpoint(app, {
     method: "get",

@@ -2,13 +2,13 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { explainBody, summary } from "#src/api/summary.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { building, type Desk, timeOf } from "#src/edge/tokens/context.ts";
+import { building, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { tell } from "#src/edge/tokens/describe.ts";
 
 /** Adds `/transaction/explain`. */
-export function explainRoutes(app: OpenAPIHono, desk: Desk): void {
-  building(app, desk, {
+export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
+  building(app, service, {
     method: "post",
     path: "/transaction/explain",
     summary: "What a transaction does, signed or not",
@@ -20,8 +20,8 @@ export function explainRoutes(app: OpenAPIHono, desk: Desk): void {
     },
   }, async ({ body, context }) => {
     const deadline = Date.now() + timeOf(context);
-    const viewer = body.address === undefined ? undefined : parseAddress(body.address, desk.networkId);
+    const viewer = body.address === undefined ? undefined : parseAddress(body.address, service.networkId);
     if (viewer?.ok === false) throw refusal(viewer.error);
-    return await tell(desk, body.transaction, { deadline, address: viewer?.value.hex });
+    return await tell(service, body.transaction, { deadline, address: viewer?.value.hex });
   });
 }

@@ -22,7 +22,7 @@ import { etagOf, holds } from "#src/edge/etag.ts";
 import { JSON_TYPE, respond } from "#src/edge/json.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, factsQuarantined, GONE, tokenGone } from "#src/edge/tokens/context.ts";
+import { factsQuarantined, GONE, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/edge/tokens/facts.ts";
 import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
@@ -38,7 +38,7 @@ export const rolledBack = () =>
 const TELLING = "1";
 
 /** Adds `/token/{tokenId}/facts`. */
-export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Desk): void {
+export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: TokenService): void {
   endpoint(app, {
     method: "get",
     path: "/token/:tokenId/facts",

@@ -12,7 +12,7 @@ import { bytesText } from "#src/cage/text.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, tokenGone } from "#src/edge/tokens/context.ts";
+import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { askedKey } from "#src/edge/tokens/factKey.ts";
 import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
 import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
@@ -25,7 +25,7 @@ const refusals = {
 };
 
 /** Adds `/token/{tokenId}/history` and `/token/{tokenId}/facts/{key}/history`. */
-export function historyRoutes(app: OpenAPIHono, { store }: Desk): void {
+export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   /** A page of a token's requests, with how the token stands; says where the next one is. */
   const pageOf = async (c: Context, query: HistoryQuery, { limit, after }: { limit: number; after?: string }) => {
     const ref = after === undefined

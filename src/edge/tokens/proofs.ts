@@ -12,14 +12,14 @@ import type { RunOptions } from "#src/builders/builders.ts";
 import { readEvidence } from "#src/cage/index/evidence.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, GONE, timeHeader as headers, timeOf, tokenGone } from "#src/edge/tokens/context.ts";
+import { GONE, timeHeader as headers, timeOf, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { type AskedKey, askedKey } from "#src/edge/tokens/factKey.ts";
 import { proofView } from "#src/edge/tokens/proofView.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { digest } from "#src/forestry/hash.ts";
 
 /** Adds `/token/{tokenId}/facts/{key}`. */
-export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<Desk, "store" | "builders">): void {
+export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<TokenService, "store" | "builders">): void {
   for (const path of ["/token/:tokenId/facts/:key", "/token/:tokenId/facts/"]) {
     endpoint(app, {
       method: "get",

@@ -7,14 +7,14 @@ import { readToken } from "#src/cage/index/read.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, tokenGone } from "#src/edge/tokens/context.ts";
+import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
 import { standingView } from "#src/edge/tokens/view.ts";
 import type { EventBatch } from "#src/runtime/events/eventLog.ts";
 import { kebab } from "#src/runtime/events/transition.ts";
 import { parsePosition, positionText } from "#src/runtime/events/position.ts";
 
 /** Adds the stream. */
-export function streamRoutes(app: OpenAPIHono, { store, events }: Desk): void {
+export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService): void {
   endpoint(app, {
     method: "get",
     path: "/token/:tokenId/events",

@@ -4,11 +4,11 @@ import * as api from "#src/api/tokens.ts";
 import { readRequests, readTokens } from "#src/cage/index/read.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, GONE } from "#src/edge/tokens/context.ts";
+import { GONE, type TokenService } from "#src/edge/tokens/service.ts";
 import { statusView, tokenLine, tokenView } from "#src/edge/tokens/view.ts";
 
 /** Adds `/tokens` and `/token/{tokenId}`. */
-export function tokenRoutes(app: OpenAPIHono, { store, alive }: Desk): void {
+export function tokenRoutes(app: OpenAPIHono, { store, alive }: TokenService): void {
   endpoint(app, {
     method: "get",
     path: "/tokens",

@@ -2,16 +2,17 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/tokens.ts";
 import { fromHex } from "#src/base/bytes.ts";
+import { readOutsideLedger } from "#src/chain/pending/outsideLedger.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { type Desk, timeHeader as headers, timeOf } from "#src/edge/tokens/context.ts";
+import { timeHeader as headers, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { submit } from "#src/edge/tokens/submit.ts";
 import { transactionView } from "#src/edge/tokens/view.ts";
-import { outsideLedger, transactionWatch } from "#src/edge/tokens/watching.ts";
+import { transactionWatch } from "#src/edge/tokens/watching.ts";
 
 /** Adds `/transaction`. */
-export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: Desk): void {
+export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: TokenService): void {
   const watch = transactionWatch(store.sql);
 
   endpoint(app, {
@@ -32,7 +33,7 @@ export function transactionRoutes(app: OpenAPIHono, { store, ask, port }: Desk):
     const { txHash: hash, wait: longestMs = 0, depth = 0 } = query;
     const found = await watch({ hash, depth, longestMs, signal: context.req.raw.signal });
     if (found) return transactionView(found);
-    const known = await outsideLedger(store.sql, port, hash);
+    const known = await readOutsideLedger(store.sql, port, hash);
     throw new HttpFailure(
       404,
       "transaction_unknown",

@@ -6,7 +6,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Cursor, readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
-import type { Desk } from "#src/edge/tokens/context.ts";
+import type { TokenService } from "#src/edge/tokens/service.ts";
 
 /** Time between two looks, in milliseconds. */
 const LOOK_MS = 50;
@@ -39,7 +39,7 @@ export function blockWaiter(
 const WAIT_MS = 120_000;
 
 /** Adds `/indexer/wait-blocks` and `/wait/{n}`. */
-export function waitRoutes(app: OpenAPIHono, { store, longestWaitMs = WAIT_MS }: Desk): void {
+export function waitRoutes(app: OpenAPIHono, { store, longestWaitMs = WAIT_MS }: TokenService): void {
   const waitBlocks = blockWaiter(() => readCursor(store.sql), longestWaitMs);
   const waiting = { 503: "`wait_too_long`" };
   endpoint(app, {

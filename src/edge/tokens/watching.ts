@@ -4,9 +4,7 @@
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import type { ChainPort } from "#src/chain/provider/port.ts";
-import { rolledBackFrom } from "#src/chain/index/rolledBack.ts";
-import { findTransaction, type LedgerTransaction } from "#src/chain/index/transactions.ts";
+import { findTransaction, type LedgerTransaction, readDepths } from "#src/chain/index/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -34,7 +32,7 @@ export function transactionWatch(sql: Queries): (wanted: Wanted) => Promise<Deep
   const waiting = new Map<string, number>();
   let look: Promise<ReadonlyMap<string, number>> | undefined;
   const seen = () =>
-    look ??= sleep(LOOK_MS).then(() => depthsOf(sql, [...waiting.keys()])).finally(() => look = undefined);
+    look ??= sleep(LOOK_MS).then(() => readDepths(sql, [...waiting.keys()])).finally(() => look = undefined);
   const find = async (hash: string): Promise<Deep | undefined> => {
     const [found, { at }] = await Promise.all([findTransaction(sql, hash), readCursor(sql)]);
     return found && { ...found, depth: Math.max(0, at.height - found.height) };
@@ -59,36 +57,4 @@ export function transactionWatch(sql: Queries): (wanted: Wanted) => Promise<Deep
     }
     return await find(hash);
   };
-}
-
-/** How deep each of some transactions is that the ledger has. */
-async function depthsOf(sql: Queries, hashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql<{ hash: string; depth: bigint }[]>`
-    select t.hash, c.height - t.height as depth from chain_transaction t, chain_cursor c
-    where c.id = 'main' and t.hash = any(${sql.array([...hashes])}::text[]) and t.to_slot is null`;
-  return new Map(rows.map(({ hash, depth }) => [hash, Number(depth)]));
-}
-
-/** What is known of a transaction that no block holds; `rolledBackFrom` is the slot of a block that held it once. */
-export interface OutsideLedger {
-  readonly [detail: string]: string | number;
-  readonly status: "mempool" | "pending" | "rolled_back" | "expired" | "unknown";
-}
-
-/** Asks rows and the network's mempool; a network that is not reached is left out. */
-export async function outsideLedger(
-  sql: Queries,
-  port: Pick<ChainPort, "inMempool">,
-  hash: string,
-): Promise<OutsideLedger> {
-  const [rolledBack, [submitted], mempool] = await Promise.all([
-    rolledBackFrom(sql, hash),
-    sql<{ status: string }[]>`select status from submission_status where hash = ${hash}`,
-    port.inMempool(hash),
-  ]);
-  const from = rolledBack === undefined ? {} : { rolledBackFrom: rolledBack };
-  if (mempool.ok && mempool.value) return { status: "mempool", ...from };
-  if (submitted?.status === "expired") return { status: "expired", ...from };
-  if (rolledBack !== undefined) return { status: "rolled_back", ...from };
-  return { status: submitted?.status === "pending" ? "pending" : "unknown" };
 }

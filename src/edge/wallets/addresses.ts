@@ -16,7 +16,7 @@ import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import * as api from "#src/api/wallets/addresses.ts";
 import type { ScriptBody } from "#src/api/wallets/script.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import { inspect } from "#src/edge/wallets/inspect.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { leavesOf, toNative } from "#src/wallet/shared/script.ts";

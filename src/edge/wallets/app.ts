@@ -1,13 +1,13 @@
 /** The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { PREFIX, walletService } from "#src/edge/wallets/service.ts";
+import { newWalletApp, PREFIX } from "#src/edge/wallets/route.ts";
 import { mountDocs } from "#src/edge/docs.ts";
 import { guardSites } from "#src/edge/sites.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
 import { delegationRoutes } from "#src/edge/wallets/delegation.ts";
 import { byronAddressRoutes } from "#src/edge/wallets/byronAddresses.ts";
 import { selectionRoutes } from "#src/edge/wallets/coinSelections.ts";
-import { openDesk } from "#src/edge/wallets/context.ts";
+import { createWalletService } from "#src/edge/wallets/service.ts";
 import { historyRoutes } from "#src/edge/wallets/historyRoutes.ts";
 import { drepRoutes } from "#src/edge/wallets/dreps.ts";
 import { holdingRoutes } from "#src/edge/wallets/holdings.ts";
@@ -24,32 +24,32 @@ import { walletRoutes } from "#src/edge/wallets/wallets.ts";
 
 /** The app; `/v2/openapi.json` describes it, `/v2/docs` shows that to people. */
 export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
-  const app = walletService(options.log);
+  const app = newWalletApp(options.log);
   app.use(guardSites({ hosts: options.hosts ?? [], origins: [] }));
   networkRoutes(app, options);
   addressRoutes(app, options);
-  const desk = openDesk(options);
-  walletRoutes(app, desk);
-  keyRoutes(app, desk);
-  byronAddressRoutes(app, desk);
-  poolRoutes(app, desk);
-  drepRoutes(app, desk);
-  delegationRoutes(app, desk);
-  sharedWalletRoutes(app, desk);
-  sharedKeyRoutes(app, desk);
-  const [sequential, random] = servedKinds(desk);
-  const shared = servedShared(desk);
+  const service = createWalletService(options);
+  walletRoutes(app, service);
+  keyRoutes(app, service);
+  byronAddressRoutes(app, service);
+  poolRoutes(app, service);
+  drepRoutes(app, service);
+  delegationRoutes(app, service);
+  sharedWalletRoutes(app, service);
+  sharedKeyRoutes(app, service);
+  const [sequential, random] = servedKinds(service);
+  const shared = servedShared(service);
   for (const kind of [sequential, random, shared]) {
-    holdingRoutes(app, desk, kind);
-    historyRoutes(app, desk, kind);
+    holdingRoutes(app, service, kind);
+    historyRoutes(app, service, kind);
   }
-  for (const kind of [sequential, shared]) buildRoutes(app, desk, kind);
+  for (const kind of [sequential, shared]) buildRoutes(app, service, kind);
   for (const kind of [sequential, random]) {
-    spendRoutes(app, desk, kind);
-    selectionRoutes(app, desk, kind);
-    migrationRoutes(app, desk, kind);
+    spendRoutes(app, service, kind);
+    selectionRoutes(app, service, kind);
+    migrationRoutes(app, service, kind);
   }
-  proxyRoutes(app, desk);
+  proxyRoutes(app, service);
   options.health(app);
   const examples = new URL("./examples.json", import.meta.url);
   mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });

@@ -6,21 +6,20 @@ import { walletId } from "#src/api/wallets/params.ts";
 import type { Address } from "#src/cardano/address.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { type Desk, until } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { until, type WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import { walletAddressView } from "#src/edge/wallets/holdings.ts";
 import { answered } from "#src/edge/wallets/status.ts";
+import { makeRandomAddress } from "#src/vault/randomAddresses.ts";
 import { keepRandomAddresses } from "#src/wallet/index/readAddresses.ts";
-import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
+import { byronPathKey, openByronPath } from "#src/wallet/keys/byronAddress.ts";
 
-/** The network that names itself in no address. */
-const MAINNET = 764_824_073;
 const params = { walletId };
 const NOT_OURS = { 403: "`key_not_found_for_address`" };
 
 /** Adds `POST` and `PUT /byron-wallets/{walletId}/addresses`, and `PUT …/{addressId}`. */
-export function byronAddressRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, vault, networkMagic } = desk;
+export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store } = service;
 
   route(app, {
     method: "post",
@@ -36,29 +35,21 @@ export function byronAddressRoutes(app: OpenAPIHono, desk: Desk): void {
       409: "`address_already_exists`",
     },
   }, async ({ params: { walletId: id }, body }) => {
-    const { key: root } = await desk.wallet(id, "random");
-    const path = [HARD, body.address_index ?? HARD + crypto.getRandomValues(new Uint32Array(1))[0]! % HARD] as const;
-    if (path[1] < HARD) {
+    const row = await service.wallet(id, "random");
+    const { address_index: index, passphrase } = body;
+    if (index !== undefined && index < HARD) {
       throw new HttpFailure(403, "hardened_derivation_required", `Addresses have indices from ${HARD} on.`);
     }
-    const { passphrase } = body;
-    const [key] = answered(await vault.publicKeys(id, { passphrase, paths: [path] }, until()));
-    const address = randomAddress({
-      pathKey: byronPathKey(root),
-      path,
-      key: key!,
-      magic: networkMagic === MAINNET ? undefined : networkMagic,
-    });
-    const kept = await keepRandomAddresses(store.sql, id, [{ account: path[0], index: path[1], address }], true);
-    if (kept.length === 0) {
+    const made = answered(await makeRandomAddress(service, row, passphrase, until(), index));
+    if (made === undefined) {
       throw new HttpFailure(409, "address_already_exists", "The wallet has the address with this index already.");
     }
-    return walletAddressView({ address, path, used: false });
+    return walletAddressView({ ...made, used: false });
   });
 
   /** Takes in addresses whose paths open under the wallet's key; throws 403 for others, and takes none in then. */
   const take = async (id: string, addresses: readonly Address[]) => {
-    const { key: root } = await desk.wallet(id, "random");
+    const { key: root } = await service.wallet(id, "random");
     const pathKey = byronPathKey(root);
     const found = addresses.map((address) => {
       const encrypted = address.kind === "byron" ? address.byron.derivationPath : undefined;

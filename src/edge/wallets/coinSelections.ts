@@ -6,8 +6,8 @@ import * as api from "#src/api/wallets/selections.ts";
 import { coinSelection } from "#src/api/wallets/transactions.ts";
 import { selectionView } from "#src/edge/wallets/builtViews.ts";
 import { requirePool } from "#src/edge/wallets/delegation.ts";
-import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { BUILD } from "#src/edge/wallets/transactions.ts";
@@ -15,10 +15,10 @@ import { commonWish, oldWish } from "#src/edge/wallets/paymentIntent.ts";
 import type { PaymentIntent } from "#src/wallet/build/types.ts";
 
 /** Adds it for sequential wallets and those of the first era. */
-export function selectionRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
+export function selectionRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
   const selected = async (id: string, wishing: () => Promise<PaymentIntent>) => {
     await served.found(id);
-    const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
+    const built = answered(await service.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
     return selectionView(built.selection);
   };
   const spec = {
@@ -35,7 +35,7 @@ export function selectionRoutes(app: OpenAPIHono, desk: Desk, served: Served): v
     route(
       app,
       { ...spec, operation: "byronSelectCoins", body: api.byronSelectBody },
-      ({ params, body }) => selected(params.walletId, () => commonWish(body, desk.networkId)),
+      ({ params, body }) => selected(params.walletId, () => commonWish(body, service.networkId)),
     );
     return;
   }
@@ -47,15 +47,15 @@ export function selectionRoutes(app: OpenAPIHono, desk: Desk, served: Served): v
       body: api.selectBody,
       refusals: { ...BUILD, 404: "`no_such_wallet`, `no_such_pool`" },
     },
-    ({ params, body }) => selected(params.walletId, () => selectionWish(desk, body)),
+    ({ params, body }) => selected(params.walletId, () => selectionWish(service, body)),
   );
 }
 
 /** What such a body wishes. Who only chooses coins gets no vote beside a delegation: there is no certificate for it in such an answer. */
-async function selectionWish(desk: Desk, body: z.output<typeof api.selectBody>): Promise<PaymentIntent> {
+async function selectionWish(service: WalletService, body: z.output<typeof api.selectBody>): Promise<PaymentIntent> {
   const { delegation_action: action, payments, ...rest } = body;
-  if (action === undefined) return await oldWish({ ...rest, payments: payments! }, desk.networkId);
+  if (action === undefined) return await oldWish({ ...rest, payments: payments! }, service.networkId);
   if (action.action === "quit") return { delegations: [{ index: 0 }], withdrawal: "self" };
-  await requirePool(desk, action.pool);
+  await requirePool(service, action.pool);
   return { delegations: [{ pool: action.pool, index: 0 }] };
 }

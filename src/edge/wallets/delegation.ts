@@ -5,20 +5,21 @@ import { stakeKeys } from "#src/api/wallets/delegation.ts";
 import { poolId, walletId } from "#src/api/wallets/params.ts";
 import { passphrase } from "#src/api/wallets/text.ts";
 import { drep, fees, transaction } from "#src/api/wallets/transactions.ts";
-import { addressText, type Credential, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
+import { addressText, type Credential, rewardAddress } from "#src/cardano/address.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import { feeView } from "#src/edge/wallets/builtViews.ts";
 import { delegationView, NO_DELEGATION } from "#src/edge/wallets/delegationView.ts";
-import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import { ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { sender } from "#src/edge/wallets/send.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import type { PaymentIntent } from "#src/wallet/build/types.ts";
 import { delegationIn, readAccount, type WalletAccount } from "#src/wallet/delegation/read.ts";
+import { sumByStake } from "#src/wallet/delegation/stakes.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
 
@@ -26,11 +27,11 @@ const locked = "`no_root_key`, `wrong_encryption_passphrase`, `not_enough_money`
 const body = z.object({ passphrase });
 
 /** Adds `/stake-pools/…/wallets/{walletId}`, `/dreps/…/wallets/{walletId}`, `…/delegation-fees` and `…/stake-keys`. */
-export function delegationRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, port } = desk;
-  const send = sender(desk, "shelley");
+export function delegationRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store, port } = service;
+  const send = sender(service, "shelley");
   const accountOf = async (id: string) => {
-    await desk.wallet(id, "shelley");
+    await service.wallet(id, "shelley");
     return await readAccount(store.sql, id);
   };
 
@@ -68,7 +69,7 @@ export function delegationRoutes(app: OpenAPIHono, desk: Desk): void {
   }, async ({ params: { stakePoolId: pool, walletId: id }, body, context }) => {
     const account = await accountOf(id);
     return await send(id, body.passphrase, { join: pool }, context, async () => {
-      await requirePool(desk, pool);
+      await requirePool(service, pool);
       return { delegations: [{ pool, index: 0 }], ...votingWith(account, pool) };
     });
   });
@@ -101,7 +102,7 @@ export function delegationRoutes(app: OpenAPIHono, desk: Desk): void {
     const account = await accountOf(id);
     // any pool costs the same
     const wish = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account, ANY_POOL) };
-    return feeView(answered(await desk.builds.fees(entityOf(id), wish, LONGEST_MS)));
+    return feeView(answered(await service.builds.fees(entityOf(id), wish, LONGEST_MS)));
   });
 
   route(app, {
@@ -113,21 +114,14 @@ export function delegationRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: stakeKeys,
   }, async ({ params: { walletId: id } }) => {
     const account = await accountOf(id);
-    const [{ at }, eras, utxos] = await Promise.all([readCursor(store.sql), desk.eras(), readOwnUtxos(store.sql, id)]);
+    const [{ at }, eras, utxos] = await Promise.all([
+      readCursor(store.sql),
+      service.eras(),
+      readOwnUtxos(store.sql, id),
+    ]);
     const epochs = epochsOf(eras);
-    const stakes = new Map<string, { credential: Credential; sum: bigint }>();
-    let none = 0n;
-    for (const { utxo: { output } } of utxos) {
-      const address = readAddressHex(output.address);
-      const { lovelace: coin } = output.value;
-      if (!address.ok || address.value.kind !== "base") none += coin;
-      else {
-        const { stake } = address.value;
-        const key = ownedCredential(stake);
-        stakes.set(key, { credential: stake, sum: (stakes.get(key)?.sum ?? 0n) + coin });
-      }
-    }
-    const keyText = (stake: Credential) => addressText(rewardAddress(desk.networkId, stake));
+    const { stakes, none } = sumByStake(utxos);
+    const keyText = (stake: Credential) => addressText(rewardAddress(service.networkId, stake));
     const own = account && stakes.get(ownedCredential(account.credential));
     const others = [...stakes.values()].filter((one) => one !== own);
     const told = others.length === 0 ? [] : answered(await port.accounts(others.map((one) => one.credential))).value;
@@ -164,7 +158,7 @@ function votingWith(account: WalletAccount | undefined, pool: string): Pick<Paym
 }
 
 /** Throws 404 `no_such_pool` where no such pool is registered; for every wish that names one. */
-export async function requirePool({ book }: Pick<Desk, "book">, pool: string): Promise<void> {
+export async function requirePool({ book }: Pick<WalletService, "book">, pool: string): Promise<void> {
   if (answered(await book.find(pool)) !== undefined) return;
   throw new HttpFailure(404, "no_such_pool", `I couldn't find any stake pool with the given id: ${pool}`, {
     pool_id: pool,

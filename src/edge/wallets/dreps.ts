@@ -5,8 +5,8 @@ import { page } from "#src/api/wallets/wallets.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { lovelace } from "#src/edge/wallets/amountViews.ts";
-import type { Desk } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import { pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { DrepBook } from "#src/wallet/dreps/book.ts";
@@ -23,8 +23,8 @@ const MOST_SUGGESTED = 200;
 const MOST_READ = 400;
 
 /** Adds `/dreps` and what is below. */
-export function drepRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, port, outside } = desk;
+export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store, port, outside } = service;
   const book = new DrepBook({ port, fetch: outside });
   /** What they say of themselves is fetched where pools' metadata is fetched too. */
   const learn = async (dreps: readonly ListedDrep[]) => {

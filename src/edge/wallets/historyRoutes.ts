@@ -1,21 +1,22 @@
 /** A wallet's history over HTTP: listed with its filters, one transaction shown, one forgotten. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { eachHistoryPage, readOwnTransactions } from "#actors/walletReads.ts";
 import { transactionId, walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/transactions.ts";
 import { page } from "#src/api/wallets/wallets.ts";
 import { slotAt, timeAt } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
-import type { Desk } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
-import { tellHistory, transactionsOf, transactionView } from "#src/edge/wallets/history.ts";
-import { policyHash } from "#src/edge/wallets/keys.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
+import { transactionView } from "#src/edge/wallets/history.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
-import { STAKE_PATH } from "#src/edge/wallets/signing.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
 import { streamRoutes } from "#src/edge/wallets/stream.ts";
+import { policyKeyHash } from "#src/wallet/build/policy.ts";
+import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import type { HistoryQuery } from "#src/wallet/index/types.ts";
 import { readWallet } from "#src/wallet/rows.ts";
@@ -24,25 +25,25 @@ import type { z } from "zod";
 const params = { walletId };
 
 /** Lists a wallet's transactions, shows one, and forgets one that is not in the ledger. */
-export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
-  const { networkId, store, ask } = desk;
+export function historyRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+  const { networkId, store, ask } = service;
   const { prefix, named } = served;
   const at = (rest: string) => `/${prefix}/:walletId/transactions${rest}`;
   const ownOf = async (id: string) => {
     const [account, row] = await Promise.all([readAccount(store.sql, id), readWallet(store.sql, id)]);
     return {
       account: account && { credential: account.credential, path: await served.stakePath?.(id) ?? STAKE_PATH },
-      policyKey: row && policyHash(row),
+      policyKey: row && policyKeyHash(row),
     };
   };
 
-  streamRoutes(app, desk, served, ownOf);
+  streamRoutes(app, service, served, ownOf);
 
   route(app, {
     method: "get",
     path: at(""),
     operation: `list${named}Transactions`,
-    keep: desk.keep,
+    keep: service.keep,
     summary: "The wallet's transactions, the newest first unless said otherwise",
     params,
     query: { ...api.historyQuery, ...page },
@@ -50,14 +51,14 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
   }, async ({ params, query, context }) => {
     const [, wanted, own] = await Promise.all([
       served.found(params.walletId),
-      historyQueryOf(desk, query),
+      historyQueryOf(service, query),
       ownOf(params.walletId),
     ]);
     if (wanted === undefined) return [];
     const form = query["simple-metadata"] ? "plain" : "tagged";
     const list = new JsonList();
-    const next = await tellHistory(
-      desk,
+    const next = await eachHistoryPage(
+      service,
       params.walletId,
       wanted,
       (transactions, at) => list.add(transactions, (one) => transactionView(one, { ...at, networkId, form, own })),
@@ -71,7 +72,7 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     method: "get",
     path: at("/:transactionId"),
     operation: `get${named}Transaction`,
-    keep: desk.keep,
+    keep: service.keep,
     summary: "A transaction of the wallet",
     params: { walletId, transactionId },
     query: api.transactionQuery,
@@ -79,7 +80,7 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     refusals: { 404: "`no_such_wallet`, `no_such_transaction`" },
   }, async ({ params, query }) => {
     const [, own] = await Promise.all([served.found(params.walletId), ownOf(params.walletId)]);
-    return await shownTransaction(desk, params.walletId, params.transactionId, {
+    return await shownTransaction(service, params.walletId, params.transactionId, {
       form: query["simple-metadata"] ? "plain" : "tagged",
       own,
     });
@@ -98,7 +99,7 @@ export function historyRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     },
   }, async ({ params: { walletId: id, transactionId: hash } }) => {
     await served.found(id);
-    const found = (await transactionsOf(desk, id, [hash])).transactions.get(hash);
+    const found = (await readOwnTransactions(service, id, [hash])).transactions.get(hash);
     if (found === undefined) throw noSuchTransaction(hash);
     if (found.status === "in_ledger") throw alreadyInLedger(hash);
     const answer = await ask({ kind: "transaction", id: hash }, { type: "FORGET", wallet: id });
@@ -116,7 +117,7 @@ const alreadyInLedger = (hash: string) =>
   );
 
 /** Filters as the index has them; undefined where nothing can fit. */
-async function historyQueryOf(desk: Desk, query: HistoryAsked): Promise<HistoryQuery | undefined> {
+async function historyQueryOf(service: WalletService, query: HistoryAsked): Promise<HistoryQuery | undefined> {
   const { start, end, minWithdrawal, address, order } = query;
   if (start !== undefined && end !== undefined && start > end) {
     throw new HttpFailure(
@@ -129,7 +130,7 @@ async function historyQueryOf(desk: Desk, query: HistoryAsked): Promise<HistoryQ
   if (minWithdrawal !== undefined && minWithdrawal < 1n) {
     throw new HttpFailure(400, "min_withdrawal_wrong", "The minimum withdrawal value must be at least 1 lovelace.");
   }
-  const eras = await desk.eras();
+  const eras = await service.eras();
   const from = start === undefined ? undefined : firstSlotFrom(eras, start);
   const to = end === undefined ? undefined : lastSlotUntil(eras, end);
   if (to !== undefined && to < 0) return undefined;

@@ -1,5 +1,6 @@
 /** What wallets of any kind hold, and where: their addresses, unspent outputs and assets. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { readUnspent, readUnspentLovelace } from "#actors/walletReads.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { refKey } from "#src/cardano/output.ts";
@@ -8,19 +9,16 @@ import * as addresses from "#src/api/wallets/addresses.ts";
 import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
 import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
-import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
-import { listedPending, listedQuery } from "#src/chain/pending/submissions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
-import type { Desk } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, pageOf, readCursorText } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { distributionOf } from "#src/edge/wallets/distribution.ts";
-import { readTogether } from "#src/store/readTogether.ts";
-import { coinsQuery, randomQuery, readAssets, readOwnUtxos } from "#src/wallet/index/read.ts";
+import { readAssets } from "#src/wallet/index/read.ts";
 import { readAddresses } from "#src/wallet/index/readAddresses.ts";
 import type { OwnUtxo, WalletAddress } from "#src/wallet/index/types.ts";
 import { pathText } from "#src/wallet/keys/paths.ts";
@@ -28,8 +26,8 @@ import { pathText } from "#src/wallet/keys/paths.ts";
 const params = { walletId };
 
 /** Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for wallets of a kind. */
-export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
-  const { store, port } = desk;
+export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+  const { store, port } = service;
   const { prefix, named } = served;
   const suffix = named === "Shared" ? "Shared" : "";
   const before = named === "Byron" ? "Byron" : "";
@@ -39,7 +37,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     method: "get",
     path: at("/addresses"),
     operation: `list${named}Addresses`,
-    keep: desk.keep,
+    keep: service.keep,
     summary: "The wallet's addresses: those to receive at, then those for change that are used",
     params,
     query: { ...addresses.addressesQuery, ...page },
@@ -65,12 +63,15 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     method: "get",
     path: at("/statistics/utxos"),
     operation: `get${before}UTxOsStatistics${suffix}`,
-    keep: desk.keep,
+    keep: service.keep,
     summary: "How the unspent outputs are distributed over amounts",
     params,
     answer: distribution,
   }, async ({ params }) => {
-    const [, coins] = await Promise.all([served.found(params.walletId), unspentCoins(desk, params.walletId)]);
+    const [, coins] = await Promise.all([
+      served.found(params.walletId),
+      readUnspentLovelace(service.store, params.walletId),
+    ]);
     return distributionOf(coins);
   });
 
@@ -78,7 +79,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     method: "get",
     path: at("/utxo"),
     operation: `get${before || suffix}WalletUtxoSnapshot`,
-    keep: desk.keep,
+    keep: service.keep,
     summary: "Every unspent output",
     params,
     query: page,
@@ -86,7 +87,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
   }, async ({ params, query, context }) => {
     const [, all, parameters] = await Promise.all([
       served.found(params.walletId),
-      unspent(desk, params.walletId),
+      readUnspent(service.store, params.walletId),
       port.parameters(),
     ]);
     const { value } = answered(parameters);
@@ -112,7 +113,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     answer: asset.array(),
   }, async ({ params, query, context }) => {
     const [, ever] = await Promise.all([served.found(params.walletId), readAssets(store.sql, params.walletId)]);
-    return await assetsShown(desk, pageOf(context, query, ever, (one) => one));
+    return await assetsShown(service, pageOf(context, query, ever, (one) => one));
   });
 
   const one = async (id: string, wanted: AssetId) => {
@@ -121,7 +122,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
     if (!ever.includes(wanted)) {
       throw new HttpFailure(404, "asset_not_present", "The wallet never held this asset.");
     }
-    return (await assetsShown(desk, [wanted]))[0];
+    return (await assetsShown(service, [wanted]))[0];
   };
   const absent = { 404: "`no_such_wallet`, `asset_not_present`" };
   route(app, {
@@ -145,7 +146,7 @@ export function holdingRoutes(app: OpenAPIHono, desk: Desk, served: Served): voi
 }
 
 /** Assets as clients are told them, with what a server of token metadata says of them. */
-export async function assetsShown({ tokens }: Pick<Desk, "tokens">, assets: readonly AssetId[]) {
+export async function assetsShown({ tokens }: Pick<WalletService, "tokens">, assets: readonly AssetId[]) {
   const known = await tokens?.find(assets);
   return assets.map((one) => {
     const { metadata, error } = known?.get(one) ?? {};
@@ -160,27 +161,6 @@ export async function assetsShown({ tokens }: Pick<Desk, "tokens">, assets: read
 }
 
 const byRef = ({ utxo: a }: OwnUtxo, { utxo: b }: OwnUtxo) => refKey(a.ref) < refKey(b.ref) ? -1 : 1;
-
-/** Outputs that neither a block nor a pending transaction has spent. */
-export async function unspent({ store }: Desk, id: string): Promise<OwnUtxo[]> {
-  const { value } = await atPoint(
-    store,
-    async (sql) => await readOwnUtxos(sql, id, await listedPending(sql, id), readSpenders),
-  );
-  return [...value];
-}
-
-/** Lovelace of each of them: in one statement where that says all. */
-async function unspentCoins(desk: Desk, id: string): Promise<bigint[]> {
-  const { sql } = desk.store;
-  const { listed, random, coins } = await readTogether(sql, {
-    listed: listedQuery(sql, [id]),
-    random: randomQuery(sql, [id]),
-    coins: coinsQuery(sql, id),
-  });
-  if (listed.length + random.length === 0) return coins.map(({ coin }) => BigInt(coin as number | bigint));
-  return (await unspent(desk, id)).map(({ utxo }) => utxo.output.value.lovelace);
-}
 
 /** An address of a wallet. */
 export function walletAddressView({ address, path, used }: WalletAddress) {

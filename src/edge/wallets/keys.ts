@@ -2,28 +2,26 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { HARD } from "#src/cardano/derivation.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
-import { keyHash } from "#src/cardano/keys.ts";
 import * as api from "#src/api/wallets/keys.ts";
 import { index, role, ROLES, walletId } from "#src/api/wallets/params.ts";
 import type { Json } from "#src/base/json.ts";
 import { z } from "zod";
-import { type Desk, entityOf, isGone, noSuchWallet, until } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { entityOf, isGone, noSuchWallet, until, type WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { policyOfTemplate } from "#src/wallet/build/policy.ts";
-import { childOf, readXpub } from "#src/wallet/keys/account.ts";
+import { policyKeyHash, policyOfTemplate } from "#src/wallet/build/policy.ts";
+import { childOf } from "#src/wallet/keys/account.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
 import { accountKeyText, childKeyText, policyKeyText } from "#src/wallet/keys/text.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
 import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
-import type { WalletRow } from "#src/wallet/rows.ts";
 
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`" };
 const SHARED = HARD + 1854;
 
 /** Adds `…/keys`, `…/policy-key`, `…/policy-id` and `…/signatures`. */
-export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { vault } = desk;
+export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { vault } = service;
 
   route(app, {
     method: "get",
@@ -34,7 +32,7 @@ export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
     query: api.keysQuery,
     answer: api.keyText,
   }, async ({ params, query }) => {
-    const { key } = await desk.wallet(params.walletId, "shelley");
+    const { key } = await service.wallet(params.walletId, "shelley");
     return accountKeyText(key, { shared: false, format: query.format ?? "extended" });
   });
 
@@ -49,7 +47,7 @@ export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: api.keyText,
     refusals: { 403: "`no_root_key`, `wrong_encryption_passphrase`, `hardened_derivation_required`" },
   }, async ({ params, body }) => {
-    await desk.wallet(params.walletId, "shelley");
+    await service.wallet(params.walletId, "shelley");
     if (params.index < HARD) {
       throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
     }
@@ -70,7 +68,7 @@ export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: api.keyText,
     refusals: { 403: "`soft_derivation_required`" },
   }, async ({ params, query }) => {
-    const { key } = await desk.wallet(params.walletId, "shelley");
+    const { key } = await service.wallet(params.walletId, "shelley");
     const name = params.role === "mutable_account" ? "stake" : "addr";
     const child = childOf(key, softRole(params.role, params.index), params.index);
     return childKeyText(child.key, { name, shared: false, shape: query.hash ? "hash" : "key" });
@@ -88,7 +86,7 @@ export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: z.string().meta({ format: "binary" }),
     refusals: { 403: `${locked[403]}, \`soft_derivation_required\`` },
   }, async ({ params, body, context }) => {
-    await desk.wallet(params.walletId, "shelley");
+    await service.wallet(params.walletId, "shelley");
     const metadata = answered(readMetadata(body.metadata as Json));
     const path = [...accountPath("shelley"), softRole(params.role, params.index), params.index];
     const message = blake2b256(encodeMetadata(metadata));
@@ -109,7 +107,7 @@ export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: api.keyText,
     refusals: { 403: "`missing_policy_public_key`" },
   }, async ({ params, query }) => {
-    const { policyKey } = await desk.wallet(params.walletId, "shelley");
+    const { policyKey } = await service.wallet(params.walletId, "shelley");
     if (policyKey === undefined) throw missingPolicyKey(params.walletId);
     return policyKeyText(policyKey, query.hash ? "hash" : "key");
   });
@@ -126,10 +124,10 @@ export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: api.keyText,
     refusals: locked,
   }, async ({ params: { walletId: id }, query, body }) => {
-    await desk.wallet(id, "shelley");
+    await service.wallet(id, "shelley");
     const input = { passphrase: body.passphrase, paths: [policyPath()] };
     const [key] = answered(await vault.publicKeys(id, input, until()));
-    const answer = await desk.ask(entityOf(id), { type: "POLICY_KEY_SET", key: key! });
+    const answer = await service.ask(entityOf(id), { type: "POLICY_KEY_SET", key: key! });
     if (!answer.ok) throw isGone(answer.error) ? noSuchWallet(id) : refusal(answer.error);
     return policyKeyText(key!, query.hash ? "hash" : "key");
   });
@@ -145,9 +143,9 @@ export function keyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: api.policyIdAnswer,
     refusals: { 403: "`missing_policy_public_key`, `created_wrong_policy_script_template`" },
   }, async ({ params, body }) => {
-    const row = await desk.wallet(params.walletId, "shelley");
+    const row = await service.wallet(params.walletId, "shelley");
     if (row.policyKey === undefined) throw missingPolicyKey(params.walletId);
-    return { policy_id: answered(policyOfTemplate(body.policy_script_template, policyHash(row))).id };
+    return { policy_id: answered(policyOfTemplate(body.policy_script_template, policyKeyHash(row))).id };
   });
 }
 
@@ -156,11 +154,6 @@ function missingPolicyKey(id: string): Error {
     code: "missing_policy_public_key",
     message: `The wallet ${id} has no policy key yet. Make one with POST /wallets/${id}/policy-key, then ask again.`,
   });
-}
-
-/** Hash of the wallet's policy key, where it was set. */
-export function policyHash({ policyKey }: Pick<WalletRow, "policyKey">): string | undefined {
-  return policyKey === undefined ? undefined : keyHash(readXpub(policyKey)!.key);
 }
 
 /** The index of a role; throws 403 for keys that only the root could give. */

@@ -1,5 +1,5 @@
 /** Under which paths kinds of wallets are served, and how one of each is found. */
-import type { Desk } from "#src/edge/wallets/context.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
 /** A kind of wallets as the endpoints have it. */
@@ -17,9 +17,9 @@ export interface Served {
 }
 
 /** Sequential wallets, and those of the first era. */
-export function servedKinds(desk: Pick<Desk, "wallet">): readonly [shelley: Served, byron: Served] {
+export function servedKinds(service: Pick<WalletService, "wallet">): readonly [shelley: Served, byron: Served] {
   return [
-    { prefix: "wallets", named: "", actor: "wallet", found: (id) => desk.wallet(id, "shelley") },
-    { prefix: "byron-wallets", named: "Byron", actor: "wallet", found: (id) => desk.wallet(id, "random") },
+    { prefix: "wallets", named: "", actor: "wallet", found: (id) => service.wallet(id, "shelley") },
+    { prefix: "byron-wallets", named: "Byron", actor: "wallet", found: (id) => service.wallet(id, "random") },
   ];
 }

@@ -3,14 +3,15 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { epochTimes, ERAS, eraStart, slotAt } from "#src/cardano/eras.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
+import { eraCache } from "#src/chain/provider/eraCache.ts";
 import * as api from "#src/api/wallets/network.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { keepFor } from "#src/edge/responseCache.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
-import { syncState } from "#src/edge/wallets/state.ts";
+import { syncState } from "#src/wallet/standing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { blockView, epochAfter, epochView, eraKeeper, slotView, timeText } from "#src/edge/wallets/times.ts";
+import { blockView, epochAfter, epochView, slotView, timeText } from "#src/edge/wallets/times.ts";
 
 /** So long an answer about the tip serves others who ask, in ms: no block is known to anybody as exactly as that. */
 const TIP_MS = 50;
@@ -19,7 +20,7 @@ const MAGIC_OF_MAINNET = 764_824_073;
 /** Adds `/network/…` and `/blocks/latest/header`. */
 export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): void {
   const { store, port, networkMagic, toleranceS, clocked, clock } = options;
-  const erasNow = eraKeeper(port);
+  const readEras = eraCache(port);
   const away = { 503: "`network_unreachable`" };
 
   route(app, {
@@ -32,7 +33,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     refusals: away,
   }, async () => {
     const [{ at, networkTip }, network] = await Promise.all([readCursor(store.sql), port.network()]);
-    const eras = answered(await erasNow(Math.max(at.slot, networkTip.slot)));
+    const eras = answered(await readEras(Math.max(at.slot, networkTip.slot)));
     const now = slotAt(eras, clock.now());
     const tip = blockView(eras, at);
     const epoch = epochTimes(eras, tip.epoch_number);
@@ -52,7 +53,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
   });
 
   const parameters = async (epoch: string | undefined) => {
-    const [eras, genesis, now] = await Promise.all([erasNow(), port.genesis(), port.parameters()]);
+    const [eras, genesis, now] = await Promise.all([readEras(), port.genesis(), port.parameters()]);
     const [how, first, { value }] = [answered(eras), answered(genesis), answered(now)];
     if (epoch !== undefined && epoch !== "latest") await notLater(Number(epoch));
     return {

@@ -8,8 +8,8 @@ import type { Ratio } from "#src/cardano/parameters.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { poolText } from "#src/edge/wallets/delegationView.ts";
-import type { Desk } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import { pageOf } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { epochView, timeText } from "#src/edge/wallets/times.ts";
@@ -23,8 +23,8 @@ import { isServer, parseSource, readSource, writeSource } from "#src/wallet/pool
 const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
 
 /** Adds `/stake-pools`, `/settings` and `/smash/health`. */
-export function poolRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, port, book, outside, log } = desk;
+export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store, port, book, outside, log } = service;
   let known: { readonly epoch: number; readonly pools: number } | undefined;
   /** How many pools there should be: parameters change with an epoch alone. */
   const desired = async (epoch: number): Promise<number> => {
@@ -44,7 +44,7 @@ export function poolRoutes(app: OpenAPIHono, desk: Desk): void {
     refusals: { 400: "`query_param_missing`, `bad_request`", ...away },
   }, async ({ query: { stake, ...paged }, context }) => {
     if (stake === undefined) throw stakeMissing();
-    const [{ at }, eras] = await Promise.all([readCursor(store.sql), desk.eras()]);
+    const [{ at }, eras] = await Promise.all([readCursor(store.sql), service.eras()]);
     const epochs = epochsOf(eras);
     const desiredPools = await desired(epochs.of(at.slot));
     const [list, lore, produced] = await Promise.all([

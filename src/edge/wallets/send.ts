@@ -1,15 +1,18 @@
 /** A wish built, signed and submitted in one call, and the transaction as the wallet's history has it. */
 import type { Context } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { haveChangeAddress } from "#src/edge/wallets/changeAddress.ts";
-import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/context.ts";
-import { transactionsOf, transactionView } from "#src/edge/wallets/history.ts";
-import { policyHash } from "#src/edge/wallets/keys.ts";
+import { entityOf, LONGEST_MS, until, type WalletService } from "#src/edge/wallets/service.ts";
+import { transactionView } from "#src/edge/wallets/history.ts";
+import { policyKeyHash } from "#src/wallet/build/policy.ts";
+import { STAKE_PATH } from "#src/wallet/keys/paths.ts";
 import { isNamed, madeOnce } from "#src/edge/wallets/idempotency.ts";
-import { signBuilt, signedWithout, STAKE_PATH } from "#src/edge/wallets/signing.ts";
+import { signBuilt } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { Conflict, hashOf, submitFor } from "#src/edge/wallets/submission.ts";
 import { inTurn } from "#actors/offering.ts";
+import { readOwnTransactions } from "#actors/walletReads.ts";
+import { ensureChangeAddress } from "#src/vault/randomAddresses.ts";
+import { withoutForgedOutputs } from "#src/vault/walletSigning.ts";
 import { claimTransaction } from "#src/wallet/requests.ts";
 import type { PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
@@ -28,25 +31,27 @@ export type Send = (
 ) => Promise<unknown>;
 
 /** Sends for wallets of a kind. */
-export function sender(desk: Desk, kind: WalletRow["kind"]): Send {
+export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
   return async (id, passphrase, body, context, wishing) => {
-    const row = await desk.wallet(id, kind);
+    const row = await service.wallet(id, kind);
     const make = async () => {
-      if (kind === "random") await haveChangeAddress(desk, row, passphrase);
-      const transaction = await signedWithout(async () => {
-        const built = answered(await desk.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
-        return await signBuilt(desk, row, built, passphrase);
-      });
-      if (await claimTransaction(desk.store.sql, id, hashOf(transaction))) return transaction;
+      if (kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
+      const transaction = answered(
+        await withoutForgedOutputs(async () => {
+          const built = answered(await service.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
+          return await signBuilt(service, row, built, passphrase);
+        }),
+      );
+      if (await claimTransaction(service.store.sql, id, hashOf(transaction))) return transaction;
       // built at the same time out of the same coins: once it is pending the next build knows
-      await submitFor(desk, transaction, id);
+      await submitFor(service, transaction, id);
       throw new Conflict("Another request sends the very same transaction: try again.");
     };
     // what was made under a key is what the key stands for, refused or not
     const hash = isNamed(context)
-      ? await submitFor(desk, await madeOnce(desk, context, id, body, () => untilFree(id, make)), id)
-      : await untilFree(id, async () => await submitFor(desk, await make(), id));
-    return await sentView(desk, row, hash);
+      ? await submitFor(service, await madeOnce(service, context, id, body, () => untilFree(id, make)), id)
+      : await untilFree(id, async () => await submitFor(service, await make(), id));
+    return await sentView(service, row, hash);
   };
 }
 
@@ -74,35 +79,35 @@ async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> 
 }
 
 /** A transaction that a wallet just submitted, as its history has it. */
-export async function sentView(desk: Desk, row: WalletRow, hash: string) {
-  const [view] = await sentViews(desk, row, [hash]);
+export async function sentView(service: WalletService, row: WalletRow, hash: string) {
+  const [view] = await sentViews(service, row, [hash]);
   return view!;
 }
 
 /** Transactions that a wallet just submitted, in their order. */
-export async function sentViews(desk: Desk, row: WalletRow, hashes: readonly string[]) {
-  const account = await readAccount(desk.store.sql, row.id);
-  return await shownTransactions(desk, row.id, hashes, {
+export async function sentViews(service: WalletService, row: WalletRow, hashes: readonly string[]) {
+  const account = await readAccount(service.store.sql, row.id);
+  return await shownTransactions(service, row.id, hashes, {
     form: "tagged",
-    own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyHash(row) },
+    own: { account: account && { credential: account.credential, path: STAKE_PATH }, policyKey: policyKeyHash(row) },
   });
 }
 
 type Telling = Pick<Parameters<typeof transactionView>[1], "form" | "own">;
 
 /** A transaction of a wallet; throws 404 `no_such_transaction`. */
-export async function shownTransaction(desk: Desk, id: string, hash: string, telling: Telling) {
-  const [view] = await shownTransactions(desk, id, [hash], telling);
+export async function shownTransaction(service: WalletService, id: string, hash: string, telling: Telling) {
+  const [view] = await shownTransactions(service, id, [hash], telling);
   return view!;
 }
 
-async function shownTransactions(desk: Desk, id: string, hashes: readonly string[], telling: Telling) {
-  const { transactions, height } = await transactionsOf(desk, id, hashes);
+async function shownTransactions(service: WalletService, id: string, hashes: readonly string[], telling: Telling) {
+  const { transactions, height } = await readOwnTransactions(service, id, hashes);
   return await Promise.all(hashes.map(async (hash) => {
     const transaction = transactions.get(hash);
     if (transaction === undefined) throw noSuchTransaction(hash);
-    const eras = await desk.eras(transaction.slot);
-    return transactionView(transaction, { ...telling, eras, networkId: desk.networkId, height });
+    const eras = await service.eras(transaction.slot);
+    return transactionView(transaction, { ...telling, eras, networkId: service.networkId, height });
   }));
 }
 

@@ -1,129 +1,79 @@
-/** The manners of the wallet service: its errors, its headers, its address. */
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import type { ZodType } from "zod";
-import { walletError } from "#src/api/wallets/error.ts";
-import { fromUtf8 } from "#src/base/bytes.ts";
-import { type Json, parseJson } from "#src/base/json.ts";
-import type { Log } from "#src/base/log.ts";
+/** What the endpoints of wallets share: the rooms that they ask, and how a wallet is found. */
+import type { Failure } from "#src/base/result.ts";
+import type { Eras } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { type BodyLimits, depthOf, readBytes } from "#src/edge/json.ts";
-import { type Asked, type Endpoint, endpoint, type Manner } from "#src/edge/route.ts";
-import { serviceApp } from "#src/edge/service.ts";
-import { malformed } from "#src/edge/wallets/malformed.ts";
+import { keepUnchanged } from "#src/edge/responseCache.ts";
+import type { Keep } from "#src/edge/route.ts";
+import { type WalletBuilds, walletBuilds } from "#actors/walletBuildCalls.ts";
+import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { openPoolBook } from "#actors/poolBook.ts";
+import { answered } from "#src/edge/wallets/status.ts";
+import { eraCache } from "#src/chain/provider/eraCache.ts";
+import { readingStore } from "#src/store/readPool.ts";
+import type { PoolBook } from "#src/wallet/pools/book.ts";
+import { TokenServer } from "#src/wallet/tokenMetadata.ts";
+import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
 
-/** Before the path of every endpoint. */
-export const PREFIX = "/v2";
-
-const MANNER: Manner = {
-  prefix: PREFIX,
-  error: walletError,
-  refusals: {
-    400: "`bad_request`",
-    406: "`not_acceptable`",
-    500: "`unexpected_error`",
-    503: "`unavailable`, `overloaded`, `newer_version`, `deadline`, `network_unreachable`",
-  },
-  // addresses by the thousand are imported in one body
-  limits: { bytes: 4_194_304, depth: 128 },
-  headers: (c, { consumes }) => {
-    accepts(c);
-    if (consumes !== undefined) isOfType(c, consumes);
-  },
-  json: readJson,
-  malformed,
-};
-
-/** Adds an endpoint of the wallet service. */
-export function route<
-  P extends Record<string, ZodType> | undefined = undefined,
-  Q extends Record<string, ZodType> | undefined = undefined,
-  B extends ZodType | undefined = undefined,
->(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: Asked<P, Q, B>) => Promise<unknown>): void {
-  const refusals = {
-    ...(spec.params && "walletId" in spec.params ? { 404: "`no_such_wallet`" } : {}),
-    ...(String(spec.refusals?.[403]).includes("wrong_encryption_passphrase")
-      ? { 429: "`too_many_wrong_passphrases`" }
-      : {}),
-    ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
-    ...spec.refusals,
-  };
-  endpoint(app, { ...spec, refusals }, handler, MANNER);
+export interface WalletService extends WalletEdgeOptions {
+  readonly book: PoolBook;
+  /** Client of the token metadata server, where there is one. */
+  readonly tokens: TokenServer | undefined;
+  readonly builds: WalletBuilds;
+  /** Protocol magic of Byron addresses; undefined on mainnet. */
+  readonly magic: number | undefined;
+  /** Keeps what is answered from the database alone. */
+  readonly keep: Keep;
+  /** How time runs, as far as some slot; throws what is answered where the network does not tell. */
+  eras(slot?: number): Promise<Eras>;
+  /** A wallet of a kind; throws 404 `no_such_wallet`. */
+  wallet(id: string, kind: WalletRow["kind"]): Promise<WalletRow>;
 }
 
-/** A service with these manners, still without endpoints. */
-export function walletService(log: Log): OpenAPIHono {
-  return serviceApp("wallets", log, {
-    body: ({ code, message, details }) => {
-      // one line, whatever went into it
-      const said = {
-        code: code === "internal_error" ? "unexpected_error" : code,
-        message: message.replace(/\s*\n\s*/g, " "),
-      };
-      return details === undefined ? said : { ...said, info: details };
+/** Magic of mainnet, whose Byron addresses carry none. */
+const MAINNET_MAGIC = 764_824_073;
+
+/** How long a call may take that computes, in milliseconds. */
+export const LONGEST_MS = 30_000;
+/** When such a call ends, in ms since 1970. */
+export const until = () => ({ deadline: Date.now() + LONGEST_MS });
+
+export function createWalletService(given: WalletEdgeOptions): WalletService {
+  const options = { ...given, store: readingStore(given.store) };
+  const { tokenMetadata: url, outside, log } = options;
+  const readEras = eraCache(options.port);
+  return {
+    ...options,
+    book: options.book ?? openPoolBook(given),
+    tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
+    magic: options.networkMagic === MAINNET_MAGIC ? undefined : options.networkMagic,
+    builds: walletBuilds(options.build),
+    keep: keepUnchanged(options.store.sql),
+    eras: async (slot) => answered(await readEras(slot)),
+    async wallet(id, kind) {
+      const row = await readWallet(options.store.sql, id, [kind]);
+      if (row === undefined) throw noSuchWallet(id);
+      return row;
     },
-    missing,
-  });
+  };
 }
 
-/** The path has no endpoint, or none for the method. */
-function missing({ req }: Context, allowed: readonly string[]): HttpFailure {
-  if (allowed.length > 0) {
-    return new HttpFailure(
-      405,
-      "method_not_allowed",
-      `This endpoint is there, but not for ${req.method}. Please check the method and the path: one of them is likely to be meant otherwise.`,
-    );
-  }
+/** The entity behind a wallet that is not shared. */
+export const entityOf = (id: string) => ({ kind: "wallet", id });
+
+/** 404: there is no such wallet. */
+export function noSuchWallet(id: string): HttpFailure {
+  return new HttpFailure(404, "no_such_wallet", `I couldn't find a wallet with the given id: ${id}`, { wallet_id: id });
+}
+
+/** 409; programs read the id out of the sentence, as the word behind ten others. */
+export function walletAlreadyExists(id: string): HttpFailure {
   return new HttpFailure(
-    404,
-    "not_found",
-    `There is no ${req.method} ${req.path}. Where a path holds parameters, please check that they are well-formed.`,
+    409,
+    "wallet_already_exists",
+    `This operation would yield a wallet with the following id: ${id} However, I already know of a wallet with this id.`,
+    { wallet_id: id },
   );
 }
 
-const JSON_TYPE = "application/json";
-
-function accepts({ req }: Context): void {
-  const accept = req.header("accept");
-  if (accept === undefined || accept.trim() === "") return;
-  const ranges = accept.split(",").map((range) => range.split(";")[0]!.trim().toLowerCase());
-  if (ranges.some((range) => ["*/*", "application/*", JSON_TYPE].includes(range) || OTHERS.has(range))) return;
-  throw new HttpFailure(
-    406,
-    "not_acceptable",
-    `It seems as though you don't accept '${JSON_TYPE}', but unfortunately I only speak '${JSON_TYPE}'! Please double-check your 'Accept' ` +
-      `request header and make sure it's set to '${JSON_TYPE}'.`,
-  );
-}
-
-/** What some answers are besides JSON. */
-const OTHERS = new Set(["text/event-stream", "application/octet-stream"]);
-
-function isOfType({ req }: Context, type: string): void {
-  const [given] = (req.header("content-type") ?? "").toLowerCase().split(";").map((part) => part.trim());
-  if (given === type) return;
-  throw new HttpFailure(
-    415,
-    "unsupported_media_type",
-    `I'm really sorry but I only understand '${type}'. I need you to tell me what language you're speaking in order for me to understand ` +
-      `your message. Please double-check your 'Content-Type' request header and make sure it's set to '${type}'.`,
-  );
-}
-
-async function readJson(request: Request, limits: BodyLimits): Promise<Json | undefined> {
-  const no = (sentence: string) => new HttpFailure(400, "bad_request", sentence);
-  const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536, limits.time));
-  if (text === undefined) throw no("Error in $: the body is not UTF-8");
-  if (text.trim() === "") {
-    if (limits.optional) return undefined;
-    throw no("Unexpected end-of-input, expecting JSON value");
-  }
-  if (depthOf(text) > (limits.depth ?? 32)) throw no("Error in $: the body is nested too deep");
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw no("Error in $: the body is no JSON");
-  }
-}
+/** A command that came for a wallet which is not there, or not any more. */
+export const isGone = ({ code }: Failure): boolean => code === "not_possible";

@@ -5,12 +5,19 @@ import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/shared.ts";
 import { page, walletChange } from "#src/api/wallets/wallets.ts";
 import { type Json, toJson } from "#src/base/json.ts";
-import { HARD, ROLES } from "#src/cardano/derivation.ts";
+import { HARD } from "#src/cardano/derivation.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { birthOf } from "#src/edge/wallets/startPoint.ts";
-import { create, refuseUnlessThere } from "#src/edge/wallets/create.ts";
-import { type Desk, isGone, LONGEST_MS, noSuchWallet, until, walletAlreadyExists } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { startPointOf } from "#src/edge/wallets/startPoint.ts";
+import { create, refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
+import {
+  isGone,
+  LONGEST_MS,
+  noSuchWallet,
+  until,
+  walletAlreadyExists,
+  type WalletService,
+} from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
@@ -20,6 +27,7 @@ import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 import { readWallet } from "#src/wallet/rows.ts";
 import { sharedWalletId } from "#src/wallet/shared/account.ts";
+import { sharedStakePath } from "#src/wallet/shared/ownScripts.ts";
 import { readSharedWallet, readSharedWallets, type SharedWalletRow } from "#src/wallet/shared/rows.ts";
 import { leavesOf } from "#src/wallet/shared/script.ts";
 import type { CredentialType, ScriptTemplate } from "#src/wallet/shared/types.ts";
@@ -31,15 +39,15 @@ const SEAL = "argon2id-v2";
 type Body = api.SharedWalletBody;
 
 /** A shared wallet; throws 404 `no_such_wallet`. */
-export async function sharedWallet({ store }: Pick<Desk, "store">, id: string): Promise<SharedWalletRow> {
+export async function sharedWallet({ store }: Pick<WalletService, "store">, id: string): Promise<SharedWalletRow> {
   const row = await readSharedWallet(store.sql, id);
   if (row === undefined) throw noSuchWallet(id);
   return row;
 }
 
 /** A shared wallet whose keys are all there; throws 403 `shared_wallet_incomplete` for another. */
-export async function completeWallet(desk: Pick<Desk, "store">, id: string): Promise<SharedWalletRow> {
-  const row = await sharedWallet(desk, id);
+export async function completeWallet(service: Pick<WalletService, "store">, id: string): Promise<SharedWalletRow> {
+  const row = await sharedWallet(service, id);
   if (row.sharing.complete) return row;
   throw refusal({
     code: "shared_wallet_incomplete",
@@ -66,10 +74,10 @@ const told = ({ script, keys }: ScriptTemplate) => ({
 });
 
 /** Adds `/shared-wallets` and what belongs to one wallet but its holdings and transactions. */
-export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, vault } = desk;
+export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store, vault } = service;
   const params = { walletId };
-  const one = async (id: string) => (await sharedViews(desk, [await sharedWallet(desk, id)]))[0];
+  const one = async (id: string) => (await sharedViews(service, [await sharedWallet(service, id)]))[0];
 
   const begin = async (body: Body, own: Xpub, attempt: string | null) => {
     const payment = templateOf(body.payment_script_template, own);
@@ -77,17 +85,17 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     answered(validateTemplates({ payment, delegation }, own, body.script_validation));
     const id = sharedWalletId(own, payment.script, delegation?.script);
     if (await readWallet(store.sql, id, ["shared"])) throw walletAlreadyExists(id);
-    const birth = await birthOf(body.restoration_mode, desk);
+    const start = await startPointOf(body.restoration_mode, service);
     // what the answer needs of the network: refused before the wallet is there
-    await desk.eras(birth.slot);
-    const answer = await create(desk, { kind: SHARED, id }, {
+    await service.eras(start.slot);
+    const answer = await create(service, { kind: SHARED, id }, {
       type: "CREATE",
       name: body.name,
       gap: body.address_pool_gap,
       key: own,
       attempt,
-      passphrase: attempt === null ? null : { at: desk.clock.now(), method: SEAL },
-      birth: { slot: birth.slot, hash: birth.hash },
+      passphrase: attempt === null ? null : { at: service.clock.now(), method: SEAL },
+      birth: { slot: start.slot, hash: start.hash },
       oneChange: body.one_change_address_mode,
       selection: body.selection,
       account: accountOf(body.account_index),
@@ -139,7 +147,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     method: "get",
     path: "/shared-wallets",
     operation: "listSharedWallets",
-    keep: desk.keep,
+    keep: service.keep,
     summary: "All shared wallets, the oldest first",
     query: page,
     answer: api.sharedWallet.array(),
@@ -152,14 +160,14 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     });
     const some = limit === undefined ? rows : rows.slice(0, limit);
     linkNext(context, some.length < rows.length ? some.at(-1)!.id : undefined);
-    return await sharedViews(desk, some);
+    return await sharedViews(service, some);
   });
 
   route(app, {
     method: "get",
     path: "/shared-wallets/:walletId",
     operation: "getSharedWallet",
-    keep: desk.keep,
+    keep: service.keep,
     summary: "A shared wallet",
     params,
     answer: api.sharedWallet,
@@ -167,8 +175,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
 
   /** Puts a command to a wallet that is there; `isDone` says whether what takes longer than a call may is under way. */
   const tell = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
-    await sharedWallet(desk, id);
-    const answer = await desk.ask({ kind: SHARED, id }, event, { deadlineMs: LONGEST_MS });
+    await sharedWallet(service, id);
+    const answer = await service.ask({ kind: SHARED, id }, event, { deadlineMs: LONGEST_MS });
     if (answer.ok) return;
     if (isGone(answer.error)) throw noSuchWallet(id);
     await refuseUnlessThere(answer.error, isDone);
@@ -219,7 +227,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
     }, async ({ params, body }) => {
       // the last key has the wallet derive its addresses
       await tell(params.walletId, { type: "ADD_KEYS", credential, keys: body }, async () => {
-        const { sharing } = await sharedWallet(desk, params.walletId);
+        const { sharing } = await sharedWallet(service, params.walletId);
         const known = sharing[credential]?.keys ?? {};
         return sharing.complete && Object.entries(body).every(([name, key]) => known[name] === key);
       });
@@ -231,10 +239,10 @@ export function sharedWalletRoutes(app: OpenAPIHono, desk: Desk): void {
 const isId = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
 
 /** Shared wallets, as the endpoints have them that all kinds share. */
-export const servedShared = (desk: Pick<Desk, "store">): Served => ({
+export const servedShared = (service: Pick<WalletService, "store">): Served => ({
   prefix: "shared-wallets",
   named: "Shared",
   actor: SHARED,
-  stakePath: async (id) => [...accountPath("shared", (await sharedWallet(desk, id)).sharing.account), ROLES.stake, 0],
-  found: (id) => sharedWallet(desk, id),
+  stakePath: async (id) => sharedStakePath(await sharedWallet(service, id)),
+  found: (id) => sharedWallet(service, id),
 });

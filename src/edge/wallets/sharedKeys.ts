@@ -6,19 +6,18 @@ import { signBody, signed, submitBody, submitted } from "#src/api/wallets/transa
 import { fromHex } from "#src/base/bytes.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { addWitness } from "#src/cardano/transaction.ts";
-import { type Desk, until } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { until, type WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { completeWallet, sharedWallet } from "#src/edge/wallets/shared.ts";
 import { submitFor } from "#src/edge/wallets/submission.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { encoded } from "#src/edge/wallets/builtViews.ts";
 import { attempted } from "#src/wallet/build/decode.ts";
-import { ownersOf } from "#src/wallet/index/readAddresses.ts";
 import { childOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import { accountKeyText, childKeyText } from "#src/wallet/keys/text.ts";
-import { stakeCredential } from "#src/wallet/shared/account.ts";
+import { readOwnScripts } from "#src/wallet/shared/ownScripts.ts";
 import type { SharedWalletRow } from "#src/wallet/shared/rows.ts";
 import { scriptsIn } from "#src/wallet/shared/sign.ts";
 import type { SharedSigning } from "#src/wallet/shared/types.ts";
@@ -27,8 +26,8 @@ const params = { walletId };
 const locked = "`no_root_key`, `wrong_encryption_passphrase`";
 
 /** Adds `…/keys`, `…/transactions-sign` and `…/transactions-submit` of shared wallets. */
-export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { vault } = desk;
+export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { vault } = service;
 
   route(app, {
     method: "get",
@@ -39,7 +38,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
     query: api.keysQuery,
     answer: api.keyText,
   }, async ({ params, query }) => {
-    const { key } = await sharedWallet(desk, params.walletId);
+    const { key } = await sharedWallet(service, params.walletId);
     return accountKeyText(key, { shared: true, format: query.format ?? "extended" });
   });
 
@@ -54,7 +53,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: api.keyText,
     refusals: { 403: `${locked}, \`hardened_derivation_required\`` },
   }, async ({ params, body }) => {
-    await sharedWallet(desk, params.walletId);
+    await sharedWallet(service, params.walletId);
     if (params.index < HARD) {
       throw refusal({ code: "hardened_derivation_required", message: "Accounts have hard indices, such as 0H." });
     }
@@ -73,7 +72,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: api.keyText,
     refusals: { 403: "`soft_derivation_required`" },
   }, async ({ params, query }) => {
-    const { key } = await sharedWallet(desk, params.walletId);
+    const { key } = await sharedWallet(service, params.walletId);
     if (params.index >= HARD) {
       throw refusal({ code: "soft_derivation_required", message: "Keys of a role have soft indices, such as 0." });
     }
@@ -95,9 +94,9 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
     answer: signed,
     refusals: { 403: `${locked}, \`shared_wallet_incomplete\`` },
   }, async ({ params, body }) => {
-    const row = await completeWallet(desk, params.walletId);
+    const row = await completeWallet(service, params.walletId);
     const { transaction, passphrase, encoding } = body;
-    const { hash, paths } = await signing(desk, row, transaction);
+    const { hash, paths } = await signing(service, row, transaction);
     const input = { passphrase, message: fromHex(hash), paths };
     const signatures = answered(await vault.sign(row.id, input, until()));
     return { transaction: encoded(addWitness(transaction, ...signatures), encoding) };
@@ -121,12 +120,12 @@ export function sharedKeyRoutes(app: OpenAPIHono, desk: Desk): void {
       ...ONCE,
     },
   }, async ({ params: { walletId: id }, body, context }) => {
-    const row = await completeWallet(desk, id);
-    const transaction = await madeOnce(desk, context, id, body, async () => {
-      assertSigned(await signing(desk, row, body.transaction));
+    const row = await completeWallet(service, id);
+    const transaction = await madeOnce(service, context, id, body, async () => {
+      assertSigned(await signing(service, row, body.transaction));
       return body.transaction;
     });
-    return { id: await submitFor(desk, transaction, id) };
+    return { id: await submitFor(service, transaction, id) };
   });
 }
 
@@ -144,21 +143,8 @@ function assertSigned({ own, agrees, expected, detected }: SharedSigning & { rea
 }
 
 /** How far the signing of a transaction is, and how many scripts of the wallet's are in it; throws 400 for other bytes. */
-async function signing(desk: Desk, row: SharedWalletRow, transaction: Uint8Array) {
-  const own = await ownScripts(desk, row, answered(attempted(() => scriptsIn(transaction))));
-  const state = answered(await desk.builders.run("sharedSigning", { transaction, account: row.key, own }, until()));
+async function signing(service: WalletService, row: SharedWalletRow, transaction: Uint8Array) {
+  const own = await readOwnScripts(service.store.sql, row, answered(attempted(() => scriptsIn(transaction))));
+  const state = answered(await service.builders.run("sharedSigning", { transaction, account: row.key, own }, until()));
   return { ...state, own: own.length };
 }
-
-/** The wallet's scripts among some, with the paths of its keys. */
-async function ownScripts({ store }: Desk, { id, sharing }: SharedWalletRow, hashes: readonly string[]) {
-  const owners = await ownersOf(store.sql, hashes.map((hash) => `script-${hash}`));
-  const stake = stakeCredential(sharing.delegation)?.hash;
-  return hashes.flatMap((script) => {
-    const owner = owners.get(`script-${script}`)?.find(({ wallet }) => wallet === id);
-    const path = owner?.path ?? (script === stake ? [...accountPath("shared", sharing.account), STAKE, 0] : undefined);
-    return path ? [{ script, path }] : [];
-  });
-}
-
-const STAKE = ROLES.indexOf("mutable_account");

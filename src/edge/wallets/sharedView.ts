@@ -1,7 +1,8 @@
 /** Shared wallets as clients are told them. */
+import { readOverviews } from "#actors/walletReads.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import type { Desk } from "#src/edge/wallets/context.ts";
-import { lastSlot, tellOf, walletView } from "#src/edge/wallets/walletView.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
+import { lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
 import { accountKeyText } from "#src/wallet/keys/text.ts";
 import { pathText } from "#src/wallet/keys/paths.ts";
 import type { SharedWalletRow } from "#src/wallet/shared/rows.ts";
@@ -32,13 +33,13 @@ function sharingView({ id, name, gap, sharing }: SharedWalletRow) {
 }
 
 /** Shared wallets, all of them read at one point. */
-export async function sharedViews(desk: Desk, rows: readonly SharedWalletRow[]) {
+export async function sharedViews(service: WalletService, rows: readonly SharedWalletRow[]) {
   const complete = rows.filter(({ sharing }) => sharing.complete).map(({ id }) => id);
-  const told = await tellOf(desk, SHARED, complete);
-  const eras = await desk.eras(lastSlot(complete, told));
+  const overviewOf = await readOverviews(service, SHARED, complete);
+  const eras = await service.eras(lastSlot(complete, overviewOf));
   return rows.map((row) =>
     row.sharing.complete
-      ? { ...walletView(row, told(row.id), eras), ...sharingView(row) }
+      ? { ...walletView(row, overviewOf(row.id), eras), ...sharingView(row) }
       : { ...sharingView(row), state: { status: "incomplete" } }
   );
 }

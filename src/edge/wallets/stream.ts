@@ -6,14 +6,15 @@
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
+import { readHistoryPage } from "#actors/walletReads.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import { transactionQuery } from "#src/api/wallets/transactions.ts";
 import { toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.ts";
-import type { Desk } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
-import { historyOf, type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
+import type { WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
+import { type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, cursorText, readCursorText } from "#src/edge/paging.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
@@ -27,16 +28,16 @@ const AT_ONCE = 100;
 /** Before all transactions. */
 const FIRST: HistoryCursor = { slot: -1, index: -1, hash: "" };
 
-type HistoryRead = Awaited<ReturnType<typeof historyOf>>;
+type HistoryRead = Awaited<ReturnType<typeof readHistoryPage>>;
 
 /** Adds the stream for wallets of a kind. */
 export function streamRoutes(
   app: OpenAPIHono,
-  desk: Desk,
+  service: WalletService,
   served: Served,
   ownOf: (id: string) => Promise<OwnParts>,
 ): void {
-  const { events } = desk;
+  const { events } = service;
   route(app, {
     method: "get",
     path: `/${served.prefix}/:walletId/events`,
@@ -56,11 +57,11 @@ export function streamRoutes(
     admitReader(events);
     const form = query["simple-metadata"] ? "plain" as const : "tagged" as const;
     const last = context.req.header("last-event-id");
-    const told = last === undefined || last === "" ? undefined : await placeIn(last, desk);
+    const told = last === undefined || last === "" ? undefined : await placeIn(last, service);
     let place = told?.place;
     const view = async (one: WalletTransaction, height: number) => {
-      const eras = await desk.eras(one.slot);
-      return transactionView(one, { eras, networkId: desk.networkId, height, form, own: await ownOf(id) });
+      const eras = await service.eras(one.slot);
+      return transactionView(one, { eras, networkId: service.networkId, height, form, own: await ownOf(id) });
     };
     const ended = new AbortController();
     const batches = events.follow(told?.position ?? "now", { kind: served.actor, id }, ended.signal);
@@ -69,19 +70,19 @@ export function streamRoutes(
       id: ({ position }) => idOf(position, place ?? FIRST),
       written: async ({ events: some, reset, position }) => {
         // read once the stream stands, so that nothing falls between
-        place ??= await newest(desk, id);
+        place ??= await newest(service, id);
         const types = new Set(some.map(({ transition }) => transition.type));
         let text = "";
         if (reset || types.has("ROLLED_BACK")) {
-          const left = await newest(desk, id);
+          const left = await newest(service, id);
           if (isAfter(place, left)) place = left;
-          const { at } = await readCursor(desk.store.sql);
-          const tip = blockView(await desk.eras(at.slot), at);
+          const { at } = await readCursor(service.store.sql);
+          const tip = blockView(await service.eras(at.slot), at);
           text += `event: rolled_back\nid: ${idOf(position, place)}\ndata: ${toJson({ tip })}\n\n`;
         }
         if (types.size === 0 && !reset) return text;
         for (let after: HistoryCursor | undefined = place; after !== undefined;) {
-          const page: HistoryRead = await historyOf(desk, id, { order: "ascending", after, limit: AT_ONCE });
+          const page: HistoryRead = await readHistoryPage(service, id, { order: "ascending", after, limit: AT_ONCE });
           const { transactions, height } = page;
           for (const one of transactions) {
             if (one.status !== "in_ledger") continue;
@@ -99,8 +100,8 @@ export function streamRoutes(
 const isAfter = (a: HistoryCursor, b: HistoryCursor) => a.slot > b.slot || (a.slot === b.slot && a.index > b.index);
 
 /** The place of a wallet's newest transaction of the ledger. */
-async function newest(desk: Desk, id: string): Promise<HistoryCursor> {
-  const { transactions } = await historyOf(desk, id, { limit: AT_ONCE });
+async function newest(service: WalletService, id: string): Promise<HistoryCursor> {
+  const { transactions } = await readHistoryPage(service, id, { limit: AT_ONCE });
   const one = transactions.find(({ status }) => status === "in_ledger");
   return one === undefined ? FIRST : { slot: one.slot, index: one.transaction.index, hash: one.hash };
 }
@@ -110,7 +111,7 @@ function idOf(position: Position, { slot, index, hash }: HistoryCursor): string 
   return cursorText({ position: positionText(position), slot, index, hash });
 }
 
-async function placeIn(text: string, { events }: Desk): Promise<{ position: Position; place: HistoryCursor }> {
+async function placeIn(text: string, { events }: WalletService): Promise<{ position: Position; place: HistoryCursor }> {
   const read = readCursorText(text, (value) => cursorOf(value, ["slot", "index"], ["hash", "position"]), notGiven);
   const position = parsePosition(read.position);
   if (position === undefined || !(await events.reached(position).catch(() => true))) throw notGiven();

@@ -1,9 +1,6 @@
 /** Slots as clients are told them: with their epoch and their time. */
 import { type Epoch, epochOfSlot, type Eras, slotsOfEpoch, timeAt } from "#src/cardano/eras.ts";
 import type { Tip } from "#src/cardano/block.ts";
-import type { Result } from "#src/base/result.ts";
-import type { Unanswered } from "#src/chain/provider/answer.ts";
-import type { LedgerPort } from "#src/chain/provider/ledgerPort.ts";
 
 export interface SlotView {
   readonly absolute_slot_number: number;
@@ -62,23 +59,3 @@ export const epochView = ({ epoch, time }: { epoch: number; time: number }) => (
 
 /** The epoch after one. */
 export const epochAfter = ({ number, end }: Epoch) => epochView({ epoch: number + 1, time: end });
-
-/** How long an answer about eras is used, in milliseconds; a slot beyond what it tells is asked about at once. */
-const FRESH_MS = 5_000;
-
-/** A function that tells how time runs on the network, far enough for a slot. The last answer serves where the network is away. */
-export function eraKeeper(port: Pick<LedgerPort, "eras">): (slot?: number) => Promise<Result<Eras, Unanswered>> {
-  let held: { readonly eras: Eras; readonly at: number } | undefined;
-  let asking: Promise<Result<Eras, Unanswered>> | undefined;
-  const ask = async (): Promise<Result<Eras, Unanswered>> => {
-    const answer = await port.eras();
-    if (answer.ok) held = { eras: answer.value.value, at: Date.now() };
-    else if (held === undefined) return answer;
-    return { ok: true, value: held!.eras };
-  };
-  return (slot = 0) => {
-    const known = held !== undefined && timeAt(held.eras, Math.max(0, slot)).ok;
-    if (known && Date.now() - held!.at < FRESH_MS) return Promise.resolve({ ok: true, value: held!.eras });
-    return asking ??= ask().finally(() => asking = undefined);
-  };
-}

@@ -5,14 +5,14 @@ import * as api from "#src/api/wallets/transactions.ts";
 import { constructedView, encoded, feeView } from "#src/edge/wallets/builtViews.ts";
 import { decodedView, metadataIn } from "#src/edge/wallets/decodedView.ts";
 import { requirePool } from "#src/edge/wallets/delegation.ts";
-import { type Desk, entityOf, LONGEST_MS } from "#src/edge/wallets/context.ts";
-import { route } from "#src/edge/wallets/service.ts";
+import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import type { Served } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { sender } from "#src/edge/wallets/send.ts";
-import { signTransaction } from "#src/edge/wallets/signing.ts";
+import { signTransaction } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { assertWhole, submitFor } from "#src/edge/wallets/submission.ts";
+import { requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
 import { commonWish, oldWish, wishOf } from "#src/edge/wallets/paymentIntent.ts";
 import type { GivenRedeemer, PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
@@ -37,8 +37,8 @@ export const SUBMIT = {
 export const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`";
 
 /** What is done with transactions alike for all kinds of wallets: construct, decode. */
-export function buildRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
-  const { networkId, builds } = desk;
+export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+  const { networkId, builds } = service;
   const at = (rest: string) => `/${served.prefix}/:walletId/${rest}`;
   const entity = (id: string) => ({ kind: served.actor, id });
 
@@ -55,7 +55,7 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
   }, async ({ params, body }) => {
     await served.found(params.walletId);
     const wish = await wishOf(body, networkId);
-    for (const { pool } of wish.delegations ?? []) if (pool !== undefined) await requirePool(desk, pool);
+    for (const { pool } of wish.delegations ?? []) if (pool !== undefined) await requirePool(service, pool);
     const built = answered(await builds.construct(entity(params.walletId), wish, LONGEST_MS));
     return constructedView(built, body.encoding);
   });
@@ -81,8 +81,8 @@ export function buildRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
 }
 
 /** Signs, submits, balances and sends for sequential wallets and those of the first era. */
-export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void {
-  const { networkId, builds, store } = desk;
+export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+  const { networkId, builds, store } = service;
   const { named, prefix } = served;
   const isByron = named === "Byron";
   const kind = isByron ? "random" : "shelley";
@@ -100,8 +100,8 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
       answer: api.signed,
       refusals: { 403: LOCKED },
     }, async ({ params, body }) => {
-      const row = await desk.wallet(params.walletId, kind);
-      const signed = await signTransaction(desk, row, body.transaction, body.passphrase);
+      const row = await service.wallet(params.walletId, kind);
+      const signed = answered(await signTransaction(service, row, body.transaction, body.passphrase));
       return { transaction: encoded(signed, body.encoding) };
     });
 
@@ -118,14 +118,14 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
       refusals: { ...SUBMIT, ...ONCE },
     }, async ({ params, body, context }) => {
       const { walletId: id } = params;
-      await desk.wallet(id, kind);
-      const transaction = await madeOnce(desk, context, id, body, async () => {
+      await service.wallet(id, kind);
+      const transaction = await madeOnce(service, context, id, body, async () => {
         const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
         const account = await readAccount(store.sql, id);
-        await assertWhole(desk, id, decoded, body.transaction, account?.credential.hash);
+        await requireOwnSignatures(service, id, decoded, body.transaction, account?.credential.hash);
         return body.transaction;
       });
-      return { id: await submitFor(desk, transaction, id) };
+      return { id: await submitFor(service, transaction, id) };
     });
 
     route(app, {
@@ -142,20 +142,20 @@ export function spendRoutes(app: OpenAPIHono, desk: Desk, served: Served): void 
         400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and others about its scripts",
       },
     }, async ({ params, body }) => {
-      await desk.wallet(params.walletId, kind);
+      await service.wallet(params.walletId, kind);
       const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
       return constructedView(built, body.encoding);
     });
   }
 
   const estimate = async (id: string, wish: PaymentIntent) => {
-    await desk.wallet(id, kind);
+    await service.wallet(id, kind);
     return feeView(answered(await builds.fees(entityOf(id), wish, LONGEST_MS)));
   };
   const fees = { ...FEES, path: at("payment-fees"), params, answer: api.fees } as const;
   const sends = { ...SENDS, path: at("transactions"), params, answer: api.transaction } as const;
 
-  const send = sender(desk, kind);
+  const send = sender(service, kind);
 
   if (isByron) {
     route(
@@ -199,7 +199,7 @@ const SENDS = {
 } as const;
 
 /** Adds `POST /proxy/transactions`. */
-export function proxyRoutes(app: OpenAPIHono, desk: Desk): void {
+export function proxyRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, {
     method: "post",
     path: "/proxy/transactions",
@@ -214,8 +214,8 @@ export function proxyRoutes(app: OpenAPIHono, desk: Desk): void {
     refusals: { ...SUBMIT, ...ONCE },
   }, async ({ body, context }) => {
     const asked = { transaction: body };
-    const transaction = await madeOnce(desk, context, "proxy", asked, () => Promise.resolve(body));
-    return { id: await submitFor(desk, transaction) };
+    const transaction = await madeOnce(service, context, "proxy", asked, () => Promise.resolve(body));
+    return { id: await submitFor(service, transaction) };
   });
 }
 

@@ -1,24 +1,25 @@
 /** Sequential wallets: created, listed, changed and deleted. */
+import { readOverviews, type WalletOverview } from "#actors/walletReads.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { birthOf } from "#src/edge/wallets/startPoint.ts";
+import { startPointOf } from "#src/edge/wallets/startPoint.ts";
 import {
-  type Desk,
   entityOf,
   isGone,
   LONGEST_MS,
   noSuchWallet,
   until,
   walletAlreadyExists,
-} from "#src/edge/wallets/context.ts";
-import { create, refuseUnlessThere } from "#src/edge/wallets/create.ts";
-import { route } from "#src/edge/wallets/service.ts";
+  type WalletService,
+} from "#src/edge/wallets/service.ts";
+import { create, refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
+import { route } from "#src/edge/wallets/route.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
-import { byronView, lastSlot, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
+import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import type { PutKey, Recording, SealChange } from "#src/vault/vault.ts";
@@ -37,23 +38,23 @@ const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnem
 const exists = { 409: "`wallet_already_exists`" };
 
 /** Adds `/wallets` and `/wallets/{walletId}` with its passphrase, and the same for wallets of the first era. */
-export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
-  const { store, vault } = desk;
+export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store, vault } = service;
 
-  const view = (row: WalletRow, told: Told, eras: Eras) =>
-    (row.kind === "random" ? byronView : walletView)(row, told, eras);
+  const view = (row: WalletRow, overview: WalletOverview, eras: Eras) =>
+    (row.kind === "random" ? byronView : walletView)(row, overview, eras);
   const one = async (id: string, kind: WalletRow["kind"]) => {
-    const [row, told] = await Promise.all([desk.wallet(id, kind), tellOf(desk, "wallet", [id])]);
-    return view(row, told(id), await desk.eras(lastSlot([id], told)));
+    const [row, overviewOf] = await Promise.all([service.wallet(id, kind), readOverviews(service, "wallet", [id])]);
+    return view(row, overviewOf(id), await service.eras(lastSlot([id], overviewOf)));
   };
 
   /** Has the actor begin a wallet. */
   const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, put?: PutKey) => {
     if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
-    const birth = await birthOf(given.restoration_mode, desk);
+    const start = await startPointOf(given.restoration_mode, service);
     // what the answer needs of the network: refused before the wallet is there
-    await desk.eras(birth.slot);
-    const answer = await create(desk, entityOf(id), {
+    await service.eras(start.slot);
+    const answer = await create(service, entityOf(id), {
       type: "CREATE",
       kind,
       name: given.name,
@@ -62,7 +63,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       policyKey: null,
       attempt: put?.attempt ?? null,
       passphrase: put ? { at: put.state.updatedAt, method: put.state.method } : null,
-      birth: { slot: birth.slot, hash: birth.hash },
+      birth: { slot: start.slot, hash: start.hash },
       oneChange: given.one_change_address_mode,
       selection: given.selection,
     }, async () => await readWallet(store.sql, id) !== undefined);
@@ -142,7 +143,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       method: "get",
       path: `/${prefix}`,
       operation: `list${named}Wallets`,
-      keep: desk.keep,
+      keep: service.keep,
       summary: "All wallets, the oldest first",
       query: api.page,
       answer: answer.array(),
@@ -156,16 +157,16 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       const some = limit === undefined ? rows : rows.slice(0, limit);
       linkNext(context, some.length < rows.length ? some.at(-1)!.id : undefined);
       const ids = some.map(({ id }) => id);
-      const told = await tellOf(desk, "wallet", ids);
-      const eras = await desk.eras(lastSlot(ids, told));
-      return await respondList(context, some, (row) => view(row, told(row.id), eras));
+      const overviewOf = await readOverviews(service, "wallet", ids);
+      const eras = await service.eras(lastSlot(ids, overviewOf));
+      return await respondList(context, some, (row) => view(row, overviewOf(row.id), eras));
     });
 
     route(app, {
       method: "get",
       path: `/${prefix}/:walletId`,
       operation: `get${named}Wallet`,
-      keep: desk.keep,
+      keep: service.keep,
       summary: "A wallet",
       params,
       answer,
@@ -179,7 +180,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       params,
       status: 204,
     }, async ({ params }) => {
-      await desk.wallet(params.walletId, kind);
+      await service.wallet(params.walletId, kind);
       await told(
         params.walletId,
         { type: "DELETE" },
@@ -196,7 +197,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
       body: api.walletChange,
       answer,
     }, async ({ params, body }) => {
-      await desk.wallet(params.walletId, kind);
+      await service.wallet(params.walletId, kind);
       const change = changeOf(body);
       if (change !== undefined) await told(params.walletId, change);
       return await one(params.walletId, kind);
@@ -205,7 +206,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
 
   /** Sends a command to a wallet that exists; `isDone` says whether its turn was written although no reply came in time. */
   const told = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
-    const answer = await desk.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
+    const answer = await service.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
     if (answer.ok) return;
     if (isGone(answer.error)) throw noSuchWallet(id);
     await refuseUnlessThere(answer.error, isDone);
@@ -222,9 +223,9 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
     const changed = answered<SealChange>(
       await change((sql, change) => appendInputs(sql, [{ entity, event: passphraseChanged(change) }])),
     );
-    desk.ring([entity]);
-    await desk.ask(entity, passphraseChanged(changed), { deadlineMs: APPLIED_MS }).catch((error) =>
-      desk.log.warn("the actor applies a change of passphrase later", { wallet: id, reason: reason(error) })
+    service.ring([entity]);
+    await service.ask(entity, passphraseChanged(changed), { deadlineMs: APPLIED_MS }).catch((error) =>
+      service.log.warn("the actor applies a change of passphrase later", { wallet: id, reason: reason(error) })
     );
   };
 
@@ -238,7 +239,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
     status: 204,
     refusals: locked,
   }, async ({ params: { walletId: id }, body }) => {
-    await desk.wallet(id, "shelley");
+    await service.wallet(id, "shelley");
     if ("old_passphrase" in body) {
       const { old_passphrase: old, new_passphrase: next } = body;
       return await setPassphrase(id, (record) => vault.changePassphrase(id, { old, next, record }, until()));
@@ -258,7 +259,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
     status: 204,
     refusals: locked,
   }, async ({ params: { walletId: id }, body }) => {
-    await desk.wallet(id, "random");
+    await service.wallet(id, "random");
     const { old_passphrase: old = "", new_passphrase: next } = body;
     await setPassphrase(id, (record) => vault.changePassphrase(id, { old, next, record }, until()));
   });

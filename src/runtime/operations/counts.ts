@@ -44,6 +44,13 @@ export async function readPartitions(store: Store): Promise<readonly (Holding & 
   return rows.map((row) => ({ ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) }));
 }
 
+/** How many partitions there are, and how many of them a worker serves. */
+export async function countServedPartitions(store: Store): Promise<{ readonly all: number; readonly served: number }> {
+  const [row] = await store.sql<{ all: number; served: number }[]>`
+    select count(*)::int as all, count(*) filter (where owner is not null and expires > now())::int as served from partition`;
+  return row!;
+}
+
 /** The named leases. */
 export async function readLeases(store: Store): Promise<readonly (Holding & { name: string })[]> {
   const rows = await store.sql<{ name: string; owner: string | null; epoch: bigint; expiresInMs: number }[]>`

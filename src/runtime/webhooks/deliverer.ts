@@ -28,7 +28,7 @@ const LOOK_MS = 2_000;
 /** Delivers while this process holds the lease. */
 export function startWebhooks(options: WebhooksOptions): Lease {
   const { store, bus, owner, ttlMs } = options;
-  const log = options.log.with({ room: "webhooks" });
+  const log = options.log.with({ component: "webhooks" });
   return holdLease({
     store,
     name: WEBHOOKS_LEASE,

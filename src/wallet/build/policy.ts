@@ -1,6 +1,9 @@
 /** Minting policies: native scripts of the wallet's policy key. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { agrees, encodeNative, keysOf, nativeHash, type NativeScript } from "#src/cardano/nativeScript.ts";
+import { keyHash } from "#src/cardano/keys.ts";
+import { readXpub } from "#src/wallet/keys/account.ts";
+import type { WalletRow } from "#src/wallet/rows.ts";
 import { leavesOf, toNative } from "#src/wallet/shared/script.ts";
 import { scriptFault } from "#src/wallet/shared/validate.ts";
 import type { PolicyTemplate } from "#src/wallet/build/types.ts";
@@ -49,4 +52,9 @@ export function isWithin(native: NativeScript, from: bigint | undefined, before:
 /** Whether a script checks slots. */
 export function hasTimes(native: NativeScript): boolean {
   return "scripts" in native ? native.scripts.some(hasTimes) : native.kind !== "key";
+}
+
+/** Hash of a wallet's policy key, where it has one. */
+export function policyKeyHash({ policyKey }: Pick<WalletRow, "policyKey">): string | undefined {
+  return policyKey === undefined ? undefined : keyHash(readXpub(policyKey)!.key);
 }

@@ -29,13 +29,6 @@ export async function prepareWallet(spec: IndexedWallet, birth: Point, derive: D
   return { spec, birth, stock };
 }
 
-/** Whether a wallet is in the index, and not on its way out. */
-export async function hasBegun(sql: Queries, wallet: string): Promise<boolean> {
-  const [row] = await sql`select 1 from wallet_index join chain_member on member = wallet
-    where wallet = ${wallet} and projection = ${WALLET_PROJECTION} and not gone`;
-  return row !== undefined;
-}
-
 /**
  * Writes the rows of a wallet's first pools and has it read from its birth on; the follower takes it on its next look, at once when it
  * is woken. Done twice it changes nothing. `being_erased`: rows of an earlier life are still there, to be tried again soon; the

@@ -1,5 +1,5 @@
 /** Paths of the keys that wallets use. */
-import { HARD } from "#src/cardano/derivation.ts";
+import { HARD, ROLES } from "#src/cardano/derivation.ts";
 import type { Path, WalletStyle } from "#src/wallet/keys/types.ts";
 
 const COIN = HARD + 1815;
@@ -11,6 +11,9 @@ export const PURPOSES = { shelley: 1852, shared: 1854, icarus: 44, trezor: 44, l
 export function accountPath(style: Exclude<WalletStyle, "random">, account = 0): Path {
   return [HARD + PURPOSES[style], COIN, HARD + account];
 }
+
+/** Path of a sequential wallet's stake key: 1852H/1815H/0H/2/0. */
+export const STAKE_PATH: Path = [...accountPath("shelley"), ROLES.stake, 0];
 
 /** Path of a policy key, 1855H/1815H/0H (CIP-1855). */
 export function policyPath(index = 0): Path {

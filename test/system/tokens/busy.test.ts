@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type House, openHouse } from "#src/app/application.ts";
+import { type App, startApp } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
@@ -16,7 +16,7 @@ const ROOM = 4;
 describe("a transaction that many submit at once", () => {
   let infra: Infra;
   let folder: string;
-  let house: House;
+  let app: App;
   let tokens: string;
   let operator: string;
   const user = new User();
@@ -37,21 +37,21 @@ describe("a transaction that many submit at once", () => {
       { DATABASE_URL: infra.databaseUrl, NATS_URL: infra.natsUrl, NATS_TOKEN: infra.natsToken },
     );
     if (!options.ok || options.value === "help") throw new Error("bad options");
-    house = await openHouse(options.value, silentLog, () => {}, {
+    app = await startApp(options.value, silentLog, () => {}, {
       worker: ({ at, entity }) => {
         if (gate === undefined || at !== "before-commit" || entity.kind !== "transaction") return;
         held++;
         return gate;
       },
     });
-    const at = (name: string) => house.places.find((place) => place.name === name)!.at;
+    const at = (name: string) => app.listening.find((one) => one.name === name)!.at;
     tokens = at("token service");
     operator = at("operator service");
     await fund(at("devnet and faucet"), tokens, user);
   });
   afterAll(async () => {
     open();
-    await house?.stop();
+    await app?.stop();
     await infra?.stop();
     await rm(folder, { recursive: true, force: true });
   });

@@ -8,7 +8,7 @@ import { bytesText } from "#src/cage/text.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { handleErrors } from "#src/edge/errors.ts";
-import type { Desk } from "#src/edge/tokens/context.ts";
+import type { TokenService } from "#src/edge/tokens/service.ts";
 import { factRoutes } from "#src/edge/tokens/factRoutes.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -22,7 +22,7 @@ let store: Store;
 function serving(factSlots: boolean): OpenAPIHono {
   const app = new OpenAPIHono();
   handleErrors(app, silentLog);
-  factRoutes(app, { store, factSlots } as unknown as Desk);
+  factRoutes(app, { store, factSlots } as unknown as TokenService);
   return app;
 }
 

@@ -9,10 +9,10 @@ import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
 import { enrol } from "#src/chain/index/groups.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
-import { haveChangeAddress } from "#src/edge/wallets/changeAddress.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { ensureChangeAddress } from "#src/vault/randomAddresses.ts";
 import { vaultMigrations } from "#src/vault/tables.ts";
 import { createVault } from "#src/vault/vault.ts";
 import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
@@ -57,19 +57,11 @@ it("is made where there is none, and has one of the wallet's keys", async () => 
     () => Promise.resolve([]),
   );
   await store.sql.begin(async (sql) => void await beginWallet(sql, prepared, enrol));
-  const network = () =>
-    Promise.resolve({
-      magic: 42,
-      id: 0 as const,
-      slots: { zeroTime: 0, zeroSlot: 0, slotLength: 1_000 },
-      securityParameter: 2_160,
-    });
-  const have = (passphrase: string) =>
-    haveChangeAddress({ store, vault, port: { network } }, { id, key: root }, passphrase);
-  await expect(have("another one")).rejects.toMatchObject({ status: 403, code: "wrong_encryption_passphrase" });
+  const ensure = (passphrase: string) =>
+    ensureChangeAddress({ store, vault, magic: 42 }, { id, key: root }, passphrase, soon());
+  expect(await ensure("another one")).toMatchObject({ ok: false, error: { code: "wrong_encryption_passphrase" } });
   expect((await readAddresses(store.sql, id, {})).addresses).toEqual([]);
-  await have(PASSPHRASE);
-  await have(PASSPHRASE);
+  expect([await ensure(PASSPHRASE), await ensure(PASSPHRASE)]).toMatchObject([{ ok: true }, { ok: true }]);
   const { addresses } = await readAddresses(store.sql, id, {});
   expect(addresses).toHaveLength(1);
   const [{ address, path, used }] = addresses as [typeof addresses[number]];

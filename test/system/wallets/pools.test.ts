@@ -6,10 +6,10 @@ import { Follower } from "#src/chain/index/follower.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { metadataPath } from "#src/devnet/genesis/pools.ts";
-import { openDesk } from "#src/edge/wallets/context.ts";
-import { walletService } from "#src/edge/wallets/service.ts";
+import { createWalletService } from "#src/edge/wallets/service.ts";
+import { newWalletApp } from "#src/edge/wallets/route.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
-import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
+import { openPoolBook } from "#actors/poolBook.ts";
 import { poolRoutes } from "#src/edge/wallets/pools.ts";
 import { parseJson } from "#src/base/json.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -76,9 +76,9 @@ async function house(pools: number): Promise<House> {
     stop.abort();
     return running;
   });
-  const app = walletService(silentLog);
+  const app = newWalletApp(silentLog);
   const options = { store, port: world.rows, networkId: 0, book, outside, log: silentLog };
-  poolRoutes(app, openDesk(options as unknown as WalletEdgeOptions));
+  poolRoutes(app, createWalletService(options as unknown as WalletEdgeOptions));
   return {
     devnet,
     texts,

@@ -7,9 +7,9 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { utf8 } from "#src/base/bytes.ts";
-import { blocksOf, follow, type Followed, type Sent } from "#src/client/sse.ts";
+import { follow, type FollowedItem, readEvents, type StreamItem } from "#src/client/sse.ts";
 
-async function blocks(text: string, cuts: readonly number[]): Promise<Sent[]> {
+async function itemsOf(text: string, cuts: readonly number[]): Promise<StreamItem[]> {
   const bytes = utf8(text);
   const ends = [...new Set(cuts.map((cut) => cut % (bytes.length + 1))), bytes.length].sort((a, b) => a - b);
   const body = new ReadableStream<Uint8Array>({
@@ -22,12 +22,12 @@ async function blocks(text: string, cuts: readonly number[]): Promise<Sent[]> {
       controller.close();
     },
   });
-  const all: Sent[] = [];
-  for await (const one of blocksOf(body)) all.push(one);
+  const all: StreamItem[] = [];
+  for await (const one of readEvents(body)) all.push(one);
   return all;
 }
 
-test("blocks are the same however they are cut, with any ends of lines", async () => {
+test("events are the same in any chunks, with any line ends", async () => {
   const line = fc.string({ unit: "grapheme", maxLength: 8 }).filter((text) =>
     !/[\r\n]/.test(text) && !text.startsWith(" ")
   );
@@ -46,9 +46,13 @@ test("blocks are the same however they are cut, with any ends of lines", async (
           [": a comment", `event: ${event}`, `id: ${id}`, ...data.map((one) => `data: ${one}`), "", ""].join(end)
         ).join("");
         // a carriage return at the very end may be half of an end of line
-        expect(await blocks(`retry: 5${end}${end}${text}: end${end}`, cuts)).toEqual([
-          { event: "message", id: undefined, data: undefined, retry: 5 },
-          ...events.map(({ event, id, data }) => ({ event, id, data: data.join("\n"), retry: undefined })),
+        expect(await itemsOf(`retry: 5${end}${end}id: 0${end}${end}${text}: end${end}`, cuts)).toEqual([
+          { type: "retry", ms: 5 },
+          { type: "id", id: "0" },
+          ...events.flatMap(({ event, id, data }) => [
+            { type: "id", id },
+            { type: "event", event: { event, id, data: data.join("\n") } },
+          ]),
         ]);
       },
     ),
@@ -87,10 +91,10 @@ describe("a stream that is followed", () => {
     response.end(JSON.stringify({ code, message: "No." }));
   };
 
-  async function taken(followed: AsyncGenerator<Followed, void>, count: number): Promise<string[]> {
+  async function taken(followed: AsyncGenerator<FollowedItem, void>, count: number): Promise<string[]> {
     const all: string[] = [];
     for await (const one of followed) {
-      all.push(one.type === "opened" ? `opened ${one.id}` : one.sent.data!);
+      all.push(one.type === "opened" ? `opened ${one.id}` : one.event.data);
       if (all.length === count) break;
     }
     return all;

@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { publicApp, serviceApp } from "#src/edge/service.ts";
-import { walletService } from "#src/edge/wallets/service.ts";
+import { newWalletApp } from "#src/edge/wallets/route.ts";
 
 const apps = {
   "the token service": () => publicApp("tokens", silentLog),
   "the operator service": () => serviceApp("operator", silentLog),
-  "the wallet service": () => walletService(silentLog),
+  "the wallet service": () => newWalletApp(silentLog),
 };
 
 /** An error as the client of PostgreSQL throws it. */

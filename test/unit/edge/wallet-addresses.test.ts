@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { addressRoutes } from "#src/edge/wallets/addresses.ts";
-import { walletService } from "#src/edge/wallets/service.ts";
+import { newWalletApp } from "#src/edge/wallets/route.ts";
 import { walletVectors } from "../../support/wallet-vectors.ts";
 
-const app = walletService(silentLog);
+const app = newWalletApp(silentLog);
 addressRoutes(app, { networkId: 0 });
 const json = { "content-type": "application/json" };
 

@@ -1,6 +1,6 @@
 /** What a creation that failed is answered with. */
 import { expect, it } from "vitest";
-import { refuseUnlessThere } from "#src/edge/wallets/create.ts";
+import { refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
 
 const there = () => Promise.resolve(true);
 const absent = () => Promise.resolve(false);

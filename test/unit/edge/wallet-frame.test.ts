@@ -5,14 +5,14 @@ import { silentLog } from "#src/base/log.ts";
 import * as params from "#src/api/wallets/params.ts";
 import { amount, integer, MOST, walletName } from "#src/api/wallets/text.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { route, walletService } from "#src/edge/wallets/service.ts";
+import { newWalletApp, route } from "#src/edge/wallets/route.ts";
 import { vectors } from "../../support/vectors.ts";
 import { readFileSync } from "node:fs";
 
 const json = { "content-type": "application/json" };
 
 function service() {
-  const app = walletService(silentLog);
+  const app = newWalletApp(silentLog);
   const say = (method: "get" | "put" | "patch" | "delete", path: string, spec: object = {}) =>
     route(app, { method, path, summary: "", ...spec }, () => Promise.resolve({ method }));
   say("get", "/things");
@@ -173,7 +173,7 @@ describe("path parameters", () => {
       assetName: params.assetName,
     };
     for (const [name, { good = [], bad, message }] of Object.entries(pathParams)) {
-      const one = walletService(silentLog);
+      const one = newWalletApp(silentLog);
       route(
         one,
         { method: "get", path: "/p/:value", summary: "", params: { value: schemas[name]! } },

@@ -1,7 +1,8 @@
 /** What wallets are told to have. */
 import { expect, it } from "vitest";
 import { lovelace } from "#src/cardano/value.ts";
-import { balanceView, isWithdrawing } from "#src/edge/wallets/walletView.ts";
+import { isWithdrawing } from "#actors/walletReads.ts";
+import { balanceView } from "#src/edge/wallets/walletView.ts";
 import type { WalletAccount } from "#src/wallet/delegation/read.ts";
 
 const stake = "ab".repeat(28);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { distributionOf } from "#src/edge/wallets/distribution.ts";
-import { noSuchWallet, walletAlreadyExists } from "#src/edge/wallets/context.ts";
+import { noSuchWallet, walletAlreadyExists } from "#src/edge/wallets/service.ts";
 import { historyQuery } from "#src/api/wallets/transactions.ts";
 
 const ID = "2512a00e9653fe49a44a5886202e24d77eeb998f";

@@ -1,4 +1,4 @@
-/** Reads every import of the house and names each arrow that points up or to a neighbour. */
+/** Which module may import which, which module's SQL may name which table, and which modules use which library. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,16 +18,16 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/app"],
   ["src/cli"],
 ];
-const layerOf = new Map(LAYERS.flatMap((rooms, layer) => rooms.map((room) => [room, layer] as const)));
+const layerOf = new Map(LAYERS.flatMap((modules, layer) => modules.map((name) => [name, layer] as const)));
 
-/** Rooms of one layer that may read another of the same layer: vocabulary below machines, and jobs that the threads run. */
+/** Modules that may import another of the same layer: hashes and CBOR for the trie, and jobs that builder threads run. */
 const NEIGHBOURS: Record<string, readonly string[]> = {
   "src/forestry": ["src/cardano"],
   "src/builders": ["src/cage", "src/ledger", "src/wallet"],
   "src/vault": ["src/builders", "src/wallet"],
 };
 
-function room(file: string): string {
+function moduleOf(file: string): string {
   const parts = file.split("/");
   return parts[0] === "src" ? parts.slice(0, 2).join("/") : parts[0]!;
 }
@@ -55,22 +55,38 @@ function target(file: string, specifier: string): string | undefined {
 
 const files = ["machines", "actors", "src"].flatMap((folder) => [...sources(folder)]);
 
+/** The SQL of a file: template literals behind `sql`, with what is interpolated into them. */
+function sqlOf(text: string): string[] {
+  return [...text.matchAll(/\bsql(?::\s*|<[^`]*>)?`/g)].map((opening) => {
+    const start = opening.index + opening[0].length;
+    let end = start;
+    for (let nested = 0; end < text.length; end++) {
+      if (text.startsWith("${", end)) nested++;
+      else if (text[end] === "}" && nested > 0) nested--;
+      else if (text[end] === "`" && nested === 0) break;
+    }
+    return text.slice(start, end).replace(/--.*$/gm, "");
+  });
+}
+
+const sqlByFile = new Map(files.map((file) => [file, sqlOf(readFileSync(path.join(root, file), "utf8"))] as const));
+
 describe("layers", () => {
   it("has files to read", () => expect(files.length).toBeGreaterThan(20));
 
-  it("knows every room", () => {
-    expect([...new Set(files.map(room))].filter((name) => !layerOf.has(name))).toEqual([]);
+  it("lists every module", () => {
+    expect([...new Set(files.map(moduleOf))].filter((name) => !layerOf.has(name))).toEqual([]);
   });
 
-  it("has no arrow that points up or to a neighbour", () => {
+  it("has no import from a higher layer or from a neighbour", () => {
     const wrong = files.flatMap((file) =>
       importsOf(file).flatMap((specifier) => {
         const to = target(file, specifier);
-        if (to === undefined || room(to) === room(file)) return [];
-        const from = layerOf.get(room(file))!;
-        const down = layerOf.get(room(to));
+        if (to === undefined || moduleOf(to) === moduleOf(file)) return [];
+        const from = layerOf.get(moduleOf(file))!;
+        const down = layerOf.get(moduleOf(to));
         if (down !== undefined && down < from) return [];
-        if (NEIGHBOURS[room(file)]?.includes(room(to))) return [];
+        if (NEIGHBOURS[moduleOf(file)]?.includes(moduleOf(to))) return [];
         return [`${file} -> ${to}`];
       })
     );
@@ -79,12 +95,50 @@ describe("layers", () => {
 
   it("lets only src/store open a database connection and only the bus speak NATS", () => {
     const users = (name: string) => files.filter((file) => importsOf(file).includes(name));
-    expect(users("postgres").filter((file) => room(file) !== "src/store")).toEqual([]);
+    expect(users("postgres").filter((file) => moduleOf(file) !== "src/store")).toEqual([]);
     expect(users("nats")).toEqual(["src/runtime/bus/bus.ts"]);
   });
 
   it("loads the script evaluator in the builders' threads alone", () => {
     const users = files.filter((file) => importsOf(file).some((to) => /^#src\/plutus\/evaluate/.test(to)));
     expect(users.filter((file) => !/^src\/(plutus|builders)\//.test(file))).toEqual([]);
+  });
+});
+
+describe("SQL", () => {
+  /** The module of each table: the one whose schema migrations create it. */
+  const owners = new Map(
+    [...sqlByFile].flatMap(([file, statements]) =>
+      statements.flatMap((statement) =>
+        [...statement.matchAll(/\bcreate table (?:if not exists )?(\w+)/g)].map(([, table]) =>
+          [table!, moduleOf(file)] as const
+        )
+      )
+    ),
+  );
+  const tablesIn = (statement: string) =>
+    [...statement.matchAll(/\b(?:from|join|into|update|table)\s+(\w+)/g)].map(([, table]) => table!);
+
+  it("is found, with the tables that it creates", () => {
+    expect(owners.size).toBeGreaterThan(50);
+    expect(tablesIn("select 1 from wallet join fact using (id)")).toEqual(["wallet", "fact"]);
+  });
+
+  it("stands in no HTTP route and in no composition", () => {
+    const modules = ["src/edge", "src/client", "src/pages", "src/app", "src/cli"];
+    expect(
+      [...sqlByFile].filter(([file, statements]) => modules.includes(moduleOf(file)) && statements.length > 0)
+        .map(([file]) => file),
+    ).toEqual([]);
+  });
+
+  it("names only tables of its own module", () => {
+    const foreign = [...sqlByFile].flatMap(([file, statements]) =>
+      statements.flatMap(tablesIn).flatMap((table) => {
+        const owner = owners.get(table);
+        return owner === undefined || owner === moduleOf(file) ? [] : [`${file}: ${table} of ${owner}`];
+      })
+    );
+    expect(foreign).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ import { refusal } from "#src/edge/tokens/status.ts";
 import { told } from "#src/edge/tokens/describe.ts";
 import type { Queries } from "#src/store/store.ts";
 
-export interface Desk extends TokenEdgeOptions {
+export interface TokenService extends TokenEdgeOptions {
   /** Runs a build, which takes threads, for a client: as many at a time as the rate limit has; throws 429 `too_many_builds`. */
   limited<T>(context: Context, build: () => Promise<T>): Promise<T>;
   /** Bytes (hexadecimal) of an address that can pay and sign; throws 400 `bad_address`. */
@@ -72,7 +72,7 @@ export function factsQuarantined(reason: string | undefined): HttpFailure {
   });
 }
 
-export function openDesk(options: TokenEdgeOptions): Desk {
+export function createTokenService(options: TokenEdgeOptions): TokenService {
   const { sql } = options.store;
   return {
     ...options,
@@ -129,7 +129,7 @@ export function building<
   B extends ZodType | undefined = undefined,
 >(
   app: OpenAPIHono,
-  { limited }: Pick<Desk, "limited">,
+  { limited }: Pick<TokenService, "limited">,
   spec: Endpoint<P, Q, B>,
   handler: (asked: Asked<P, Q, B>) => Promise<unknown>,
 ): void {

@@ -3,7 +3,7 @@ import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { type Desk, isGone, LONGEST_MS } from "#src/edge/wallets/context.ts";
+import { isGone, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 
@@ -15,7 +15,7 @@ const AGAIN_MS = 100;
  * where that takes longer than a call may. `not_possible` is left for a wallet that is there.
  */
 export async function create(
-  { ask }: Pick<Desk, "ask">,
+  { ask }: Pick<WalletService, "ask">,
   entity: EntityRef,
   command: { readonly type: "CREATE"; readonly [name: string]: Json },
   isThere: () => Promise<boolean>,

@@ -1,4 +1,4 @@
-/** What the wallets are made of, for the roles: their tables, actors, what the follower reads for them, and their edge. */
+/** Wallets in each role: their actors, their part of the index, their upkeep, their service. */
 import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
@@ -9,7 +9,7 @@ import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
 import { resubmit } from "#src/chain/pending/resubmission.ts";
 import { walletApp } from "#src/edge/wallets/app.ts";
-import { openPoolBook } from "#src/edge/wallets/poolBook.ts";
+import { openPoolBook } from "#actors/poolBook.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
@@ -17,40 +17,21 @@ import { ring } from "#src/runtime/turns/inputLog.ts";
 import { holdLease } from "#src/runtime/placement/namedLease.ts";
 import { showPresence } from "#src/runtime/placement/presence.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
-import type { Migration } from "#src/store/migrations.ts";
 import { startVaultSweep } from "#src/vault/sweep.ts";
-import { vaultMigrations } from "#src/vault/tables.ts";
 import { createVault } from "#src/vault/vault.ts";
-import { delegationMigrations } from "#src/wallet/delegation/migrations.ts";
 import { delegationProjection } from "#src/wallet/delegation/projection.ts";
-import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
-import { poolMigrations } from "#src/wallet/pools/migrations.ts";
 import { productionProjection } from "#src/wallet/pools/production.ts";
-import { requestMigrations } from "#src/wallet/requests.ts";
-import { walletMigrations } from "#src/wallet/rows.ts";
-import { sharedWalletMigrations } from "#src/wallet/shared/rows.ts";
 import { startPoolKeeping } from "#src/app/poolKeeping.ts";
-import { NETWORK_ID, type Rooms, WATCH } from "#src/app/context.ts";
+import { type AppContext, NETWORK_ID, WAKE_FOLLOWER } from "#src/app/context.ts";
 
-/** Tables of the wallets and of what belongs to them. */
-export const walletTables: readonly Migration[] = [
-  ...walletMigrations,
-  ...sharedWalletMigrations,
-  ...vaultMigrations,
-  ...walletIndexMigrations,
-  ...delegationMigrations,
-  ...poolMigrations,
-  ...requestMigrations,
-];
+/** Time between two attempts to reach the network, in milliseconds. */
+const RETRY_MS = 1_000;
 
-/** Between two tries to reach the network, in ms. */
-const AGAIN_MS = 1_000;
-
-/** The kinds of actors that wallets need. */
-export function walletKinds({ store, port, builders, bus, clock }: Rooms): ActorKind[] {
+/** The actor kinds of wallets. */
+export function walletKinds({ store, port, builders, bus, clock }: AppContext): ActorKind[] {
   const options = {
     store,
     port,
@@ -60,14 +41,14 @@ export function walletKinds({ store, port, builders, bus, clock }: Rooms): Actor
     derive: deriveStock(builders),
     deriveSlice: deriveSlice(builders),
     vault: createVault({ store, builders }),
-    wake: () => bus.publish(WATCH, null),
+    wake: () => bus.publish(WAKE_FOLLOWER, null),
   };
   return [walletActor(options), sharedWalletActor(options), delegationActor()];
 }
 
-/** What the follower reads for wallets; waits until the network says how its epochs run. `undefined` when the signal aborts first. */
-export async function walletReading(
-  { store, port, builders, log }: Rooms,
+/** The follower's part for wallets. Waits until the network gives its eras and parameters; `undefined` when the signal aborts first. */
+export async function readWalletProjections(
+  { store, port, builders, log }: AppContext,
   signal: AbortSignal,
 ): Promise<Required<Pick<FollowerOptions, "projections" | "supplies" | "inquiries">> | undefined> {
   while (!signal.aborted) {
@@ -90,17 +71,17 @@ export async function walletReading(
     for (const one of [eras, parameters]) {
       if (!one.ok) log.warn("the network is not reached", { reason: one.error.message });
     }
-    await sleep(AGAIN_MS, signal);
+    await sleep(RETRY_MS, signal);
   }
   return undefined;
 }
 
-/** Looks after what is pending and after the vault, beside the actors. */
-export function startWalletKeeping(rooms: Rooms): void {
-  const { store, bus, port, builders, options, log, stops } = rooms;
+/** Resubmits pending transactions, in one process at a time, and sweeps root keys that no wallet adopted. */
+export function startWalletUpkeep(context: AppContext): void {
+  const { store, bus, port, builders, options, log, stops } = context;
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
-  const sweep = startVaultSweep({ vault: createVault({ store, builders }), log: log.with({ room: "vault" }) });
+  const sweep = startVaultSweep({ vault: createVault({ store, builders }), log: log.with({ component: "vault" }) });
   stops.push(() => sweep.stop());
   const lease = holdLease({
     store,
@@ -113,7 +94,7 @@ export function startWalletKeeping(rooms: Rooms): void {
       resubmit({
         store,
         port,
-        log: log.with({ room: "resubmission" }),
+        log: log.with({ component: "resubmission" }),
         check: async (hash) => {
           await ask.ask({ kind: "transaction", id: hash }, { type: "CHECK" });
         },
@@ -122,15 +103,22 @@ export function startWalletKeeping(rooms: Rooms): void {
   stops.push(() => lease.stop());
 }
 
-/** The wallet service's app. */
+/** What the services of the edge share. */
+export interface EdgeServices {
+  readonly ask: Ask;
+  readonly events: EventLog;
+  readonly health: (app: OpenAPIHono) => void;
+}
+
+/** The app of the wallet service. Starts the fetching of pool metadata as well. */
 export async function walletService(
-  rooms: Rooms,
-  { ask, events, health }: { ask: Ask; events: EventLog; health: (app: OpenAPIHono) => void },
+  context: AppContext,
+  { ask, events, health }: EdgeServices,
 ): Promise<OpenAPIHono> {
-  const { store, port, builders, bus, options, log, stops } = rooms;
+  const { store, port, builders, bus, options, log, stops } = context;
   const { allowPrivate, tokenMetadata } = options.outside;
   const book = openPoolBook({ store, port });
-  await startPoolKeeping(rooms, book);
+  await startPoolKeeping(context, book);
   const presence = showPresence(bus);
   stops.push(() => Promise.resolve(presence.close()));
   return walletApp({
@@ -146,13 +134,13 @@ export async function walletService(
     events,
     presence,
     toleranceS: options.syncToleranceS,
-    clock: rooms.clock,
+    clock: context.clock,
     clocked: options.nodeSocket !== undefined || options.blockfrost !== undefined || options.blockMs > 0,
     ...(tokenMetadata === undefined ? {} : { tokenMetadata }),
     outside: { allowPrivate },
     book,
     hosts: [...options.hosts, options.walletHost],
-    wake: () => bus.publish(WATCH, null),
+    wake: () => bus.publish(WAKE_FOLLOWER, null),
     health,
     log,
   });

@@ -1,27 +1,26 @@
-/** A start on a Blockfrost service. */
+/** The network through a Blockfrost service. */
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { mayPassLater } from "#src/chain/provider/blockfrost/errors.ts";
 import type { Check } from "#src/edge/health.ts";
-import type { Ground } from "#src/app/network.ts";
+import { tipCheck } from "#src/app/tipCheck.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
-import { NETWORK_ID, StartError } from "#src/app/context.ts";
+import { NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
 
-/** For how long a look at the service holds, a good one and a bad one, in ms: who asks whether we are ready is not to use up a plan's requests. */
+/** How long a check's result is used, a good one and a bad one, in ms: health checks must not use up the requests of a plan. */
 const GOOD_MS = 30_000;
 const BAD_MS = 3_000;
-/** Requests to a service that is not Blockfrost's: no plan counts them. */
+/** Requests to a service that is not Blockfrost's: no plan limits them. */
 const OWN_RATE = { perSecond: 100, burst: 200 };
 
-/** The port to a service. One that is away is waited for, with a line of progress; throws a sentence where waiting does not help. */
-export async function blockfrostOf(
-  { options, log, health, stops }: Ground,
+/** The port to a service. One that is away is waited for, with a line of progress; throws `StartError` where waiting does not help. */
+export async function connectBlockfrost(
+  { options, log, health, progress, stops }: StartContext,
   blockfrost: BlockfrostOptions,
-  progress: (line: string) => void,
 ): Promise<BlockfrostPort> {
   const port = blockfrostPort({
     ...blockfrost,
     magic: options.networkMagic,
-    log: log.with({ room: "blockfrost" }),
+    log: log.with({ component: "blockfrost" }),
     ...(new URL(blockfrost.url).hostname.endsWith(".blockfrost.io") ? {} : { rate: OWN_RATE }),
   });
   stops.push(async () => port.close());
@@ -36,23 +35,19 @@ export async function blockfrostOf(
     if (!mayPassLater(checked.error.code)) throw new StartError(checked.error.message + hint);
     progress(`${checked.error.message} It is waited for.`);
   }
-  health.checks.set("blockfrost", looking(port));
+  health.checks.set("blockfrost", cachedTipCheck(port));
   return port;
 }
 
-function looking(port: BlockfrostPort): () => Promise<Check> {
-  let found: Promise<Check> | undefined;
+/** Checks share one request to the service, and its result while it is fresh. */
+function cachedTipCheck(port: BlockfrostPort): () => Promise<Check> {
+  let last: Promise<Check> | undefined;
   let until = 0;
   return () => {
-    if (found !== undefined && performance.now() < until) return found;
+    if (last !== undefined && performance.now() < until) return last;
     until = Infinity;
-    const looked = found = look(port);
-    void looked.then(({ ready }) => until = performance.now() + (ready ? GOOD_MS : BAD_MS));
-    return looked;
+    const check = last = tipCheck(port);
+    void check.then(({ ready }) => until = performance.now() + (ready ? GOOD_MS : BAD_MS));
+    return check;
   };
-}
-
-async function look(port: BlockfrostPort): Promise<Check> {
-  const tip = await port.tip();
-  return tip.ok ? { ready: true, says: `at height ${tip.value.height}` } : { ready: false, why: tip.error.message };
 }

@@ -1,10 +1,10 @@
-/** How far wallets are, as clients are told: computed when somebody asks, from where each stands. */
+/** How far wallets are read, and whether that counts as ready: computed at the time of a request. */
 import type { Clock } from "#src/base/clock.ts";
 import { origin, type Tip } from "#src/cardano/block.ts";
 import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
-import type { MemberPlace } from "#src/chain/index/groups.ts";
 
-export type WireState =
+/** The state of a wallet as the API has it. */
+export type SyncState =
   | { readonly status: "ready" }
   | {
     readonly status: "syncing";
@@ -14,49 +14,55 @@ export type WireState =
   | { readonly status: "not_responding" };
 
 /** A wallet's state, and the block up to which it is read. */
-export interface Standing {
-  readonly state: WireState;
+export interface WalletStanding {
+  readonly state: SyncState;
   readonly tip: Tip;
 }
 
 /** What decides between ready and syncing. */
-export interface Tolerance {
+export interface SyncTolerance {
   readonly slots: SlotConfig;
+  /** So many seconds behind, a wallet is ready. */
   readonly toleranceS: number;
-  /** Whether a tip of long ago means that the node itself is behind. */
+  /** Whether the network makes blocks by the clock: an old tip then means that the node itself is behind. */
   readonly clocked: boolean;
   readonly clock: Clock;
 }
 
-/** How far one is who has read up to `at`, the newest block that the network told being in `tipSlot`. */
-export function syncState(at: { slot: number }, tipSlot: number, tolerance: Tolerance): WireState {
+/** Where the index has read a wallet to; `restoring`: apart from all others. */
+export interface ReadPlace {
+  readonly at: Tip;
+  readonly restoring: boolean;
+}
+
+/** The state of a reader at slot `at`, where the newest block that the network announced is in `tipSlot` (-1: none yet). */
+export function syncState(at: { readonly slot: number }, tipSlot: number, tolerance: SyncTolerance): SyncState {
   const { slots, toleranceS, clocked, clock } = tolerance;
   const goal = Math.max(tipSlot, clocked ? slotAt(slots, clock.now()) : tipSlot);
   const behindMs = slotTime(slots, Math.max(goal, at.slot)) - slotTime(slots, at.slot);
   if (behindMs <= toleranceS * 1_000) return { status: "ready" };
-  // no tip of the network is known yet
   const share = goal < 0 ? 0 : Math.max(0, at.slot + 1) / (goal + 1);
   const quantity = Math.min(99.99, Math.floor(share * 10_000) / 100);
   return { status: "syncing", progress: { quantity, unit: "percent" } };
 }
 
-/** How far wallets are, by id: where they stand, and which of their actors answer nobody. */
-export function standingsOf(
+/** Standings of wallets by id. `silent` are those whose actors do not answer. */
+export function walletStandings(
   { places, silent, networkTip }: {
-    readonly places: ReadonlyMap<string, MemberPlace>;
+    readonly places: ReadonlyMap<string, ReadPlace>;
     readonly silent: ReadonlySet<string>;
     readonly networkTip: { readonly slot: number };
   },
   ids: readonly string[],
-  tolerance: Tolerance,
-): ReadonlyMap<string, Standing> {
+  tolerance: SyncTolerance,
+): ReadonlyMap<string, WalletStanding> {
   return new Map(ids.map((id) => {
     const place = places.get(id);
     const tip = place?.at ?? { ...origin, height: 0 };
     if (silent.has(id)) return [id, { state: { status: "not_responding" }, tip }];
-    // what is read apart lacks what others brought meanwhile, however near it is: it is ready once it is read with all others
-    const joined = place !== undefined && !place.restoring;
-    const state = syncState(tip, networkTip.slot, joined ? tolerance : { ...tolerance, toleranceS: -1 });
+    // A wallet that is read apart lacks what transactions of other wallets brought meanwhile: it is ready once it is read with them.
+    const isJoined = place !== undefined && !place.restoring;
+    const state = syncState(tip, networkTip.slot, isJoined ? tolerance : { ...tolerance, toleranceS: -1 });
     return [id, { state, tip }];
   }));
 }

@@ -1,4 +1,4 @@
-/** The role `edge`: the services that listen for people and programs. */
+/** The role `edge`: token service, wallet service and operator service. */
 import { tokenBoot } from "#actors/token.ts";
 import { healthRoutes } from "#src/edge/health.ts";
 import { operatorApi } from "#src/edge/operator/api.ts";
@@ -11,62 +11,44 @@ import { mountPages } from "#src/edge/operator/pages.ts";
 import { releaseEndpoints } from "#src/edge/operator/releases.ts";
 import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
 import { tokenApp } from "#src/edge/tokens/app.ts";
-import { PREFIX } from "#src/edge/wallets/service.ts";
-import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
-import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
+import { PREFIX } from "#src/edge/wallets/route.ts";
+import { createAsk } from "#src/runtime/bus/ask.ts";
+import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
-import { servedCheck } from "#src/app/health.ts";
-import { actorKinds, buildOptions, listen, NETWORK_ID, type Place, type Rooms, urlOf } from "#src/app/context.ts";
-import { walletKinds, walletService } from "#src/app/wallets.ts";
+import { partitionsCheck } from "#src/app/health.ts";
+import { type AppContext, listen, NETWORK_ID, tokenBuildOptions, tokenKinds, urlOf } from "#src/app/context.ts";
+import { type EdgeServices, walletKinds, walletService } from "#src/app/walletRole.ts";
 
-/** Starts the token service, the wallet service and the operator service. */
-export async function edgeRole(rooms: Rooms): Promise<Place[]> {
-  const { store, bus, options, log, stops } = rooms;
+/** Starts the three services, the event log that their streams read, and the delivery of webhooks. */
+export async function startEdgeRole(context: AppContext): Promise<void> {
+  const { store, bus, options, log, listening, stops } = context;
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
-  rooms.health.checks.set("partitions", () => servedCheck(store));
-  const boot = tokenBoot(buildOptions(rooms));
-  const health = healthRoutes({ health: rooms.health });
+  context.health.checks.set("partitions", () => partitionsCheck(store));
   const events = createEventLog({ store, bus, log });
-  const { builders, port } = rooms;
-  const app = tokenApp({
-    store,
-    networkId: NETWORK_ID,
-    networkMagic: options.networkMagic,
-    factSlots: options.factSlots,
-    sites: { hosts: [...options.hosts, options.host], origins: options.origins },
-    rateLimit: options.rateLimit,
-    ask: ask.ask,
-    build: ask.build,
-    boot,
-    builders,
-    health,
-    log,
-    port,
-    events,
-  });
-  const tokens = await listen(rooms, app, {
+  const shared = { ask, events, health: healthRoutes({ health: context.health }) };
+  const tokens = await listen(context, tokenService(context, shared), {
     service: "the token service",
     port: options.tokenPort,
     option: "--token-port",
   });
-  const operator = await listen(rooms, operatorService(rooms, ask, events), {
+  const operator = await listen(context, operatorService(context, shared), {
     service: "the operator service",
     host: options.operatorHost,
     port: options.operatorPort,
     option: "--operator-port",
   });
-  const walletEdge = await listen(rooms, await walletService(rooms, { ask, events, health }), {
+  const wallets = await listen(context, await walletService(context, shared), {
     service: "the wallet service",
     host: options.walletHost,
     port: options.walletPort,
     option: "--wallet-port",
   });
-  // Before the listener, which waits for the streams to end.
+  // Stops before the listeners, which wait for their streams to end.
   stops.push(() => Promise.resolve(events.close()));
   const webhooks = startWebhooks({
     store,
-    clock: rooms.clock,
+    clock: context.clock,
     bus,
     events,
     owner: options.worker,
@@ -75,18 +57,38 @@ export async function edgeRole(rooms: Rooms): Promise<Place[]> {
     allowPrivate: options.webhooksPrivate,
   });
   stops.push(() => webhooks.stop());
-  return [
+  listening.push(
     { name: "token service", at: urlOf(tokens) },
-    { name: "wallet service", at: `${urlOf(walletEdge)}${PREFIX}` },
+    { name: "wallet service", at: `${urlOf(wallets)}${PREFIX}` },
     { name: "operator service", at: urlOf(operator) },
-  ];
+  );
 }
 
-function operatorService(rooms: Rooms, { ask }: Ask, events: EventLog) {
-  const { options, store, bus, log } = rooms;
-  const kinds = [...actorKinds(rooms), ...walletKinds(rooms)];
+function tokenService(context: AppContext, { ask, events, health }: EdgeServices) {
+  const { store, options, builders, port, log } = context;
+  return tokenApp({
+    store,
+    networkId: NETWORK_ID,
+    networkMagic: options.networkMagic,
+    factSlots: options.factSlots,
+    sites: { hosts: [...options.hosts, options.host], origins: options.origins },
+    rateLimit: options.rateLimit,
+    ask: ask.ask,
+    build: ask.build,
+    boot: tokenBoot(tokenBuildOptions(context)),
+    builders,
+    health,
+    log,
+    port,
+    events,
+  });
+}
+
+function operatorService(context: AppContext, { ask: { ask }, events, health }: EdgeServices) {
+  const { options, store, bus, log } = context;
+  const kinds = [...tokenKinds(context), ...walletKinds(context)];
   const parts: OperatorPart[] = [
-    healthRoutes({ health: rooms.health }),
+    health,
     metricsRoutes({ store, log }),
     operatorApi({ store, bus, ask, kinds, aliveMs: options.leaseMs, log }),
     eventRoutes({ events }),

@@ -1,0 +1,58 @@
+/** Calls of the builds that wallets' actors serve: transactions built and decoded. */
+import { type Json, type Messaged, messaged } from "#src/base/json.ts";
+import { toHex } from "#src/base/bytes.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
+import type { EntityRef } from "#src/runtime/types.ts";
+import type {
+  BalanceInput,
+  Constructed,
+  Decoded,
+  FeeEstimate,
+  MigrationPart,
+  PaymentIntent,
+} from "#src/wallet/build/types.ts";
+
+/** A result as it comes over the bus: integers are `number` or `bigint`, bytes hexadecimal. */
+type BuildResult<T> = Promise<Result<Messaged<T>, Failure>>;
+
+/** The builds of a wallet, the same for each kind that has them (`wallet`, `shared-wallet`). */
+export interface WalletBuilds {
+  /** An unsigned transaction that carries out an intent. Other builds avoid its inputs for two minutes. */
+  construct(entity: EntityRef, intent: PaymentIntent, deadlineMs?: number): BuildResult<Constructed>;
+  /** What that would cost, in lovelace. */
+  fees(entity: EntityRef, intent: PaymentIntent, deadlineMs?: number): BuildResult<FeeEstimate>;
+  /** A partial transaction, completed: inputs, change, collateral, execution units, fee. */
+  balance(
+    entity: EntityRef,
+    input: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
+    deadlineMs?: number,
+  ): BuildResult<Constructed>;
+  /** A part of the transactions that move everything the wallet has to some addresses (bytes in hexadecimal). */
+  migrate(
+    entity: EntityRef,
+    part: {
+      readonly addresses: readonly string[];
+      readonly part: number;
+      readonly slot: number | null;
+      readonly plan?: string;
+    },
+    deadlineMs?: number,
+  ): BuildResult<MigrationPart>;
+  /** A transaction, decoded, with what of it is the wallet's. */
+  decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): BuildResult<Decoded>;
+}
+
+/** The builds of wallets' actors, called over the bus. */
+export function walletBuilds(build: Ask["build"]): WalletBuilds {
+  const call = <T>(entity: EntityRef, name: string, input: Json, deadlineMs?: number) =>
+    build(entity, name, input, deadlineMs === undefined ? {} : { deadlineMs }) as BuildResult<T>;
+  return {
+    construct: (entity, intent, deadlineMs) => call(entity, "construct", { wish: messaged(intent) }, deadlineMs),
+    fees: (entity, intent, deadlineMs) => call(entity, "fees", { wish: messaged(intent) }, deadlineMs),
+    balance: (entity, input, deadlineMs) => call(entity, "balance", messaged(input), deadlineMs),
+    migrate: (entity, part, deadlineMs) => call(entity, "migrate", messaged(part), deadlineMs),
+    decode: (entity, transaction, deadlineMs) =>
+      call(entity, "decode", { transaction: toHex(transaction) }, deadlineMs),
+  };
+}

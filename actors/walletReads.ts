@@ -1,0 +1,229 @@
+/**
+ * What wallets hold and did, read at one point of the chain: rows of the index, and what pending transactions do to them. The wallet
+ * service answers its reads with these.
+ */
+import type { Clock } from "#src/base/clock.ts";
+import { rewardAddress } from "#src/cardano/address.ts";
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import type { Eras } from "#src/cardano/eras.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { cursorOf, cursorQuery, readCursor } from "#src/chain/index/cursor.ts";
+import { placesOf, placesQuery, readPlaces } from "#src/chain/index/groups.ts";
+import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
+import { listedPending, listedQuery, readListed } from "#src/chain/pending/submissions.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
+import { readSilent, silentQuery } from "#src/runtime/operations/inspect.ts";
+import { readTogether } from "#src/store/readTogether.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+import { accountQueries, accountsOf, readAccounts, type WalletAccount } from "#src/wallet/delegation/read.ts";
+import {
+  coinsQuery,
+  holdingsOf,
+  holdingsQuery,
+  randomQuery,
+  readHoldings,
+  readOwnUtxos,
+} from "#src/wallet/index/read.ts";
+import { type HistoryPage, readHistory, readTransactions } from "#src/wallet/index/readHistory.ts";
+import {
+  type HistoryCursor,
+  type HistoryQuery,
+  type Holdings,
+  type OwnUtxo,
+  WALLET_PROJECTION,
+  type WalletTransaction,
+} from "#src/wallet/index/types.ts";
+import { type WalletStanding, walletStandings } from "#src/wallet/standing.ts";
+
+/** What reads of wallets work with. */
+export interface WalletReadServices {
+  readonly store: Store;
+  readonly port: Pick<ChainPort, "parameters">;
+}
+
+/** A wallet beside its own row. */
+export interface WalletOverview {
+  readonly holdings: Holdings;
+  readonly standing: WalletStanding;
+  readonly account: WalletAccount | undefined;
+  /** Whether a pending transaction withdraws its rewards: they are then part of what that transaction pays. */
+  readonly withdrawing: boolean;
+}
+
+/** What overviews depend on beside rows. */
+export interface OverviewServices {
+  readonly store: Store;
+  readonly port: Pick<ChainPort, "network">;
+  readonly networkId: 0 | 1;
+  /** As in `SyncTolerance`. */
+  readonly toleranceS: number;
+  readonly clocked: boolean;
+  readonly clock: Clock;
+}
+
+/** Overviews of wallets of one kind of actors, all read at one point. */
+export async function readOverviews(
+  { store, port, networkId, toleranceS, clocked, clock }: OverviewServices,
+  actor: string,
+  ids: readonly string[],
+): Promise<(id: string) => WalletOverview> {
+  const { slots } = await port.network();
+  const { pending, holdings, accounts, ...places } = await readWithoutPending(store.sql, actor, ids) ??
+    (await atPoint(store, (sql) => readWithPending(sql, actor, ids))).value;
+  const standings = walletStandings(places, ids, { slots, toleranceS, clocked, clock });
+  return (id) => {
+    const account = accounts.get(id);
+    return {
+      holdings: holdings.get(id) ?? { available: lovelace(0n), total: lovelace(0n) },
+      standing: standings.get(id)!,
+      account,
+      withdrawing: account !== undefined && isWithdrawing(pending.get(id), account, networkId),
+    };
+  };
+}
+
+type OverviewRows = Parameters<typeof walletStandings>[0] & {
+  readonly pending: ReadonlyMap<string, readonly ScannedTransaction[]>;
+  readonly holdings: ReadonlyMap<string, Holdings>;
+  readonly accounts: ReadonlyMap<string, WalletAccount>;
+};
+
+/** All in one statement; `undefined` where holdings depend on submitted transactions, or on the paths in a random wallet's addresses. */
+async function readWithoutPending(
+  sql: Queries,
+  actor: string,
+  ids: readonly string[],
+): Promise<OverviewRows | undefined> {
+  const read = await readTogether(sql, {
+    listed: listedQuery(sql, ids),
+    random: randomQuery(sql, ids),
+    holdings: holdingsQuery(sql, ids),
+    ...accountQueries(sql, ids),
+    places: placesQuery(sql, WALLET_PROJECTION, ids),
+    silent: silentQuery(sql, actor, ids),
+    cursor: cursorQuery(sql),
+  });
+  if (read.listed.length + read.random.length > 0) return undefined;
+  return {
+    pending: new Map(),
+    holdings: holdingsOf(read.holdings),
+    accounts: accountsOf(read.accounts, read.certified),
+    places: placesOf(read.places),
+    silent: new Set(read.silent.map(({ id }) => String(id))),
+    networkTip: cursorOf(read.cursor[0]!).networkTip,
+  };
+}
+
+/** The same, with what pending transactions do to holdings. */
+async function readWithPending(sql: Queries, actor: string, ids: readonly string[]): Promise<OverviewRows> {
+  const pending = new Map<string, ScannedTransaction[]>();
+  const readPending = async () => {
+    for (const { wallet, transaction, status } of await readListed(sql, ids)) {
+      if (status === "pending") pending.set(wallet, [...pending.get(wallet) ?? [], transaction]);
+    }
+    return await readHoldings(sql, ids, pending);
+  };
+  const [holdings, accounts, places, silent, { networkTip }] = await Promise.all([
+    readPending(),
+    readAccounts(sql, ids),
+    readPlaces(sql, WALLET_PROJECTION, ids),
+    readSilent(sql, actor, ids),
+    readCursor(sql),
+  ]);
+  return { pending, holdings, accounts, places, silent, networkTip };
+}
+
+/** Whether one of some transactions withdraws the rewards of an account. */
+export function isWithdrawing(
+  transactions: readonly Pick<ScannedTransaction, "withdrawals">[] = [],
+  { credential }: Pick<WalletAccount, "credential">,
+  network: 0 | 1,
+): boolean {
+  const address = rewardAddress(network, credential).hex;
+  return transactions.some(({ withdrawals }) => withdrawals.has(address));
+}
+
+/** Outputs of a wallet that neither a block nor a pending transaction has spent. */
+export async function readUnspent(store: Store, id: string): Promise<OwnUtxo[]> {
+  const { value } = await atPoint(
+    store,
+    async (sql) => await readOwnUtxos(sql, id, await listedPending(sql, id), readSpenders),
+  );
+  return [...value];
+}
+
+/** Lovelace of each of those outputs; in one statement where no transaction is pending and the wallet is not a random one. */
+export async function readUnspentLovelace(store: Store, id: string): Promise<bigint[]> {
+  const { sql } = store;
+  const { listed, random, coins } = await readTogether(sql, {
+    listed: listedQuery(sql, [id]),
+    random: randomQuery(sql, [id]),
+    coins: coinsQuery(sql, id),
+  });
+  if (listed.length + random.length === 0) return coins.map(({ coin }) => BigInt(coin as number | bigint));
+  return (await readUnspent(store, id)).map(({ utxo }) => utxo.output.value.lovelace);
+}
+
+/** A page of a wallet's history, and the height of the block up to which it was read. */
+export async function readHistoryPage(
+  services: WalletReadServices,
+  id: string,
+  query: HistoryQuery,
+): Promise<HistoryPage & { readonly height: number }> {
+  const keyDeposit = await readKeyDeposit(services);
+  const { at, value } = await atPoint(
+    services.store,
+    async (sql) => await readHistory(sql, id, query, await readListed(sql, [id]), keyDeposit),
+  );
+  return { ...value, height: at.height };
+}
+
+/** Transactions that are read at a time. */
+const PAGE = 250;
+
+/**
+ * Hands a wallet's history page by page to `take`, all of one state of the index, with the height of its block and eras that reach as far as
+ * it does. Gives `after` of the next page where there are more transactions than `query.limit`.
+ */
+export async function eachHistoryPage(
+  services: WalletReadServices & { eras(slot: number): Promise<Eras> },
+  id: string,
+  query: HistoryQuery,
+  take: (
+    transactions: readonly WalletTransaction[],
+    at: { readonly height: number; readonly eras: Eras },
+  ) => Promise<void>,
+): Promise<HistoryCursor | undefined> {
+  const keyDeposit = await readKeyDeposit(services);
+  const { value } = await atPoint(services.store, async (sql) => {
+    const [{ at }, listed] = await Promise.all([readCursor(sql), readListed(sql, [id])]);
+    const eras = await services.eras(Math.max(0, at.slot, ...listed.map(({ since }) => since.slot)));
+    let left = query.limit ?? Infinity;
+    let after = query.after;
+    do {
+      const page = { ...query, ...(after ? { after } : {}), limit: Math.min(left, PAGE) };
+      const { transactions, next } = await readHistory(sql, id, page, listed, keyDeposit);
+      await take(transactions, { height: at.height, eras });
+      left -= transactions.length;
+      after = next;
+    } while (after && left > 0);
+    return after;
+  });
+  return value;
+}
+
+/** Transactions of a wallet by hash, without those that are not its own, and the height of the block up to which they were read. */
+export async function readOwnTransactions(services: WalletReadServices, id: string, hashes: readonly string[]) {
+  const keyDeposit = await readKeyDeposit(services);
+  const { at, value } = await atPoint(
+    services.store,
+    async (sql) => await readTransactions(sql, id, hashes, await readListed(sql, [id]), keyDeposit),
+  );
+  return { transactions: value, height: at.height };
+}
+
+/** Lovelace that a registration pays whose certificate does not state it. */
+async function readKeyDeposit({ port }: Pick<WalletReadServices, "port">): Promise<bigint | undefined> {
+  const answer = await port.parameters();
+  return answer.ok ? answer.value.value.keyDeposit : undefined;
+}

@@ -1,0 +1,118 @@
+/** The connections of a process: PostgreSQL and NATS, embedded unless they are given, the network, and threads for CPU work. */
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import { inTime } from "#src/base/clock.ts";
+import { reason } from "#src/base/log.ts";
+import { measureProcess } from "#src/base/processMetrics.ts";
+import { createBuilders } from "#src/builders/builders.ts";
+import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { startPostgres } from "#src/embedded/postgres.ts";
+import { initHash } from "#src/forestry/hash.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { followDatabaseClock } from "#src/store/clock.ts";
+import { migrateWhole } from "#src/store/migrations.ts";
+import { claimNetwork } from "#src/store/network.ts";
+import { checkServer } from "#src/store/server.ts";
+import { openStore, type Store } from "#src/store/store.ts";
+import { type AppContext, type StartContext, StartError } from "#src/app/context.ts";
+import { busCheck, databaseCheck } from "#src/app/health.ts";
+import { connectNetwork } from "#src/app/network.ts";
+import { schemaMigrations } from "#src/app/schema.ts";
+
+/** How long a start waits for a server before it prints a line about it, in milliseconds. */
+const PATIENCE_MS = 2_000;
+/** How long the database may take to answer at the start, in milliseconds; less than the library waits for one connection. */
+const DATABASE_MS = 9_000;
+
+/** Opens the connections; each depends on those above it. Their stops are added to the context. */
+export async function connect(start: StartContext): Promise<AppContext> {
+  const { options, log, stops, health } = start;
+  const stopMeasuring = measureProcess();
+  stops.push(async () => stopMeasuring());
+  const databaseUrl = options.databaseUrl ?? await startEmbeddedDatabase(start);
+  const nats = options.natsUrl === undefined || options.natsUrl === ""
+    ? await startEmbeddedNats(start)
+    : { url: options.natsUrl, token: options.natsToken };
+  const store = openStore(databaseUrl, { max: 24, application: `arbor ${[...options.roles].join("+")}` });
+  stops.push(() => store.close());
+  await prepareDatabase(start, store);
+  const clock = await followDatabaseClock(store);
+  stops.push(async () => clock.stop());
+  const bus = await openBus(start, nats);
+  await initHash();
+  const port = await connectNetwork({ ...start, store, bus });
+  // Only now: the database must not be claimed for a magic that the network does not have.
+  const claimed = await claimNetwork(store, options.networkMagic);
+  if (!claimed.ok) throw new StartError(`${claimed.error.message} Another database or --folder takes the other.`);
+  const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
+  stops.push(() => builders.stop());
+  health.checks.set("database", () => databaseCheck(store));
+  health.checks.set("nats", () => busCheck(bus));
+  return { ...start, databaseUrl, store, clock, bus, port, builders };
+}
+
+async function startEmbeddedDatabase(
+  { options, log, progress, stops, listening, lose }: StartContext,
+): Promise<string> {
+  const postgres = await startPostgres({ folder: path.join(options.folder, "postgres"), log, onProgress: progress });
+  stops.push(() => postgres.stop());
+  void postgres.lost.then(lose);
+  listening.push({ name: "PostgreSQL", at: `127.0.0.1:${postgres.port}` });
+  return postgres.url;
+}
+
+/** A NATS server and its token. */
+interface NatsServer {
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+async function startEmbeddedNats({ options, log, stops, listening }: StartContext): Promise<NatsServer> {
+  const token = options.natsToken ?? randomBytes(24).toString("hex");
+  const endpoint = await startNatsEndpoint({
+    host: options.host,
+    port: options.natsPort,
+    portOption: "--nats-port",
+    token,
+    log,
+  });
+  stops.push(() => endpoint.stop());
+  listening.push({ name: "NATS endpoint", at: endpoint.url });
+  return { url: endpoint.url, token };
+}
+
+async function openBus(
+  { options, log, progress, stops, lose }: StartContext,
+  { url, token }: NatsServer,
+): Promise<Bus> {
+  const patience = setTimeout(() => progress("Waiting for the NATS server to answer"), PATIENCE_MS);
+  const bus = await connectBus({ url, token, user: options.natsUser, name: options.worker, log })
+    .finally(() => clearTimeout(patience));
+  stops.push(() => bus.close());
+  void bus.lost.then(lose);
+  return bus;
+}
+
+/** Checks that the server is a PostgreSQL of a supported version, and applies the schema migrations. Throws `StartError`. */
+async function prepareDatabase({ options, progress }: StartContext, store: Store): Promise<void> {
+  const { databaseUrl } = options;
+  const server = databaseUrl === undefined
+    ? "The embedded PostgreSQL"
+    : `The PostgreSQL server at ${new URL(databaseUrl).host} (--database-url)`;
+  const problem = (why: string) => new StartError(`${server} cannot be used: ${why}.`);
+  const patience = setTimeout(() => progress(`${server} does not answer yet`), PATIENCE_MS);
+  try {
+    // The library retries without end where a port accepts connections and is not PostgreSQL's.
+    const checked = await inTime(checkServer(store), DATABASE_MS);
+    if (checked === undefined) {
+      throw problem(`it does not answer as PostgreSQL within ${DATABASE_MS / 1_000} s; check the host and the port`);
+    }
+    if (!checked.ok) throw new StartError(checked.error.message);
+  } catch (error) {
+    throw error instanceof StartError ? error : problem(reason(error));
+  } finally {
+    clearTimeout(patience);
+  }
+  const migrated = await migrateWhole(store, schemaMigrations);
+  if (!migrated.ok) throw new StartError(migrated.error.message);
+}

@@ -1,0 +1,67 @@
+/** The role `devnet`: a network in this process, with its faucet, its HTTP service, its genesis files and its node socket. */
+import path from "node:path";
+import { reason } from "#src/base/log.ts";
+import { publicationAddress, referenceScript } from "#src/cage/publication.ts";
+import { cageScripts } from "#src/cage/script.ts";
+import { startDevnet } from "#src/devnet/devnet.ts";
+import { writeGenesisFiles } from "#src/devnet/genesis/files.ts";
+import { settingsLines } from "#src/devnet/genesis/settings.ts";
+import { serveRollbacks } from "#src/devnet/serve/rollback.ts";
+import { devnetApp } from "#src/edge/devnet/app.ts";
+import { healthRoutes } from "#src/edge/health.ts";
+import { isLoopback } from "#src/edge/operator/guard.ts";
+import { type AppContext, listen, NETWORK_ID, StartError, urlOf } from "#src/app/context.ts";
+import { devnetCheck } from "#src/app/health.ts";
+import { checkSocket, serveNodeSocket } from "#src/app/nodeSocket.ts";
+import type { Options } from "#src/app/options.ts";
+
+/** Starts the devnet, or stands by for it where another process runs it. */
+export async function startDevnetRole(context: AppContext): Promise<void> {
+  const { store, clock, bus, builders, options, log, progress, listening, stops } = context;
+  checkSocket(options);
+  progress("Starting the devnet");
+  const started = await startDevnet({
+    store,
+    bus,
+    evaluate: builders.evaluate,
+    clock,
+    log,
+    options: {
+      magic: options.networkMagic,
+      blockMs: options.blockMs,
+      ...options.genesis,
+      ...metadataUrl(options),
+      leaseMs: options.leaseMs,
+      publish: cageScripts.map((script) => ({
+        address: publicationAddress(NETWORK_ID),
+        script: referenceScript(script),
+      })),
+    },
+  });
+  if (!started.ok) throw new StartError(started.error.message);
+  const devnet = started.value;
+  for (const line of settingsLines(devnet.genesis)) progress(line);
+  if (devnet.kept !== undefined) progress(devnet.kept);
+  context.health.checks.set("devnet", () => devnetCheck(devnet));
+  stops.push(() => devnet.stop());
+  const unsubscribe = serveRollbacks(bus, devnet.rollback, log);
+  stops.push(async () => unsubscribe());
+  const files = await writeGenesisFiles(path.join(options.folder, "devnet"), devnet.genesis).catch((error) => {
+    progress(`The devnet's genesis files were not written: ${reason(error)}.`);
+    return [];
+  });
+  const health = healthRoutes({ health: context.health, more: () => ({ tip: { ...devnet.tip() } }) });
+  const origins = options.devnetOrigins;
+  const app = devnetApp({ devnet, store, port: context.port, files, health, origins, log });
+  const use = { service: "the devnet", port: options.devnetPort, option: "--devnet-port" };
+  listening.push({ name: "devnet and faucet", at: urlOf(await listen(context, app, use)) });
+  const configuration = files.find(({ path }) => path.endsWith("config.json"));
+  if (configuration) listening.push({ name: "its genesis files", at: path.dirname(configuration.path) });
+  await serveNodeSocket(context, devnet);
+}
+
+/** URL of the pools' metadata for their registrations; none where the port is only chosen at the start. */
+function metadataUrl({ host, devnetPort: port }: Options): { url?: string } {
+  const reached = isLoopback(host) || host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return port === 0 ? {} : { url: urlOf({ host: reached, port }) };
+}

@@ -1,0 +1,60 @@
+/** The role `follower`: one process at a time reads the chain into the index; the others stand by. */
+import { tokenReleases } from "#actors/tokenRelease.ts";
+import { cageProjection } from "#src/cage/index/projection.ts";
+import { cageScripts } from "#src/cage/script.ts";
+import { Follower } from "#src/chain/index/follower.ts";
+import { transactionProjection } from "#src/chain/index/transactions.ts";
+import { utxoProjection } from "#src/chain/index/utxo.ts";
+import { fence, holdLease } from "#src/runtime/placement/namedLease.ts";
+import { type AppContext, appendTouched, NETWORK_ID, notifyTouched, WAKE_FOLLOWER } from "#src/app/context.ts";
+import { followerCheck } from "#src/app/health.ts";
+import { readWalletProjections } from "#src/app/walletRole.ts";
+
+/** Name of the lease. */
+const FOLLOWER = "follower";
+
+/** Follows the chain while this process holds the lease. */
+export function startFollowerRole(context: AppContext): void {
+  const { store, bus, port, options, log, hooks, health, stops } = context;
+  let running: Follower | undefined;
+  const lease = holdLease({
+    store,
+    bus,
+    name: FOLLOWER,
+    owner: options.worker,
+    ttlMs: options.leaseMs,
+    log,
+    onHeld: async (epoch, signal) => {
+      const wallets = await readWalletProjections(context, signal);
+      if (!wallets) return;
+      const follower = running = new Follower({
+        ...wallets,
+        store,
+        port,
+        projections: [
+          transactionProjection,
+          utxoProjection,
+          cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
+          ...wallets.projections,
+        ],
+        inquiries: [...wallets.inquiries, tokenReleases(store)],
+        fence: async (sql) => {
+          if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
+        },
+        append: appendTouched,
+        ring: notifyTouched(bus),
+        log: log.with({ component: "follower" }),
+        onProgress: context.progress,
+        ...(hooks.follower ? { onStep: hooks.follower } : {}),
+      });
+      const unsubscribe = bus.subscribe(WAKE_FOLLOWER, () => follower.wake());
+      try {
+        await follower.run(signal);
+      } finally {
+        unsubscribe();
+      }
+    },
+  });
+  health.checks.set("follower", () => followerCheck(lease, store, () => running?.halted));
+  stops.push(() => lease.stop());
+}

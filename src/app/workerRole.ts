@@ -1,0 +1,39 @@
+/** The role `worker`: serves a part of the actors, and does the background work that is shared by lease. */
+import { startHousekeeper } from "#src/runtime/operations/retention.ts";
+import { startWorker } from "#src/runtime/worker.ts";
+import { openStore } from "#src/store/store.ts";
+import { type AppContext, tokenKinds } from "#src/app/context.ts";
+import { workerCheck } from "#src/app/health.ts";
+import { startWalletUpkeep, walletKinds } from "#src/app/walletRole.ts";
+
+/** Starts a worker of all actor kinds, the upkeep of wallets, and the retention of old rows. */
+export async function startWorkerRole(context: AppContext): Promise<void> {
+  const { store, bus, options, log, hooks, stops } = context;
+  // Leases have connections of their own: they must be renewed however busy the others are.
+  const leaseStore = openStore(context.databaseUrl, { max: 2, application: "arbor leases" });
+  stops.push(() => leaseStore.close());
+  const worker = await startWorker({
+    id: options.worker,
+    store,
+    clock: context.clock,
+    leaseStore,
+    bus,
+    kinds: [...tokenKinds(context), ...walletKinds(context)],
+    log,
+    leaseMs: options.leaseMs,
+    waiting: options.mailbox,
+    eventsKeptMs: options.keep.history * 3_600_000,
+    ...(hooks.worker ? { onStep: hooks.worker } : {}),
+  });
+  context.health.checks.set("worker", () => workerCheck(worker));
+  stops.push(() => worker.stop());
+  startWalletUpkeep(context);
+  const housekeeper = startHousekeeper({
+    store,
+    owner: options.worker,
+    keep: options.keep,
+    ttlMs: options.leaseMs,
+    log: log.with({ component: "housekeeper" }),
+  });
+  stops.push(() => housekeeper.stop());
+}
