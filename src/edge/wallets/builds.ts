@@ -20,7 +20,7 @@ export interface WalletBuilds {
     entity: EntityRef,
     input: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
     deadlineMs?: number,
-  ): Answer<Constructed>;
+  ): Answer<Constructed & Warned>;
   /** A part of the transactions that carry all that the wallet has to some addresses (their bytes in hexadecimal). */
   migrate(
     entity: EntityRef,
@@ -34,6 +34,11 @@ export interface WalletBuilds {
   ): Answer<MigrationPart>;
   /** A transaction, taken apart, with what of it is the wallet's. */
   decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): Answer<Decoded>;
+}
+
+/** What a client should know of what was built. */
+export interface Warned {
+  readonly warnings?: readonly { readonly code: string; readonly message: string }[];
 }
 
 /** Asks builds of actors. */
