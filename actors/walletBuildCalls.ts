@@ -27,7 +27,7 @@ export interface WalletBuilds {
     entity: EntityRef,
     input: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
     deadlineMs?: number,
-  ): BuildResult<Constructed>;
+  ): BuildResult<Constructed & Warned>;
   /** A part of the transactions that move everything the wallet has to some addresses (bytes in hexadecimal). */
   migrate(
     entity: EntityRef,
@@ -41,6 +41,11 @@ export interface WalletBuilds {
   ): BuildResult<MigrationPart>;
   /** A transaction, decoded, with what of it is the wallet's. */
   decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): BuildResult<Decoded>;
+}
+
+/** Warnings beside a built transaction. */
+export interface Warned {
+  readonly warnings?: readonly { readonly code: string; readonly message: string }[];
 }
 
 /** The builds of wallets' actors, called over the bus. */

@@ -16,6 +16,8 @@ import { listedPending, readSubmitted } from "#src/chain/pending/submissions.ts"
 import type { Store } from "#src/store/store.ts";
 import { lookupsOf } from "#src/wallet/build/decode.ts";
 import type { BalanceInput, Constructed, ConstructInput, OwnCoin, PaymentIntent } from "#src/wallet/build/types.ts";
+import { versionWarning } from "#src/chain/versionWatch.ts";
+import { runsScripts } from "#src/wallet/build/balance.ts";
 import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
@@ -129,8 +131,12 @@ export async function constructing(
   });
 }
 
-const offerOf = (read: readonly OwnCoin[], built: Result<Constructed, Failure>): Result<Offering<Json>, Failure> =>
-  built.ok ? ok({ read, spends: built.value.spends, answer: messaged(built.value) }) : built;
+const offerOf = (
+  read: readonly OwnCoin[],
+  built: Result<Constructed, Failure>,
+  more: { readonly warnings?: readonly Json[] } = {},
+): Result<Offering<Json>, Failure> =>
+  built.ok ? ok({ read, spends: built.value.spends, answer: messaged({ ...built.value, ...more }) }) : built;
 
 /** What that would cost; nothing is offered. */
 export async function estimating<T>(
@@ -169,7 +175,8 @@ export async function balancing(
     const built = await options.builders.run("balance", { ...input, ...given, inputs, pools: pools.value }, {
       deadline,
     });
-    return offerOf(input.means.coins, built);
+    const warning = built.ok && runsScripts(given) ? versionWarning(input.parameters) : undefined;
+    return offerOf(input.means.coins, built, warning ? { warnings: [{ ...warning }] } : {});
   });
 }
 

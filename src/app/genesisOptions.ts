@@ -52,7 +52,7 @@ export const GENESIS_HELP = [
   ),
   line(
     "hard-fork-epoch N",
-    "epoch of the hard fork to the next protocol version; not by a governance action, as on a real network ",
+    "first epoch of the next protocol version, without the governance action that a real network needs ",
     "ARBOR_HARD_FORK_EPOCH",
   ),
   line(

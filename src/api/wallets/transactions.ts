@@ -183,9 +183,16 @@ export const coinSelection = z.object({
   metadata: z.string().optional().meta({ description: "CBOR, in base 64." }),
 }).meta({ id: "CoinSelection" });
 
-export const constructed = z.object({ transaction: z.string(), coin_selection: coinSelection, fee: amount }).meta({
-  id: "ConstructedTransaction",
-});
+export const constructed = z.object({
+  transaction: z.string(),
+  coin_selection: coinSelection,
+  fee: amount,
+  warnings: z.array(z.object({ code: z.string(), message: z.string() })).optional().meta({
+    description:
+      "Of a transaction that runs scripts. `protocol_version_unknown`: the network has a newer protocol version than this release knows, so " +
+      "units and fee may be wrong.",
+  }),
+}).meta({ id: "ConstructedTransaction" });
 export const signed = z.object({ transaction: z.string() }).meta({ id: "SignedTransaction" });
 export const submitted = z.object({ id: z.string() }).meta({ id: "SubmittedTransaction" });
 export const fees = z.object({

@@ -1,4 +1,5 @@
 /** Transactions that were built, as clients are told them. */
+import type { Warned } from "#actors/walletBuildCalls.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
@@ -34,13 +35,14 @@ export function outputView({ address, lovelace: coin, assets }: Messaged<ShownOu
 
 /** A transaction to be signed. */
 export function constructedView(
-  { transaction, selection, fee }: Messaged<Pick<Constructed, "transaction" | "selection" | "fee">>,
+  { transaction, selection, fee, warnings }: Messaged<Pick<Constructed, "transaction" | "selection" | "fee"> & Warned>,
   encoding: "base64" | "base16",
 ) {
   return {
     transaction: encoded(transaction, encoding),
     coin_selection: selectionView(selection),
     fee: lovelace(fee),
+    ...(warnings ? { warnings } : {}),
   };
 }
 

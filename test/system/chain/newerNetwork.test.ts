@@ -1,14 +1,18 @@
 /** A network that is ahead of this release: its provider states protocol version 12, and whoever starts, operates or builds is told. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { silentLog } from "#src/base/log.ts";
 import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { serveBlockfrost, type Served } from "../../support/blockfrost.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
+import { agrees, plutusHash } from "../../support/scripts.ts";
 import { until } from "../../support/until.ts";
 import { fund, http, land, User } from "../../support/user.ts";
 
@@ -72,6 +76,35 @@ test("the start says it, and each service in its health, where it stays healthy"
     provider: "devnet",
     protocolVersion: { newestKnown: 11, unknown: false },
   });
+});
+
+test("a wallet's transaction that runs scripts says so", async () => {
+  const client = new WalletClient(service.wallets);
+  const { id } = await client.create({
+    name: "ahead",
+    mnemonic_sentence: [...newMnemonic(15)],
+    passphrase: "Secure Passphrase",
+  });
+  const address = (await client.addresses(id))[0]!.id;
+  for (const lovelace of [50, 9, 9]) {
+    await http(devnet.devnet, "POST", "/faucet", { address, lovelace: lovelace * 1_000_000 });
+  }
+  await until("its coins", async () => (await client.wallet(id)).balance.total.quantity === 68_000_000, 30_000);
+  const minted = csl.Mint.new();
+  const assets = csl.MintAssets.new();
+  assets.insert(csl.AssetName.new(new Uint8Array([0xaa])), csl.Int.new_i32(7));
+  minted.insert(csl.ScriptHash.from_hex(plutusHash(3, agrees)), assets);
+  const body = csl.TransactionBody.new(csl.TransactionInputs.new(), csl.TransactionOutputs.new(), csl.BigNum.zero());
+  const witnesses = csl.TransactionWitnessSet.new();
+  const bare = csl.Transaction.new(body, witnesses).to_hex();
+  body.set_mint(minted);
+  const scripts = csl.PlutusScripts.new();
+  scripts.add(csl.PlutusScript.new_v3(agrees));
+  witnesses.set_plutus_scripts(scripts);
+  const transaction = csl.Transaction.new(body, witnesses).to_hex();
+  const redeemers = [{ purpose: "minting" as const, data: "182a", policy_id: plutusHash(3, agrees) }];
+  expect((await client.balance(id, { transaction, redeemers })).warnings).toMatchObject([{ code }]);
+  expect((await client.balance(id, { transaction: bare })).warnings).toBeUndefined();
 });
 
 test("builds that run scripts say so, and what they build is still worth submitting", async () => {
