@@ -296,7 +296,7 @@ function followerRole(rooms: Rooms, progress: (line: string) => void): void {
           cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
           ...wallets.projections,
         ],
-        inquiries: [...wallets.inquiries, tokenReleases(store)],
+        networkQueries: [...wallets.networkQueries, tokenReleases(store)],
         fence: async (sql) => {
           if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
         },

@@ -69,7 +69,7 @@ export function walletKinds({ store, port, builders, bus, clock }: Rooms): Actor
 export async function walletReading(
   { store, port, builders, log }: Rooms,
   signal: AbortSignal,
-): Promise<Required<Pick<FollowerOptions, "projections" | "supplies" | "inquiries">> | undefined> {
+): Promise<Required<Pick<FollowerOptions, "projections" | "supplies" | "networkQueries">> | undefined> {
   while (!signal.aborted) {
     const [eras, parameters] = await Promise.all([port.eras(), port.parameters()]);
     if (eras.ok && parameters.ok) {
@@ -84,7 +84,7 @@ export async function walletReading(
           productionProjection,
         ],
         supplies: new Map([[WALLET_PROJECTION, walletSupply(store.sql, deriveStock(builders))]]),
-        inquiries: [rewardsInquiry(epochOf)],
+        networkQueries: [rewardsInquiry(epochOf)],
       };
     }
     for (const one of [eras, parameters]) {

@@ -1,44 +1,45 @@
 /**
- * Which queries a node answers, as far as has been seen.
+ * The queries that a node supports, learnt from how it reacts.
  *
- * Hypothesis: a node hangs up on a query that it does not know, and says nothing; but it hangs up for other reasons too. Who hangs up
- * twice on the same query, with no answer between, is taken not to have it, for a while: it may be replaced by a newer one.
+ * Assumption: a node closes the connection on a query that it does not know, without an error; but it closes
+ * connections for other reasons too. If it does so twice on the same query with no answer between, the query counts as
+ * unsupported for a while. Then it is tried again: the node may have been upgraded.
  */
 import type { EraQuery } from "#src/node/queries/query.ts";
 
 type Kind = EraQuery["kind"];
 
-/** Milliseconds after which a query is tried again. */
-const AGAIN_MS = 600_000;
+/** Milliseconds after which an unsupported query is tried again. */
+const RETRY_MS = 600_000;
 
-export class Answered {
+export class AnsweredQueries {
   readonly #suspects = new Set<Kind>();
-  readonly #lacking = new Map<Kind, number>();
+  readonly unsupported = new Map<Kind, number>();
   #hangUps = 0;
 
-  /** Whether a query may be asked. */
+  /** Whether a query may be sent. */
   has(kind: Kind): boolean {
-    const until = this.#lacking.get(kind);
+    const until = this.unsupported.get(kind);
     if (until === undefined) return true;
     if (performance.now() < until) return false;
-    this.#lacking.delete(kind);
+    this.unsupported.delete(kind);
     return true;
   }
 
-  /** How often the node hung up on a query. */
+  /** How often the node closed the connection on a query. */
   get hangUps(): number {
     return this.#hangUps;
   }
 
-  /** The node answered a query. */
+  /** Records that the node answered a query. */
   answered(kind: Kind): void {
     this.#suspects.delete(kind);
   }
 
-  /** The node hung up on a query. */
+  /** Records that the node closed the connection on a query. */
   hungUp(kind: Kind): void {
     this.#hangUps++;
-    if (this.#suspects.delete(kind)) this.#lacking.set(kind, performance.now() + AGAIN_MS);
+    if (this.#suspects.delete(kind)) this.unsupported.set(kind, performance.now() + RETRY_MS);
     else this.#suspects.add(kind);
   }
 }

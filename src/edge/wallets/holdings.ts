@@ -9,7 +9,7 @@ import { asset } from "#src/api/wallets/assets.ts";
 import { assetName, policyId, walletId } from "#src/api/wallets/params.ts";
 import { distribution, page, snapshot } from "#src/api/wallets/wallets.ts";
 import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
-import { listedPending, listedQuery } from "#src/chain/pending/submissions.ts";
+import { listedQuery, readListedPending } from "#src/chain/pending/submissions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
@@ -165,7 +165,7 @@ const byRef = ({ utxo: a }: OwnUtxo, { utxo: b }: OwnUtxo) => refKey(a.ref) < re
 export async function unspent({ store }: Desk, id: string): Promise<OwnUtxo[]> {
   const { value } = await atPoint(
     store,
-    async (sql) => await readOwnUtxos(sql, id, await listedPending(sql, id), readSpenders),
+    async (sql) => await readOwnUtxos(sql, id, await readListedPending(sql, id), readSpenders),
   );
   return [...value];
 }

@@ -1,6 +1,6 @@
 /** From which block on a new wallet is read. */
 import { origin, type Point, samePoint } from "#src/cardano/block.ts";
-import { readCursor, stands } from "#src/chain/index/cursor.ts";
+import { isKeptPoint, readCursor } from "#src/chain/index/cursor.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { WalletBody } from "#src/api/wallets/wallets.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -20,7 +20,7 @@ export async function birthOf(
     return { slot: at.slot, hash: at.hash };
   }
   const point = { slot: mode.absolute_slot_number, hash: mode.block_header_hash };
-  if (await stands(store.sql, point) || await isOnChain(port, point)) return point;
+  if (await isKeptPoint(store.sql, point) || await isOnChain(port, point)) return point;
   throw new HttpFailure(404, "unexpected_error", `There is no block ${point.hash} in slot ${point.slot} of the chain.`);
 }
 

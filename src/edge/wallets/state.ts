@@ -2,7 +2,7 @@
 import type { Clock } from "#src/base/clock.ts";
 import { origin, type Tip } from "#src/cardano/block.ts";
 import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
-import type { MemberPlace } from "#src/chain/index/groups.ts";
+import type { MemberPosition } from "#src/chain/index/groups.ts";
 
 export type WireState =
   | { readonly status: "ready" }
@@ -43,7 +43,7 @@ export function syncState(at: { slot: number }, tipSlot: number, tolerance: Tole
 /** How far wallets are, by id: where they stand, and which of their actors answer nobody. */
 export function standingsOf(
   { places, silent, networkTip }: {
-    readonly places: ReadonlyMap<string, MemberPlace>;
+    readonly places: ReadonlyMap<string, MemberPosition>;
     readonly silent: ReadonlySet<string>;
     readonly networkTip: { readonly slot: number };
   },

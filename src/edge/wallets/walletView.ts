@@ -6,7 +6,7 @@ import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { lovelace as ada } from "#src/cardano/value.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { cursorOf, cursorQuery, readCursor } from "#src/chain/index/cursor.ts";
-import { placesOf, placesQuery, readPlaces } from "#src/chain/index/groups.ts";
+import { memberPositionsOf, memberPositionsQuery, readMemberPositions } from "#src/chain/index/groups.ts";
 import { listedQuery, readListed } from "#src/chain/pending/submissions.ts";
 import { assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { delegationView, NO_DELEGATION } from "#src/edge/wallets/delegationView.ts";
@@ -68,7 +68,7 @@ async function readSettled(sql: Queries, actor: string, ids: readonly string[]):
     random: randomQuery(sql, ids),
     holdings: holdingsQuery(sql, ids),
     ...accountQueries(sql, ids),
-    places: placesQuery(sql, WALLET_PROJECTION, ids),
+    places: memberPositionsQuery(sql, WALLET_PROJECTION, ids),
     silent: silentQuery(sql, actor, ids),
     cursor: cursorQuery(sql),
   });
@@ -77,7 +77,7 @@ async function readSettled(sql: Queries, actor: string, ids: readonly string[]):
     open: new Map(),
     holdings: holdingsOf(read.holdings),
     accounts: accountsOf(read.accounts, read.certified),
-    places: placesOf(read.places),
+    places: memberPositionsOf(read.places),
     silent: new Set(read.silent.map(({ id }) => String(id))),
     networkTip: cursorOf(read.cursor[0]!).networkTip,
   };
@@ -95,7 +95,7 @@ async function readListing(sql: Queries, actor: string, ids: readonly string[]):
   const [holdings, accounts, places, silent, { networkTip }] = await Promise.all([
     listed(),
     readAccounts(sql, ids),
-    readPlaces(sql, WALLET_PROJECTION, ids),
+    readMemberPositions(sql, WALLET_PROJECTION, ids),
     readSilent(sql, actor, ids),
     readCursor(sql),
   ]);

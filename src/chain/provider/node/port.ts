@@ -8,7 +8,7 @@ import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
-import { Answered } from "#src/chain/index/answeredQueries.ts";
+import { AnsweredQueries } from "#src/chain/index/answeredQueries.ts";
 import { firstParent, publicGenesis } from "#src/chain/provider/genesisHash.ts";
 import {
   askAccounts,
@@ -86,7 +86,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
   let connecting: Promise<NodeConnection> | undefined;
   let known: Network | undefined;
   let begun: NetworkGenesis | undefined;
-  const answered = new Answered();
+  const answered = new AnsweredQueries();
   const manners: MempoolManners = { walks: false };
 
   const connect = async (): Promise<NodeConnection> => {

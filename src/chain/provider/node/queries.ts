@@ -7,7 +7,7 @@ import type { EraHistory } from "#src/cardano/eras.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
-import { Answered } from "#src/chain/index/answeredQueries.ts";
+import { AnsweredQueries } from "#src/chain/index/answeredQueries.ts";
 import type { Ledger } from "#src/chain/provider/ledgerQueries.ts";
 import type { At, Network, Submission } from "#src/chain/provider/port.ts";
 import type { NodeConnection } from "#src/node/client/connection.ts";
@@ -23,7 +23,7 @@ export async function atTip<T>(
   connection: NodeConnection,
   signal: AbortSignal,
   work: (ledger: Ledger) => Promise<T>,
-  answered: Answered = new Answered(),
+  answered: AnsweredQueries = new AnsweredQueries(),
 ): Promise<At<T>> {
   const session = valueOf(await connection.acquire("tip", signal));
   try {
@@ -34,7 +34,7 @@ export async function atTip<T>(
   }
 }
 
-function ledgerOf(session: QuerySession, signal: AbortSignal, answered: Answered): Ledger {
+function ledgerOf(session: QuerySession, signal: AbortSignal, answered: AnsweredQueries): Ledger {
   let era: Promise<number> | undefined;
   const current = () => era ??= ask(session, { kind: "currentEra" }, signal).then(valueOf);
   return {
