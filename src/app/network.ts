@@ -40,8 +40,8 @@ export async function networkPort(ground: Ground, progress: (line: string) => vo
     : blockfrost
     ? ["blockfrost", await blockfrostOf(ground, blockfrost, progress)] as const
     : ["devnet", devnetPort({ store, bus, log })] as const;
-  progress(answersLine(`The provider "${provider}"`, port.answers));
-  health.network = { provider, answers: port.answers.map((answer) => ({ ...answer })) };
+  progress(answersLine(`The provider "${provider}"`, port.guarantees));
+  health.network = { provider, answers: port.guarantees.map((answer) => ({ ...answer })) };
   return port;
 }
 

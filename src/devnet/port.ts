@@ -8,16 +8,16 @@ import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import {
-  askAccounts,
-  askDreps,
-  askEpoch,
-  askEras,
-  askGenesis,
-  askPools,
-  askRanking,
-  type Ledger,
+  type LedgerSession,
+  queryAccounts,
+  queryDreps,
+  queryEpoch,
+  queryEras,
+  queryGenesis,
+  queryPools,
+  queryRanking,
 } from "#src/chain/provider/ledgerQueries.ts";
-import type { Answering } from "#src/chain/provider/guarantees.ts";
+import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/provider/port.ts";
 import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/blocks/rows.ts";
 import { doorbell } from "#src/devnet/serve/blockSignal.ts";
@@ -43,19 +43,19 @@ export interface DevnetPortSettings {
   readonly submitMs?: number;
 }
 
-const ANSWERS: readonly Answering[] = [
-  { question: "tip", holds: "at a point" },
-  { question: "inMempool", holds: "at the tip" },
-  { question: "utxosByAddress", holds: "at a point" },
-  { question: "utxosByRef", holds: "at a point" },
-  { question: "parameters", holds: "at a point", note: "a devnet's never change" },
-  { question: "accounts", holds: "at a point" },
-  { question: "pools", holds: "at a point" },
-  { question: "poolRanking", holds: "at a point" },
-  { question: "dreps", holds: "at a point", note: "their stake as it is now" },
-  { question: "epoch", holds: "at a point" },
-  { question: "eras", holds: "at a point" },
-  { question: "genesis", holds: "at a point" },
+const ANSWERS: readonly Guarantee[] = [
+  { query: "tip", holds: "at a point" },
+  { query: "inMempool", holds: "at the tip" },
+  { query: "utxosByAddress", holds: "at a point" },
+  { query: "utxosByRef", holds: "at a point" },
+  { query: "parameters", holds: "at a point", note: "a devnet's never change" },
+  { query: "accounts", holds: "at a point" },
+  { query: "pools", holds: "at a point" },
+  { query: "poolRanking", holds: "at a point" },
+  { query: "dreps", holds: "at a point", note: "their stake as it is now" },
+  { query: "epoch", holds: "at a point" },
+  { query: "eras", holds: "at a point" },
+  { query: "genesis", holds: "at a point" },
 ];
 
 /** The port to the devnet that lives in a database. */
@@ -80,7 +80,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
   };
   const snapshots = new Snapshots();
   /** What a node would be asked, of the rows. */
-  const ofLedger = <T>(work: (ledger: Ledger) => Promise<T>): Promise<Result<At<T>, Unreachable>> =>
+  const ofLedger = <T>(work: (ledger: LedgerSession) => Promise<T>): Promise<Result<At<T>, Unreachable>> =>
     asked(async () => {
       const begun = await genesis(AbortSignal.abort());
       return await atTip(store, begun, snapshots, async (view) => {
@@ -88,16 +88,16 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
         const { signal } = new AbortController();
         const value = await work({
           era: () => Promise.resolve(answers.era),
-          answers: () => true,
-          ask: (query) => answerValue(answers, query, signal),
-          askEra: (query) => answerEraValue(answers, query(answers.era), signal),
+          supports: () => true,
+          query: (query) => answerValue(answers, query, signal),
+          queryEra: (query) => answerEraValue(answers, query(answers.era), signal),
         });
         const { slot, hash } = view.tip;
         return { point: { slot, hash }, value };
       });
     });
   return {
-    answers: ANSWERS,
+    guarantees: ANSWERS,
     network: async (signal) => (await genesis(signal)).network,
     follow: async function* (points, signal) {
       const { network } = await genesis(signal);
@@ -127,14 +127,14 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
         const { slot, hash } = await readTip(sql);
         return { point: { slot, hash }, value: parameters };
       }),
-    accounts: (credentials) => ofLedger((ledger) => askAccounts(ledger, credentials)),
-    pools: () => ofLedger(askPools),
-    poolRanking: (stake) => ofLedger((ledger) => askRanking(ledger, stake)),
-    dreps: () => ofLedger(askDreps),
-    epoch: () => ofLedger(askEpoch),
-    eras: () => ofLedger(askEras),
+    accounts: (credentials) => ofLedger((ledger) => queryAccounts(ledger, credentials)),
+    pools: () => ofLedger(queryPools),
+    poolRanking: (stake) => ofLedger((ledger) => queryRanking(ledger, stake)),
+    dreps: () => ofLedger(queryDreps),
+    epoch: () => ofLedger(queryEpoch),
+    eras: () => ofLedger(queryEras),
     genesis: async () => {
-      const begun = await ofLedger(askGenesis);
+      const begun = await ofLedger(queryGenesis);
       return begun.ok ? ok({ hash: byronHash(await genesis()), ...begun.value.value }) : begun;
     },
   };

@@ -30,7 +30,9 @@ export async function resubmit({ store, port, check, log }: ResubmissionOptions,
         const { resubmitted, toCheck } = await resubmitPending(store, port, signal);
         swept = at.height;
         for (const hash of toCheck) if (!signal.aborted) await check(hash);
-        if (resubmitted > 0) log.debug("pending transactions were submitted again", { resubmitted, toCheck: toCheck.length });
+        if (resubmitted > 0) {
+          log.debug("pending transactions were submitted again", { resubmitted, toCheck: toCheck.length });
+        }
       }
     } catch (error) {
       if (!signal.aborted) log.warn("a sweep over pending transactions is interrupted", { reason: reason(error) });

@@ -14,21 +14,21 @@ const RETRY_MS = 600_000;
 
 export class AnsweredQueries {
   readonly #suspects = new Set<Kind>();
-  readonly unsupported = new Map<Kind, number>();
-  #hangUps = 0;
+  readonly #unsupported = new Map<Kind, number>();
+  #closedConnections = 0;
 
   /** Whether a query may be sent. */
   has(kind: Kind): boolean {
-    const until = this.unsupported.get(kind);
+    const until = this.#unsupported.get(kind);
     if (until === undefined) return true;
     if (performance.now() < until) return false;
-    this.unsupported.delete(kind);
+    this.#unsupported.delete(kind);
     return true;
   }
 
   /** How often the node closed the connection on a query. */
-  get hangUps(): number {
-    return this.#hangUps;
+  get closedConnections(): number {
+    return this.#closedConnections;
   }
 
   /** Records that the node answered a query. */
@@ -37,9 +37,9 @@ export class AnsweredQueries {
   }
 
   /** Records that the node closed the connection on a query. */
-  hungUp(kind: Kind): void {
-    this.#hangUps++;
-    if (this.#suspects.delete(kind)) this.unsupported.set(kind, performance.now() + RETRY_MS);
+  connectionClosed(kind: Kind): void {
+    this.#closedConnections++;
+    if (this.#suspects.delete(kind)) this.#unsupported.set(kind, performance.now() + RETRY_MS);
     else this.#suspects.add(kind);
   }
 }
