@@ -249,7 +249,7 @@ async function devnetRole(rooms: Rooms, progress: (line: string) => void): Promi
   if (!started.ok) throw new StartError(started.error.message);
   const devnet: Devnet = started.value;
   for (const line of settingsLines(devnet.genesis)) progress(line);
-  if (devnet.kept !== undefined) progress(devnet.kept);
+  if (devnet.ignoredOptions !== undefined) progress(devnet.ignoredOptions);
   rooms.health.checks.set("devnet", () => devnetCheck(devnet));
   stops.push(() => devnet.stop());
   const unsubscribe = serveRollbacks(bus, devnet.rollback, log);

@@ -3,7 +3,7 @@ import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
-import { deriveSlice, deriveStock } from "#src/builders/credentials.ts";
+import { deriveCredentialsInThreads, deriveSliceInThreads } from "#src/builders/credentials.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
@@ -57,8 +57,8 @@ export function walletKinds({ store, port, builders, bus, clock }: Rooms): Actor
     builders,
     clock,
     networkId: NETWORK_ID as 0 | 1,
-    derive: deriveStock(builders),
-    deriveSlice: deriveSlice(builders),
+    derive: deriveCredentialsInThreads(builders),
+    deriveSlice: deriveSliceInThreads(builders),
     vault: createVault({ store, builders }),
     wake: () => bus.publish(WATCH, null),
   };
@@ -83,7 +83,7 @@ export async function walletReading(
           ]),
           productionProjection,
         ],
-        supplies: new Map([[WALLET_PROJECTION, walletSupply(store.sql, deriveStock(builders))]]),
+        supplies: new Map([[WALLET_PROJECTION, walletSupply(store.sql, deriveCredentialsInThreads(builders))]]),
         networkQueries: [rewardsInquiry(epochOf)],
       };
     }

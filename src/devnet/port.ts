@@ -1,6 +1,6 @@
 /**
- * The devnet behind the port, for any process that reaches its database and its bus: what can be read is read from rows, a submission is
- * asked of the process that runs the devnet.
+ * Port adapter for the devnet, for any process that reaches its database and its bus: reads use rows, a submission is a
+ * request to the process that runs the devnet.
  */
 import { sleep } from "#src/base/clock.ts";
 import { toHex } from "#src/base/bytes.ts";
@@ -20,13 +20,13 @@ import {
 import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/provider/port.ts";
 import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/blocks/rows.ts";
-import { doorbell } from "#src/devnet/serve/blockSignal.ts";
+import { blockSignal } from "#src/devnet/serve/blockSignal.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
 import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
-import { Snapshots } from "#src/devnet/ledger/snapshots.ts";
+import { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { atTip } from "#src/devnet/serve/stateRows.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { answerEraValue, answerValue } from "#src/node/queries/answering.ts";
@@ -37,13 +37,13 @@ export interface DevnetPortSettings {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
-  /** Milliseconds after which the block table is looked at although no doorbell rang. */
+  /** Milliseconds after which the block table is polled without a notification. */
   readonly pollMs?: number;
-  /** Milliseconds that a submission is waited for. */
+  /** Milliseconds to wait for the answer to a submission. */
   readonly submitMs?: number;
 }
 
-const ANSWERS: readonly Guarantee[] = [
+const GUARANTEES: readonly Guarantee[] = [
   { query: "tip", holds: "at a point" },
   { query: "inMempool", holds: "at the tip" },
   { query: "utxosByAddress", holds: "at a point" },
@@ -58,19 +58,19 @@ const ANSWERS: readonly Guarantee[] = [
   { query: "genesis", holds: "at a point" },
 ];
 
-/** The port to the devnet that lives in a database. */
+/** The port to the devnet of a database. */
 export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 }: DevnetPortSettings): RawChainPort {
   const { sql } = store;
-  let known: Genesis | undefined;
+  let cachedGenesis: Genesis | undefined;
   /** The genesis; waits for the devnet's first start. */
   const genesis = async (signal?: AbortSignal): Promise<Genesis> => {
-    while (!(known ??= await readGenesis(sql))) {
+    while (!(cachedGenesis ??= await readGenesis(sql))) {
       if (signal?.aborted) throw new Error("stopped before the devnet had begun");
       await sleep(200, signal);
     }
-    return known;
+    return cachedGenesis;
   };
-  const asked = async <T>(read: () => Promise<T>): Promise<Result<T, Unreachable>> => {
+  const query = async <T>(read: () => Promise<T>): Promise<Result<T, Unreachable>> => {
     try {
       return ok(await read());
     } catch (error) {
@@ -78,10 +78,10 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       return unreachable();
     }
   };
-  const snapshots = new Snapshots();
-  /** What a node would be asked, of the rows. */
-  const ofLedger = <T>(work: (ledger: LedgerSession) => Promise<T>): Promise<Result<At<T>, Unreachable>> =>
-    asked(async () => {
+  const snapshots = new SnapshotCache();
+  /** Answers a node's ledger queries from the rows. */
+  const queryLedger = <T>(work: (ledger: LedgerSession) => Promise<T>): Promise<Result<At<T>, Unreachable>> =>
+    query(async () => {
       const begun = await genesis(AbortSignal.abort());
       return await atTip(store, begun, snapshots, async (view) => {
         const answers = nodeAnswers(begun, view);
@@ -97,18 +97,18 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       });
     });
   return {
-    guarantees: ANSWERS,
+    guarantees: GUARANTEES,
     network: async (signal) => (await genesis(signal)).network,
     follow: async function* (points, signal) {
       const { network } = await genesis(signal);
-      const { wait, stop } = doorbell(bus, pollMs);
+      const { wait, stop } = blockSignal(bus, pollMs);
       try {
         yield* followBlocks(store, points, network.securityParameter, wait, signal);
       } finally {
         stop();
       }
     },
-    tip: () => asked(() => readTip(sql)),
+    tip: () => query(() => readTip(sql)),
     submit: async (transaction) => {
       try {
         const answer = await bus.request(SUBMIT_SUBJECT, { transaction: toHex(transaction) }, submitMs);
@@ -118,23 +118,23 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
         return unreachable();
       }
     },
-    inMempool: (txHash) => asked(() => isInMempool(sql, txHash)),
-    utxosByAddress: (addresses) => asked(() => readUtxosByAddress(sql, addresses)),
-    utxosByRef: (refs) => asked(() => readUtxosByRef(sql, refs)),
+    inMempool: (txHash) => query(() => isInMempool(sql, txHash)),
+    utxosByAddress: (addresses) => query(() => readUtxosByAddress(sql, addresses)),
+    utxosByRef: (refs) => query(() => readUtxosByRef(sql, refs)),
     parameters: () =>
-      asked(async () => {
+      query(async () => {
         const { parameters } = await genesis(AbortSignal.abort());
         const { slot, hash } = await readTip(sql);
         return { point: { slot, hash }, value: parameters };
       }),
-    accounts: (credentials) => ofLedger((ledger) => queryAccounts(ledger, credentials)),
-    pools: () => ofLedger(queryPools),
-    poolRanking: (stake) => ofLedger((ledger) => queryRanking(ledger, stake)),
-    dreps: () => ofLedger(queryDreps),
-    epoch: () => ofLedger(queryEpoch),
-    eras: () => ofLedger(queryEras),
+    accounts: (credentials) => queryLedger((ledger) => queryAccounts(ledger, credentials)),
+    pools: () => queryLedger(queryPools),
+    poolRanking: (stake) => queryLedger((ledger) => queryRanking(ledger, stake)),
+    dreps: () => queryLedger(queryDreps),
+    epoch: () => queryLedger(queryEpoch),
+    eras: () => queryLedger(queryEras),
     genesis: async () => {
-      const begun = await ofLedger(queryGenesis);
+      const begun = await queryLedger(queryGenesis);
       return begun.ok ? ok({ hash: byronHash(await genesis()), ...begun.value.value }) : begun;
     },
   };
