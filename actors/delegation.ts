@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { delegationInputs, delegationMachine } from "#machines/delegation.ts";
 import { currentMembers } from "#src/chain/index/groups.ts";
-import { type Inquiry, inquiry } from "#src/chain/index/networkQueries.ts";
+import { type NetworkQuery, networkQuery } from "#src/chain/index/networkQueries.ts";
 import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -23,13 +23,13 @@ export function delegationActor(): ActorKind {
 }
 
 /** What the follower asks of the network for wallets' rewards. */
-export function rewardsInquiry(epochOf: EpochOf): Inquiry {
+export function rewardsInquiry(epochOf: EpochOf): NetworkQuery {
   const current = (sql: Queries) => currentMembers(sql, WALLET_PROJECTION);
-  return inquiry<readonly StakeAccount[]>("rewards", async (sql, at) => {
+  return networkQuery<readonly StakeAccount[]>("rewards", async (sql, at) => {
     const credentials = await wantedAccounts(sql, epochOf(at.slot), current);
     if (credentials.length === 0) return undefined;
     return {
-      ask: (port) => port.accounts(credentials),
+      run: (port) => port.accounts(credentials),
       write: (sql, answer, blocks) => writeRewards(sql, answer, blocks, { epochOf, current }),
     };
   });

@@ -1,13 +1,13 @@
 /** Transactions built on outputs that nobody else was just offered, where there are others. */
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import type { OutRef } from "#src/cardano/output.ts";
-import { FORCED, type Offered, reserve } from "#src/chain/pending/spendable.ts";
+import { type PrioritisedOutput, reserve, TAKE_OVER } from "#src/chain/pending/spendable.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** What was built. */
 export interface Offering<T> {
   /** What there was to build on, as it was read. */
-  readonly read: readonly Offered[];
+  readonly read: readonly PrioritisedOutput[];
   readonly spends: readonly OutRef[];
   readonly answer: T;
 }
@@ -31,7 +31,7 @@ export async function offering<T>(
     const built = await build();
     if (!built.ok) return built;
     const { read, spends, answer } = built.value;
-    const known = last ? spends.map((ref) => ({ utxo: { ref }, preference: FORCED })) : read;
+    const known = last ? spends.map((ref) => ({ utxo: { ref }, preference: TAKE_OVER })) : read;
     return await reserve(store, spends, known) ? ok(answer) : undefined;
   };
   const first = await attempt(false);

@@ -3,19 +3,19 @@ import { ok } from "#src/base/result.ts";
 import { type Finding, readReplay, wantedRelease, writeReplay } from "#src/cage/index/release.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { Pace } from "#src/base/eventLoop.ts";
-import { type Inquiry, inquiry } from "#src/chain/index/networkQueries.ts";
+import { type NetworkQuery, networkQuery } from "#src/chain/index/networkQueries.ts";
 import type { Store } from "#src/store/store.ts";
 
 /**
  * What the follower does about wishes (`wishRelease`). A replay reads rows at one point and asks nothing of the network; what it found is
  * written where the follower stands by then, if the token's state is the same there.
  */
-export function tokenReleases(store: Store, options: { readonly cutAbove?: number } = {}): Inquiry {
-  return inquiry<Finding | undefined>("token releases", async (sql) => {
+export function tokenReleases(store: Store, options: { readonly cutAbove?: number } = {}): NetworkQuery {
+  return networkQuery<Finding | undefined>("token releases", async (sql) => {
     const wish = await wantedRelease(sql);
     if (!wish) return undefined;
     return {
-      ask: async () => {
+      run: async () => {
         const pace = new Pace();
         const { at, value } = await atPoint(
           store,

@@ -12,7 +12,7 @@ import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import { atPoint, readReserved, readSpenders } from "#src/chain/pending/spendable.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
-import { listedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
+import { readListedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
 import type { Store } from "#src/store/store.ts";
 import { lookupsOf } from "#src/wallet/build/decode.ts";
 import type { BalanceInput, Constructed, ConstructInput, OwnCoin, PaymentIntent } from "#src/wallet/build/types.ts";
@@ -93,7 +93,7 @@ async function gather(
   const change = oneChange ? "first" : (intent.payments?.length ?? 0) + (intent.mintBurn?.length ?? 0) + 1;
   const { at, value } = await atPoint(store, async (sql) => ({
     buildable: await readBuildable(sql, id, {
-      pending: await listedPending(sql, id),
+      pending: await readListedPending(sql, id),
       spenders: readSpenders,
       reserved: readReserved,
       change,

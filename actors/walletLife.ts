@@ -3,7 +3,7 @@ import type { Json } from "#src/base/json.ts";
 import { SerialWork } from "#src/base/serialWork.ts";
 import type { Point } from "#src/cardano/block.ts";
 import { dismiss, enrol, isEnrolled } from "#src/chain/index/groups.ts";
-import { unlistAll } from "#src/chain/pending/submissions.ts";
+import { deleteListed } from "#src/chain/pending/submissions.ts";
 import { type Event, Unfinished } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
@@ -93,7 +93,7 @@ export async function ending({ store, vault, wake }: WalletLifeOptions, input: J
   await store.sql.begin(async (sql) => {
     await dismiss(sql, WALLET_PROJECTION, [wallet]);
     await forgetSlices(sql, { wallet, life });
-    await unlistAll(sql, wallet);
+    await deleteListed(sql, wallet);
   });
   if (attempt !== null) await vault.erase(attempt);
   wake();

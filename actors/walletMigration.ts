@@ -6,7 +6,7 @@ import { type Json, messaged } from "#src/base/json.ts";
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
 import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
-import { listedPending } from "#src/chain/pending/submissions.ts";
+import { readListedPending } from "#src/chain/pending/submissions.ts";
 import type { MigrateFailure, MigrateInput } from "#src/wallet/build/types.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
@@ -35,7 +35,7 @@ export async function migrating(
   const setting = await settingOf(options, { withdrawal: "self" });
   if (!setting.ok) return setting;
   const { at, value: { coins, stake } } = await atPoint(options.store, async (sql) => ({
-    coins: await readOwnUtxos(sql, id, await listedPending(sql, id), readSpenders),
+    coins: await readOwnUtxos(sql, id, await readListedPending(sql, id), readSpenders),
     stake: await readAccount(sql, id),
   }));
   const known = setting.value(at.slot, asked ?? undefined);

@@ -8,9 +8,9 @@ import type { ScannedTransaction } from "#src/cardano/block.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { cursorOf, cursorQuery, readCursor } from "#src/chain/index/cursor.ts";
-import { placesOf, placesQuery, readPlaces } from "#src/chain/index/groups.ts";
+import { memberPositionsOf, memberPositionsQuery, readMemberPositions } from "#src/chain/index/groups.ts";
 import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
-import { listedPending, listedQuery, readListed } from "#src/chain/pending/submissions.ts";
+import { listedQuery, readListed, readListedPending } from "#src/chain/pending/submissions.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readSilent, silentQuery } from "#src/runtime/operations/inspect.ts";
 import { readTogether } from "#src/store/readTogether.ts";
@@ -99,7 +99,7 @@ async function readWithoutPending(
     random: randomQuery(sql, ids),
     holdings: holdingsQuery(sql, ids),
     ...accountQueries(sql, ids),
-    places: placesQuery(sql, WALLET_PROJECTION, ids),
+    places: memberPositionsQuery(sql, WALLET_PROJECTION, ids),
     silent: silentQuery(sql, actor, ids),
     cursor: cursorQuery(sql),
   });
@@ -108,7 +108,7 @@ async function readWithoutPending(
     pending: new Map(),
     holdings: holdingsOf(read.holdings),
     accounts: accountsOf(read.accounts, read.certified),
-    places: placesOf(read.places),
+    places: memberPositionsOf(read.places),
     silent: new Set(read.silent.map(({ id }) => String(id))),
     networkTip: cursorOf(read.cursor[0]!).networkTip,
   };
@@ -126,7 +126,7 @@ async function readWithPending(sql: Queries, actor: string, ids: readonly string
   const [holdings, accounts, places, silent, { networkTip }] = await Promise.all([
     readPending(),
     readAccounts(sql, ids),
-    readPlaces(sql, WALLET_PROJECTION, ids),
+    readMemberPositions(sql, WALLET_PROJECTION, ids),
     readSilent(sql, actor, ids),
     readCursor(sql),
   ]);
@@ -147,7 +147,7 @@ export function isWithdrawing(
 export async function readUnspent(store: Store, id: string): Promise<OwnUtxo[]> {
   const { value } = await atPoint(
     store,
-    async (sql) => await readOwnUtxos(sql, id, await listedPending(sql, id), readSpenders),
+    async (sql) => await readOwnUtxos(sql, id, await readListedPending(sql, id), readSpenders),
   );
   return [...value];
 }

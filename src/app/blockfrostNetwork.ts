@@ -1,6 +1,6 @@
 /** The network through a Blockfrost service. */
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
-import { mayPassLater } from "#src/chain/provider/blockfrost/errors.ts";
+import { isTransient } from "#src/chain/provider/blockfrost/errors.ts";
 import type { Check } from "#src/edge/health.ts";
 import { tipCheck } from "#src/app/tipCheck.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
@@ -32,7 +32,7 @@ export async function connectBlockfrost(
     const hint = checked.error.code === "unauthorized"
       ? " Put the project id into BLOCKFROST_PROJECT_ID, or into a file named by --blockfrost-project-file."
       : "";
-    if (!mayPassLater(checked.error.code)) throw new StartError(checked.error.message + hint);
+    if (!isTransient(checked.error.code)) throw new StartError(checked.error.message + hint);
     progress(`${checked.error.message} It is waited for.`);
   }
   health.checks.set("blockfrost", cachedTipCheck(port));

@@ -41,7 +41,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   if (!started.ok) throw new StartError(started.error.message);
   const devnet = started.value;
   for (const line of settingsLines(devnet.genesis)) progress(line);
-  if (devnet.kept !== undefined) progress(devnet.kept);
+  if (devnet.ignoredOptions !== undefined) progress(devnet.ignoredOptions);
   context.health.checks.set("devnet", () => devnetCheck(devnet));
   stops.push(() => devnet.stop());
   const unsubscribe = serveRollbacks(bus, devnet.rollback, log);

@@ -37,7 +37,7 @@ export function startFollowerRole(context: AppContext): void {
           cageProjection({ scripts: cageScripts.map((script) => script.hash), network: NETWORK_ID }),
           ...wallets.projections,
         ],
-        inquiries: [...wallets.inquiries, tokenReleases(store)],
+        networkQueries: [...wallets.networkQueries, tokenReleases(store)],
         fence: async (sql) => {
           if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
         },

@@ -25,9 +25,9 @@ export async function connectNetwork(context: NetworkContext): Promise<ChainPort
     : blockfrost
     ? ["blockfrost", await connectBlockfrost(context, blockfrost)] as const
     : ["devnet", devnetPort({ store, bus, log })] as const;
-  context.progress(answersLine(`The provider "${provider}"`, port.answers));
+  context.progress(answersLine(`The provider "${provider}"`, port.guarantees));
   const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => context.progress(`${code}: ${message}`));
-  const answers = port.answers.map((answer) => ({ ...answer }));
+  const answers = port.guarantees.map(({ query: question, ...guarantee }) => ({ question, ...guarantee }));
   health.network = () => ({ provider, answers, protocolVersion: { ...watched.standing() } });
   if (provider !== "devnet") pollVersion(context, watched.port);
   return watched.port;

@@ -3,7 +3,7 @@ import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
 import { sharedWalletActor } from "#actors/shared-wallet.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
-import { deriveSlice, deriveStock } from "#src/builders/credentials.ts";
+import { deriveCredentialsInThreads, deriveSliceInThreads } from "#src/builders/credentials.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
 import { together } from "#src/cardano/projections.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
@@ -38,8 +38,8 @@ export function walletKinds({ store, port, builders, bus, clock }: AppContext): 
     builders,
     clock,
     networkId: NETWORK_ID as 0 | 1,
-    derive: deriveStock(builders),
-    deriveSlice: deriveSlice(builders),
+    derive: deriveCredentialsInThreads(builders),
+    deriveSlice: deriveSliceInThreads(builders),
     vault: createVault({ store, builders }),
     wake: () => bus.publish(WAKE_FOLLOWER, null),
   };
@@ -50,7 +50,7 @@ export function walletKinds({ store, port, builders, bus, clock }: AppContext): 
 export async function readWalletProjections(
   { store, port, builders, log }: AppContext,
   signal: AbortSignal,
-): Promise<Required<Pick<FollowerOptions, "projections" | "supplies" | "inquiries">> | undefined> {
+): Promise<Required<Pick<FollowerOptions, "projections" | "supplies" | "networkQueries">> | undefined> {
   while (!signal.aborted) {
     const [eras, parameters] = await Promise.all([port.eras(), port.parameters()]);
     if (eras.ok && parameters.ok) {
@@ -64,8 +64,8 @@ export async function readWalletProjections(
           ]),
           productionProjection,
         ],
-        supplies: new Map([[WALLET_PROJECTION, walletSupply(store.sql, deriveStock(builders))]]),
-        inquiries: [rewardsInquiry(epochOf)],
+        supplies: new Map([[WALLET_PROJECTION, walletSupply(store.sql, deriveCredentialsInThreads(builders))]]),
+        networkQueries: [rewardsInquiry(epochOf)],
       };
     }
     for (const one of [eras, parameters]) {

@@ -1,10 +1,10 @@
 /**
- * Builder threads: everything that costs CPU, away from the loop that renews leases and serves HTTP.
+ * Builder threads: work that costs CPU, away from the event loop that renews leases and serves HTTP.
  *
- * A thread does one job at a time, so a job that hangs or breaks its thread concerns no other: the thread is replaced. Waiting jobs stand in
- * one queue in the order in which they came; a free thread that a job's affinity names gets it before others. Jobs that stretch a passphrase
- * let others pass while two of them are under way. Slices of long work stand in a queue apart: they get a thread that nobody else wants, and
- * one now and then while all are wanted.
+ * A thread runs one job at a time, so a job that hangs or crashes its thread affects no other; the thread is replaced.
+ * Waiting jobs are in one queue, in order of arrival; a job with an affinity prefers its thread if that is free. Jobs
+ * that stretch a passphrase are passed over while two of them run. Slices of background work have their own queue: they
+ * get threads that no other job needs, and one of them is run from time to time while all threads are needed.
  */
 import os from "node:os";
 import type { Worker } from "node:worker_threads";
@@ -13,75 +13,83 @@ import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
 import type { Evaluate } from "#src/plutus/types.ts";
-import { packed } from "#src/builders/threadCodec.ts";
-import type { JobFailure, JobInput, JobName, JobValue, Order, Report, ThreadFailure } from "#src/builders/jobs.ts";
+import { encodeJobInput } from "#src/builders/threadCodec.ts";
+import type {
+  JobFailure,
+  JobInput,
+  JobName,
+  JobOrder,
+  JobReport,
+  JobValue,
+  ThreadFailure,
+} from "#src/builders/jobs.ts";
 import * as measure from "#src/builders/metrics.ts";
 import { startThread } from "#src/builders/worker.ts";
 
 export interface BuildersOptions {
-  /** Threads; cores − 1 unless set, at least 1. */
+  /** Threads; cores − 1 by default, at least 1. */
   readonly threads?: number;
-  /** Jobs that may wait; one more is `overloaded`. 256 unless set. */
+  /** Jobs that may wait; further ones fail as `overloaded`. 256 by default. */
   readonly queueLimit?: number;
-  /** How long a job may go on past its deadline before its thread is replaced, in ms. Two seconds unless set. */
+  /** Milliseconds that a job may exceed its deadline before its thread is replaced; 2,000 by default. */
   readonly graceMs?: number;
   readonly log: Log;
-  /** Starts a thread; another one in tests. */
+  /** Starts a thread; tests replace it. */
   readonly start?: () => Worker;
 }
 
 export interface RunOptions {
   /** When the caller stops waiting, in ms since 1970. */
   readonly deadline: number;
-  /** Jobs with the same one go to the same thread while it is free: its code and data are warm. */
+  /** Jobs with the same affinity prefer the same thread: its code and data are warm. */
   readonly affinity?: string;
-  /** Whether it is a slice of background work: it must be short, and all other jobs go first. */
+  /** Whether this is a short slice of background work, which runs after all other jobs. */
   readonly slice?: boolean;
 }
 
 export interface Builders {
-  /** Has a thread do a job. Never rejects. */
+  /** Runs a job in a thread. Never rejects. */
   run<J extends JobName>(
     job: J,
     input: JobInput<J>,
     options: RunOptions,
   ): Promise<Result<JobValue<J>, JobFailure<J> | ThreadFailure>>;
-  /** Evaluates scripts. Rejects when the threads cannot do it within 30 s: that says nothing about the scripts. */
+  /** Evaluates scripts. Rejects if the threads cannot do it within 30 s, which says nothing about the scripts. */
   readonly evaluate: Evaluate;
-  /** Loads in every thread what jobs need. Called after the ports listen. */
+  /** Loads the code that jobs need in every thread. Called after the ports listen. */
   warm(): Promise<void>;
-  /** Ends all threads; jobs under way and waiting fail as `overloaded`. */
+  /** Ends all threads; running and waiting jobs fail as `overloaded`. */
   stop(): Promise<void>;
 }
 
 const EVALUATION_MS = 30_000;
 const WARM_MS = 60_000;
-/** A thread that dies so soon after its start will do so again: its successor waits. */
-const EARLY_MS = 5_000;
+/** A thread that ends this soon after its start would end again: its successor is delayed. */
+const EARLY_END_MS = 5_000;
 const RESTART_MS = 1_000;
-/** Jobs that stretch a passphrase. They hold memory and time of a thread on purpose, so they never have more than two threads of many. */
-const STRETCHING: ReadonlySet<JobName> = new Set<JobName>(["openRoot", "signMessages", "reseal", "publicKeys"]);
+/** Jobs that stretch a passphrase. They use much memory and time by design, so at most two threads run them. */
+const STRETCHING_JOBS: ReadonlySet<JobName> = new Set<JobName>(["openRoot", "signMessages", "reseal", "publicKeys"]);
 const STRETCHING_LIMIT = 2;
-/** A day: timers hold no more than 2^31 ms. */
-const LONGEST_MS = 86_400_000;
-/** How long slices of long work let others pass at the most, in milliseconds: then one of them is next. */
-const SLICES_PASS_MS = 1_000;
+/** One day: timers hold at most 2^31 ms. */
+const MAX_TIMER_MS = 86_400_000;
+/** Milliseconds that slices wait at most while other jobs run; then one slice is next. */
+const MAX_SLICE_WAIT_MS = 1_000;
 
-interface Waiting {
-  readonly order: Order;
+interface WaitingJob {
+  readonly order: JobOrder;
   readonly deadline: number;
   readonly affinity: number;
   readonly slice: boolean;
   readonly settle: (result: Result<unknown, Failure>) => void;
-  /** Told when a thread begins with it. */
-  readonly begin?: () => void;
+  /** Called when a thread starts the job. */
+  readonly onStart?: () => void;
 }
 
-/** Starts the threads. They load little until a job or `warm` asks for more. */
+/** Starts the threads. They load little until a job or `warm` needs more. */
 export function createBuilders(options: BuildersOptions): Builders {
-  const pool = new Pool(options);
+  const pool = new ThreadPool(options);
   const run: Builders["run"] = (job, input, { deadline, affinity, slice }) =>
-    pool.submit(job, packed(job, input), deadline, affinity, slice) as Promise<Result<never, never>>;
+    pool.submit(job, encodeJobInput(job, input), deadline, affinity, slice) as Promise<Result<never, never>>;
   return {
     run,
     async evaluate(input) {
@@ -94,13 +102,13 @@ export function createBuilders(options: BuildersOptions): Builders {
   };
 }
 
-class Pool {
-  private readonly threads: Thread[];
-  private readonly queue: Waiting[] = [];
-  /** Slices of long work. */
-  private readonly slices: Waiting[] = [];
+class ThreadPool {
+  private readonly threads: BuilderThread[];
+  private readonly queue: WaitingJob[] = [];
+  /** Slices of background work. */
+  private readonly slices: WaitingJob[] = [];
   /** When a thread last took a slice, or slices began to wait. */
-  private slicesPassed = 0;
+  private lastSliceAt = 0;
   private readonly queueLimit: number;
   private nextId = 1;
   private stopped = false;
@@ -113,7 +121,7 @@ class Pool {
     const count = Math.max(1, Math.floor(threads));
     this.threads = Array.from(
       { length: count },
-      (_, number) => new Thread(start, graceMs, log.with({ thread: number }), () => this.assign()),
+      (_, number) => new BuilderThread(start, graceMs, log.with({ thread: number }), () => this.assign()),
     );
     this.unmeasure = [
       measure.threads.of().from(() => this.threads.length),
@@ -132,7 +140,7 @@ class Pool {
   ): Promise<Result<unknown, Failure>> {
     const queue = slice ? this.slices : this.queue;
     return new Promise((settle) => {
-      const measured = measureJob(job, settle);
+      const measured = instrument(job, settle);
       if (this.stopped) return measured.settle(fail("overloaded", "The service is stopping."));
       const left = deadline - Date.now();
       if (left <= 0) return measured.settle(fail("deadline", "There was no time left for this."));
@@ -143,8 +151,8 @@ class Pool {
         const place = queue.indexOf(waiting);
         if (place >= 0) queue.splice(place, 1);
         waiting.settle(fail("deadline", "The job was not done in time."));
-      }, Math.min(left, LONGEST_MS));
-      const waiting: Waiting = {
+      }, Math.min(left, MAX_TIMER_MS));
+      const waiting: WaitingJob = {
         order: { id: this.nextId++, job, input },
         deadline,
         affinity: hash(affinity),
@@ -153,34 +161,34 @@ class Pool {
           clearTimeout(timer);
           measured.settle(result);
         },
-        begin: measured.begin,
+        onStart: measured.begin,
       };
-      if (slice && queue.length === 0) this.slicesPassed = performance.now();
+      if (slice && queue.length === 0) this.lastSliceAt = performance.now();
       queue.push(waiting);
       this.assign();
     });
   }
 
-  /** One of them takes jobs meanwhile: the first that anybody asks for have little to load, such as keys. */
+  /** Warms one thread after the others: meanwhile it takes the first jobs, which need little code (keys). */
   async warm(): Promise<void> {
     const deadline = Date.now() + WARM_MS;
     const order = () => ({ id: this.nextId++, job: "warm" as const, input: null });
-    const inPlace = (thread: Thread) =>
+    const inPlace = (thread: BuilderThread) =>
       new Promise<void>((settle) => {
         if (thread.free) thread.take({ order: order(), deadline, affinity: 0, slice: false, settle: () => settle() });
-        else settle(); // It is at work, so it is warming itself.
+        else settle(); // a thread at work loads what it needs
       });
     const [last, ...others] = this.threads;
     if (others.length === 0) {
-      await this.quiet();
+      await this.waitUntilIdle();
       return this.stopped ? undefined : await last!.renew(order(), WARM_MS);
     }
     await Promise.all(others.map(inPlace));
     await inPlace(last!);
   }
 
-  /** Waits until nobody has wanted anything for a moment, or for some seconds: what loads takes the CPU of what is wanted now. */
-  private async quiet(): Promise<void> {
+  /** Waits until no job has run for a moment, at most some seconds: loading would compete with jobs for the CPU. */
+  private async waitUntilIdle(): Promise<void> {
     for (let idle = 0, left = 50; idle < 3 && left > 0 && !this.stopped; left--) {
       await sleep(100);
       idle = this.queue.length === 0 && this.threads.every(({ job }) => job === undefined) ? idle + 1 : 0;
@@ -196,27 +204,27 @@ class Pool {
   }
 
   private assign(): void {
-    if (performance.now() - this.slicesPassed > SLICES_PASS_MS) this.assignSlice();
+    if (performance.now() - this.lastSliceAt > MAX_SLICE_WAIT_MS) this.assignSlice();
     this.assignJobs();
     while (this.assignSlice());
   }
 
-  /** Gives a slice to a free thread; false where there is none of either, or slices have all threads but one. */
+  /** Gives a slice to a free thread; false if there is no slice or thread, or slices have all threads but one. */
   private assignSlice(): boolean {
     const most = Math.max(1, this.threads.length - 1);
     if (this.slices.length === 0 || this.threads.filter(({ slices }) => slices).length >= most) return false;
     const thread = this.threads.find(({ free }) => free);
     if (!thread) return false;
-    this.slicesPassed = performance.now();
+    this.lastSliceAt = performance.now();
     thread.take(this.slices.shift()!);
     return true;
   }
 
   private assignJobs(): void {
-    let stretching = this.threads.filter(({ job }) => job !== undefined && STRETCHING.has(job)).length;
+    let stretching = this.threads.filter(({ job }) => job !== undefined && STRETCHING_JOBS.has(job)).length;
     for (let place = 0; place < this.queue.length;) {
       const { affinity, order } = this.queue[place]!;
-      const stretches = STRETCHING.has(order.job);
+      const stretches = STRETCHING_JOBS.has(order.job);
       if (stretches && stretching >= STRETCHING_LIMIT) {
         place++;
         continue;
@@ -230,8 +238,8 @@ class Pool {
   }
 }
 
-/** Counts a job, its time in the queue and in a thread, and gives it a span under what asked for it. */
-function measureJob(job: JobName, settle: (result: Result<unknown, Failure>) => void) {
+/** Measures a job's time in the queue and in its thread, and gives it a span below the caller's. */
+function instrument(job: JobName, settle: (result: Result<unknown, Failure>) => void) {
   const asked = performance.now();
   let begun: number | undefined;
   let span: Span | undefined;
@@ -252,24 +260,24 @@ function measureJob(job: JobName, settle: (result: Result<unknown, Failure>) => 
   };
 }
 
-/** FNV-1a. */
+/** FNV-1a hash. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
   return value;
 }
 
-/** One thread and what it is at; a new worker takes the place of one that died or hangs. */
-class Thread {
+/** One thread and its job. A worker that ends or hangs is replaced. */
+class BuilderThread {
   private worker: Worker | undefined;
-  /** One that has loaded what jobs need, until it takes the place of the other. */
-  private warmed: Worker | undefined;
-  /** Whether it waits for the other to have nothing to do. */
-  private waiting = false;
+  /** A worker that is loading in the background, until it replaces the present one. */
+  private replacement: Worker | undefined;
+  /** Whether the loaded worker waits for the present one to be idle. */
+  private swapWhenIdle = false;
   private startedAt = 0;
-  private current: Waiting | undefined;
-  private hanging: ReturnType<typeof setTimeout> | undefined;
-  private restart: ReturnType<typeof setTimeout> | undefined;
+  private currentJob: WaitingJob | undefined;
+  private hangTimer: ReturnType<typeof setTimeout> | undefined;
+  private restartTimer: ReturnType<typeof setTimeout> | undefined;
   private stopped = false;
 
   constructor(
@@ -282,66 +290,68 @@ class Thread {
   }
 
   get free(): boolean {
-    return this.worker !== undefined && this.current === undefined;
+    return this.worker !== undefined && this.currentJob === undefined;
   }
 
-  /** Whether it does a slice of long work. */
+  /** Whether it runs a slice of background work. */
   get slices(): boolean {
-    return this.current?.slice === true;
+    return this.currentJob?.slice === true;
   }
 
-  /** What it is at. */
+  /** The running job. */
   get job(): JobName | undefined {
-    return this.current?.order.job;
+    return this.currentJob?.order.job;
   }
 
-  take(waiting: Waiting): void {
-    this.current = waiting;
-    waiting.begin?.();
+  take(waiting: WaitingJob): void {
+    this.currentJob = waiting;
+    waiting.onStart?.();
     const left = Math.max(0, waiting.deadline - Date.now()) + this.graceMs;
-    this.hanging = setTimeout(() => this.replace(waiting), Math.min(left, LONGEST_MS));
+    this.hangTimer = setTimeout(() => this.replace(waiting), Math.min(left, MAX_TIMER_MS));
     this.worker!.postMessage(waiting.order);
   }
 
-  /** Has another worker load what jobs need while this one works, and puts it in its place; resolves when it has loaded, or cannot. */
-  async renew(order: Order, ms: number): Promise<void> {
+  /**
+   * Loads a new worker while the present one works, then replaces it when idle. Resolves when loaded, or on failure.
+   */
+  async renew(order: JobOrder, ms: number): Promise<void> {
     const worker = this.open();
-    this.warmed = worker;
+    this.replacement = worker;
     const loaded = await new Promise<boolean>((settle) => {
       const timer = setTimeout(() => settle(false), ms);
       const end = (done: boolean) => {
         clearTimeout(timer);
         settle(done);
       };
-      worker.once("message", (report: Report) => end("result" in report));
+      worker.once("message", (report: JobReport) => end("result" in report));
       worker.once("exit", () => end(false));
       worker.postMessage(order);
     });
-    if (this.warmed !== worker) return;
-    this.waiting = loaded;
+    if (this.replacement !== worker) return;
+    this.swapWhenIdle = loaded;
     if (!loaded) {
-      this.warmed = undefined;
+      this.replacement = undefined;
       await worker.terminate();
-    } else if (this.free) this.exchange();
+    } else if (this.free) this.swap();
   }
 
   async stop(error: Result<never, Failure>): Promise<void> {
     this.stopped = true;
-    clearTimeout(this.restart);
+    clearTimeout(this.restartTimer);
     this.finish(error);
-    const workers = [this.worker, this.warmed];
+    const workers = [this.worker, this.replacement];
     this.worker = undefined;
-    this.warmed = undefined;
+    this.replacement = undefined;
     await Promise.all(workers.map((worker) => worker?.terminate()));
   }
 
-  /** Puts the warm worker in the place of the one that has nothing to do. */
-  private exchange(): void {
+  /** Replaces the idle worker by the loaded one. */
+  private swap(): void {
     const cold = this.worker;
-    this.worker = this.warmed;
+    this.worker = this.replacement;
     this.startedAt = Date.now();
-    this.waiting = false;
-    this.warmed = undefined;
+    this.swapWhenIdle = false;
+    this.replacement = undefined;
     void cold?.terminate();
   }
 
@@ -352,57 +362,57 @@ class Thread {
 
   private open(): Worker {
     const worker = this.start();
-    worker.on("message", (report: Report) => this.hear(worker, report));
-    worker.on("error", (error) => this.died(worker, reason(error)));
-    worker.on("exit", () => this.died(worker, "it ended"));
+    worker.on("message", (report: JobReport) => this.onReport(worker, report));
+    worker.on("error", (error) => this.onEnd(worker, reason(error)));
+    worker.on("exit", () => this.onEnd(worker, "it ended"));
     worker.unref();
     return worker;
   }
 
-  private hear(worker: Worker, report: Report): void {
-    if (worker !== this.worker || report.id !== this.current?.order.id) return;
+  private onReport(worker: Worker, report: JobReport): void {
+    if (worker !== this.worker || report.id !== this.currentJob?.order.id) return;
     if ("result" in report) this.finish(report.result);
     else {
-      this.log.error("a builder's job broke", { job: this.current.order.job, reason: report.broke });
+      this.log.error("a builder's job broke", { job: this.currentJob.order.job, reason: report.broke });
       this.finish(fail("crashed", "The job broke; the log says how."));
     }
-    if (this.waiting) this.exchange();
+    if (this.swapWhenIdle) this.swap();
     this.onFree();
   }
 
   private finish(result: Result<unknown, Failure>): void {
-    clearTimeout(this.hanging);
-    this.current?.settle(result);
-    this.current = undefined;
+    clearTimeout(this.hangTimer);
+    this.currentJob?.settle(result);
+    this.currentJob = undefined;
   }
 
-  private replace({ order }: Waiting): void {
+  private replace({ order }: WaitingJob): void {
     this.log.error("a builder thread hangs and is replaced", { job: order.job });
     const worker = this.worker;
     this.worker = undefined;
     void worker?.terminate();
-    this.lost();
+    this.restartLater();
   }
 
-  private died(worker: Worker, why: string): void {
-    if (worker === this.warmed) {
-      this.warmed = undefined;
-      this.waiting = false;
+  private onEnd(worker: Worker, why: string): void {
+    if (worker === this.replacement) {
+      this.replacement = undefined;
+      this.swapWhenIdle = false;
     }
     if (worker !== this.worker) return;
-    this.log.error("a builder thread died and is replaced", { reason: why, job: this.current?.order.job });
+    this.log.error("a builder thread died and is replaced", { reason: why, job: this.currentJob?.order.job });
     this.worker = undefined;
-    this.lost();
+    this.restartLater();
   }
 
-  private lost(): void {
+  private restartLater(): void {
     this.finish(fail("crashed", "The thread that did the job broke."));
     if (this.stopped) return;
     measure.restarts.of().inc();
-    this.restart = setTimeout(() => {
-      if (this.waiting) this.exchange();
+    this.restartTimer = setTimeout(() => {
+      if (this.swapWhenIdle) this.swap();
       else this.begin();
       this.onFree();
-    }, Date.now() - this.startedAt < EARLY_MS ? RESTART_MS : 0);
+    }, Date.now() - this.startedAt < EARLY_END_MS ? RESTART_MS : 0);
   }
 }

@@ -1,11 +1,14 @@
-/** Modules for browsers, bundled out of the sources. In a thread, because loading the bundler alone takes a tenth of a second; the work itself is a process's of its own. */
+/**
+ * Bundles modules for browsers from the sources. It runs in a thread because loading the bundler alone takes a tenth of
+ * a second; the bundler's own work runs in a process of its own.
+ */
 import { builtinModules } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 import { inTime } from "#src/base/clock.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 
-/** Why there is no bundle: a source is missing or does not belong in a browser, or the bundler does not run here. */
+/** There is no bundle: a source is missing or not for browsers, or the bundler does not run on this machine. */
 export type BundleFailure = Failure<"bundle_unavailable">;
 
 export interface BundleInput {
@@ -13,14 +16,14 @@ export interface BundleInput {
   readonly entry: string;
 }
 
-/** Where `package.json` says what the names of imports mean. */
+/** Folder of `package.json`, which maps the names of imports. */
 const ROOT = new URL("../../", import.meta.url);
-/** How long the bundler may take, in milliseconds; it takes one second. */
-const LONGEST_MS = 60_000;
+/** Milliseconds that the bundler may take; it usually takes one second. */
+const MAX_BUNDLE_MS = 60_000;
 
 const BUILTIN = new RegExp(`^(node:.*|(${builtinModules.join("|")})(/.*)?)$`);
 
-/** Browsers have none of the platform's own modules, and whatever asks for one was never meant for them. */
+/** Refuses the platform's own modules: a module that imports one is not for browsers. */
 const noBuiltins: Plugin = {
   name: "no-builtins",
   setup(build) {
@@ -30,7 +33,7 @@ const noBuiltins: Plugin = {
   },
 };
 
-/** Bundles a module and all that it imports into one ES module for browsers; gives its text. */
+/** Bundles a module and its imports into one minified ES module for browsers; gives its text. */
 export async function bundle({ entry }: BundleInput): Promise<Result<string, BundleFailure>> {
   try {
     const esbuild = await import("esbuild");
@@ -49,8 +52,8 @@ export async function bundle({ entry }: BundleInput): Promise<Result<string, Bun
       logLevel: "silent",
       plugins: [noBuiltins],
     });
-    // Its process ends with it: nobody needs it again.
-    const built = await inTime(building, LONGEST_MS).finally(() => esbuild.stop());
+    // end the bundler's process, which is not needed again
+    const built = await inTime(building, MAX_BUNDLE_MS).finally(() => esbuild.stop());
     const text = built?.outputFiles[0]?.text;
     return text === undefined ? unavailable("the bundler took too long") : ok(text);
   } catch (error) {

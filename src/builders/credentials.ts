@@ -1,4 +1,7 @@
-/** Credentials for the index of wallets, derived in the threads: in short jobs, so that a pool of 100,000 makes nobody wait. */
+/**
+ * Credentials for the wallets' index, derived in the builder threads in short jobs, so that a pool of 100,000 delays no
+ * other job.
+ */
 import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
@@ -6,16 +9,16 @@ import type { DeriveSlice, DeriveStock, StockOrder } from "#src/wallet/index/typ
 import type { Derived } from "#src/wallet/keys/types.ts";
 import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
 
-/** Keys of one job: a fifth of a second. */
+/** Keys of one job: it takes about a fifth of a second. */
 const JOB_KEYS = 2_000;
 const JOB_MS = 60_000;
 const HASH_BYTES = 28;
 
 /**
- * Derives what the index of wallets asks for: of a Shelley wallet from its account's public key, of a shared wallet from its payment
- * template with the keys in it. Rejects when the threads cannot do it now.
+ * Derives the credentials that the wallets' index requests: of a Shelley wallet from its account's public key, of a
+ * shared wallet from its payment template. Rejects if the threads cannot do it now.
  */
-export function deriveStock(builders: Pick<Builders, "run">): DeriveStock {
+export function deriveCredentialsInThreads(builders: Pick<Builders, "run">): DeriveStock {
   return async (order) => {
     const credentials: string[] = [];
     const prefix = order.kind === "shared" ? "script-" : "key-";
@@ -32,10 +35,8 @@ export function deriveStock(builders: Pick<Builders, "run">): DeriveStock {
   };
 }
 
-/**
- * Derives slices of great pools, as hashes, beside what people wait for. Rejects when the threads cannot do it now.
- */
-export function deriveSlice(builders: Pick<Builders, "run">): DeriveSlice {
+/** Derives slices of large pools, as hashes, in the background. Rejects if the threads cannot do it now. */
+export function deriveSliceInThreads(builders: Pick<Builders, "run">): DeriveSlice {
   return async (order) => {
     const derived = await job(builders, order, true);
     if (!derived.ok) throw new Error(`no credentials: ${derived.error.message}`);

@@ -1,4 +1,6 @@
-/** What transactions do, told in the threads: proofs of updates are checked, which is thousands of hashes. */
+/**
+ * Summaries of transactions, computed in the builder threads: checking the proofs of updates takes thousands of hashes.
+ */
 import { decode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
@@ -10,15 +12,17 @@ import { initHash } from "#src/forestry/hash.ts";
 export interface ExplainInput {
   /** CBOR. */
   readonly transaction: Uint8Array;
-  /** Outputs that are known, by `refKey`, as CBOR. */
+  /** Known outputs, by `refKey`, as CBOR. */
   readonly outputs: readonly (readonly [ref: string, cbor: Uint8Array])[];
-  /** Whose view to take: the bytes of an address in hexadecimal. */
+  /** The address from whose view the summary is, as bytes in hexadecimal. */
   readonly address?: string | undefined;
   readonly slots?: SlotConfig | undefined;
 }
 
-/** Tells what a transaction does. */
-export async function explain({ transaction, outputs, ...view }: ExplainInput): Promise<Result<Summary, Undecodable>> {
+/** Summarises a transaction. */
+export async function summarise(
+  { transaction, outputs, ...view }: ExplainInput,
+): Promise<Result<Summary, Undecodable>> {
   await initHash();
   const read = readable(transaction);
   if (!read.ok) return read;

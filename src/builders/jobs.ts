@@ -1,5 +1,6 @@
 /**
- * What the threads can do. Inputs and outputs are plain values that cross threads by structured clone: no functions, no classes.
+ * The jobs of builder threads. Inputs and results are plain values for structured clone: no functions, no class
+ * instances.
  */
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Evaluation, EvaluationInput } from "#src/plutus/types.ts";
@@ -16,8 +17,8 @@ import type { BundleFailure, BundleInput } from "#src/builders/bundle.ts";
 import type { Summary } from "#src/api/summary.ts";
 import type { Undecodable } from "#src/cage/summary/explain.ts";
 import type { ExplainInput } from "#src/builders/explain.ts";
-import type { FactsAtHand } from "#src/builders/facts.ts";
-import type { ProveFailure, ProveInput, Proven } from "#src/builders/proofs.ts";
+import type { PackedFacts } from "#src/builders/packedFacts.ts";
+import type { FactProof, ProveFailure, ProveInput } from "#src/builders/proofs.ts";
 import type {
   Derived,
   DeriveInput,
@@ -54,29 +55,29 @@ import type {
 
 /** Jobs by name, each from its input to its result. */
 export interface Jobs {
-  /** Loads what jobs need, so that the first real one does not wait. */
+  /** Loads the code that jobs need, so that the first one does not wait. */
   warm(input: null): Result<null, never>;
   boot(input: BuildInput): Result<BuiltBoot, BuildFailure>;
   request(input: RequestInput): Result<BuiltRequest, BuildFailure>;
   retract(input: RetractInput): Result<Built, BuildFailure>;
-  update(input: UpdateInput & { readonly facts: FactsAtHand }): Result<BuiltUpdate, UpdateFailure>;
-  /** As many of the requests as can be applied and as fit. */
-  batch(input: UpdateInput & { readonly facts: FactsAtHand }): Result<BuiltBatch, UpdateFailure>;
+  update(input: UpdateInput & { readonly facts: PackedFacts }): Result<BuiltUpdate, UpdateFailure>;
+  /** An update with as many of the requests as apply and fit. */
+  batch(input: UpdateInput & { readonly facts: PackedFacts }): Result<BuiltBatch, UpdateFailure>;
   transfer(input: TransferInput): Result<BuiltTransfer, TransferFailure>;
   end(input: EndInput): Result<Built, BuildFailure>;
-  /** What a transaction does. */
+  /** Summary of a transaction. */
   explain(input: ExplainInput): Result<Summary, Undecodable>;
   evaluate(input: EvaluationInput): Result<Evaluation, never>;
-  /** Root of facts, 32 bytes in hexadecimal. */
-  root(input: FactsAtHand): Result<string, CutMismatch>;
-  /** Cut of facts, and their root. */
-  cut(input: FactsAtHand): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
-  /** A fact or its absence, proven. */
-  prove(input: ProveInput): Result<Proven, ProveFailure>;
-  /** The text of a module for browsers. */
+  /** Root of the facts, 32 bytes in hexadecimal. */
+  root(input: PackedFacts): Result<string, CutMismatch>;
+  /** Cut of the facts, and their root. */
+  cut(input: PackedFacts): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
+  /** A proof of a fact or of its absence. */
+  prove(input: ProveInput): Result<FactProof, ProveFailure>;
+  /** Text of a module for browsers. */
   bundle(input: BundleInput): Result<string, BundleFailure>;
   openRoot(input: OpenRootInput): Result<OpenedRoot, Failure<"bad_mnemonic">>;
-  /** One signature a path on each message, in their order. */
+  /** One signature per path on each message, in order. */
   signMessages(input: SignInput): Result<readonly (readonly KeySignature[])[], WrongPassphrase>;
   reseal(input: ResealInput): Result<SealedKey, WrongPassphrase>;
   publicKeys(input: PublicKeysInput): Result<readonly Xpub[], WrongPassphrase>;
@@ -85,45 +86,45 @@ export interface Jobs {
   sharedCredentials(input: SharedCredentialsInput): Result<Derived, never>;
   /** A wallet's transaction. */
   construct(input: ConstructInput): Result<Constructed, ConstructFailure>;
-  /** What such a transaction would cost. */
+  /** The cost of such a transaction. */
   fees(input: ConstructInput): Result<FeeEstimate, ConstructFailure>;
-  /** As `construct`, for a shared wallet: the scripts behind its coins are made along. */
+  /** As `construct`, for a shared wallet; includes the scripts of its coins. */
   sharedConstruct(input: SharedConstructInput): Result<Constructed, ConstructFailure>;
-  /** How far the signing of a shared wallet's transaction is. */
+  /** The state of signing of a shared wallet's transaction. */
   sharedSigning(input: SharedSigningInput): Result<SharedSigning, DecodeFailure>;
   sharedFees(input: SharedConstructInput): Result<FeeEstimate, ConstructFailure>;
-  /** Unsigned transactions that carry all that a wallet holds to other addresses. */
+  /** Unsigned transactions that move everything a wallet holds to other addresses. */
   migrate(input: MigrateInput): Result<readonly Uint8Array[], MigrateFailure>;
-  /** A partial transaction completed out of a wallet. */
+  /** A partial transaction, completed with a wallet's coins. */
   balance(input: BalanceInput): Result<Constructed, BalanceTxFailure>;
   decode(input: DecodeInput): Result<Decoded, DecodeFailure>;
 }
 
-/** A root key that did not open. */
+/** The passphrase did not open the root key. */
 export type WrongPassphrase = Failure<"wrong_encryption_passphrase">;
 
 export type JobName = keyof Jobs;
 export type JobInput<J extends JobName> = Parameters<Jobs[J]>[0];
 type JobResult<J extends JobName> = ReturnType<Jobs[J]>;
-/** The good answer of a job. */
+/** The value of a successful job. */
 export type JobValue<J extends JobName> = Extract<JobResult<J>, { ok: true }>["value"];
-/** The failures a job itself may answer with. */
+/** The failures of a job itself. */
 export type JobFailure<J extends JobName> = Extract<JobResult<J>, { ok: false }>["error"];
 
 /**
- * Failures of the threads themselves: `overloaded` the queue is full or the service is stopping, `deadline` not done in time, `crashed` the
- * thread broke (it is replaced).
+ * Failures of the threads: `overloaded`: the queue is full or the service is stopping; `deadline`: not done in time;
+ * `crashed`: the thread ended (it is replaced).
  */
 export type ThreadFailure = Failure<"overloaded" | "deadline" | "crashed">;
 
-/** What a thread is sent. */
-export interface Order {
+/** The message to a thread. */
+export interface JobOrder {
   readonly id: number;
   readonly job: JobName;
   readonly input: unknown;
 }
 
-/** What a thread sends back; `broke` is the message of an error that no job should throw. */
-export type Report =
+/** The message from a thread; `broke` is the message of an unexpected error. */
+export type JobReport =
   | { readonly id: number; readonly result: Result<unknown, Failure> }
   | { readonly id: number; readonly broke: string };

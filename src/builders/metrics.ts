@@ -1,4 +1,4 @@
-/** What the builder threads count and measure. */
+/** Metrics of the builder threads. */
 import { metrics } from "#src/base/metrics.ts";
 
 export const threads = metrics.gauge("arbor_builder_threads", "Builder threads.");

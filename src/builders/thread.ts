@@ -1,4 +1,4 @@
-/** One builder thread: takes orders one at a time and reports on each. */
+/** A builder thread: receives jobs one at a time and sends the results. */
 import { parentPort } from "node:worker_threads";
 import { toHex } from "#src/base/bytes.ts";
 import { reason } from "#src/base/log.ts";
@@ -15,24 +15,24 @@ import { buildUpdate, type UpdateFailure, type UpdateInput } from "#src/cage/tra
 import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { bundle } from "#src/builders/bundle.ts";
-import { unpacked } from "#src/builders/threadCodec.ts";
-import { explain } from "#src/builders/explain.ts";
-import { type FactsAtHand, openFacts } from "#src/builders/facts.ts";
+import { decodeJobInput } from "#src/builders/threadCodec.ts";
+import { summarise } from "#src/builders/explain.ts";
+import { openFacts, type PackedFacts } from "#src/builders/packedFacts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
 import { prove } from "#src/builders/proofs.ts";
 import { walletBuildJobs } from "#src/builders/walletBuilds.ts";
 import { walletKeyJobs } from "#src/builders/walletKeys.ts";
-import type { JobFailure, JobInput, JobName, JobValue, Order, Report } from "#src/builders/jobs.ts";
+import type { JobFailure, JobInput, JobName, JobOrder, JobReport, JobValue } from "#src/builders/jobs.ts";
 
 type Handlers = { [J in JobName]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
 
-/** What evaluates scripts, loaded when first asked for: threads that derive keys do without. */
-const scripts = () => import("#src/plutus/evaluate.ts");
+/** The script evaluator, loaded at first use: threads that derive keys do without it. */
+const loadEvaluator = () => import("#src/plutus/evaluate.ts");
 
-/** A build of an update, with the facts opened. */
-function updating<T>(build: (input: UpdateInput, facts: Forestry, measure: Measure) => Result<T, UpdateFailure>) {
-  return async ({ facts, ...input }: UpdateInput & { readonly facts: FactsAtHand }) => {
-    const [{ evaluateScripts }] = await Promise.all([scripts(), initHash()]);
+/** The handler of an update build: opens the facts first. */
+function updateHandler<T>(build: (input: UpdateInput, facts: Forestry, measure: Measure) => Result<T, UpdateFailure>) {
+  return async ({ facts, ...input }: UpdateInput & { readonly facts: PackedFacts }) => {
+    const [{ evaluateScripts }] = await Promise.all([loadEvaluator(), initHash()]);
     const opened = openFacts(facts);
     if (!opened.ok) return fail("state_differs", opened.error.message, opened.error.details);
     return build(input, opened.value, measuring(evaluateScripts, input));
@@ -41,28 +41,28 @@ function updating<T>(build: (input: UpdateInput, facts: Forestry, measure: Measu
 
 const handlers: Handlers = {
   async warm() {
-    await Promise.all([scripts(), initHash()]);
+    await Promise.all([loadEvaluator(), initHash()]);
     return ok(null);
   },
   async boot(input) {
-    return buildBoot(input, measuring((await scripts()).evaluateScripts, input));
+    return buildBoot(input, measuring((await loadEvaluator()).evaluateScripts, input));
   },
   async request(input) {
     return buildRequest(input);
   },
   async retract(input) {
-    return buildRetract(input, measuring((await scripts()).evaluateScripts, input));
+    return buildRetract(input, measuring((await loadEvaluator()).evaluateScripts, input));
   },
-  update: updating(buildUpdate),
-  batch: updating(buildBatch),
+  update: updateHandler(buildUpdate),
+  batch: updateHandler(buildBatch),
   async transfer(input) {
-    return buildTransfer(input, measuring((await scripts()).evaluateScripts, input));
+    return buildTransfer(input, measuring((await loadEvaluator()).evaluateScripts, input));
   },
   async end(input) {
-    return buildEnd(input, measuring((await scripts()).evaluateScripts, input));
+    return buildEnd(input, measuring((await loadEvaluator()).evaluateScripts, input));
   },
   async evaluate(input) {
-    return ok((await scripts()).evaluateScripts(input));
+    return ok((await loadEvaluator()).evaluateScripts(input));
   },
   async root(input) {
     await initHash();
@@ -74,16 +74,16 @@ const handlers: Handlers = {
     const facts = openFacts(input);
     return facts.ok ? ok({ root: toHex(facts.value.root), cut: cutOf(facts.value) }) : facts;
   },
-  explain,
+  explain: summarise,
   prove,
   bundle,
   ...walletKeyJobs,
   ...walletBuildJobs,
 };
 
-async function carryOut<J extends JobName>({ id, job, input }: Order & { job: J }): Promise<Report> {
+async function runJob<J extends JobName>({ id, job, input }: JobOrder & { job: J }): Promise<JobReport> {
   try {
-    return { id, result: await handlers[job](unpacked(job, input)) };
+    return { id, result: await handlers[job](decodeJobInput(job, input)) };
   } catch (error) {
     return { id, broke: reason(error) };
   }
@@ -91,4 +91,4 @@ async function carryOut<J extends JobName>({ id, job, input }: Order & { job: J 
 
 const port = parentPort;
 if (!port) throw new Error("this is a thread's module; createBuilders starts it");
-port.on("message", async (order: Order) => port.postMessage(await carryOut(order)));
+port.on("message", async (order: JobOrder) => port.postMessage(await runJob(order)));

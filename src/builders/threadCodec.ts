@@ -1,10 +1,10 @@
-/** What of an order is packed on its way to a thread, and unpacked there: coins of wallets, of which there may be thousands. */
+/** Encoding of job inputs for a thread: a wallet's coins, of which there may be thousands, are packed. */
 import type { JobInput, JobName } from "#src/builders/jobs.ts";
 import { packCoins, type PackedCoins, unpackCoins } from "#src/wallet/build/packed.ts";
 import type { OwnCoin } from "#src/wallet/build/types.ts";
 
-/** Jobs whose input has a wallet's means. */
-const WITH_MEANS = [
+/** Jobs whose input contains a wallet's coins. */
+const WITH_COINS = [
   "construct",
   "fees",
   "sharedConstruct",
@@ -12,23 +12,23 @@ const WITH_MEANS = [
   "migrate",
   "balance",
 ] as const satisfies readonly JobName[];
-type WithMeans = { readonly means: { readonly coins: readonly OwnCoin[] | PackedCoins } };
+type CarriesCoins = { readonly means: { readonly coins: readonly OwnCoin[] | PackedCoins } };
 
-function hasMeans(job: JobName): boolean {
-  return (WITH_MEANS as readonly JobName[]).includes(job);
+function carriesCoins(job: JobName): boolean {
+  return (WITH_COINS as readonly JobName[]).includes(job);
 }
 
-/** An input as it is sent. */
-export function packed<J extends JobName>(job: J, input: JobInput<J>): unknown {
-  if (!hasMeans(job)) return input;
-  const whole = input as JobInput<(typeof WITH_MEANS)[number]>;
+/** Encodes an input. */
+export function encodeJobInput<J extends JobName>(job: J, input: JobInput<J>): unknown {
+  if (!carriesCoins(job)) return input;
+  const whole = input as JobInput<(typeof WITH_COINS)[number]>;
   return { ...whole, means: { ...whole.means, coins: packCoins(whole.means.coins) } };
 }
 
-/** The input behind what was sent. */
-export function unpacked<J extends JobName>(job: J, sent: unknown): JobInput<J> {
-  if (!hasMeans(job)) return sent as JobInput<J>;
-  const { means, ...rest } = sent as WithMeans;
+/** Decodes an input. */
+export function decodeJobInput<J extends JobName>(job: J, sent: unknown): JobInput<J> {
+  if (!carriesCoins(job)) return sent as JobInput<J>;
+  const { means, ...rest } = sent as CarriesCoins;
   const coins = "count" in means.coins ? unpackCoins(means.coins) : means.coins;
   return { ...rest, means: { ...means, coins } } as JobInput<J>;
 }

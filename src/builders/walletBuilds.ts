@@ -1,4 +1,4 @@
-/** Jobs that build wallets' transactions. */
+/** Jobs that build wallet transactions. */
 import type { Result } from "#src/base/result.ts";
 import { balanceTransaction, runsScripts } from "#src/wallet/build/balance.ts";
 import { construct, estimateFees } from "#src/wallet/build/construct.ts";
@@ -47,7 +47,7 @@ export const walletBuildJobs: Handlers = {
   },
   async balance(input) {
     const { parameters, slots } = input;
-    // The machine is loaded only where a script runs.
+    // the evaluator is loaded only if a script runs
     const evaluator = runsScripts(input) ? await import("#src/plutus/evaluate.ts") : undefined;
     return balanceTransaction(
       input,

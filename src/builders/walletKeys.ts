@@ -1,7 +1,7 @@
-/** The jobs that hold root keys for a moment, and those that derive many keys. */
+/** Jobs that hold root keys, and those that derive many keys. */
 import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
 import { sharedCredentials } from "#src/wallet/shared/credentials.ts";
 import { openRoot, publicKeys, reseal, signMessages } from "#src/wallet/keys/root.ts";
 
-/** Handlers of a thread, by the names of the jobs. */
+/** Handlers by job name. */
 export const walletKeyJobs = { openRoot, signMessages, reseal, publicKeys, deriveCredentials, sharedCredentials };

@@ -1,8 +1,8 @@
 /**
- * A network of one: it takes transactions, makes blocks, gives lovelace away and rolls back when told.
+ * The devnet: a network of one process, with blocks, mempool, epochs, faucet and rollbacks on request.
  *
- * Hypotheses: one process at a time makes blocks, the one that holds the lease; another one waits for it. A slot is a stretch of the
- * clock's time, so what was not running has no blocks: after a night off the next block has a later slot, and the next height.
+ * Assumptions: one process at a time produces blocks, under a lease; another one waits for it. Slots follow the clock,
+ * so a stopped devnet has no blocks: after a pause the next block has a later slot and the next height.
  */
 import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -11,9 +11,9 @@ import type { Json } from "#src/base/json.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { slotAt, slotTime } from "#src/cardano/parameters.ts";
 import type { Network, Submission } from "#src/chain/provider/port.ts";
-import { DevnetChain, LEASE, LeaseLost, type NoSuchBlock } from "#src/devnet/blocks/chain.ts";
+import { DevnetChain, LEASE, LeaseLost, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
 import { readHeightAt, readTip } from "#src/devnet/blocks/rows.ts";
-import { remembering } from "#src/devnet/blocks/evaluationCache.ts";
+import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
 import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
 import {
   type BadGenesis,
@@ -24,12 +24,12 @@ import {
   type GenesisOptions,
   readGenesis,
 } from "#src/devnet/genesis/genesis.ts";
-import type { Pending } from "#src/devnet/blocks/mempool.ts";
-import { leastOf } from "#src/devnet/faucet/payment.ts";
-import { publish, type Published, splitFunds } from "#src/devnet/faucet/publish.ts";
+import type { PendingTransaction } from "#src/devnet/blocks/mempool.ts";
+import { minLovelace } from "#src/devnet/faucet/payment.ts";
+import { publish, type ReferenceScript, splitFunds } from "#src/devnet/faucet/publish.ts";
 import { serveSubmissions } from "#src/devnet/serve/submissions.ts";
 import { keptSettings } from "#src/devnet/genesis/settings.ts";
-import type { NotNow, Undecodable } from "#src/devnet/blocks/submission.ts";
+import type { SubmissionUnavailable, Undecodable } from "#src/devnet/blocks/submission.ts";
 import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 import { validate } from "#src/ledger/validate.ts";
@@ -38,21 +38,21 @@ import type { Bus } from "#src/runtime/bus/bus.ts";
 import { fence, holdLease } from "#src/runtime/placement/namedLease.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** What may be chosen at every start; what `GenesisOptions` says holds for a devnet that has not begun yet. */
+/** Options of a start. Those of `GenesisOptions` only apply when a devnet is created. */
 export interface DevnetOptions extends Partial<GenesisOptions> {
-  /** Milliseconds between blocks; 0 makes blocks only on demand. 1,000 unless said otherwise. */
+  /** Milliseconds between blocks; 0: only on request. 1,000 by default. */
   readonly blockMs?: number;
-  /** Whether a block is made when nothing waits to be in it, as real networks do. True unless said otherwise. */
+  /** Whether blocks are produced while the mempool is empty, as on real networks. True by default. */
   readonly emptyBlocks?: boolean;
-  /** Bytes that the mempool takes; 4 MB unless said otherwise. */
+  /** Size limit of the mempool in bytes; 4 MB by default. */
   readonly mempoolBytes?: number;
-  /** The most that one call of the faucet gives, in lovelace; a million ada unless said otherwise. */
+  /** Most lovelace of one faucet payment; a million ada by default. */
   readonly faucetLimit?: bigint;
-  /** Scripts to stand as reference scripts at addresses, unless they do already. */
-  readonly publish?: readonly Published[];
-  /** Milliseconds that the lease outlives a devnet that was killed; 4,000 unless said otherwise. */
+  /** Reference scripts to publish at addresses, unless they are there already. */
+  readonly publish?: readonly ReferenceScript[];
+  /** Milliseconds until the lease of a killed devnet expires; 4,000 by default. */
   readonly leaseMs?: number;
-  /** Milliseconds to wait for another devnet on the same database to go away; 30,000 unless said otherwise. */
+  /** Milliseconds to wait for another devnet on the same database to stop; 30,000 by default. */
   readonly waitMs?: number;
 }
 
@@ -61,72 +61,75 @@ export interface DevnetSettings {
   readonly bus: Bus;
   readonly evaluate: Evaluate;
   readonly log: Log;
-  /** A clock with `advance` is moved on to the next slot by `makeBlock`. */
+  /** If the clock has `advance`, `makeBlock` advances it to the next slot. */
   readonly clock?: Clock & { advance?(ms: number): void };
   readonly options?: DevnetOptions;
 }
 
-/** A devnet that runs in this process. */
+/** A devnet of this process. */
 export interface Devnet {
   readonly network: Network;
   readonly genesis: Genesis;
-  /** What was chosen at this start and does not hold, since the devnet had begun with something else: a sentence. */
-  readonly kept: string | undefined;
+  /** Options of this start that have no effect, because the devnet was created with others: a sentence. */
+  readonly ignoredOptions: string | undefined;
   readonly faucet: {
     /** Bytes of the faucet's address in hexadecimal. */
     readonly address: string;
-    /** The most that one call gives, in lovelace. */
+    /** Most lovelace of one payment. */
     readonly limit: bigint;
-    /** Pays lovelace to an address (bytes in hexadecimal). Done once the transaction stands in the mempool. */
+    /** Pays lovelace to an address (bytes in hexadecimal). Resolves once the transaction is in the mempool. */
     pay(address: string, lovelace: bigint): Promise<Result<{ txHash: string }, FaucetFailure>>;
   };
-  /** Milliseconds between blocks; 0: on demand. */
+  /** Milliseconds between blocks; 0: only on request. */
   readonly blockMs: number;
   tip(): Tip;
-  /** Whether it runs here: it does not while another process holds the lease. */
+  /** Whether the chain is open in this process; false while another process holds the lease. */
   runs(): boolean;
-  /** The slot now; there need not be a block in it. */
+  /** The current slot; it need not have a block. */
   slot(): number;
-  /** Reads the ledger at the tip, when nothing is under way; undefined while the devnet does not run here. */
+  /** Reads the ledger at the tip, between operations; undefined while the chain is not open in this process. */
   query<T>(use: (state: LedgerState, tip: Tip) => T): Promise<T | undefined>;
-  /** What waits for a block, in order. */
-  mempool(): readonly Pending[];
-  /** Hands over a transaction; `accepted` says that it is written down. */
-  submit(transaction: Uint8Array): Promise<Result<Submission, NotNow | Undecodable>>;
-  /** Makes a block, as soon as there is a slot for it; one that is made meanwhile serves as well. */
-  makeBlock(): Promise<Result<Tip, NotNow>>;
-  /** Undoes blocks: so many, or all after a slot or a height. With `drop`, their transactions do not return to the mempool. */
+  /** The transactions of the mempool, in order. */
+  mempool(): readonly PendingTransaction[];
+  /** Submits a transaction; `accepted` means that it is stored. */
+  submit(transaction: Uint8Array): Promise<Result<Submission, SubmissionUnavailable | Undecodable>>;
+  /** Produces a block as soon as there is a free slot; another block that is produced meanwhile counts as well. */
+  makeBlock(): Promise<Result<Tip, SubmissionUnavailable>>;
+  /**
+   * Undoes so many blocks, or all after a slot or a height. With `drop`, their transactions do not return to the
+   * mempool.
+   */
   rollback(
     to: { readonly blocks: number } | { readonly slot: number } | { readonly height: number },
     options?: { readonly drop?: boolean },
-  ): Promise<Result<Tip, NoSuchBlock | NotNow>>;
-  /** Ends what is under way, gives the lease back. The store and the bus stay open. */
+  ): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>>;
+  /** Waits for the running operation and releases the lease. The store and the bus stay open. */
   stop(): Promise<void>;
 }
 
-/** Starts the devnet of a database, beginning it when there is none; waits a while for another one to go away. */
+/** Starts the devnet of a database, creating it if there is none. Waits up to `waitMs` for another process to stop. */
 export async function startDevnet(
   settings: DevnetSettings,
 ): Promise<Result<Devnet, Failure<"devnet_running" | "other_network"> | BadGenesis>> {
   const { store, bus, log, options = {} } = settings;
   const clock: NonNullable<DevnetSettings["clock"]> = settings.clock ?? systemClock;
   const { blockMs = 1_000, emptyBlocks = true, leaseMs = 4_000, waitMs = 30_000 } = options;
-  const chosen = {
+  const genesisOptions = {
     ...genesisDefaults,
     ...(options.parameters ? { parametersSource: "given at the first start" } : {}),
     ...options,
   };
-  const { magic } = chosen;
+  const { magic } = genesisOptions;
   if (!await readGenesis(store.sql)) {
-    const checked = checkGenesis(chosen);
+    const checked = checkGenesis(genesisOptions);
     if (!checked.ok) return checked;
   }
   let running: { readonly chain: DevnetChain; readonly genesis: Genesis } | undefined;
-  let begun: (genesis: Genesis | undefined) => void = () => {};
-  const first = new Promise<Genesis | undefined>((resolve) => begun = resolve);
+  let resolveGenesis: (genesis: Genesis | undefined) => void = () => {};
+  const firstGenesis = new Promise<Genesis | undefined>((resolve) => resolveGenesis = resolve);
 
-  const evaluate = remembering(settings.evaluate);
-  const ring = (tip: Tip) => {
+  const evaluate = cacheEvaluations(settings.evaluate);
+  const notifyBlock = (tip: Tip) => {
     try {
       bus.publish(BLOCK_SUBJECT, tip as unknown as Json);
     } catch (error) {
@@ -137,7 +140,7 @@ export async function startDevnet(
 
   const forge = async (chain: DevnetChain, genesis: Genesis): Promise<Tip | undefined> => {
     const tip = await chain.forge(slotOf(genesis));
-    if (tip) ring(tip);
+    if (tip) notifyBlock(tip);
     return tip;
   };
 
@@ -156,20 +159,20 @@ export async function startDevnet(
     }
   };
 
-  /** Begins a devnet in a database that has none. */
+  /** Creates the devnet in an empty database. */
   const begin = (epoch: number): Promise<Genesis> =>
     store.sql.begin(async (sql) => {
       if ((await fence(sql, LEASE, epoch)).length === 0) {
         throw new LeaseLost("the lease under which this was begun has ended");
       }
       const genesisTime = options.genesisTime ?? Math.floor(clock.now() / 1_000) * 1_000;
-      return await createGenesis(sql, { ...chosen, genesisTime });
+      return await createGenesis(sql, { ...genesisOptions, genesisTime });
     }) as Promise<Genesis>;
 
-  /** All that is done while the lease is held. */
+  /** Runs while the lease is held. */
   const run = async (epoch: number, signal: AbortSignal) => {
     const genesis = await readGenesis(store.sql) ?? await begin(epoch);
-    if (genesis.network.magic !== magic) return begun(genesis);
+    if (genesis.network.magic !== magic) return resolveGenesis(genesis);
     const { slots } = genesis.network;
     const chain = await DevnetChain.open({
       store,
@@ -186,7 +189,7 @@ export async function startDevnet(
       await splitFunds(chain, genesis, log);
       for (const script of options.publish ?? []) await publish(chain, genesis, script, log);
       log.info("devnet runs", { magic, tip: chain.tip.height, slot: slotOf(genesis), epoch });
-      begun(genesis);
+      resolveGenesis(genesis);
       if (blockMs > 0) await makeBlocks(chain, genesis, signal);
       else await aborted(signal);
     } finally {
@@ -217,7 +220,7 @@ export async function startDevnet(
   });
 
   const late = new AbortController();
-  const genesis = await Promise.race([first, sleep(waitMs, late.signal).then(() => undefined)]);
+  const genesis = await Promise.race([firstGenesis, sleep(waitMs, late.signal).then(() => undefined)]);
   late.abort();
   if (!genesis || genesis.network.magic !== magic) {
     await lease.stop();
@@ -232,7 +235,7 @@ export async function startDevnet(
   return ok({
     network: genesis.network,
     genesis,
-    kept: keptSettings(options, genesis),
+    ignoredOptions: keptSettings(options, genesis),
     blockMs,
     tip: () => lastTip = running?.chain.tip ?? lastTip,
     runs: () => running !== undefined,
@@ -244,7 +247,7 @@ export async function startDevnet(
       address: genesis.faucet.address,
       limit,
       pay: async (address, lovelace) => {
-        const bounds = checkAmount(lovelace, { least: leastOf(genesis.parameters, { address }), most: limit });
+        const bounds = checkAmount(lovelace, { min: minLovelace(genesis.parameters, { address }), max: limit });
         if (!bounds.ok) return bounds;
         return await running?.chain.pay([{ address, lovelace }]) ?? notRunning();
       },
@@ -256,7 +259,7 @@ export async function startDevnet(
         try {
           const tip = await forge(chain, genesis);
           if (tip) return ok(tip);
-          // Another block has taken the slot; whatever waited when this was asked for is in it.
+          // another block has taken the slot; it holds the transactions that were waiting at the time of the call
           if (chain.tip.height > before) return ok(chain.tip);
         } catch (error) {
           log.warn("no block was made", { reason: reason(error) });
@@ -278,7 +281,7 @@ export async function startDevnet(
           ? chain.tip.height - to.blocks
           : await readHeightAt(store.sql, to.slot);
         const done = await chain.rollback(height, drop);
-        if (done.ok) ring(done.value);
+        if (done.ok) notifyBlock(done.value);
         return done;
       } catch (error) {
         log.warn("no rollback was made", { reason: reason(error) });
@@ -296,6 +299,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-function notRunning(): { ok: false; error: NotNow } {
+function notRunning(): { ok: false; error: SubmissionUnavailable } {
   return fail("devnet_unavailable", "The devnet does not run in this process at the moment; try again.");
 }

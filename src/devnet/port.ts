@@ -1,6 +1,6 @@
 /**
- * The devnet behind the port, for any process that reaches its database and its bus: what can be read is read from rows, a submission is
- * asked of the process that runs the devnet.
+ * Port adapter for the devnet, for any process that reaches its database and its bus: reads use rows, a submission is a
+ * request to the process that runs the devnet.
  */
 import { sleep } from "#src/base/clock.ts";
 import { toHex } from "#src/base/bytes.ts";
@@ -9,25 +9,25 @@ import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import {
-  askAccounts,
-  askDreps,
-  askEpoch,
-  askEras,
-  askGenesis,
-  askPools,
-  askRanking,
-  type Ledger,
+  type LedgerSession,
+  queryAccounts,
+  queryDreps,
+  queryEpoch,
+  queryEras,
+  queryGenesis,
+  queryPools,
+  queryRanking,
 } from "#src/chain/provider/ledgerQueries.ts";
-import type { Answering } from "#src/chain/provider/guarantees.ts";
+import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/provider/port.ts";
 import { isInMempool, readTip, readUtxosByAddress, readUtxosByRef } from "#src/devnet/blocks/rows.ts";
-import { doorbell } from "#src/devnet/serve/blockSignal.ts";
+import { blockSignal } from "#src/devnet/serve/blockSignal.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
 import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
-import { Snapshots } from "#src/devnet/ledger/snapshots.ts";
+import { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { atTip } from "#src/devnet/serve/stateRows.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { readParametersRow } from "#src/devnet/ledger/rows.ts";
@@ -39,42 +39,42 @@ export interface DevnetPortSettings {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
-  /** Milliseconds after which the block table is looked at although no doorbell rang. */
+  /** Milliseconds after which the block table is polled without a notification. */
   readonly pollMs?: number;
-  /** Milliseconds that a submission is waited for. */
+  /** Milliseconds to wait for the answer to a submission. */
   readonly submitMs?: number;
 }
 
-const ANSWERS: readonly Answering[] = [
-  { question: "tip", holds: "at a point" },
-  { question: "inMempool", holds: "at the tip" },
-  { question: "utxosByAddress", holds: "at a point" },
-  { question: "utxosByRef", holds: "at a point" },
-  { question: "parameters", holds: "at a point" },
-  { question: "accounts", holds: "at a point" },
-  { question: "pools", holds: "at a point" },
-  { question: "poolRanking", holds: "at a point" },
-  { question: "dreps", holds: "at a point", note: "their stake as it is now" },
-  { question: "epoch", holds: "at a point" },
-  { question: "eras", holds: "at a point" },
-  { question: "genesis", holds: "at a point" },
+const GUARANTEES: readonly Guarantee[] = [
+  { query: "tip", holds: "at a point" },
+  { query: "inMempool", holds: "at the tip" },
+  { query: "utxosByAddress", holds: "at a point" },
+  { query: "utxosByRef", holds: "at a point" },
+  { query: "parameters", holds: "at a point" },
+  { query: "accounts", holds: "at a point" },
+  { query: "pools", holds: "at a point" },
+  { query: "poolRanking", holds: "at a point" },
+  { query: "dreps", holds: "at a point", note: "their stake as it is now" },
+  { query: "epoch", holds: "at a point" },
+  { query: "eras", holds: "at a point" },
+  { query: "genesis", holds: "at a point" },
 ];
 
-/** The port to the devnet that lives in a database. */
+/** The port to the devnet of a database. */
 export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 }: DevnetPortSettings): RawChainPort {
   const { sql } = store;
-  let known: Genesis | undefined;
+  let cachedGenesis: Genesis | undefined;
   /** The parameters of the newest row, which are many numbers to read. */
   let changed: { readonly version: string; readonly parameters: Parameters } | undefined;
   /** The genesis; waits for the devnet's first start. */
   const genesis = async (signal?: AbortSignal): Promise<Genesis> => {
-    while (!(known ??= await readGenesis(sql))) {
+    while (!(cachedGenesis ??= await readGenesis(sql))) {
       if (signal?.aborted) throw new Error("stopped before the devnet had begun");
       await sleep(200, signal);
     }
-    return known;
+    return cachedGenesis;
   };
-  const asked = async <T>(read: () => Promise<T>): Promise<Result<T, Unreachable>> => {
+  const query = async <T>(read: () => Promise<T>): Promise<Result<T, Unreachable>> => {
     try {
       return ok(await read());
     } catch (error) {
@@ -82,37 +82,37 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       return unreachable();
     }
   };
-  const snapshots = new Snapshots();
-  /** What a node would be asked, of the rows. */
-  const ofLedger = <T>(work: (ledger: Ledger) => Promise<T>): Promise<Result<At<T>, Unreachable>> =>
-    asked(async () => {
+  const snapshots = new SnapshotCache();
+  /** Answers a node's ledger queries from the rows. */
+  const queryLedger = <T>(work: (ledger: LedgerSession) => Promise<T>): Promise<Result<At<T>, Unreachable>> =>
+    query(async () => {
       const begun = await genesis(AbortSignal.abort());
       return await atTip(store, begun, snapshots, async (view) => {
         const answers = nodeAnswers(begun, view);
         const { signal } = new AbortController();
         const value = await work({
           era: () => Promise.resolve(answers.era),
-          answers: () => true,
-          ask: (query) => answerValue(answers, query, signal),
-          askEra: (query) => answerEraValue(answers, query(answers.era), signal),
+          supports: () => true,
+          query: (query) => answerValue(answers, query, signal),
+          queryEra: (query) => answerEraValue(answers, query(answers.era), signal),
         });
         const { slot, hash } = view.tip;
         return { point: { slot, hash }, value };
       });
     });
   return {
-    answers: ANSWERS,
+    guarantees: GUARANTEES,
     network: async (signal) => (await genesis(signal)).network,
     follow: async function* (points, signal) {
       const { network } = await genesis(signal);
-      const { wait, stop } = doorbell(bus, pollMs);
+      const { wait, stop } = blockSignal(bus, pollMs);
       try {
         yield* followBlocks(store, points, network.securityParameter, wait, signal);
       } finally {
         stop();
       }
     },
-    tip: () => asked(() => readTip(sql)),
+    tip: () => query(() => readTip(sql)),
     submit: async (transaction) => {
       try {
         const answer = await bus.request(SUBMIT_SUBJECT, { transaction: toHex(transaction) }, submitMs);
@@ -122,11 +122,11 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
         return unreachable();
       }
     },
-    inMempool: (txHash) => asked(() => isInMempool(sql, txHash)),
-    utxosByAddress: (addresses) => asked(() => readUtxosByAddress(sql, addresses)),
-    utxosByRef: (refs) => asked(() => readUtxosByRef(sql, refs)),
+    inMempool: (txHash) => query(() => isInMempool(sql, txHash)),
+    utxosByAddress: (addresses) => query(() => readUtxosByAddress(sql, addresses)),
+    utxosByRef: (refs) => query(() => readUtxosByRef(sql, refs)),
     parameters: () =>
-      asked(async () => {
+      query(async () => {
         const { parameters } = await genesis(AbortSignal.abort());
         const { point, value: row } = await readParametersRow(sql);
         if (row === undefined) return { point, value: parameters };
@@ -135,14 +135,14 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
         }
         return { point, value: changed.parameters };
       }),
-    accounts: (credentials) => ofLedger((ledger) => askAccounts(ledger, credentials)),
-    pools: () => ofLedger(askPools),
-    poolRanking: (stake) => ofLedger((ledger) => askRanking(ledger, stake)),
-    dreps: () => ofLedger(askDreps),
-    epoch: () => ofLedger(askEpoch),
-    eras: () => ofLedger(askEras),
+    accounts: (credentials) => queryLedger((ledger) => queryAccounts(ledger, credentials)),
+    pools: () => queryLedger(queryPools),
+    poolRanking: (stake) => queryLedger((ledger) => queryRanking(ledger, stake)),
+    dreps: () => queryLedger(queryDreps),
+    epoch: () => queryLedger(queryEpoch),
+    eras: () => queryLedger(queryEras),
     genesis: async () => {
-      const begun = await ofLedger(askGenesis);
+      const begun = await queryLedger(queryGenesis);
       return begun.ok ? ok({ hash: byronHash(await genesis()), ...begun.value.value }) : begun;
     },
   };

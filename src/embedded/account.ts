@@ -1,18 +1,18 @@
 /**
- * The account that runs PostgreSQL, which refuses to run as root: ourselves, or, where we are root, the owner of the data,
- * or for new data the account `postgres`, or else `nobody`.
+ * The account that runs PostgreSQL, which refuses to run as root: the present user; or, if that is root, the owner of
+ * the data, and for new data the account `postgres`, else `nobody`.
  */
 import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
 
-/** An account to drop to. */
+/** An account to run a program as. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** The account to drop to for a data folder that may not exist yet; undefined where we run as ourselves. */
+/** The account for a data folder, which may not exist yet; undefined if no change of account is needed. */
 export function serverAccount(data: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const stat = lstatSync(data, { throwIfNoEntry: false });

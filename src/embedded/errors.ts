@@ -1,8 +1,8 @@
-/** Why an embedded part did not start, as a stable code and a sentence for the person who started it. */
-export type EmbeddedCode =
+/** Why an embedded service did not start: a stable code. */
+export type EmbeddedErrorCode =
   /** Another program listens on the port. */
   | "port_taken"
-  /** Another process of ours has this folder open. */
+  /** Another Arbor process uses this folder. */
   | "in_use"
   /** No PostgreSQL binaries for this platform, or they do not run here. */
   | "no_binaries"
@@ -12,13 +12,13 @@ export type EmbeddedCode =
   | "no_space"
   /** Another major version of PostgreSQL made the data. */
   | "other_version"
-  /** PostgreSQL ended before it was ready; its own words are in the message. */
+  /** PostgreSQL ended before it was ready; its output is in the message. */
   | "start_failed";
 
-/** Thrown by the starters of this room; `message` can be shown as it is. */
+/** Thrown by the starters of embedded services; `message` can be shown to a person. */
 export class EmbeddedError extends Error {
   override readonly name = "EmbeddedError";
-  constructor(readonly code: EmbeddedCode, message: string, readonly details: Record<string, unknown> = {}) {
+  constructor(readonly code: EmbeddedErrorCode, message: string, readonly details: Record<string, unknown> = {}) {
     super(message);
   }
 }

@@ -1,25 +1,27 @@
-/** What PostgreSQL's programs print when they end, as a sentence for a person where the cause is known. */
+/** Explains the output of PostgreSQL's programs, where the cause is known. */
 import { statfsSync } from "node:fs";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** Free bytes that a new database needs: a new data folder is 40 MB, and its log of changes grows by files of 16 MB. */
-const NEEDED = 128 * MEGABYTE;
+/**
+ * Free bytes that a new database needs: a new data folder takes 40 MB, and its write-ahead log grows by files of 16 MB.
+ */
+const MIN_FREE = 128 * MEGABYTE;
 
-/** Throws `no_space` where the volume of a folder is too full for a new database. */
+/** Throws `no_space` if the volume of a folder is too full for a new database. */
 export function checkSpace(folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  if (free >= NEEDED) return;
+  if (free >= MIN_FREE) return;
   throw noSpace(
     folder,
-    `${Math.floor(free / MEGABYTE)} MB are free there, and a new database needs ${NEEDED / MEGABYTE} MB`,
+    `${Math.floor(free / MEGABYTE)} MB are free there, and a new database needs ${MIN_FREE / MEGABYTE} MB`,
   );
 }
 
-/** The error for what a program or the system said when it failed on a folder; undefined where only its own words can be given. */
-export function explainEnd(data: string, said: string): EmbeddedError | undefined {
+/** The error for the output of a program that failed on a folder; undefined if the cause is not known. */
+export function explainOutput(data: string, said: string): EmbeddedError | undefined {
   if (/No space left on device|Check free disk space|Disk quota exceeded/i.test(said)) {
     return noSpace(data, "the volume is full");
   }

@@ -1,15 +1,16 @@
 /**
- * A small process that stops the database when ours is gone, however it went.
+ * A small process that stops the database if this process is gone, for whatever reason.
  *
- * It waits on a pipe whose other end only we hold. A word on the pipe says that all is well; its plain end means that we were
- * killed. (It may be killed too: `endLeftover` serves that case at the next start.)
+ * It reads from a pipe whose other end only this process holds. A line "done" means that all is well; end of file
+ * without it means that this process was killed. (The guard may be killed too: `endLeftover` handles that at the next
+ * start.)
  */
 import { spawn } from "node:child_process";
 import type { Log } from "#src/base/log.ts";
 import type { Account } from "#src/embedded/account.ts";
 
-/** Guards the process `pid`; `dismiss` ends the guard and leaves that process alone. */
-export function guard(pid: number, account: Account | undefined, log: Log): { dismiss(): void } {
+/** Guards process `pid`; `dismiss` ends the guard and leaves that process alone. */
+export function startGuard(pid: number, account: Account | undefined, log: Log): { dismiss(): void } {
   const child = spawn("/bin/sh", ["-c", 'read -r word; [ "$word" = done ] || kill -INT "$1"', "sh", String(pid)], {
     cwd: "/",
     stdio: ["pipe", "ignore", "ignore"],

@@ -1,4 +1,4 @@
-/** Running PostgreSQL's programs: under which account, with which view of the data folder, and what they said. */
+/** Runs PostgreSQL's programs as an account, with access to the data folder. */
 import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -6,33 +6,39 @@ import process from "node:process";
 import { type Account, canReach } from "#src/embedded/account.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 
-/** Where the programs and the data are, and who runs them. */
-export interface Place {
+/** Where the programs are, and the account that runs them. */
+export interface ServerPrograms {
   /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;
-  /** The account to drop to; undefined runs as ourselves. */
+  /** The account; undefined: the present user. */
   readonly account: Account | undefined;
 }
 
-/** What a program is handed: standard input or a file opened by us, and a file for what it says. */
-interface Handed {
-  /** A file opened for reading, which the program knows by the name `HANDED_FILE`. */
+/** Descriptors for a program: a file to read, and its output. */
+interface LaunchDescriptors {
+  /** A file opened for reading, which the program opens as `HANDED_FILE`. */
   readonly file?: number;
   readonly output: number | "pipe";
   readonly detached?: boolean;
 }
 
-/** The name under which a program finds the file that it was handed. */
+/** The path under which a program opens the passed file. */
 export const HANDED_FILE = "/dev/fd/4";
 
 /**
  * Starts a program on a data folder.
  *
- * Where the account cannot pass through the folders above the data (a project under a home that is closed to others), the
- * data folder is opened here and handed over as an open descriptor, through which the program may enter it: Linux's
- * `/proc/self/fd`. A shell moves it out of the way of standard input, since no more than three descriptors can be handed over.
+ * If the account cannot pass through the folders above the data (a project in a closed home directory), the data folder
+ * is opened here and passed as a descriptor, through which the program can enter it: Linux's `/proc/self/fd`. A shell
+ * moves the descriptor away from standard input, because Node passes no more than three descriptors here.
  */
-export function launch(place: Place, program: string, data: string, args: string[], handed: Handed): ChildProcess {
+export function launch(
+  place: ServerPrograms,
+  program: string,
+  data: string,
+  args: string[],
+  handed: LaunchDescriptors,
+): ChildProcess {
   const { native, account } = place;
   const closed = account !== undefined && !canReach(data, account);
   if (closed && process.platform !== "linux") {
@@ -48,7 +54,7 @@ export function launch(place: Place, program: string, data: string, args: string
       "/bin/sh",
       [
         "-c",
-        // The libraries are for the program and not for this shell.
+        // the library path is for the program, not for this shell
         "LD_LIBRARY_PATH=$1 DYLD_LIBRARY_PATH=$1; export LD_LIBRARY_PATH DYLD_LIBRARY_PATH; shift; " +
         'exec "$@" 3<&0 4<&1 0</dev/null 1>&2',
         "sh",
@@ -77,13 +83,13 @@ export function launch(place: Place, program: string, data: string, args: string
   }
 }
 
-/** How a program ended: its exit code or the signal, and, where it was piped, what it said. */
-export async function outcome(child: ChildProcess): Promise<{ code: number | string; said: string }> {
-  let said = "";
-  child.stderr?.on("data", (chunk: { toString(): string }) => said = (said + chunk.toString()).slice(-8_000));
+/** The end of a program: its exit code or signal, and its error output if that was piped. */
+export async function waitForExit(child: ChildProcess): Promise<{ code: number | string; output: string }> {
+  let output = "";
+  child.stderr?.on("data", (chunk: { toString(): string }) => output = (output + chunk.toString()).slice(-8_000));
   const code = await new Promise<number | string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
-  return { code, said };
+  return { code, output: output };
 }

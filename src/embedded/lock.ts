@@ -1,9 +1,10 @@
 /**
- * One process at a time has a folder open.
+ * A lock: one process at a time uses a folder.
  *
- * Each contender writes a file of its own, with its pid and the moment it began, and then looks for those of others: whoever
- * sees a living one withdraws. Two can never both hold; two that come at the same moment may both withdraw, and try again.
- * The file of a process that has ended may be removed by anybody at any time, since its name is never used again.
+ * Each contender writes its own file, with its pid and start time, and then looks for files of other processes; if one
+ * of them is alive, it withdraws. Two can never both hold the lock; two that start at the same moment may both withdraw
+ * and retry. The file of a process that has ended may be removed by any process at any time, since its name is never
+ * reused.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -12,12 +13,12 @@ import process from "node:process";
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
-import { explainEnd } from "#src/embedded/explain.ts";
-import { birthOf } from "#src/embedded/processes.ts";
+import { explainOutput } from "#src/embedded/explain.ts";
+import { startTimeOf } from "#src/embedded/processes.ts";
 
 const SUFFIX = ".lock";
 
-/** The pid of a living process whose file stands in the folder beside ours. */
+/** The pid of another living process that has a lock file in the folder. */
 function otherHolder(folder: string, own: string): number | undefined {
   for (const name of readdirSync(folder)) {
     if (!name.endsWith(SUFFIX) || name === own) continue;
@@ -29,23 +30,23 @@ function otherHolder(folder: string, own: string): number | undefined {
       throw error;
     }
     const [pid, birth] = text.split("\n");
-    if (birth && birthOf(Number(pid)) === birth) return Number(pid);
+    if (birth && startTimeOf(Number(pid)) === birth) return Number(pid);
     rmSync(join(folder, name), { force: true });
   }
   return undefined;
 }
 
-/** Takes a folder for this process, which `release` gives back; throws `in_use` where another process (or this one) has it. */
-export async function holdFolder(folder: string): Promise<{ release(): void }> {
-  const birth = birthOf(process.pid) ?? "";
+/** Locks a folder for this process until `release`. Throws `in_use` if another process, or this one, has locked it. */
+export async function lockFolder(folder: string): Promise<{ release(): void }> {
+  const birth = startTimeOf(process.pid) ?? "";
   for (let attempt = 1;; attempt++) {
     const name = `${process.pid}-${randomBytes(6).toString("hex")}${SUFFIX}`;
     const path = join(folder, name);
-    // Written under another name first, so that nobody reads half of it and takes it for a dead one.
+    // written under another name first, so that no process reads a half-written file and takes its writer for ended
     try {
       writeFileSync(`${path}.new`, `${process.pid}\n${birth}\n`);
     } catch (error) {
-      throw explainEnd(folder, reason(error)) ??
+      throw explainOutput(folder, reason(error)) ??
         new EmbeddedError("not_reachable", `${folder} cannot be written: ${reason(error)}`);
     }
     renameSync(`${path}.new`, path);

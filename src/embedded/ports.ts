@@ -1,13 +1,13 @@
-/** Ports: finding a free one, and a sentence where one is taken. */
+/** TCP ports: finding a free one, and messages for one that is taken. */
 import { createServer } from "node:net";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 
-/** Who wants which port, and how a person says otherwise. */
+/** A port, its service, and the option to change it. */
 export interface PortUse {
-  /** What would listen there, as a person calls it: "the NATS endpoint". */
+  /** The service, for people: "the NATS endpoint". */
   readonly service: string;
   readonly port: number;
-  /** The option or variable that moves it: "--nats-port". */
+  /** The option or variable that sets the port: "--nats-port". */
   readonly option: string;
 }
 
@@ -20,13 +20,13 @@ export function portTaken(use: PortUse): EmbeddedError {
   );
 }
 
-/** Turns what `listen` failed with into a sentence where it is a taken port; any other error comes back as it is. */
+/** Turns an error of `listen` into that of `portTaken` if the port is taken; other errors are returned unchanged. */
 export function explainListenError(error: unknown, use: PortUse): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   return code === "EADDRINUSE" || (error instanceof Error && error.name === "AddrInUse") ? portTaken(use) : error;
 }
 
-/** Listens for a moment, to learn whether a port is free; 0 asks for any. Gives the port, rejects with `listen`'s error. */
+/** Listens briefly to find out whether a port is free; 0 takes any. Gives the port; rejects with `listen`'s error. */
 function tryPort(port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -38,12 +38,12 @@ function tryPort(port: number, host: string): Promise<number> {
   });
 }
 
-/** A port that was free a moment ago; whoever uses it must be ready to find it taken. */
+/** A port that was free a moment ago; its user must handle that it is taken. */
 export function freePort(host = "127.0.0.1"): Promise<number> {
   return tryPort(0, host);
 }
 
-/** Rejects with the sentence of `portTaken` where the port cannot be listened on. */
+/** Rejects with the error of `portTaken` if the port is taken. */
 export async function checkPort(use: PortUse, host = "127.0.0.1"): Promise<void> {
   try {
     await tryPort(use.port, host);

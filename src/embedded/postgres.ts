@@ -1,9 +1,9 @@
 /**
- * PostgreSQL for one machine: real server programs from npm, under a folder of ours, on a loopback port.
+ * PostgreSQL on one machine: server programs from npm, data in a folder, a loopback port.
  *
- * Hypotheses: one process at a time has the folder open (`lock.ts`); the server is a process of its own session, so that a
- * Ctrl-C reaches us alone and the services end before their database; whatever an earlier process left running is stopped, and
- * the server recovers by itself from any way it was killed, because fsync and synchronous_commit stay on.
+ * Assumptions: one process at a time uses the folder (`lock.ts`). The server runs in its own session, so that Ctrl-C
+ * reaches only this process and services end before their database. A server left by an earlier process is stopped
+ * first. The server recovers by itself from being killed, because fsync and synchronous_commit stay on.
  */
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,19 +13,19 @@ import { serverAccount } from "#src/embedded/account.ts";
 import { findBinaries } from "#src/embedded/binaries.ts";
 import { createCluster, DATABASE_USER, readPassword } from "#src/embedded/cluster.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
-import { holdFolder } from "#src/embedded/lock.ts";
-import { endLeftover, endServer } from "#src/embedded/postmaster.ts";
+import { lockFolder } from "#src/embedded/lock.ts";
+import { stopLeftover, stopServer } from "#src/embedded/postmaster.ts";
 import { startServer } from "#src/embedded/server.ts";
 
 export interface PostgresOptions {
-  /** Where the data, the password and the server's log are kept; made where missing. */
+  /** Folder for the data, the password and the server's log; created if missing. */
   readonly folder: string;
-  /** Port on 127.0.0.1; a free one where not given. */
+  /** Port on 127.0.0.1; a free one by default. */
   readonly port?: number;
-  /** How a person chooses the port, for the sentence when it is taken. */
+  /** The option that sets the port, for the message when it is taken. */
   readonly portOption?: string;
   readonly log: Log;
-  /** A line for a person about something that takes a while. */
+  /** Gets a line for people when something takes long. */
   readonly onProgress?: (line: string) => void;
 }
 
@@ -34,15 +34,17 @@ export interface EmbeddedPostgres {
   /** `postgres://…` with the password, for the database `postgres`. */
   readonly url: string;
   readonly port: number;
-  /** Resolves with a sentence when the server ends without `stop`; it stays pending otherwise. */
+  /** Resolves with a message when the server ends without `stop`; otherwise stays pending. */
   readonly lost: Promise<string>;
-  /** Stops the server in order, with everything written, and lets go of the folder. */
+  /** Shuts the server down with everything written, and unlocks the folder. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts PostgreSQL on a folder, with the data that is there. Throws an `EmbeddedError`: `in_use` where another process has
- * the folder, `port_taken`, `no_binaries`, `not_reachable`, `no_space`, `other_version`, `start_failed`.
+ * Starts PostgreSQL on a folder, with the data that is there.
+ *
+ * @throws EmbeddedError `in_use` (another process uses the folder), `port_taken`, `no_binaries`, `not_reachable`,
+ *   `no_space`, `other_version`, `start_failed`
  */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
@@ -56,12 +58,12 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     throw new EmbeddedError("not_reachable", `${resolve(options.folder)} cannot be made: ${reason(error)}`);
   }
   const folder = realpathSync(options.folder);
-  const lock = await holdFolder(folder);
+  const lock = await lockFolder(folder);
   try {
     const data = join(folder, "data");
     const account = serverAccount(data);
     const place = { account, native: findBinaries(account, folder, onProgress) };
-    if (existsSync(join(data, "PG_VERSION"))) await endLeftover(data, log);
+    if (existsSync(join(data, "PG_VERSION"))) await stopLeftover(data, log);
     else onProgress(`Creating a PostgreSQL database in ${folder}`);
     await createCluster(folder, place);
     const password = readPassword(folder);
@@ -84,7 +86,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     const stop = async () => {
       if (child.exitCode === null && child.signalCode === null) {
         child.ref();
-        if (!await endServer(pid, log)) log.error("PostgreSQL could not be stopped", { pid });
+        if (!await stopServer(pid, log)) log.error("PostgreSQL could not be stopped", { pid });
       }
       dismissGuard();
       lock.release();

@@ -1,6 +1,6 @@
 /**
- * Telling processes apart. A pid alone says nothing: after a crash or in a new container it soon belongs to another
- * program. A pid with the moment it began does.
+ * Identification of processes. A pid is reused after a crash or in a new container; a pid with the process's start time
+ * identifies it.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ function read(path: string): string | undefined {
   }
 }
 
-/** One column of `ps` for a pid, where the system has no /proc. */
+/** One column of `ps` for a pid, on systems without /proc. */
 function ps(pid: number, column: string): string | undefined {
   try {
     const text = execFileSync("ps", ["-o", `${column}=`, "-p", String(pid)], {
@@ -29,10 +29,10 @@ function ps(pid: number, column: string): string | undefined {
 }
 
 /**
- * When a process began, as a text that no other process of this machine shares with the same pid; undefined where no such
- * process runs. A process that has ended and waits for its parent to notice (a zombie) does not run.
+ * The start time of a process, as a text that no other process of this machine with the same pid has; undefined if it
+ * does not run. A process that has ended and was not reaped yet (a zombie) does not run.
  */
-export function birthOf(pid: number): string | undefined {
+export function startTimeOf(pid: number): string | undefined {
   if (process.platform !== "linux") {
     const state = ps(pid, "state");
     return state === undefined || state.startsWith("Z") ? undefined : ps(pid, "lstart");
@@ -45,14 +45,14 @@ export function birthOf(pid: number): string | undefined {
   return `${read("/proc/sys/kernel/random/boot_id")?.trim() ?? ""}/${fields[19]}`;
 }
 
-/** The words a process was started with; undefined where it cannot be told. */
+/** The command line of a process; undefined if it cannot be read. */
 export function commandOf(pid: number): string[] | undefined {
   if (process.platform !== "linux") return ps(pid, "command")?.split(/\s+/);
   const text = read(`/proc/${pid}/cmdline`);
   return text ? text.split("\0").filter((word) => word !== "") : undefined;
 }
 
-/** Sends a signal; false where the process is gone. (Deno's `ChildProcess.kill` sends only the first one.) */
+/** Sends a signal; false if the process is gone. (Deno's `ChildProcess.kill` sends only the first one.) */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     process.kill(pid, name);
@@ -62,10 +62,10 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Waits until a process ends; false where it still runs after `ms` milliseconds. */
+/** Waits until a process ends; false if it still runs after `ms` milliseconds. */
 export async function waitForEnd(pid: number, ms: number): Promise<boolean> {
-  const birth = birthOf(pid);
-  for (const limit = performance.now() + ms; birth !== undefined && birthOf(pid) === birth;) {
+  const birth = startTimeOf(pid);
+  for (const limit = performance.now() + ms; birth !== undefined && startTimeOf(pid) === birth;) {
     if (performance.now() > limit) return false;
     await sleep(20);
   }

@@ -1,15 +1,15 @@
-/** One run of the server on a data folder: its settings, its log, and when it is ready. */
+/** Runs the server on a data folder: settings, log, readiness. */
 import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
-import { explainEnd } from "#src/embedded/explain.ts";
-import { guard } from "#src/embedded/guard.ts";
-import { launch, type Place } from "#src/embedded/launch.ts";
+import { explainOutput } from "#src/embedded/explain.ts";
+import { startGuard } from "#src/embedded/guard.ts";
+import { launch, type ServerPrograms } from "#src/embedded/launch.ts";
 import { checkPort, freePort, portTaken, type PortUse } from "#src/embedded/ports.ts";
-import { markOf, readPidFile } from "#src/embedded/postmaster.ts";
+import { readPidFile, serverMark } from "#src/embedded/postmaster.ts";
 
 const SETTINGS = [
   "listen_addresses=127.0.0.1",
@@ -23,36 +23,36 @@ const SETTINGS = [
   "timezone=UTC",
   "log_timezone=UTC",
   "log_checkpoints=off",
-  // An error of a statement goes to the client that sent it; here its values could be secrets.
+  // errors of a statement go to the client that sent it; in the log, values in them could be secrets
   "log_min_messages=log",
 ];
 
-/** How long the server may take before a line says that it is still at work; recovery after a crash can be long. */
-const PATIENCE_MS = 5_000;
+/** Milliseconds between two lines that the server is still starting; recovery after a crash can take long. */
+const REPORT_EVERY_MS = 5_000;
 
-/** How long a start is tried again: a port was lost to another program, or processes of a killed server linger. */
-const LINGER_MS = 60_000;
+/** Milliseconds that a start is retried: another program took the port, or processes of a killed server still run. */
+const RETRY_FOR_MS = 60_000;
 
-/** A server that takes connections. */
-export interface Server {
+/** A server that accepts connections. */
+export interface RunningServer {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly port: number;
-  /** Lets the process that watches over us go. */
+  /** Ends the guard process. */
   dismissGuard(): void;
 }
 
-/** What a start needs to know. */
+/** Options of a start. */
 export interface ServerOptions {
-  readonly place: Place;
-  /** Holds `data` and `server.log`. */
+  readonly place: ServerPrograms;
+  /** Folder of `data` and `server.log`. */
   readonly folder: string;
   readonly log: Log;
   readonly onProgress: (line: string) => void;
 }
 
-/** Starts a server on a port. Gives it once it takes connections, or what it said when it ended before. */
-async function attempt(options: ServerOptions, port: number): Promise<Server | string> {
+/** Starts a server on a port. Gives it once it accepts connections, or its output if it ended before. */
+async function tryStart(options: ServerOptions, port: number): Promise<RunningServer | string> {
   const { place, folder, log, onProgress } = options;
   const data = join(folder, "data");
   const logFile = join(folder, "server.log");
@@ -60,21 +60,21 @@ async function attempt(options: ServerOptions, port: number): Promise<Server | s
   const output = openSync(logFile, "a", 0o600);
   let child: ChildProcess;
   try {
-    const settings = [`port=${port}`, markOf(data), ...SETTINGS].flatMap((setting) => ["-c", setting]);
+    const settings = [`port=${port}`, serverMark(data), ...SETTINGS].flatMap((setting) => ["-c", setting]);
     child = launch(place, "postgres", data, settings, { output, detached: true });
   } finally {
     closeSync(output);
   }
   const { pid } = child;
   if (pid === undefined) return "it could not be started";
-  const guarding = guard(pid, place.account, log);
+  const guarding = startGuard(pid, place.account, log);
   let ended = false;
   child.once("exit", () => ended = true);
   const began = performance.now();
   for (let told = began; !ended; await sleep(10)) {
     const file = readPidFile(data);
     if (file?.ready && file.pid === pid) return { child, pid, port, dismissGuard: guarding.dismiss };
-    if (performance.now() - told > PATIENCE_MS) {
+    if (performance.now() - told > REPORT_EVERY_MS) {
       told = performance.now();
       onProgress(`PostgreSQL is still starting (${Math.round((told - began) / 1000)} s)`);
     }
@@ -83,18 +83,19 @@ async function attempt(options: ServerOptions, port: number): Promise<Server | s
   return readFileSync(logFile, "utf8").trim().slice(-2_000) || "it said nothing";
 }
 
-/** Starts a server on the port asked for, or on a free one where that is 0. Throws `port_taken` or `start_failed`. */
-export async function startServer(options: ServerOptions, use: PortUse): Promise<Server> {
+/** Starts a server on the given port, or on a free one if that is 0. Throws `port_taken` or `start_failed`. */
+export async function startServer(options: ServerOptions, use: PortUse): Promise<RunningServer> {
   if (use.port !== 0) await checkPort(use);
   for (const began = performance.now();;) {
-    const result = await attempt(options, use.port || await freePort());
+    const result = await tryStart(options, use.port || await freePort());
     if (typeof result !== "string") return result;
     const lostPort = /could not (bind|create any TCP\/IP sockets)/.test(result);
     if (lostPort && use.port !== 0) throw portTaken(use);
-    // Processes of a server whose head was killed end with their statement; until then the shared memory is theirs.
+    // processes of a server whose main process was killed end with their statement; until then they use the shared
+    // memory
     const lingering = result.includes("shared memory block");
-    if (!(lostPort || lingering) || performance.now() - began > LINGER_MS) {
-      throw explainEnd(join(options.folder, "data"), result) ??
+    if (!(lostPort || lingering) || performance.now() - began > RETRY_FOR_MS) {
+      throw explainOutput(join(options.folder, "data"), result) ??
         new EmbeddedError("start_failed", `PostgreSQL ended before it was ready: ${result}`);
     }
     if (lingering) options.onProgress("Waiting for processes of a killed PostgreSQL server to end");

@@ -5,7 +5,7 @@ import process from "node:process";
 import { utf8 } from "#src/base/bytes.ts";
 import { createLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";
-import { type FactsAtHand, packFacts } from "#src/builders/facts.ts";
+import { type PackedFacts, packFacts } from "#src/builders/packedFacts.ts";
 import { decodeDatum } from "#src/cage/datum.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { digest, initHash } from "#src/forestry/hash.ts";
@@ -69,7 +69,7 @@ export async function benchBuild(print: (line: string) => void = console.log): P
         const buckets = neededBuckets(cut, paths);
         const wanted = new Set(buckets);
         const few = leaves.filter((leaf) => wanted.has(bucketOf(leaf.path)));
-        const ways: [string, FactsAtHand][] = [
+        const ways: [string, PackedFacts][] = [
           ["all facts", packFacts(leaves)],
           ["a cut", packFacts(few, { hashes: cut, buckets })],
         ];

@@ -5,7 +5,7 @@ import { describeFailure } from "#src/cardano/failureText.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { toPlain } from "#src/devnet/ledger/plainJson.ts";
-import { readSubmitted } from "#src/devnet/blocks/submission.ts";
+import { decodeSubmission } from "#src/devnet/blocks/submission.ts";
 import { slots } from "../support/draft.ts";
 import { costlyTransactions } from "../support/costly_transactions.ts";
 import { percentile, table } from "./machine.ts";
@@ -51,7 +51,7 @@ export async function benchRefusals(print: (line: string) => void = console.log)
 async function once({ state }: ReturnType<typeof costlyTransactions>["world"], bytes: Uint8Array) {
   const loop = watched();
   const began = performance.now();
-  const read = readSubmitted(bytes, mainnetParameters.maxTxSize);
+  const read = decodeSubmission(bytes, mainnetParameters.maxTxSize);
   const noMachine = () => Promise.reject(new Error("no script was expected"));
   const verdict = read.ok ? await validate(state, bytes, 1_000, noMachine, slots) : undefined;
   const failures = verdict && !verdict.ok ? verdict.error : [];

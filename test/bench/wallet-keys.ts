@@ -3,7 +3,7 @@ import process from "node:process";
 import sodium from "libsodium-wrappers-sumo";
 import { silentLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";
-import { deriveStock } from "#src/builders/credentials.ts";
+import { deriveCredentialsInThreads } from "#src/builders/credentials.ts";
 import { derivePublic, type PublicNode, rootKey, toPublic } from "#src/cardano/derivation.ts";
 import { hash224, initHash } from "#src/cardano/hash.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -89,7 +89,7 @@ async function threads(print: (line: string) => void): Promise<void> {
     ]);
   }
   const keys = process.argv.includes("--quick") ? 4_000 : 200_000;
-  const derive = deriveStock(builders);
+  const derive = deriveCredentialsInThreads(builders);
   const [, deriving] = await timed(() =>
     Promise.all(
       ([0, 1] as const).map((role) => derive({ wallet: "", kind: "shelley", account, role, from: 0, count: keys / 2 })),

@@ -8,7 +8,7 @@ import { silentLog } from "#src/base/log.ts";
 import { created, type ScannedBlock } from "#src/cardano/block.ts";
 import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
 import { enterpriseAddress } from "#src/cardano/address.ts";
-import { Http } from "#src/chain/provider/blockfrost/http.ts";
+import { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { valueOf } from "../support/devnet_world.ts";
 
@@ -23,7 +23,7 @@ const FOLLOW_MS = 60_000;
 
 test.skipIf(url === undefined)("a Blockfrost service answers what the services need", async () => {
   const secret = projectId === undefined ? {} : { projectId };
-  const http = new Http({ url: url!, ...secret });
+  const http = new BlockfrostHttp({ url: url!, ...secret });
   const port = blockfrostPort({ url: url!, magic, log: silentLog, ...secret });
   const seen: Record<string, string> = {};
   const look = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
@@ -74,7 +74,7 @@ test.skipIf(url === undefined)("a Blockfrost service answers what the services n
   }
 
   /** The blocks up to a height, from some below it. */
-  async function following(http: Http, height: number): Promise<ScannedBlock[]> {
+  async function following(http: BlockfrostHttp, height: number): Promise<ScannedBlock[]> {
     const { hash: from } = await http.get(`/blocks/${Math.max(1, height - BACK)}`) as { hash: string };
     const late = blockfrostPort({ url: url!, magic, log: silentLog, from, ...secret });
     const blocks: ScannedBlock[] = [];

@@ -80,7 +80,7 @@ export function memoryPort(chain: MemoryChain, moods: Moods): RawChainPort {
   const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
   return {
     ...withoutLedger("A chain in memory"),
-    answers: [],
+    guarantees: [],
     network: () =>
       Promise.resolve({
         magic: 42,

@@ -1,18 +1,22 @@
-/** What the database says of the tables that projections name: their columns, and which of them are views. */
+/** Shapes of the tables that projections name, read from PostgreSQL's catalog. */
 import type { Queries } from "#src/store/store.ts";
 
 /** A table or view. */
 export interface TableShape {
   readonly isView: boolean;
-  /** Type names of PostgreSQL by column, in the order of the table. */
+  /** PostgreSQL type names by column, in the order of the table. */
   readonly columns: ReadonlyMap<string, string>;
 }
 
-/** Looks tables up once. They do not change while a process runs. */
+/** Reads the shapes of tables, each once: they do not change while a process runs. */
 export class Catalog {
   private readonly shapes = new Map<string, TableShape>();
 
-  /** Sees to it that `shape` knows these tables. Throws on a name that is no table and no view. */
+  /**
+   * Reads the shapes of these tables, so that `shape` gives them.
+   *
+   * @throws Error for a name that is neither a table nor a view.
+   */
   async know(sql: Queries, tables: Iterable<string>): Promise<void> {
     const missing = [...new Set(tables)].filter((table) => !this.shapes.has(table));
     if (missing.length === 0) return;
@@ -32,7 +36,7 @@ export class Catalog {
     }
   }
 
-  /** A table that is known. */
+  /** The shape of a table that was read. */
   shape(table: string): TableShape {
     const shape = this.shapes.get(table);
     if (!shape) throw new Error(`the table ${table} was not looked up`);

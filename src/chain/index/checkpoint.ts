@@ -1,51 +1,60 @@
 /**
- * Where a rollback stops over: a deep one is taken in steps, each of which is a rollback of its own, to a place between.
+ * Checkpoints of a rollback: a rollback that changes many rows is done in several transactions, each to a checkpoint.
  *
- * Hypotheses: the rows that began or ended after a slot are what a rollback to it costs; a cursor may stand between two blocks, where it
- * has no hash and no network knows its place: whoever goes on from there after a crash goes back further first.
+ * Assumptions: the cost of a rollback to a slot is the number of rows that began or ended after it. A checkpoint may be
+ * between two blocks, where there is no hash and no network can intersect; a restart from there has to go back further
+ * first.
  */
 import type { Point, Tip } from "#src/cardano/block.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** The hash of a cursor that stands at no block; no block has it. */
-export const BETWEEN = "between blocks";
+/** The hash of a cursor that is between two blocks. No block has it. */
+export const BETWEEN_BLOCKS = "between blocks";
 
-/** What is to be rolled back. */
-export interface Way {
+/** A rollback. */
+export interface RollbackRange {
   readonly from: Point;
   readonly to: Tip;
   /** Index tables. */
   readonly tables: Iterable<string>;
-  /** Whether the cursor's blocks are kept as points: then it stops at those alone, and its steps are blocks; otherwise they are slots. */
+  /**
+   * Whether the cursor's blocks are kept as points. Then checkpoints are blocks, and distances are in blocks; otherwise
+   * in slots.
+   */
   readonly hasPoints: boolean;
 }
 
-/** A place on the way, and how many blocks or slots it is back. */
-export interface Stopover {
-  readonly place: Tip;
-  readonly steps: number;
+/** A position on the way of a rollback, and its distance in blocks or slots. */
+export interface Checkpoint {
+  readonly position: Tip;
+  readonly distance: number;
 }
 
-/** The next place of a rollback: `steps` back, or half as many, and so on, until at most `rows` rows change on the way there. */
-export async function stopover(sql: Queries, way: Way, steps: number, rows: number): Promise<Stopover> {
-  for (;; steps = steps >> 1) {
-    const place = await placeBack(sql, way, steps);
-    if (steps === 1 || await rowsBetween(sql, way, place.slot) <= rows) return { place, steps };
+/** The next checkpoint: `distance` back, or half as far, and so on, until at most `rows` rows change on the way. */
+export async function nextCheckpoint(
+  sql: Queries,
+  range: RollbackRange,
+  distance: number,
+  rows: number,
+): Promise<Checkpoint> {
+  for (;; distance = distance >> 1) {
+    const position = await positionBack(sql, range, distance);
+    if (distance === 1 || await countRows(sql, range, position.slot) <= rows) return { position, distance };
   }
 }
 
-async function placeBack(sql: Queries, { from, to, hasPoints }: Way, steps: number): Promise<Tip> {
+async function positionBack(sql: Queries, { from, to, hasPoints }: RollbackRange, distance: number): Promise<Tip> {
   if (!hasPoints) {
-    const slot = from.slot - steps;
-    return slot > to.slot ? { slot, hash: BETWEEN, height: to.height } : to;
+    const slot = from.slot - distance;
+    return slot > to.slot ? { slot, hash: BETWEEN_BLOCKS, height: to.height } : to;
   }
   const [place] = await sql<{ slot: bigint; hash: string; height: bigint }[]>`select slot, hash, height from chain_block
-    where slot < ${from.slot} and slot > ${to.slot} order by slot desc offset ${steps - 1} limit 1`;
+    where slot < ${from.slot} and slot > ${to.slot} order by slot desc offset ${distance - 1} limit 1`;
   return place ? { slot: Number(place.slot), hash: place.hash, height: Number(place.height) } : to;
 }
 
-/** How many rows began or ended after a slot. */
-async function rowsBetween(sql: Queries, { from, tables }: Way, slot: number): Promise<number> {
+/** Number of rows that began or ended after a slot. */
+async function countRows(sql: Queries, { from, tables }: RollbackRange, slot: number): Promise<number> {
   const count = (table: string, column: string) =>
     sql<{ count: number }[]>`select count(*)::int as count from ${sql(table)}
       where ${sql(column)} > ${slot} and ${sql(column)} <= ${from.slot}`;

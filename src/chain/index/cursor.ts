@@ -1,25 +1,25 @@
-/** How far the index has read, for those who answer from its rows. */
+/** Cursors: how far the index has read. */
 import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/readTogether.ts";
 import type { Point, Tip } from "#src/cardano/block.ts";
 
-/** The cursor of everything that is not being restored. */
+/** Id of the main cursor. Only members that are being restored have others. */
 export const MAIN = "main";
 
-/** Where the index stands and the newest tip that the network told. */
+/** The cursor's position and the newest tip that the network reported. */
 export interface Cursor {
   readonly at: Tip;
   readonly networkTip: { readonly slot: number; readonly height: number };
 }
 
-/** A cursor as its reader sees it. */
-export interface Place extends Cursor {
-  /** Goes up when things come to the cursor or leave it. */
+/** A cursor, with its generation. */
+export interface CursorState extends Cursor {
+  /** Increases whenever members are assigned to the cursor or leave it. */
   readonly generation: bigint;
 }
 
-/** Reads a cursor, the main one unless said otherwise; undefined where it is no more. A slot of −1 is the origin. */
-export async function readPlace(sql: Queries, id: string): Promise<Place | undefined> {
+/** Reads a cursor; undefined if it does not exist (any more). A slot of −1 is the origin. */
+export async function readCursorById(sql: Queries, id: string): Promise<CursorState | undefined> {
   const [row] = await sql<
     { slot: bigint; hash: string; height: bigint; tip_slot: bigint; tip_height: bigint; generation: bigint }[]
   >`select * from chain_cursor where id = ${id}`;
@@ -30,11 +30,11 @@ export async function readPlace(sql: Queries, id: string): Promise<Place | undef
   };
 }
 
-/** The main cursor, to be read together with other things; `cursorOf` makes it out of the row. */
+/** The query of the main cursor, to be read together with others; `cursorOf` decodes its row. */
 export const cursorQuery = (sql: Queries): Fragment =>
   sql`select slot, hash, height, tip_slot, tip_height from chain_cursor where id = ${MAIN}`;
 
-/** The cursor of a row of `cursorQuery`. */
+/** The cursor in a row of `cursorQuery`. */
 export function cursorOf({ slot, hash, height, tip_slot, tip_height }: JsonRow): Cursor {
   return {
     at: { slot: Number(slot), hash: String(hash), height: Number(height) },
@@ -42,25 +42,25 @@ export function cursorOf({ slot, hash, height, tip_slot, tip_height }: JsonRow):
   };
 }
 
-/** Reads the main cursor; a slot of −1 is the origin. */
+/** Reads the main cursor. A slot of −1 is the origin. */
 export async function readCursor(sql: Queries): Promise<Cursor> {
-  const { at, networkTip } = (await readPlace(sql, MAIN))!;
+  const { at, networkTip } = (await readCursorById(sql, MAIN))!;
   return { at, networkTip };
 }
 
-/** Whether a point that the index had read is still one of its last blocks. */
-export async function stands(sql: Queries, { slot, hash }: Point): Promise<boolean> {
+/** Whether a point that the index has read is still on the chain and recent enough to be kept. */
+export async function isKeptPoint(sql: Queries, { slot, hash }: Point): Promise<boolean> {
   if (slot < 0) return true;
   return (await sql`select 1 from chain_block where slot = ${slot} and hash = ${hash}`).length > 0;
 }
 
-/** Hash of the block at a slot, while it is one of those that a rollback may still take away; empty after that. */
-export async function blockAt(sql: Queries, slot: number): Promise<string> {
+/** Hash of the block at a slot; empty if no block of that slot is kept, since no rollback reaches it. */
+export async function blockHashAt(sql: Queries, slot: number): Promise<string> {
   const [row] = await sql<{ hash: string }[]>`select hash from chain_block where slot = ${slot}`;
   return row?.hash ?? "";
 }
 
-/** Points to go on from, newest first: dense near the tip, then ever wider, as a node expects them. */
+/** Points to intersect with, newest first: dense near the tip, then ever sparser. */
 export async function readPoints(sql: Queries): Promise<Point[]> {
   const rows = await sql<{ slot: bigint; hash: string }[]>`
     select slot, hash from (select slot, hash, row_number() over (order by slot desc) as n from chain_block) b

@@ -1,65 +1,66 @@
-/** Folds blocks one after another without writing any of them. */
+/** Folds a run of blocks without writing any of them. */
 import type { ScannedBlock } from "#src/cardano/block.ts";
 import type { Projection, Row, RowQuery, Touched, Want } from "#src/cardano/projection.ts";
-import type { Forward } from "#src/chain/index/lookAhead.ts";
+import type { ForwardStep } from "#src/chain/index/lookAhead.ts";
 import { Pace } from "#src/base/eventLoop.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";
-import { Overlay, Prefetched } from "#src/chain/index/stagedRows.ts";
-import { isUnborn, type Unborn } from "#src/chain/index/groups.ts";
-import { fetchOne, mergeRows, type Reach, rowsOf } from "#src/chain/index/rows.ts";
+import { PrefetchedRows, StagedRows } from "#src/chain/index/stagedRows.ts";
+import { type LaterStarts, startsLater } from "#src/chain/index/groups.ts";
+import { type CursorScope, fetchOne, mergeRows, rowsOf } from "#src/chain/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** What is to be written for some blocks together. */
+/** What a run of blocks changes. */
 export interface Batch {
-  /** The blocks that were folded: at least one, unless something is wanted for the first. */
+  /** The blocks that were folded: at least one, unless the fold of the first requested something. */
   readonly blocks: readonly ScannedBlock[];
-  /** What is to be made before the first block can be folded, by the name of the projection; empty where blocks were folded. */
+  /** What the fold of the first block requested, by projection; empty if blocks were folded. */
   readonly wants: ReadonlyMap<string, readonly Want[]>;
-  readonly overlay: Overlay;
+  readonly overlay: StagedRows;
   readonly touched: readonly Touched[];
 }
 
-type Step = Pick<Forward, "block" | "tip" | "keys">;
+type FoldStep = Pick<ForwardStep, "block" | "tip" | "keys">;
 
 export interface BatchOptions {
   readonly sql: Queries;
   readonly catalog: Catalog;
   readonly projections: readonly Projection[];
-  readonly reach: Reach;
-  /** Members that see none of the blocks up to their birth. */
-  readonly unborn: Unborn;
+  readonly scope: CursorScope;
+  /** Members that start at a later block than some of these. */
+  readonly laterStarts: LaterStarts;
   /** Whether no rollback reaches a block any more. */
-  readonly settled: (step: Step) => boolean;
-  /** Whether the batch ends before a block; not asked of the first. */
-  readonly ends: (step: Step, changes: number, last: ScannedBlock) => boolean;
+  readonly isFinal: (step: FoldStep) => boolean;
+  /** Whether the batch ends before a block; not called for the first. */
+  readonly ends: (step: FoldStep, changes: number, last: ScannedBlock) => boolean;
 }
 
 /**
- * Folds a run of linked blocks from the first on, as far as `ends` lets it or until a fold asks for what only the tables can answer, or for
- * what is to be made. The rows that the blocks name are read for all of them at once.
+ * Folds linked blocks in order, until `ends` says so, a fold queries what only the database can answer after the
+ * changes are written, or a fold requests something. The rows that the blocks' keys name are read for all of them at
+ * once.
  */
-export async function foldBlocks(steps: readonly Step[], options: BatchOptions): Promise<Batch> {
-  const { sql, catalog, projections, reach, unborn } = options;
+export async function foldBlocks(steps: readonly FoldStep[], options: BatchOptions): Promise<Batch> {
+  const { sql, catalog, projections, scope, laterStarts } = options;
   const pace = new Pace();
-  const asked = steps.flatMap(({ keys }) => keys.flat());
-  await catalog.know(sql, [...reach.tables, ...asked.map(({ table }) => table)]);
-  const prefetched = await Prefetched.read(asked, (query) => fetchOne(sql, query, reach));
-  const overlay = new Overlay(catalog, reach);
+  const queries = steps.flatMap(({ keys }) => keys.flat());
+  await catalog.know(sql, [...scope.tables, ...queries.map(({ table }) => table)]);
+  const prefetched = await PrefetchedRows.read(queries, (query) => fetchOne(sql, query, scope));
+  const overlay = new StagedRows(catalog, scope);
   const blocks: ScannedBlock[] = [];
   const touched: Touched[] = [];
   const wants = new Map<string, readonly Want[]>();
-  const answer = (query: RowQuery, stored: readonly Row[], { block }: Step) => {
+  const answer = (query: RowQuery, stored: readonly Row[], { block }: FoldStep) => {
     const rows = overlay.answer(query, stored);
-    const member = reach.members.get(query.table);
-    if (unborn.size === 0 || !member) return rows;
-    return rows.filter((row) => !isUnborn(unborn, member.projection, String(row[member.column]), block));
+    const member = scope.members.get(query.table);
+    if (laterStarts.size === 0 || !member) return rows;
+    return rows.filter((row) => !startsLater(laterStarts, member.projection, String(row[member.column]), block));
   };
-  /** Gives undefined where a query must wait until what came before is written, or something is wanted. */
-  const fold = async (projection: Projection, queries: readonly RowQuery[], step: Step) => {
+  /** Undefined if a query must wait until earlier changes are written, or the fold requested something. */
+  const fold = async (projection: Projection, queries: readonly RowQuery[], step: FoldStep) => {
     if (queries.some((query) => overlay.defers(query))) return undefined;
     let rows = rowsOf(queries, queries.map((query) => answer(query, prefetched.get(query), step)));
     for (;;) {
-      const folded = projection.fold(step.block, rows, options.settled(step));
+      const folded = projection.fold(step.block, rows, options.isFinal(step));
       if (folded.type === "done") return folded;
       if (folded.type === "want") {
         wants.set(projection.name, folded.wants);
@@ -69,7 +70,7 @@ export async function foldBlocks(steps: readonly Step[], options: BatchOptions):
       if (folded.queries.some((query) => overlay.defers(query))) return undefined;
       const answers = await Promise.all(
         folded.queries.map(async (query) =>
-          answer(query, await prefetched.more(query, (one) => fetchOne(sql, one, reach)), step)
+          answer(query, await prefetched.fetchMore(query, (one) => fetchOne(sql, one, scope)), step)
         ),
       );
       rows = mergeRows(rows, rowsOf(folded.queries, answers));
@@ -87,17 +88,17 @@ export async function foldBlocks(steps: readonly Step[], options: BatchOptions):
     blocks.push(step.block);
     await pace.step();
   }
-  return { blocks, overlay, touched: onceStanding(touched), wants: blocks.length === 0 ? wants : new Map() };
+  return { blocks, overlay, touched: withoutRepeatedStanding(touched), wants: blocks.length === 0 ? wants : new Map() };
 }
 
-/** What is told while it holds is told once in a batch. */
-function onceStanding(touched: readonly Touched[]): readonly Touched[] {
-  const told = new Set<string>();
+/** Keeps only the first of equal `standing` events: one per batch is enough. */
+function withoutRepeatedStanding(touched: readonly Touched[]): readonly Touched[] {
+  const seen = new Set<string>();
   return touched.filter(({ entity, event, standing }) => {
     if (!standing) return true;
     const key = `${entity.kind} ${entity.id} ${event.type}`;
-    if (told.has(key)) return false;
-    told.add(key);
+    if (seen.has(key)) return false;
+    seen.add(key);
     return true;
   });
 }

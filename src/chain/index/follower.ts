@@ -1,8 +1,9 @@
 /**
- * The follower: reads the chain through the port and is the only writer of index rows. Its main lane reads for all, lanes beside it for
- * things that are being restored, and the outputs of watched addresses are asked of the network.
+ * The follower: reads the chain through the port and is the only writer of index rows. The main indexer reads for
+ * everything that is up to date; further indexers restore members (wallets, tokens) from an earlier block; the outputs
+ * of watched addresses and what no block contains are queried from the network.
  *
- * Hypothesis: whoever holds the follower's lease runs this.
+ * Assumption: the process that runs this holds the follower's lease.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -12,22 +13,22 @@ import type { Utxo } from "#src/cardano/output.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
 import { lapseReservations } from "#src/chain/pending/spendable.ts";
 import { MAIN, readCursor, readPoints } from "#src/chain/index/cursor.ts";
-import { forkAt } from "#src/chain/index/groups.ts";
-import { Inquirer, type Inquiry } from "#src/chain/index/networkQueries.ts";
-import { Lane, type OnStep } from "#src/chain/index/indexer.ts";
+import { markFork } from "#src/chain/index/groups.ts";
+import { type NetworkQuery, NetworkQueryRunner } from "#src/chain/index/networkQueries.ts";
+import { Indexer, type OnStep } from "#src/chain/index/indexer.ts";
 import * as measure from "#src/chain/index/metrics.ts";
 import type { At, ChainPort } from "#src/chain/provider/port.ts";
-import { prunePassing } from "#src/chain/index/transientRows.ts";
+import { pruneTransientRows } from "#src/chain/index/transientRows.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/index/progress.ts";
 import { prune } from "#src/chain/index/prune.ts";
 import { noteRolledBack } from "#src/chain/index/rolledBack.ts";
 import { Restoring } from "#src/chain/index/restoring.ts";
 import type { Supplies } from "#src/chain/index/supply.ts";
-import { Trail } from "#src/chain/index/recentBlocks.ts";
+import { RecentBlocks } from "#src/chain/index/recentBlocks.ts";
 import {
+  alignAnswer,
   applyAnswer,
-  lapseWatches,
-  placeAnswer,
+  eraseLapsedWatches,
   undoWatches,
   wantedWatches,
 } from "#src/chain/index/watchedAddresses.ts";
@@ -43,20 +44,20 @@ export interface FollowerOptions {
   readonly fence: (sql: Queries) => Promise<void>;
   /** Appends to the runtime's ordered input log, in the transaction it is given. */
   readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
-  /** Doorbell for actors, after the commit. */
+  /** Wakes actors, after the commit. */
   readonly ring: (touched: readonly Touched[]) => void;
-  /** Who makes what folds want, by projection. */
+  /** Produces what folds request, by projection. */
   readonly supplies?: Supplies;
-  /** What is asked of the network because no block says it. */
-  readonly inquiries?: readonly Inquiry[];
+  /** What is queried from the network because no block contains it. */
+  readonly networkQueries?: readonly NetworkQuery[];
   /** Called when the main cursor has moved. */
   readonly onMoved?: (at: Tip) => void;
-  /** Gets a line now and then while the index is far behind the network's tip. */
+  /** Gets a line every few seconds while the index is far behind the network's tip. */
   readonly onProgress?: (line: string) => void;
   readonly log: Log;
-  /** Blocks to keep for rollbacks, twice the network's k unless said otherwise. */
+  /** Blocks to keep for rollbacks; twice the network's k by default. */
   readonly keepBlocks?: number;
-  /** Blocks from the tip within which each has a transaction of its own; 20 unless said otherwise. */
+  /** Distance from the tip, in blocks, within which each block has its own transaction; 20 by default. */
   readonly near?: number;
   readonly onStep?: OnStep;
   /** Milliseconds until the network is asked again after a block of an unknown era; a minute unless said otherwise. */
@@ -66,42 +67,43 @@ export interface FollowerOptions {
 const LAPSE_EVERY_MS = 60_000;
 const KEEP_BLOCKS = 4_320;
 const NEAR = 20;
-/** The last blocks that were read, by which late answers are brought forward. */
-const RECENT = 32;
+/** Number of recent blocks kept to bring late answers forward. */
+const RECENT_BLOCKS = 32;
 
-interface Answer {
+/** The network's answer to a query for the outputs of watched addresses. */
+interface WatchAnswer {
   readonly addresses: readonly string[];
   readonly at: At<readonly Utxo[]>;
 }
 
 export class Follower {
-  private readonly main: Lane;
+  private readonly main: Indexer;
   private readonly restoring: Restoring;
-  private readonly inquirer: Inquirer;
+  private readonly networkQueries: NetworkQueryRunner;
   private recent: ScannedBlock[] = [];
-  private waiting: Answer[] = [];
-  private woken: () => void = () => {};
+  private waiting: WatchAnswer[] = [];
+  private wakeWatcher: () => void = () => {};
 
   constructor(private readonly options: FollowerOptions) {
     const { store, port, projections, fence, append, ring, log, onStep, near = NEAR } = options;
     const keepBlocks = options.keepBlocks ?? KEEP_BLOCKS;
-    const trails = projections.filter(({ members }) => members !== undefined).map((one) => new Trail(one));
+    const recentBlocks = projections.filter(({ members }) => members !== undefined).map((one) => new RecentBlocks(one));
     const { supplies, eraWaitMs } = options;
-    const shared = { store, port, fence, append, ring, keepBlocks, onStep, trails, supplies, eraWaitMs };
-    this.main = new Lane({
+    const shared = { store, port, fence, append, ring, keepBlocks, onStep, recentBlocks, supplies, eraWaitMs };
+    this.main = new Indexer({
       ...shared,
       log,
       projections,
       cursor: MAIN,
       keepsPoints: true,
       near,
-      meter: new ProgressMeter((progress) => this.tell(progress)),
+      meter: new ProgressMeter((progress) => this.reportProgress(progress)),
       points: () => readPoints(store.sql),
       stopsAt: (slot) => this.waiting.some(({ at }) => at.point.slot === slot),
       onUndo: async (sql, slot, affected) => {
         await noteRolledBack(sql, slot, affected);
         await undoWatches(sql, slot);
-        await forkAt(sql, slot);
+        await markFork(sql, slot);
       },
       onMoved: (at, blocks) => this.moved(at, blocks),
     });
@@ -111,44 +113,44 @@ export class Follower {
       main: this.main,
       projections: projections.filter(({ members }) => members !== undefined),
       onProgress: (progress, { members, projection }) =>
-        this.tell(progress, `${members === 1 ? "One thing" : `${members} things`} of ${projection}`),
+        this.reportProgress(progress, `${members === 1 ? "One thing" : `${members} things`} of ${projection}`),
     });
-    this.inquirer = new Inquirer({
+    this.networkQueries = new NetworkQueryRunner({
       store,
       port,
       log,
       near,
       append,
       ring,
-      inquiries: options.inquiries ?? [],
+      queries: options.networkQueries ?? [],
       recent: () => this.recent,
       serially: (work) => this.main.serially(work),
       fenced: (work, at) => this.fenced(work, at),
     });
   }
 
-  /** Follows until the signal aborts; a lost connection or database is an ordinary event, waited out with backoff. */
+  /** Follows until the signal aborts. A lost connection to the network or the database is retried with backoff. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([
       this.main.run(signal),
-      this.watch(signal),
+      this.answerWatches(signal),
       this.restoring.run(signal),
-      this.inquirer.run(signal),
+      this.networkQueries.run(signal),
     ]);
   }
 
-  /** Why the index does not go on; undefined while it can. */
+  /** Why the index does not advance; undefined while it can. */
   get halted(): Failure<"era_unknown"> | undefined {
     return this.main.halted;
   }
 
-  /** Somebody wants an address watched, or things read from their birth on or no more. */
+  /** Wakes the follower: an address is to be watched, or members were enrolled or dismissed. */
   wake(): void {
-    this.woken();
+    this.wakeWatcher();
     this.restoring.wake();
   }
 
-  private tell(progress: Progress, subject?: string): void {
+  private reportProgress(progress: Progress, subject?: string): void {
     const line = progressLine(progress, subject);
     this.options.onProgress?.(line);
     this.options.log.info(line);
@@ -158,33 +160,33 @@ export class Follower {
     if (blocks.length === 0) this.recent = this.recent.filter(({ slot }) => slot <= at.slot);
     else {
       const linked = this.recent.at(-1)?.hash === blocks[0]!.previous ? this.recent : [];
-      this.recent = [...linked, ...blocks].slice(-RECENT);
+      this.recent = [...linked, ...blocks].slice(-RECENT_BLOCKS);
     }
-    await this.settleAnswers(at);
+    await this.applyWaiting(at);
     this.restoring.mainMoved();
-    this.inquirer.wake();
+    this.networkQueries.wake();
     this.options.onMoved?.(at);
   }
 
-  /** Asks the network for the outputs of wanted addresses, again and again while there are any. */
-  private async watch(signal: AbortSignal): Promise<void> {
+  /** Queries the network for the outputs of wanted addresses, until the signal aborts. */
+  private async answerWatches(signal: AbortSignal): Promise<void> {
     const { store, port, log } = this.options;
     let lapsed = 0;
     while (!signal.aborted) {
-      const doorbell = new Promise<void>((resolve) => (this.woken = resolve));
+      const doorbell = new Promise<void>((resolve) => (this.wakeWatcher = resolve));
       try {
         const pending = new Set(this.waiting.flatMap((answer) => answer.addresses));
         const wanted = (await wantedWatches(store.sql)).filter((address) => !pending.has(address));
         if (wanted.length > 0) {
           const answer = await port.utxosByAddress(wanted);
-          if (answer.ok) await this.main.serially(() => this.settle({ addresses: wanted, at: answer.value }));
-          else log.warn("outputs of addresses are not to be had", { reason: answer.error.message });
+          if (answer.ok) await this.main.serially(() => this.applyAnswer({ addresses: wanted, at: answer.value }));
+          else log.warn("the outputs of addresses cannot be read", { reason: answer.error.message });
         }
         if (Date.now() - lapsed > LAPSE_EVERY_MS) {
           lapsed = Date.now();
           await this.prune();
         }
-        // whatever is still wanted is asked for again soon: its answer was behind, or the network out of reach
+        // an address that is still wanted is queried again soon: its answer was behind, or the network was unreachable
         await Promise.race([doorbell, sleep(wanted.length > 0 ? 25 : 1_000, signal)]);
       } catch (error) {
         if (signal.aborted) return;
@@ -194,19 +196,19 @@ export class Follower {
     }
   }
 
-  /** Forgets what nobody can ask for any more, in small transactions between the steps of the main lane. */
+  /** Deletes rows that no query needs any more, in short transactions between the main indexer's steps. */
   private async prune(): Promise<void> {
     const step = <T>(work: (sql: Queries) => Promise<T>) => this.main.serially(() => this.fenced(work));
-    while (await step(lapseWatches));
+    while (await step(eraseLapsedWatches));
     await step(lapseReservations);
     while (await step((sql) => prune(sql, this.options.keepBlocks ?? KEEP_BLOCKS)));
-    while (await step((sql) => prunePassing(sql, this.options.projections)));
+    while (await step((sql) => pruneTransientRows(sql, this.options.projections)));
   }
 
-  private async settle(answer: Answer): Promise<void> {
+  private async applyAnswer(answer: WatchAnswer): Promise<void> {
     const { store, onStep } = this.options;
     const { at } = await readCursor(store.sql);
-    const place = placeAnswer(answer.at, at, this.recent.at(-1)?.hash === at.hash ? this.recent : []);
+    const place = alignAnswer(answer.at, at, this.recent.at(-1)?.hash === at.hash ? this.recent : []);
     if (place === "wait") this.waiting.push(answer);
     else if (place !== "ask_again") {
       const write = async (work: (sql: Queries) => Promise<void>) => {
@@ -217,15 +219,15 @@ export class Follower {
     }
   }
 
-  private async settleAnswers(at: Tip): Promise<void> {
+  private async applyWaiting(at: Tip): Promise<void> {
     if (this.waiting.length === 0) return;
-    const due = this.waiting.filter((answer) => placeAnswer(answer.at, at, this.recent) !== "wait");
-    this.waiting = this.waiting.filter((answer) => placeAnswer(answer.at, at, this.recent) === "wait");
-    for (const answer of due) await this.settle(answer);
+    const due = this.waiting.filter((answer) => alignAnswer(answer.at, at, this.recent) !== "wait");
+    this.waiting = this.waiting.filter((answer) => alignAnswer(answer.at, at, this.recent) === "wait");
+    for (const answer of due) await this.applyAnswer(answer);
     if (due.length > 0) this.wake();
   }
 
-  /** A transaction under the lease, in which the main cursor does not move; where `at` is given, it must stand there. */
+  /** A transaction under the lease that locks the main cursor. Throws if `at` is given and the cursor is elsewhere. */
   private async fenced<T>(work: (sql: Queries) => Promise<T>, at?: Tip): Promise<T> {
     const { store, fence } = this.options;
     let begun = 0;

@@ -1,11 +1,11 @@
 /**
- * A lane: one cursor's way along the chain, from the port into rows.
+ * The indexer moves one cursor along the chain: steps from the port become rows.
  *
- * Hypotheses: whoever holds the follower's lease runs this, and every transaction here checks the lease's epoch, so a lane whose
- * follower lost it writes nothing; the rows of some blocks, their entries in the chain log and the cursor commit together, so that a crash
- * at any line leaves either all of them or none; steps are applied one after another; far from the tip many blocks share a transaction,
- * of which none is to take over 100 ms; what was folded for a cursor is written only while the cursor has the generation it was
- * folded at, so that things that join or leave between the two miss nothing.
+ * Assumptions: the process holds the follower's lease. Every transaction here checks the lease's epoch, so an indexer
+ * whose follower lost the lease writes nothing. The rows of a batch of blocks, their entries in the chain log and the
+ * cursor commit together, so a crash leaves all of them or none. Steps are applied one after another. Far from the tip
+ * many blocks share a transaction, none of which should take over 100 ms. A folded batch is written only if the cursor
+ * still has the generation at which it was folded, so that members assigned or dismissed meanwhile miss nothing.
  */
 import { sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
@@ -13,77 +13,76 @@ import { type Log, reason } from "#src/base/log.ts";
 import type { Failure } from "#src/base/result.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import type { Projection, Rows, Touched } from "#src/cardano/projection.ts";
-import { Ahead, type Forward } from "#src/chain/index/lookAhead.ts";
+import { type ForwardStep, LookAhead } from "#src/chain/index/lookAhead.ts";
 import { type Batch, type BatchOptions, foldBlocks } from "#src/chain/index/foldBlocks.ts";
-import { Budget, WRITE_MS } from "#src/chain/index/writeBudget.ts";
+import { WRITE_MS, WriteBudget } from "#src/chain/index/writeBudget.ts";
 import { Catalog } from "#src/chain/index/catalog.ts";
-import { type Place, readPlace } from "#src/chain/index/cursor.ts";
-import { moveBirths, passedFork, readUnborn } from "#src/chain/index/groups.ts";
+import { type CursorState, readCursorById } from "#src/chain/index/cursor.ts";
+import { clearFork, moveStartPoints, readLaterStarts } from "#src/chain/index/groups.ts";
 import * as measure from "#src/chain/index/metrics.ts";
 import { keepPoints, linkProblem } from "#src/chain/index/points.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { ProgressMeter } from "#src/chain/index/progress.ts";
-import { fetchRows, type Reach, reachOf, undoRows } from "#src/chain/index/rows.ts";
-import { stopover } from "#src/chain/index/checkpoint.ts";
+import { type CursorScope, fetchRows, scopeOf, undoRows } from "#src/chain/index/rows.ts";
+import { nextCheckpoint } from "#src/chain/index/checkpoint.ts";
 import type { Supplies } from "#src/chain/index/supply.ts";
-import type { Trail } from "#src/chain/index/recentBlocks.ts";
+import type { RecentBlocks } from "#src/chain/index/recentBlocks.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-export interface LaneOptions {
+export interface IndexerOptions {
   readonly store: Store;
   readonly port: ChainPort;
   readonly cursor: string;
   readonly projections: readonly Projection[];
   /** Throws inside a transaction when the follower's lease is no longer held. */
   readonly fence: (sql: Queries) => Promise<void>;
-  /** Who makes what folds want. */
+  /** Produces what folds request. */
   readonly supplies?: Supplies | undefined;
   /** Appends to the runtime's ordered input log, in the transaction it is given. */
   readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
-  /** Doorbell for actors, after the commit. */
+  /** Wakes actors, after the commit. */
   readonly ring: (touched: readonly Touched[]) => void;
   readonly log: Log;
-  /** Blocks that a rollback may reach back. */
+  /** Blocks that a rollback may go back. */
   readonly keepBlocks: number;
-  /** Whether the blocks read are kept as points: those of the main cursor serve all. */
+  /** Whether the blocks read are kept as points (`chain_block`). The main cursor's points serve all cursors. */
   readonly keepsPoints: boolean;
-  /** Blocks from the tip within which each has a transaction of its own. */
+  /** Distance from the tip, in blocks, within which each block has its own transaction. */
   readonly near: number;
   readonly meter?: ProgressMeter;
   readonly onStep?: OnStep | undefined;
   /** Points to go on from, newest first. */
   readonly points: () => Promise<readonly Point[]>;
-  /** Where a batch ends, although it could go on. */
+  /** Whether a batch must end after the block of this slot. */
   readonly stopsAt?: (slot: number) => boolean;
-  /** Last slot that may be read now; `changed` resolves when it may be another. */
+  /** Last slot that may be read now. `changed` resolves when that may have changed. */
   readonly limit?: () => number;
   readonly changed?: () => Promise<void>;
-  /** Milliseconds until the network is asked again after a block of an unknown era; a minute unless said otherwise. */
+  /** Milliseconds until the network is queried again after a block of an unknown era; a minute unless given. */
   readonly eraWaitMs?: number | undefined;
-  /** Asked between steps: true ends the lane. */
-  readonly ended?: (way: LaneWay) => Promise<boolean>;
+  /** Called between steps; true ends the indexer. */
+  readonly ended?: (way: IndexerPosition) => Promise<boolean>;
   /** Within a rollback's transaction; `affected` are the rows that began or ended above the slot, as they were. */
   readonly onUndo?: (sql: Queries, slot: number, affected: Rows) => Promise<void>;
-  /** What is remembered of blocks, of those projections of which something is. */
-  readonly trails?: readonly Trail[];
+  /** Recent blocks, for the projections that keep them. */
+  readonly recentBlocks?: readonly RecentBlocks[];
   /** After each commit, before the next step; `blocks` is empty for a rollback. */
   readonly onMoved?: (at: Tip, blocks: readonly ScannedBlock[]) => Promise<void>;
 }
 
-/** A lane between two of its steps, for whoever decides whether it ends here. */
-export interface LaneWay {
-  /** Where it stands. */
+/** An indexer between two steps, as `ended` sees it. */
+export interface IndexerPosition {
   readonly at: Tip;
-  /** Whether it stands at a block, or has all blocks up to it at hand and they are few enough for one transaction. */
-  near(point: Point): boolean;
-  /** Goes on to such a block at once; gives whether the lane stands there then. */
-  reach(point: Point): Promise<boolean>;
+  /** Whether the indexer is at a block, or has all blocks up to it at hand and they fit one transaction. */
+  canReach(point: Point): boolean;
+  /** Applies the blocks up to such a block at once; gives whether the indexer is there afterwards. */
+  advanceTo(point: Point): Promise<boolean>;
 }
 
-/** Fault injection: called between the lines of a step's work, with the cursor whose step it is. */
+/** Fault injection: called at the fault points of a step, with the step's cursor. */
 export type OnStep = (step: FollowerStep, cursor: string) => void | Promise<void>;
 
-/** The lines of a step's work between which tests put faults. */
+/** The points of a step's work at which tests inject faults. */
 export type FollowerStep =
   | "scanned"
   | "folded"
@@ -97,44 +96,46 @@ export type FollowerStep =
   | "answering";
 
 const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000, 5_000];
-/** Until the network is asked again after a block of an era that is not known: only a rollback or another release changes that. */
+/** Milliseconds until the network is queried again after a block of an unknown era: only a rollback or another release changes that. */
 const ERA_WAIT_MS = 60_000;
-/** Blocks of one transaction. */
-const MOST_BLOCKS = 1_000;
-/** Transactions at the most that a lane takes to reach a block nearby. */
-const REACH = 4;
+/** Blocks in one transaction at most. */
+const MAX_BLOCKS = 1_000;
+/** Transactions at most in which an indexer reaches a block nearby. */
+const MAX_ADVANCES = 4;
 
-/** Whether a block was of an era that is not known here, as the scanner and each provider say it. */
+/** Whether an error says that a block is of an era unknown to this release, as the scanner and each provider report it. */
 function isEraUnknown(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "era_unknown";
 }
 
-/** Things came to the cursor or left it since a step was computed: it is computed anew. */
-class Regenerated extends Error {}
-/** The cursor is no more: its things have joined another or are gone. */
+/** The cursor's generation changed since the step was folded: it is folded again. */
+class GenerationChanged extends Error {}
+/** The cursor was deleted: its members were handed to the main cursor or dismissed. */
 class CursorGone extends Error {}
 
-export class Lane {
-  private readonly reach: Reach;
+export class Indexer {
+  private readonly scope: CursorScope;
   private readonly catalog = new Catalog();
   private queue: Promise<void> = Promise.resolve();
-  private readonly writing = new Budget(200, 20);
-  private readonly undoing = new Budget(2_000, 500);
-  /** Blocks, or slots, to take back at once, if there are not too many changes in them. */
-  private stride = 16;
-  /** Blocks to fold at once: as many as were written the last time, and some more. */
-  private ahead = 16;
-  /** Where the lane stands, as far as this process knows. */
+  private readonly writeBudget = new WriteBudget(200, 20);
+  private readonly undoBudget = new WriteBudget(2_000, 500);
+  /** Blocks, or slots, to roll back in one transaction, if they do not hold too many changes. */
+  private rollbackDistance = 16;
+  /** Blocks to fold in one batch: grows with what the last transaction could hold. */
+  private batchSize = 16;
+  /** Position of the cursor, as far as this process knows. */
   at: Tip | undefined;
   /** Why the lane does not go on: the next block is of an era that this release does not know. Undefined while it can. */
   halted: Failure<"era_unknown"> | undefined;
   private haltedAt: string | undefined;
 
-  constructor(private readonly options: LaneOptions) {
-    this.reach = reachOf(options.projections, options.cursor);
+  constructor(private readonly options: IndexerOptions) {
+    this.scope = scopeOf(options.projections, options.cursor);
   }
 
-  /** Follows until the signal aborts or the lane has ended; a lost connection or database is an ordinary event, waited out. */
+  /**
+   * Follows until the signal aborts or the indexer has ended. A lost connection or database is retried with backoff.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { port, log, points, projections } = this.options;
     for (let failures = 0; !signal.aborted;) {
@@ -142,14 +143,14 @@ export class Lane {
       const stop = () => session.abort();
       signal.addEventListener("abort", stop, { once: true });
       try {
-        this.at = (await this.place()).at;
+        this.at = (await this.cursorState()).at;
         const keys = (block: ScannedBlock) => projections.map((projection) => projection.keys(block));
-        const ahead = new Ahead(port.follow(await points(), session.signal), keys, session.signal);
+        const lookAhead = new LookAhead(port.follow(await points(), session.signal), keys, session.signal);
         const moved = () => {
           failures = 0;
           if (this.at?.hash !== this.haltedAt) this.halted = undefined;
         };
-        if (await this.follow(ahead, signal, moved)) return;
+        if (await this.follow(lookAhead, signal, moved)) return;
       } catch (error) {
         if (signal.aborted || error instanceof CursorGone) return;
         measure.interruptions.of().inc();
@@ -189,50 +190,50 @@ export class Lane {
     return result;
   }
 
-  /** Applies steps until the signal aborts (false) or the lane has ended (true). */
-  private async follow(ahead: Ahead, signal: AbortSignal, onApplied: () => void): Promise<boolean> {
+  /** Applies steps until the signal aborts (false) or the indexer has ended (true). */
+  private async follow(lookAhead: LookAhead, signal: AbortSignal, onApplied: () => void): Promise<boolean> {
     const { limit = () => Infinity, changed, ended } = this.options;
     const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     while (!signal.aborted) {
-      const wake = [ahead.more(), aborted, ...(changed ? [changed()] : [])];
+      const wake = [lookAhead.more(), aborted, ...(changed ? [changed()] : [])];
       try {
-        if (await ended?.(this.way(ahead))) return true;
-        const { first } = ahead;
+        if (await ended?.(this.position(lookAhead))) return true;
+        const { first } = lookAhead;
         if (!first || (first.type === "forward" && first.block.slot > limit())) {
           await Promise.race(wake);
           continue;
         }
         if (first.type === "backward") {
-          ahead.begin(1);
+          lookAhead.begin(1);
           await this.serially(() => this.backward(first.point, first.tip));
-          ahead.done(1);
-        } else await this.advance(ahead, this.isNear(first) ? 1 : this.ahead, limit());
+          lookAhead.done(1);
+        } else await this.advance(lookAhead, this.isNear(first) ? 1 : this.batchSize, limit());
         onApplied();
       } catch (error) {
-        ahead.begin(0);
-        if (!(error instanceof Regenerated)) throw error;
+        lookAhead.begin(0);
+        if (!(error instanceof GenerationChanged)) throw error;
       }
     }
     return false;
   }
 
   /** Applies some of the blocks that are at hand, up to a slot. */
-  private async advance(ahead: Ahead, most: number, slot: number): Promise<void> {
-    const steps = ahead.forwards(most).filter(({ block }) => block.slot <= slot);
-    ahead.begin(steps.length);
-    ahead.done(await this.serially(() => this.forward(steps)));
+  private async advance(lookAhead: LookAhead, most: number, slot: number): Promise<void> {
+    const steps = lookAhead.blocks(most).filter(({ block }) => block.slot <= slot);
+    lookAhead.begin(steps.length);
+    lookAhead.done(await this.serially(() => this.forward(steps)));
   }
 
-  private way(ahead: Ahead): LaneWay {
-    const near = (point: Point) =>
-      samePoint(this.at!, point) || ahead.forwards(this.ahead).some(({ block }) => samePoint(block, point));
+  private position(lookAhead: LookAhead): IndexerPosition {
+    const canReach = (point: Point) =>
+      samePoint(this.at!, point) || lookAhead.blocks(this.batchSize).some(({ block }) => samePoint(block, point));
     return {
       at: this.at!,
-      near,
-      reach: async (point) => {
-        // a transaction may take fewer blocks than it was thought to
-        for (let i = 0; i < REACH && !samePoint(this.at!, point) && near(point); i++) {
-          await this.advance(ahead, this.ahead, point.slot);
+      canReach,
+      advanceTo: async (point) => {
+        // a transaction may take fewer blocks than expected
+        for (let i = 0; i < MAX_ADVANCES && !samePoint(this.at!, point) && canReach(point); i++) {
+          await this.advance(lookAhead, this.batchSize, point.slot);
         }
         return samePoint(this.at!, point);
       },
@@ -243,62 +244,62 @@ export class Lane {
     return tip.height - block.height < this.options.near;
   }
 
-  private async line(step: FollowerStep): Promise<void> {
+  private async injectFault(step: FollowerStep): Promise<void> {
     await this.options.onStep?.(step, this.options.cursor);
   }
 
-  private async place(): Promise<Place> {
-    const place = await readPlace(this.options.store.sql, this.options.cursor);
-    if (!place) throw new CursorGone();
-    return place;
+  private async cursorState(): Promise<CursorState> {
+    const cursor = await readCursorById(this.options.store.sql, this.options.cursor);
+    if (!cursor) throw new CursorGone();
+    return cursor;
   }
 
   /** Applies the first of these blocks; gives how many. */
-  private async forward(steps: readonly Forward[]): Promise<number> {
+  private async forward(steps: readonly ForwardStep[]): Promise<number> {
     const { store, projections, keepBlocks, stopsAt } = this.options;
     const begun = performance.now();
-    await this.line("scanned");
-    const place = await this.place();
-    if (samePoint(steps[0]!.block, place.at)) return 1;
-    const wrong = linkProblem(steps[0]!.block, place.at);
+    await this.injectFault("scanned");
+    const cursor = await this.cursorState();
+    if (samePoint(steps[0]!.block, cursor.at)) return 1;
+    const wrong = linkProblem(steps[0]!.block, cursor.at);
     if (wrong !== undefined) throw new Error(wrong);
-    const settled = (step: { block: ScannedBlock; tip: Tip }) => step.tip.height - step.block.height > keepBlocks;
+    const isFinal = (step: { block: ScannedBlock; tip: Tip }) => step.tip.height - step.block.height > keepBlocks;
     const batch = await this.fold(steps, {
       sql: store.sql,
       catalog: this.catalog,
       projections,
-      reach: this.reach,
-      unborn: await readUnborn(store.sql, this.options.cursor, place.at),
-      settled,
+      scope: this.scope,
+      laterStarts: await readLaterStarts(store.sql, this.options.cursor, cursor.at),
+      isFinal,
       ends: (step, changes, last) =>
-        changes >= this.writing.changes || this.isNear(step) || stopsAt?.(last.slot) === true ||
+        changes >= this.writeBudget.changes || this.isNear(step) || stopsAt?.(last.slot) === true ||
         linkProblem(step.block, last) !== undefined,
     });
-    await this.line("folded");
+    await this.injectFault("folded");
     const { blocks, touched } = batch;
     const last = steps[blocks.length - 1]!;
-    const points = steps.slice(0, blocks.length).filter((step) => step === last || !settled(step));
-    await this.write(place, batch, points.map(({ block }) => block), last.tip);
+    const points = steps.slice(0, blocks.length).filter((step) => step === last || !isFinal(step));
+    await this.write(cursor, batch, points.map(({ block }) => block), last.tip);
     (this.options.keepsPoints ? measure.blocks : measure.restoredBlocks).of().inc(blocks.length);
     measure.blockSeconds.of().since(begun);
     this.at = last.block;
-    this.remember(place.at, steps.slice(0, blocks.length));
-    await this.line("after-commit");
+    this.remember(cursor.at, steps.slice(0, blocks.length));
+    await this.injectFault("after-commit");
     this.options.ring(touched);
     this.options.meter?.moved(last.block, last.tip, blocks.length);
     await this.options.onMoved?.(last.block, blocks);
     return blocks.length;
   }
 
-  private remember(from: Point, steps: readonly Forward[]): void {
+  private remember(from: Point, steps: readonly ForwardStep[]): void {
     for (const [p, { name }] of this.options.projections.entries()) {
-      const trail = this.options.trails?.find(({ projection }) => projection.name === name);
-      trail?.add(from, steps, ({ keys }) => keys[p]!);
+      const recent = this.options.recentBlocks?.find(({ projection }) => projection.name === name);
+      recent?.add(from, steps, ({ keys }) => keys[p]!);
     }
   }
 
-  /** Folds blocks, and has made what they want meanwhile. */
-  private async fold(steps: readonly Forward[], options: BatchOptions): Promise<Batch> {
+  /** Folds blocks. What the folds request is produced and stored first, then they are folded again. */
+  private async fold(steps: readonly ForwardStep[], options: BatchOptions): Promise<Batch> {
     for (let before = "";;) {
       const batch = await foldBlocks(steps, options);
       if (batch.wants.size === 0) return batch;
@@ -318,35 +319,35 @@ export class Lane {
       if (!supply) throw new Error(`nobody makes what ${projection} wants`);
       return supply(wanted);
     }));
-    await this.line("supplying");
+    await this.injectFault("supplying");
     await store.sql.begin(async (sql) => {
       await fence(sql);
       for (const keep of keeps) await keep(sql);
     });
   }
 
-  /** Writes a batch in one transaction, and learns from it how much the next may hold. */
-  private async write(place: Place, batch: Batch, points: readonly ScannedBlock[], tip: Tip): Promise<void> {
+  /** Writes a batch in one transaction, and adapts the size of the next to the time that this one took. */
+  private async write(cursor: CursorState, batch: Batch, points: readonly ScannedBlock[], tip: Tip): Promise<void> {
     const { blocks, overlay, touched } = batch;
     const begun = performance.now();
     await this.options.store.sql.begin(async (sql) => {
-      await this.claim(sql, place);
+      await this.lockCursor(sql, cursor);
       await overlay.flush(sql);
-      if (this.options.keepsPoints) await keepPoints(sql, place.at, points);
+      if (this.options.keepsPoints) await keepPoints(sql, cursor.at, points);
       await this.moveCursor(sql, blocks.at(-1)!, tip);
       await this.options.append(sql, touched);
-      await this.line("before-commit");
+      await this.injectFault("before-commit");
     });
     const took = performance.now() - begun;
     measure.writeSeconds.of().observe(took / 1_000);
-    this.writing.took(overlay.size + touched.length, took);
-    // a transaction of many blocks without changes is judged by its time alone
+    this.writeBudget.took(overlay.size + touched.length, took);
+    // a transaction of many blocks without changes is judged by its time only
     const blocksThatFit = took > WRITE_MS ? blocks.length * WRITE_MS / took : blocks.length * 2;
-    this.ahead = Math.round(Math.min(MOST_BLOCKS, Math.max(16, blocksThatFit)));
+    this.batchSize = Math.round(Math.min(MAX_BLOCKS, Math.max(16, blocksThatFit)));
   }
 
-  /** Under the lease, with the cursor where this step was computed from. */
-  private async claim(sql: Queries, { at, generation }: Place): Promise<void> {
+  /** Checks the lease and locks the cursor. Throws if the cursor is not where the step was computed. */
+  private async lockCursor(sql: Queries, { at, generation }: CursorState): Promise<void> {
     await this.options.fence(sql);
     const [row] = await sql<{ slot: bigint; hash: string; generation: bigint }[]>`
       select slot, hash, generation from chain_cursor where id = ${this.options.cursor} for update`;
@@ -354,68 +355,79 @@ export class Lane {
     if (Number(row.slot) !== at.slot || row.hash !== at.hash) {
       throw new Error("the cursor has moved under this follower");
     }
-    if (row.generation !== generation) throw new Regenerated();
+    if (row.generation !== generation) throw new GenerationChanged();
   }
 
-  /** Rolls back, a deep way in steps that are each whole: a short transaction to a place between, from which a crash goes on as well. */
+  /**
+   * Rolls back, in several short transactions if many rows change. Each ends at a checkpoint from which a restart can
+   * go on.
+   */
   private async backward(point: Point, tip: Tip): Promise<void> {
     const { store, keepsPoints } = this.options;
-    const begun = (await this.place()).at;
+    const begun = (await this.cursorState()).at;
     if (samePoint(point, begun)) return;
-    const to = point.slot < 0 ? this.beginning(begun) : await this.known(point, begun);
+    const to = point.slot < 0 ? this.originTarget(begun) : await this.keptTarget(point, begun);
     let entities = 0;
     for (let from: Point = begun; !samePoint(from, to); from = this.at!) {
-      const way = { from, to, tables: this.reach.tables, hasPoints: keepsPoints };
-      const { place, steps } = await stopover(store.sql, way, this.stride, this.undoing.changes);
-      this.stride = Math.min(MOST_BLOCKS, steps * 2);
-      entities += await this.undo(place, tip);
+      const range = { from, to, tables: this.scope.tables, hasPoints: keepsPoints };
+      const { position, distance } = await nextCheckpoint(
+        store.sql,
+        range,
+        this.rollbackDistance,
+        this.undoBudget.changes,
+      );
+      this.rollbackDistance = Math.min(MAX_BLOCKS, distance * 2);
+      entities += await this.undo(position, tip);
     }
     measure.rollbacks.of().inc();
     measure.blocksUndone.of().inc(Math.max(0, begun.height - to.height));
     this.options.log.info("rolled back", { from: begun.slot, to: to.slot, entities });
   }
 
-  /** Undoes what is above a place, in one transaction; gives how many entities that touched. */
+  /** Undoes what is above a position, in one transaction; gives how many entities that touched. */
   private async undo(to: Tip, tip: Tip): Promise<number> {
     const { store, projections, onUndo } = this.options;
-    const place = await this.place();
-    await this.line("before-undo");
+    const cursor = await this.cursorState();
+    await this.injectFault("before-undo");
     const touched: Touched[] = [];
     let undone = 0;
     let begun = 0;
     await store.sql.begin(async (sql) => {
       begun = performance.now();
       touched.length = 0;
-      await this.claim(sql, place);
-      const affected = await undoRows(sql, place.at.slot, to.slot, this.reach);
+      await this.lockCursor(sql, cursor);
+      const affected = await undoRows(sql, cursor.at.slot, to.slot, this.scope);
       undone = [...affected.values()].reduce((sum, rows) => sum + rows.length, 0);
       await onUndo?.(sql, to.slot, affected);
       for (const projection of projections) {
-        const queries = projection.undoKeys?.(affected, { from: place.at.slot, to: to.slot }) ?? [];
-        const rows = await fetchRows(sql, queries, this.reach);
+        const queries = projection.undoKeys?.(affected, { from: cursor.at.slot, to: to.slot }) ?? [];
+        const rows = await fetchRows(sql, queries, this.scope);
         touched.push(...projection.undo(to, affected, rows));
       }
       if (this.options.keepsPoints) {
         const blocks = await sql`delete from chain_block where slot > ${to.slot} returning 1`;
         undone += blocks.length;
       }
-      await moveBirths(sql, this.options.cursor, to);
+      await moveStartPoints(sql, this.options.cursor, to);
       await this.moveCursor(sql, to, tip);
-      await passedFork(sql, this.options.cursor, to.slot);
+      await clearFork(sql, this.options.cursor, to.slot);
       await this.options.append(sql, touched);
     });
     const took = performance.now() - begun;
     measure.writeSeconds.of().observe(took / 1_000);
-    this.undoing.took(undone, took);
+    this.undoBudget.took(undone, took);
     this.at = to;
-    await this.line("after-undo");
+    await this.injectFault("after-undo");
     this.options.ring(touched);
     await this.options.onMoved?.(to, []);
     return touched.length;
   }
 
-  /** The chain's beginning, unless a rollback to there is deeper than any that a network makes: then it is another chain, or one that is far behind. */
-  private beginning(at: Tip): Tip {
+  /**
+   * The origin. Throws if it is deeper than any rollback of a network: then this is another chain, or one that is far
+   * behind.
+   */
+  private originTarget(at: Tip): Tip {
     const { keepsPoints, keepBlocks } = this.options;
     if (keepsPoints && at.height > keepBlocks) {
       throw new Error(
@@ -425,11 +437,12 @@ export class Lane {
     return { ...origin, height: 0 };
   }
 
-  private async known(point: Point, at: Tip): Promise<Tip> {
+  private async keptTarget(point: Point, at: Tip): Promise<Tip> {
     const rows = await this.options.store.sql<{ height: bigint }[]>`
       select height from chain_block where slot = ${point.slot} and hash = ${point.hash}`;
     if (rows[0]) return { ...point, height: Number(rows[0].height) };
-    // nothing is ever pruned of what is read apart, so it can go back any way; the next block tells the height
+    // blocks that restore groups read are never pruned, so those cursors may go back any distance; the next block gives
+    // the height
     if (!this.options.keepsPoints) return { ...point, height: at.height };
     throw new Error(`a rollback to ${point.slot} is deeper than the blocks kept here`);
   }

@@ -1,7 +1,8 @@
 /**
- * Reads the steps of a chain ahead of whoever applies them, and scans their blocks meanwhile, up to a bound in bytes.
+ * Reads the steps of a chain before the indexer needs them and scans their blocks, up to a bound in bytes.
  *
- * Hypothesis: a rollback takes back steps that nobody has begun to apply by leaving them out; the reader hears of the rest.
+ * Assumption: a rollback removes waiting blocks that the indexer has not begun to apply; the indexer still gets the
+ * rollback itself.
  */
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { RowQuery } from "#src/cardano/projection.ts";
@@ -10,68 +11,72 @@ import { Pace } from "#src/base/eventLoop.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
 
 /** A block to apply. */
-export interface Forward {
+export interface ForwardStep {
   readonly type: "forward";
   readonly block: ScannedBlock;
   readonly tip: Tip;
-  /** What the projections want to see for it, in their order. */
+  /** The queries of each projection (`Projection.keys`), in the projections' order. */
   readonly keys: readonly (readonly RowQuery[])[];
   readonly bytes: number;
 }
 /** A rollback to apply. */
-export type Backward = Extract<ChainStep, { type: "backward" }>;
+export type BackwardStep = Extract<ChainStep, { type: "backward" }>;
 
-/** Bytes of blocks that wait at the most, and steps. */
+/** Limits of what waits: bytes of blocks, and steps. */
 const MOST_BYTES = 8_000_000;
 const MOST_STEPS = 2_000;
 
-export class Ahead {
-  private readonly steps: (Forward | Backward)[] = [];
+export class LookAhead {
+  private readonly steps: (ForwardStep | BackwardStep)[] = [];
   private bytes = 0;
-  /** Steps at the front that somebody applies now. */
+  /** Number of steps at the front that are being applied. */
   private begun = 0;
   private ended: { readonly error: unknown } | undefined;
   private arrived: () => void = () => {};
-  private room: () => void = () => {};
+  private capacityFreed: () => void = () => {};
 
-  /** Begins to read. `keys` is what to find out of a block meanwhile; the signal that ends the source ends this. */
+  /** Starts to read. `keys` gives the projections' queries for a block. `signal` also ends the source. */
   constructor(
     source: AsyncIterable<ChainStep>,
-    private readonly keys: (block: ScannedBlock) => Forward["keys"],
+    private readonly keys: (block: ScannedBlock) => ForwardStep["keys"],
     private readonly signal: AbortSignal,
   ) {
     void this.pump(source);
   }
 
-  /** The next step, where it is there already. Throws what ended the source once all of its steps are taken. */
-  get first(): Forward | Backward | undefined {
+  /**
+   * The next step, if it has arrived.
+   *
+   * @throws what ended the source, once all of its steps are taken.
+   */
+  get first(): ForwardStep | BackwardStep | undefined {
     if (this.steps.length === 0 && this.ended) throw this.ended.error;
     return this.steps[0];
   }
 
-  /** The blocks that are there before the next rollback, up to some. */
-  forwards(most: number): readonly Forward[] {
-    const found: Forward[] = [];
+  /** The blocks that have arrived before the next rollback, at most `most`. */
+  blocks(max: number): readonly ForwardStep[] {
+    const found: ForwardStep[] = [];
     for (const step of this.steps) {
-      if (step.type !== "forward" || found.length >= most) break;
+      if (step.type !== "forward" || found.length >= max) break;
       found.push(step);
     }
     return found;
   }
 
-  /** Says that the first `count` steps are being applied: no rollback leaves them out any more. */
+  /** Marks the first `count` steps as being applied: no rollback removes them any more. */
   begin(count: number): void {
     this.begun = count;
   }
 
-  /** Takes away the first `count` steps: they were applied. */
+  /** Removes the first `count` steps, which were applied. */
   done(count: number): void {
     this.begun = 0;
     for (const step of this.steps.splice(0, count)) if (step.type === "forward") this.bytes -= step.bytes;
-    this.room();
+    this.capacityFreed();
   }
 
-  /** Resolves when another step has come, or the end. */
+  /** Resolves when another step has arrived, or the end. */
   more(): Promise<void> {
     return new Promise((resolve) => {
       this.arrived = resolve;
@@ -83,12 +88,12 @@ export class Ahead {
     try {
       for await (const step of source) {
         if (this.signal.aborted) break;
-        if (step.type === "backward") this.takeBack(step.point);
+        if (step.type === "backward") this.removeAfter(step.point);
         this.steps.push(step.type === "backward" ? step : this.forward(step));
         this.arrived();
         await pace.step();
         while ((this.bytes >= MOST_BYTES || this.steps.length >= MOST_STEPS) && !this.signal.aborted) {
-          await this.roomAgain();
+          await this.awaitCapacity();
         }
       }
       this.ended = { error: new Error("the network ended the stream of blocks") };
@@ -98,26 +103,26 @@ export class Ahead {
     this.arrived();
   }
 
-  private forward(step: Exclude<ChainStep, Backward>): Forward {
+  private forward(step: Exclude<ChainStep, BackwardStep>): ForwardStep {
     const block = step.type === "forward" ? scanBlock(step.block) : step.block;
     const bytes = block.size;
     this.bytes += bytes;
     return { type: "forward", block, tip: step.tip, keys: this.keys(block), bytes };
   }
 
-  private roomAgain(): Promise<void> {
+  private awaitCapacity(): Promise<void> {
     return new Promise((resolve) => {
       const stop = () => resolve();
       this.signal.addEventListener("abort", stop, { once: true });
-      this.room = () => {
+      this.capacityFreed = () => {
         this.signal.removeEventListener("abort", stop);
         resolve();
       };
     });
   }
 
-  /** Leaves out blocks after a point that wait at the end and that nobody applies. */
-  private takeBack({ slot }: Point): void {
+  /** Removes waiting blocks after a point that are not being applied. */
+  private removeAfter({ slot }: Point): void {
     for (let last = this.steps.at(-1); this.steps.length > this.begun; last = this.steps.at(-1)) {
       if (last?.type !== "forward" || last.block.slot <= slot) return;
       this.steps.pop();

@@ -1,4 +1,4 @@
-/** What the follower counts and measures. */
+/** Metrics of the follower. */
 import { metrics } from "#src/base/metrics.ts";
 
 export const blocks = metrics.counter("arbor_blocks_total", "Blocks read into the index.");

@@ -1,9 +1,9 @@
 /**
- * What is in no block and therefore asked of the network, again and again: rewards of accounts.
+ * What no block contains and is therefore queried from the network repeatedly, for example rewards of accounts.
  *
- * The network answers at a point of its choice. An answer a few blocks behind the follower is brought forward by them, one from farther behind is
- * asked for again, one ahead waits until the follower stands at its point. What is wanted follows from rows, which a rollback undoes
- * with all others: so whatever is lost is wanted again.
+ * The network chooses the point of its answer. An answer a few blocks behind the main cursor is brought forward by
+ * those blocks; one from farther behind is queried again; one from ahead waits until the cursor is at its point. What
+ * to query follows from rows, which a rollback undoes like all others: whatever is lost is queried again.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -12,155 +12,145 @@ import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { Touched } from "#src/cardano/projection.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { At, ChainPort, Unanswered } from "#src/chain/provider/port.ts";
-import { placeAnswer } from "#src/chain/index/watchedAddresses.ts";
+import { alignAnswer } from "#src/chain/index/watchedAddresses.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-/** Something that is asked of the network. */
-export interface Inquiry {
+/** A kind of query to the network. */
+export interface NetworkQuery {
   readonly name: string;
+  /** What to query while the main cursor is at `at`; undefined: nothing. */
+  next(sql: Queries, at: Tip): Promise<PendingNetworkQuery<unknown> | undefined>;
+}
+
+/** A query to the network and how its answer is stored. */
+export interface PendingNetworkQuery<T> {
+  run(port: ChainPort): Promise<Result<At<T>, Unanswered>>;
   /**
-   * What is to be asked while the main cursor stands at `at`; undefined: nothing. `ask` asks it; `write` writes what was answered, within a
-   * transaction in which the main cursor stands at the last of `blocks` (the answer's point where there are none), and gives what that means to
-   * entities. What it writes is at the slots of the point and of the blocks.
+   * Writes the answer, within a transaction in which the main cursor is at the last of `blocks` (at the answer's point
+   * if there are none). The rows it writes have slots of the point and of the blocks. Gives the entities touched.
    */
-  wanted(sql: Queries, at: Tip): Promise<Asked | undefined>;
+  write(sql: Queries, answer: At<T>, blocks: readonly ScannedBlock[]): Promise<readonly Touched[]>;
 }
 
-export interface Asked {
-  ask(port: ChainPort): Promise<Result<At<unknown>, Unanswered>>;
-  write(sql: Queries, answer: At<unknown>, blocks: readonly ScannedBlock[]): Promise<readonly Touched[]>;
-}
-
-/** An inquiry whose parts agree on what is answered. */
-export function inquiry<T>(
+/** A kind of query with a typed answer. */
+export function networkQuery<T>(
   name: string,
-  wanted: (sql: Queries, at: Tip) => Promise<
-    {
-      ask(port: ChainPort): Promise<Result<At<T>, Unanswered>>;
-      write(sql: Queries, answer: At<T>, blocks: readonly ScannedBlock[]): Promise<readonly Touched[]>;
-    } | undefined
-  >,
-): Inquiry {
-  return {
-    name,
-    wanted: async (sql, at) => {
-      const asked = await wanted(sql, at);
-      return asked && {
-        ask: (port) => asked.ask(port),
-        write: (sql, answer, blocks) => asked.write(sql, answer as At<T>, blocks),
-      };
-    },
-  };
+  next: (sql: Queries, at: Tip) => Promise<PendingNetworkQuery<T> | undefined>,
+): NetworkQuery {
+  return { name, next };
 }
 
-export interface InquirerOptions {
+export interface NetworkQueryRunnerOptions {
   readonly store: Store;
   readonly port: ChainPort;
-  readonly inquiries: readonly Inquiry[];
+  readonly queries: readonly NetworkQuery[];
   readonly log: Log;
-  /** Blocks from the tip beyond which nothing is asked: what is answered there is of no use yet. */
+  /** Distance from the tip, in blocks, from which on nothing is queried: answers from there are of no use yet. */
   readonly near: number;
-  /** The last blocks that the main cursor has read. */
+  /** The blocks that the main cursor has read last. */
   readonly recent: () => readonly ScannedBlock[];
   /** Runs while the main cursor applies no step. */
   readonly serially: <T>(work: () => Promise<T>) => Promise<T>;
-  /** A transaction under the follower's lease, in which the main cursor stands at `at`. */
+  /** A transaction under the follower's lease, in which the main cursor is at `at`. */
   readonly fenced: (work: (sql: Queries) => Promise<void>, at: Tip) => Promise<void>;
   readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
   readonly ring: (touched: readonly Touched[]) => void;
 }
 
-/** Milliseconds after which it is looked again, without a doorbell. */
-const LOOK_MS = 1_000;
-/** Milliseconds between two questions, and before one is put again whose answer could not be placed. */
-const AGAIN_MS = 25;
-/** Milliseconds between two looks at the least. */
+/** Milliseconds between two polls if nothing wakes the runner. */
+const POLL_MS = 1_000;
+/** Milliseconds between two queries, and before a query is repeated whose answer was too far behind. */
+const RETRY_MS = 25;
+/** Least milliseconds between two polls. */
 const PAUSE_MS = 100;
-/** Milliseconds before a network is asked again that has no such answer. */
+/** Milliseconds before a query is repeated that the network does not support. */
 const UNSUPPORTED_MS = 60_000;
-/** Milliseconds that an answer from ahead waits at the most before it is asked for again. */
+/** Milliseconds that an answer from ahead of the cursor waits at most. */
 const WAIT_MS = 30_000;
 
-/** Asks the network what is wanted, and has the answers written where they belong. */
-export class Inquirer {
-  private readonly sleepers = new Set<() => void>();
-  /** How often the main cursor moved. */
+/** Queries the network and has the answers written. */
+export class NetworkQueryRunner {
+  private readonly waiters = new Set<() => void>();
+  /** How often the main cursor has moved. */
   private moves = 0;
 
-  constructor(private readonly options: InquirerOptions) {}
+  constructor(private readonly options: NetworkQueryRunnerOptions) {}
 
-  /** The main cursor moved, or something may be wanted. */
+  /** Wakes the runner: the main cursor moved, or there may be something to query. */
   wake(): void {
     this.moves++;
-    for (const rouse of this.sleepers) rouse();
-    this.sleepers.clear();
+    for (const rouse of this.waiters) rouse();
+    this.waiters.clear();
   }
 
-  /** Sleeps until the main cursor moves, `ms` milliseconds at the most. */
-  private async doze(ms: number, signal: AbortSignal): Promise<void> {
+  /** Sleeps until the main cursor moves, at most `ms` milliseconds. */
+  private async sleepUntilMoved(ms: number, signal: AbortSignal): Promise<void> {
     let rouse: () => void = () => {};
     const moved = new Promise<void>((resolve) => rouse = resolve);
-    this.sleepers.add(rouse);
+    this.waiters.add(rouse);
     await Promise.race([moved, sleep(ms, signal)]);
-    this.sleepers.delete(rouse);
+    this.waiters.delete(rouse);
   }
 
-  /** Asks until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.options.inquiries.map((one) => this.pursue(one, signal)));
+    await Promise.all(this.options.queries.map((one) => this.repeat(one, signal)));
   }
 
-  private async pursue(one: Inquiry, signal: AbortSignal): Promise<void> {
-    const log = this.options.log.with({ inquiry: one.name });
+  private async repeat(one: NetworkQuery, signal: AbortSignal): Promise<void> {
+    const log = this.options.log.with({ query: one.name });
     while (!signal.aborted) {
-      let wait = LOOK_MS;
+      let wait = POLL_MS;
       const { moves } = this;
       try {
-        wait = await this.look(one, log, signal);
+        wait = await this.poll(one, log, signal);
       } catch (error) {
         if (signal.aborted) return;
-        log.warn("an inquiry is interrupted", { reason: reason(error) });
+        log.warn("a network query is interrupted", { reason: reason(error) });
       }
-      // where blocks come fast it is no use to look at each of them
+      // where blocks arrive fast, not every one is worth a poll
       await sleep(Math.min(wait, PAUSE_MS), signal);
-      if (wait === LOOK_MS && this.moves !== moves) continue;
-      await (wait === LOOK_MS ? this.doze(wait, signal) : sleep(Math.max(0, wait - PAUSE_MS), signal));
+      if (wait === POLL_MS && this.moves !== moves) continue;
+      await (wait === POLL_MS ? this.sleepUntilMoved(wait, signal) : sleep(Math.max(0, wait - PAUSE_MS), signal));
     }
   }
 
-  /** Asks what is wanted now; gives after how many milliseconds to look again. */
-  private async look(one: Inquiry, log: Log, signal: AbortSignal): Promise<number> {
+  /** Runs a query if there is one; gives the milliseconds until the next poll. */
+  private async poll(one: NetworkQuery, log: Log, signal: AbortSignal): Promise<number> {
     const { store, port, near } = this.options;
     const { at, networkTip } = await readCursor(store.sql);
-    if (networkTip.height - at.height >= near) return LOOK_MS;
-    const asked = await one.wanted(store.sql, at);
-    if (!asked) return LOOK_MS;
-    const answer = await asked.ask(port);
+    if (networkTip.height - at.height >= near) return POLL_MS;
+    const query = await one.next(store.sql, at);
+    if (!query) return POLL_MS;
+    const answer = await query.run(port);
     if (!answer.ok) {
       const { code, message } = answer.error;
-      log.warn("the network does not say", { reason: message });
-      return code === "query_unsupported" ? UNSUPPORTED_MS : LOOK_MS;
+      log.warn("the network does not answer", { reason: message });
+      return code === "query_unsupported" ? UNSUPPORTED_MS : POLL_MS;
     }
     for (const until = Date.now() + WAIT_MS; !signal.aborted && Date.now() < until;) {
-      const outcome = await this.options.serially(() => this.settle(asked, answer.value));
-      if (outcome !== "wait") return AGAIN_MS;
-      await this.doze(AGAIN_MS * 4, signal);
+      const outcome = await this.options.serially(() => this.apply(query, answer.value));
+      if (outcome !== "wait") return RETRY_MS;
+      await this.sleepUntilMoved(RETRY_MS * 4, signal);
     }
-    return AGAIN_MS;
+    return RETRY_MS;
   }
 
-  private async settle(asked: Asked, answer: At<unknown>): Promise<"settled" | "wait" | "ask_again"> {
+  private async apply(
+    query: PendingNetworkQuery<unknown>,
+    answer: At<unknown>,
+  ): Promise<"written" | "wait" | "ask_again"> {
     const { store, recent, fenced, append, ring } = this.options;
     const { at } = await readCursor(store.sql);
     const blocks = recent();
-    const place = placeAnswer(answer, at, blocks.at(-1)?.hash === at.hash ? blocks : []);
+    const place = alignAnswer(answer, at, blocks.at(-1)?.hash === at.hash ? blocks : []);
     if (place === "wait" || place === "ask_again") return place;
     let touched: readonly Touched[] = [];
     await fenced(async (sql) => {
-      touched = await asked.write(sql, answer, place);
+      touched = await query.write(sql, answer, place);
       await append(sql, touched);
     }, at);
     ring(touched);
-    return "settled";
+    return "written";
   }
 }

@@ -1,4 +1,4 @@
-/** Outputs by their references, wherever they are known: in the rows, in what was submitted, on the network. */
+/** Outputs by their references: from index rows, from submitted transactions, or from the network. */
 import { inTime } from "#src/base/clock.ts";
 import { created } from "#src/cardano/block.ts";
 import { decode } from "#src/cardano/cbor.ts";
@@ -7,7 +7,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Outputs of watched addresses and of what was submitted through us, spent ones as long as they are kept. */
+/** Reads outputs of watched addresses and of transactions submitted here; spent ones as long as their rows are kept. */
 export async function readOutputs(sql: Queries, refs: readonly OutRef[]): Promise<Map<string, Output>> {
   const hashes = [...new Set(refs.map(({ txHash }) => txHash))];
   const [rows, submitted] = await Promise.all([
@@ -24,8 +24,8 @@ export async function readOutputs(sql: Queries, refs: readonly OutRef[]): Promis
   ]);
 }
 
-/** The unspent among some outputs, as the network has them; none where it does not answer, or not in time (ms). */
-export async function askOutputs(
+/** Queries the network for the unspent ones of some outputs. Empty if it does not answer within `ms` milliseconds. */
+export async function queryOutputs(
   port: Pick<ChainPort, "utxosByRef">,
   refs: readonly OutRef[],
   ms: number,

@@ -1,4 +1,4 @@
-/** How fast the index catches up, and when it will have done so. */
+/** The rate at which the index catches up, and the time left. */
 import type { Tip } from "#src/cardano/block.ts";
 
 /** A moment of catching up. */
@@ -8,11 +8,11 @@ export interface Progress {
   /** Slot of the network's tip. */
   readonly tipSlot: number;
   readonly blocksPerSecond: number;
-  /** Seconds until the tip at the rate of late, where there is one. */
+  /** Seconds until the tip at the current rate, if there is one. */
   readonly secondsLeft: number | undefined;
-  /** Blocks read since it began. */
+  /** Blocks read since catching up began. */
   readonly blocks: number;
-  /** Seconds since it began. */
+  /** Seconds since catching up began. */
   readonly seconds: number;
   /** Whether the tip is reached. */
   readonly done: boolean;
@@ -20,26 +20,26 @@ export interface Progress {
 
 /** Seconds over which the rate is measured. */
 const WINDOW_S = 30;
-/** Seconds between two tellings; the first comes after as many. */
-const EVERY_S = 5;
+/** Seconds between two reports; the first comes after as many. */
+const REPORT_EVERY_S = 5;
 /** Blocks from the tip at which it counts as reached. */
 const NEAR = 20;
 
-/** Watches a cursor move and says now and then how far it is, from when it is far behind until it is not. */
+/** Reports a cursor's progress every few seconds, from when it is far behind until it has caught up. */
 export class ProgressMeter {
   private began: { time: number; blocks: number } | undefined;
-  private told = 0;
+  private reportedAt = 0;
   private blocks = 0;
-  private said = false;
+  private reported = false;
   private readonly marks: { time: number; blocks: number; slot: number }[] = [];
 
   /** `now` gives seconds. */
   constructor(
-    private readonly tell: (progress: Progress) => void,
+    private readonly report: (progress: Progress) => void,
     private readonly now: () => number = () => performance.now() / 1_000,
   ) {}
 
-  /** `count` blocks more are read, up to `at`, the network's tip being `tip`. */
+  /** `count` more blocks are read, up to `at`; `tip` is the network's. */
   moved(at: Tip, tip: Tip, count: number): void {
     this.blocks += count;
     const time = this.now();
@@ -47,20 +47,20 @@ export class ProgressMeter {
     if (!this.began) {
       if (!far) return;
       this.began = { time, blocks: this.blocks };
-      this.told = time;
+      this.reportedAt = time;
     }
     this.marks.push({ time, blocks: this.blocks, slot: at.slot });
     while (this.marks.length > 2 && time - this.marks[1]!.time > WINDOW_S) this.marks.shift();
-    if (far && time - this.told < EVERY_S) return;
-    this.told = time;
+    if (far && time - this.reportedAt < REPORT_EVERY_S) return;
+    this.reportedAt = time;
     const first = this.marks[0]!;
     const passed = time - first.time;
     const slots = at.slot - first.slot;
     const whole = time - this.began.time;
     const rate = (blocks: number, seconds: number) => seconds > 0 ? blocks / seconds : 0;
-    // a short way that nobody was told of needs no last word
-    if (far || this.said) {
-      this.tell({
+    // if nothing was reported on the way, the end is not reported either
+    if (far || this.reported) {
+      this.report({
         slot: at.slot,
         tipSlot: tip.slot,
         blocksPerSecond: far ? rate(this.blocks - first.blocks, passed) : rate(this.blocks - this.began.blocks, whole),
@@ -70,7 +70,7 @@ export class ProgressMeter {
         done: !far,
       });
     }
-    this.said = far;
+    this.reported = far;
     if (far) return;
     this.began = undefined;
     this.marks.length = 0;
@@ -85,7 +85,7 @@ function duration(seconds: number): string {
   return `${Math.floor(seconds / 3_600)} h ${Math.round(seconds % 3_600 / 60)} min`;
 }
 
-/** The line that people read: how far, at which rate, and the time left. */
+/** The line for people: position, rate and time left. */
 export function progressLine(progress: Progress, subject = "The index"): string {
   const { slot, tipSlot, blocksPerSecond, secondsLeft, blocks, seconds, done } = progress;
   if (done) return `${subject} caught up: ${count(blocks)} blocks in ${duration(seconds)}`;

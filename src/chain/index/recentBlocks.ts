@@ -1,63 +1,64 @@
 /**
- * What is remembered of blocks that were read: which follows which, and what their folds ask for. Things that are read apart pass over
- * those that say nothing of them.
+ * Memory of the blocks read most recently: their order, and what their folds query. Restore groups skip the blocks that
+ * do not concern their members.
  *
- * Hypotheses: of a block whose keys find none of a thing's rows nothing changes for the thing (`Projection.keys`); a memory that is lost
- * costs time alone; what was taken back may still be remembered, so whoever passes along here makes sure that the place is on the chain.
+ * Assumptions: a block whose keys find none of a member's rows changes nothing of the member (`Projection.keys`).
+ * Entries that are dropped cost only time. Rolled-back blocks may still be here, so whoever skips blocks checks that
+ * the target is on the chain.
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, RowQuery } from "#src/cardano/projection.ts";
 import { Pace } from "#src/base/eventLoop.ts";
-import type { Forward } from "#src/chain/index/lookAhead.ts";
+import type { ForwardStep } from "#src/chain/index/lookAhead.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Values that are remembered at the most, 8 bytes each; a block counts for some besides. */
-const MOST_VALUES = 4_000_000;
-const BLOCK_COSTS = 30;
-/** Rows of things beyond which nobody looks whether blocks concern them. */
-const MOST_ROWS = 500_000;
+/** Fingerprints kept at most, 8 bytes each; a block itself counts as `BLOCK_COST` of them. */
+const MAX_VALUES = 4_000_000;
+const BLOCK_COST = 30;
+/** Rows of a group's members above which blocks are not compared with them. */
+const MAX_ROWS = 500_000;
 
-/** A remembered block: its place, and marks of the values that it asks for. */
-interface Step {
+/** A block, and the fingerprints of the values that its fold queries. */
+interface RememberedBlock {
   readonly at: Tip;
-  readonly marks: readonly number[];
+  readonly fingerprints: readonly number[];
 }
 
-/** A column that blocks asked for, and what its values' marks begin with. */
+/** A column that folds query, and the seed of its values' fingerprints. */
 interface Column {
   readonly table: string;
   readonly column: string;
   readonly seed: number;
 }
 
-/** The values that blocks can find rows of some things by. */
-export interface Concerns {
-  readonly marks: ReadonlySet<number>;
-  /** How many columns these are of: blocks that ask for others are not judged by them. */
+/** Fingerprints of the values by which a fold would find rows of a group's members. */
+export interface RowFingerprints {
+  readonly values: ReadonlySet<number>;
+  /** Number of columns they were read from. A fold that queries another column cannot be compared with them. */
   readonly columns: number;
 }
 
-/** The memory of what one projection read. */
-export class Trail {
-  private readonly after = new Map<string, Step>();
+/** The recent blocks of one projection. */
+export class RecentBlocks {
+  private readonly byParent = new Map<string, RememberedBlock>();
   private readonly columns = new Map<string, Column>();
   private readonly bounds = new Map<string, { readonly table: string; readonly column: string }>();
   private size = 0;
 
-  constructor(readonly projection: Projection, private readonly most = MOST_VALUES) {}
+  constructor(readonly projection: Projection, private readonly most = MAX_VALUES) {}
 
-  /** Remembers blocks that follow a place, one after another; `keys` gives what the projection asks for. */
-  add(from: Point, steps: readonly Forward[], keys: (step: Forward) => readonly RowQuery[]): void {
+  /** Adds blocks that follow a position; `keys` gives what the projection queries for each. */
+  add(from: Point, steps: readonly ForwardStep[], keys: (step: ForwardStep) => readonly RowQuery[]): void {
     let { hash } = from;
     for (const step of steps) {
       const { slot, height } = step.block;
-      this.put(hash, { at: { slot, height, hash: step.block.hash }, marks: this.marks(keys(step)) });
+      this.put(hash, { at: { slot, height, hash: step.block.hash }, fingerprints: this.fingerprints(keys(step)) });
       hash = step.block.hash;
     }
   }
 
-  /** What the rows of a cursor's things can be found by; undefined where it is not known or too much. */
-  async concerns(sql: Queries, cursor: string): Promise<Concerns | undefined> {
+  /** Fingerprints of the values in the rows of a cursor's members; undefined where unknown or too many. */
+  async rowFingerprints(sql: Queries, cursor: string): Promise<RowFingerprints | undefined> {
     const { name, tables, members } = this.projection;
     if (!members) return undefined;
     const own = new Set(members.tables);
@@ -75,21 +76,21 @@ export class Trail {
       if (!own.has(table)) return undefined;
       const rows = await sql<{ value: string }[]>`select distinct t.${sql(column)}::text as value
         from chain_member m join ${sql(table)} t on t.${sql(members.column)} = m.member
-        where ${mine} and t.${sql(column)} is not null ${live(table)} limit ${MOST_ROWS}`;
-      for (const { value } of rows) found.add(mark(seed, value));
-      if (found.size >= MOST_ROWS) return undefined;
+        where ${mine} and t.${sql(column)} is not null ${live(table)} limit ${MAX_ROWS}`;
+      for (const { value } of rows) found.add(fingerprint(seed, value));
+      if (found.size >= MAX_ROWS) return undefined;
     }
-    return { marks: found, columns: known };
+    return { values: found, columns: known };
   }
 
-  /** The last place from `from` to `to` before which no remembered block concerns things: `from` where the next one does, or is not known. */
-  async pass(from: Tip, to: Point, concerns: Concerns): Promise<Tip> {
+  /** The last position from `from` to `to` up to which every block is known and concerns none of the members. */
+  async skipUnconcerned(from: Tip, to: Point, fingerprints: RowFingerprints): Promise<Tip> {
     const pace = new Pace();
     let at = from;
     while (!samePoint(at, to)) {
-      const next = this.after.get(at.hash);
-      if (!next || next.at.slot > to.slot || this.known !== concerns.columns) break;
-      if (next.marks.some((one) => concerns.marks.has(one))) break;
+      const next = this.byParent.get(at.hash);
+      if (!next || next.at.slot > to.slot || this.known !== fingerprints.columns) break;
+      if (next.fingerprints.some((one) => fingerprints.values.has(one))) break;
       at = next.at;
       await pace.step();
     }
@@ -100,26 +101,26 @@ export class Trail {
     return this.columns.size + this.bounds.size;
   }
 
-  private put(after: string, step: Step): void {
-    this.forget(after);
-    this.after.set(after, step);
-    this.size += step.marks.length + BLOCK_COSTS;
-    for (const oldest of this.after.keys()) {
+  private put(parent: string, step: RememberedBlock): void {
+    this.forget(parent);
+    this.byParent.set(parent, step);
+    this.size += step.fingerprints.length + BLOCK_COST;
+    for (const oldest of this.byParent.keys()) {
       if (this.size <= this.most) return;
       this.forget(oldest);
     }
   }
 
-  private forget(after: string): void {
-    const step = this.after.get(after);
+  private forget(parent: string): void {
+    const step = this.byParent.get(parent);
     if (!step) return;
-    this.after.delete(after);
-    this.size -= step.marks.length + BLOCK_COSTS;
+    this.byParent.delete(parent);
+    this.size -= step.fingerprints.length + BLOCK_COST;
   }
 
-  private marks(queries: readonly RowQuery[]): readonly number[] {
-    // an array of its own kind would take 8 bytes a value as well, and the time of all the marks in it to be made
-    const marks: number[] = [];
+  private fingerprints(queries: readonly RowQuery[]): readonly number[] {
+    // a typed array also takes 8 bytes a value, and would need a pass over all fingerprints to be made
+    const fingerprints: number[] = [];
     for (const query of queries) {
       const { table, column } = query;
       const place = `${table}.${column}`;
@@ -128,20 +129,23 @@ export class Trail {
         continue;
       }
       let known = this.columns.get(place);
-      if (!known) this.columns.set(place, known = { table, column, seed: mark(0, place) });
-      for (const value of query.in) marks.push(mark(known.seed, String(value)));
+      if (!known) this.columns.set(place, known = { table, column, seed: fingerprint(0, place) });
+      for (const value of query.in) fingerprints.push(fingerprint(known.seed, String(value)));
     }
-    // without the room that is left in it
-    return marks.slice();
+    // `slice` drops the array's spare capacity
+    return fingerprints.slice();
   }
 }
 
-/** Of a longer text the first and the last characters make its mark: those of hashes tell them apart, and blocks ask for thousands. */
+/**
+ * Only these many first and last characters of a long value are hashed: they distinguish hashes, and folds query
+ * thousands.
+ */
 const FIRST = 24;
 const LAST = 8;
 
-/** 53 bits of a value in a column: two that share one make a block be read in vain. */
-function mark(seed: number, value: string): number {
+/** 53-bit fingerprint of a value in a column. A collision only makes a block be read in vain. */
+function fingerprint(seed: number, value: string): number {
   const { length } = value;
   let high = 0xdeadbeef ^ (seed / 4_294_967_296) ^ length;
   let low = 0x41c6ce57 ^ seed;

@@ -1,95 +1,101 @@
-/** Reads things that were born before the index's place, apart, until they have caught up with it. */
+/**
+ * Restores members that start before the main cursor's position: restore groups read for them until they have caught
+ * up.
+ */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { origin, type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, Touched } from "#src/cardano/projection.ts";
 import {
-  assign,
-  erase,
-  type Group,
+  assignMembers,
+  eraseMembers,
   groupPoints,
-  join,
-  type Joined,
-  passOver,
-  readGroups,
-  readRestored,
-  release,
-  type Restored,
+  type JoinedMembers,
+  joinMembers,
+  readRestoreGroups,
+  readRestoreProgress,
+  releaseMembers,
+  type RestoreGroup,
+  type RestoreProgress,
+  skipTo,
 } from "#src/chain/index/groups.ts";
-import { Lane, type LaneOptions, type LaneWay } from "#src/chain/index/indexer.ts";
+import { Indexer, type IndexerOptions, type IndexerPosition } from "#src/chain/index/indexer.ts";
 import * as measure from "#src/chain/index/metrics.ts";
-import { fetchRows, reachOf } from "#src/chain/index/rows.ts";
-import { MAIN, readPlace } from "#src/chain/index/cursor.ts";
+import { fetchRows, scopeOf } from "#src/chain/index/rows.ts";
+import { MAIN, readCursorById } from "#src/chain/index/cursor.ts";
 import { type Progress, ProgressMeter } from "#src/chain/index/progress.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Cursors that are read apart at the same time, each over a connection of its own; other things wait, and then go together. */
-const MOST = 4;
-/** So many wherever they stand; further ones where they have far less of a way to go than any. */
+/** Groups that are read at the same time, each over its own connection. Other members wait and are then grouped. */
+const MAX_GROUPS = 4;
+/**
+ * Number of moving groups that may begin anywhere; a further one must have `FAR_LESS` times less to read than any of
+ * them.
+ */
 const ANYWHERE = 2;
 const FAR_LESS = 4;
-/** A cursor that has not moved for so long keeps no other from beginning. */
+/** A group that has not moved for this long does not count as moving. */
 const STUCK_MS = 30_000;
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
-/** What the lanes of restored things have from the follower. */
+/** What the indexers of restore groups share with the main one. */
 export interface RestoringOptions extends
   Pick<
-    LaneOptions,
-    "store" | "port" | "fence" | "supplies" | "append" | "ring" | "keepBlocks" | "onStep" | "trails"
+    IndexerOptions,
+    "store" | "port" | "fence" | "supplies" | "append" | "ring" | "keepBlocks" | "onStep" | "recentBlocks"
   > {
-  /** Those that have members. */
+  /** Projections that have members. */
   readonly projections: readonly Projection[];
   readonly log: Log;
-  /** The lane of the main cursor. */
-  readonly main: Lane;
-  readonly onProgress?: ((progress: Progress, group: Group) => void) | undefined;
+  /** The indexer of the main cursor. */
+  readonly main: Indexer;
+  readonly onProgress?: ((progress: Progress, group: RestoreGroup) => void) | undefined;
 }
 
 export class Restoring {
   private readonly running = new Map<string, Promise<void>>();
-  private woken: () => void = () => {};
+  private doorbell: () => void = () => {};
   private moved: (() => void)[] = [];
-  /** Since when each cursor stands where it does. */
+  /** Since when each cursor is at its present slot. */
   private since = new Map<string, { readonly slot: number; readonly from: number }>();
 
   constructor(private readonly options: RestoringOptions) {}
 
-  /** Somebody wants things read, or read no more. */
+  /** Wakes this: members were enrolled or dismissed. */
   wake(): void {
-    this.woken();
+    this.doorbell();
   }
 
-  /** The main cursor has moved. */
+  /** The main cursor has moved: groups may read on. */
   mainMoved(): void {
-    for (const tell of this.moved.splice(0)) tell();
+    for (const wake of this.moved.splice(0)) wake();
   }
 
-  /** Looks after things until the signal aborts. */
+  /** Assigns, restores and releases members until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { projections, store, log } = this.options;
     const names = projections.map(({ name }) => name);
     while (names.length > 0 && !signal.aborted) {
-      const doorbell = new Promise<void>((resolve) => this.woken = resolve);
+      const doorbell = new Promise<void>((resolve) => this.doorbell = resolve);
       try {
         await this.releaseGone();
-        let groups = await this.look(names);
-        while (await this.waiting(names) && await this.assign(names, (birth) => this.another(groups, birth))) {
-          groups = await this.look(names);
+        let groups = await this.readGroups(names);
+        while (await this.hasUnassigned(names) && await this.assign(names, (birth) => this.mayBegin(groups, birth))) {
+          groups = await this.readGroups(names);
         }
-        for (const group of groups) if (this.running.size < MOST) this.start(group, signal);
-        tell(await readRestored(store.sql, names));
+        for (const group of groups) if (this.running.size < MAX_GROUPS) this.start(group, signal);
+        setGauges(await readRestoreProgress(store.sql, names));
       } catch (error) {
-        if (!signal.aborted) log.warn("looking after restored things is interrupted", { reason: reason(error) });
+        if (!signal.aborted) log.warn("restoring is interrupted", { reason: reason(error) });
       }
-      await Promise.race([doorbell, sleep(LOOK_EVERY_MS, signal)]);
+      await Promise.race([doorbell, sleep(POLL_MS, signal)]);
     }
     await Promise.all(this.running.values());
-    tell({ groups: 0, things: 0, behind: 0 });
+    setGauges({ groups: 0, members: 0, behind: 0 });
   }
 
-  private async look(names: readonly string[]): Promise<Group[]> {
-    const groups = await readGroups(this.options.store.sql, names);
+  private async readGroups(names: readonly string[]): Promise<RestoreGroup[]> {
+    const groups = await readRestoreGroups(this.options.store.sql, names);
     this.since = new Map(groups.map(({ cursor, slot }) => {
       const before = this.since.get(cursor);
       return [cursor, before?.slot === slot ? before : { slot, from: performance.now() }];
@@ -97,39 +103,42 @@ export class Restoring {
     return groups;
   }
 
-  /** Whether one more cursor may begin at a birth: those that wait do so for less than a few times their own way. */
-  private another(groups: readonly Group[], birth: number): boolean {
+  /**
+   * Whether one more group may begin at a start point. So members wait at most a few times as long as they need to be
+   * read.
+   */
+  private mayBegin(groups: readonly RestoreGroup[], birth: number): boolean {
     const moving = groups.filter(({ cursor }) => performance.now() - this.since.get(cursor)!.from < STUCK_MS);
-    if (moving.length < ANYWHERE) return groups.length < MOST;
-    const way = (slot: number) => (this.options.main.at?.slot ?? -1) - slot;
-    return groups.length < MOST && moving.every(({ slot }) => way(birth) * FAR_LESS < way(slot));
+    if (moving.length < ANYWHERE) return groups.length < MAX_GROUPS;
+    const distance = (slot: number) => (this.options.main.at?.slot ?? -1) - slot;
+    return groups.length < MAX_GROUPS && moving.every(({ slot }) => distance(birth) * FAR_LESS < distance(slot));
   }
 
-  /** Whether nobody reads some things yet. */
-  private async waiting(names: readonly string[]): Promise<boolean> {
+  /** Whether there are unassigned members. */
+  private async hasUnassigned(names: readonly string[]): Promise<boolean> {
     const { sql } = this.options.store;
     const rows = await sql`select 1 from chain_member
       where cursor is null and not gone and projection = any(${sql.array([...names])}) limit 1`;
     return rows.length > 0;
   }
 
-  /** Gives waiting things to cursors; those that come to the main one are told at once that they are there. */
-  private async assign(names: readonly string[], another: (birth: number) => boolean): Promise<boolean> {
+  /** Assigns waiting members to cursors. Those assigned to the main cursor are notified at once. */
+  private async assign(names: readonly string[], mayBegin: (birth: number) => boolean): Promise<boolean> {
     const { append, ring, projections } = this.options;
-    let told: Touched[] = [];
+    let events: Touched[] = [];
     const { any } = await this.fenced(async (sql) => {
-      told = [];
-      const assigned = await assign(sql, names, another);
+      events = [];
+      const assigned = await assignMembers(sql, names, mayBegin);
       for (const projection of projections) {
         const members = assigned.current.filter((one) => one.projection === projection.name).map(({ member }) =>
           member
         );
-        if (members.length > 0) told.push(...await tellJoined(sql, [projection], { members, at: assigned.at }));
+        if (members.length > 0) events.push(...await joinedEvents(sql, [projection], { members, at: assigned.at }));
       }
-      await append(sql, told);
+      await append(sql, events);
       return assigned;
     });
-    ring(told);
+    ring(events);
     return any;
   }
 
@@ -137,8 +146,8 @@ export class Restoring {
     const { store, projections } = this.options;
     const [gone] = await store.sql`select 1 from chain_member where gone limit 1`;
     if (!gone) return;
-    while (await this.fenced(release));
-    while (await this.fenced((sql) => erase(sql, projections)));
+    while (await this.fenced(releaseMembers));
+    while (await this.fenced((sql) => eraseMembers(sql, projections)));
   }
 
   private async fenced<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
@@ -148,13 +157,25 @@ export class Restoring {
     }) as T;
   }
 
-  private start(group: Group, signal: AbortSignal): void {
+  private start(group: RestoreGroup, signal: AbortSignal): void {
     const { cursor } = group;
     if (this.running.has(cursor)) return;
-    const { main, projections, store, port, fence, supplies, append, ring, keepBlocks, onStep, onProgress, trails } =
-      this.options;
+    const {
+      main,
+      projections,
+      store,
+      port,
+      fence,
+      supplies,
+      append,
+      ring,
+      keepBlocks,
+      onStep,
+      onProgress,
+      recentBlocks,
+    } = this.options;
     const log = this.options.log.with({ cursor });
-    const lane = new Lane({
+    const indexer = new Indexer({
       store,
       port,
       fence,
@@ -168,17 +189,17 @@ export class Restoring {
       projections: projections.filter(({ name }) => name === group.projection),
       keepsPoints: false,
       near: 0,
-      ...(trails ? { trails } : {}),
+      ...(recentBlocks ? { recentBlocks } : {}),
       ...(onProgress ? { meter: new ProgressMeter((progress) => onProgress(progress, group)) } : {}),
       points: () => groupPoints(store.sql, cursor),
       limit: () => main.at?.slot ?? -1,
       changed: () => new Promise((resolve) => this.moved.push(resolve)),
-      ended: (way) => this.join(group, way, log),
+      ended: (position) => this.join(group, position, log),
     });
-    const work = this.passAll(group, log).then(async (joined) => {
+    const work = this.skipAll(group, log).then(async (joined) => {
       if (joined || signal.aborted) return;
-      log.info("things are read apart", { things: group.members, projection: group.projection });
-      await lane.run(signal);
+      log.info("members are restored", { members: group.members, projection: group.projection });
+      await indexer.run(signal);
     }).finally(() => {
       this.running.delete(cursor);
       this.wake();
@@ -186,86 +207,91 @@ export class Restoring {
     this.running.set(cursor, work);
   }
 
-  /** Takes a group over the blocks that are remembered to say nothing of it; gives whether it has joined: it is read no more then. */
-  private async passAll(group: Group, log: Log): Promise<boolean> {
+  /**
+   * Skips recent blocks that do not concern a group. Gives whether it has joined the main cursor: then it needs no
+   * indexer.
+   */
+  private async skipAll(group: RestoreGroup, log: Log): Promise<boolean> {
     try {
-      const passed = await this.pass(group);
+      const passed = await this.skip(group);
       if (!passed.near) return false;
-      const reach = async (point: Point) => samePoint((await this.pass(group)).at, point);
-      return await this.join(group, { at: passed.at, near: () => true, reach }, log);
+      const advanceTo = async (point: Point) => samePoint((await this.skip(group)).at, point);
+      return await this.join(group, { at: passed.at, canReach: () => true, advanceTo }, log);
     } catch (error) {
       log.warn("nothing is passed over", { reason: reason(error) });
       return false;
     }
   }
 
-  /** Takes a group towards the main cursor as far as is known to say nothing of it; gives whether all of the way was. */
-  private async pass({ cursor, projection }: Group): Promise<{ readonly at: Tip; readonly near: boolean }> {
-    const { main, store, trails, keepBlocks } = this.options;
-    const trail = trails?.find((one) => one.projection.name === projection);
-    const [tip, from] = [main.at, await readPlace(store.sql, cursor)];
+  /**
+   * Moves a group towards the main cursor over recent blocks that do not concern it; `near`: it is at the main cursor.
+   */
+  private async skip({ cursor, projection }: RestoreGroup): Promise<{ readonly at: Tip; readonly near: boolean }> {
+    const { main, store, recentBlocks, keepBlocks } = this.options;
+    const recent = recentBlocks?.find((one) => one.projection.name === projection);
+    const [tip, from] = [main.at, await readCursorById(store.sql, cursor)];
     const { at } = from ?? { at: { ...origin, height: 0 } };
-    const concerns = tip && from && await trail?.concerns(store.sql, cursor);
-    if (!tip || !trail || !concerns) return { at, near: false };
-    const to = await trail.pass(at, tip, concerns);
-    if (!samePoint(to, at) && !await this.fenced((sql) => passOver(sql, cursor, from, to, keepBlocks))) {
+    const fingerprints = tip && from && await recent?.rowFingerprints(store.sql, cursor);
+    if (!tip || !recent || !fingerprints) return { at, near: false };
+    const to = await recent.skipUnconcerned(at, tip, fingerprints);
+    if (!samePoint(to, at) && !await this.fenced((sql) => skipTo(sql, cursor, from, to, keepBlocks))) {
       return { at, near: false };
     }
     return { at: to, near: samePoint(to, tip) };
   }
 
   /**
-   * Joins a group with the rest. Where it is near, it takes its last blocks while the main lane waits between two steps: both stand at
-   * the same block then, however fast others come.
+   * Hands a group's members to the main cursor. If the group is near, it reads its last blocks while the main indexer
+   * waits between two steps: so both are at the same block, however fast others arrive.
    */
-  private async join({ cursor, projection }: Group, way: LaneWay, log: Log): Promise<boolean> {
+  private async join({ cursor, projection }: RestoreGroup, position: IndexerPosition, log: Log): Promise<boolean> {
     const { main, projections, append, ring, onStep } = this.options;
-    if (!main.at || !way.near(main.at)) return false;
+    if (!main.at || !position.canReach(main.at)) return false;
     const joining = projections.filter(({ name }) => name === projection);
     await onStep?.("before-join", cursor);
     const touched: Touched[] = [];
-    let things = 0;
-    // what the main lane would do meanwhile would be in vain; it moves only when all have joined
+    let members = 0;
+    // the main indexer goes on only when all members have joined: a step of it before that would be folded in vain
     const joined = await main.serially(async () => {
-      if (!main.at || !await way.reach(main.at)) return false;
+      if (!main.at || !await position.advanceTo(main.at)) return false;
       for (;;) {
-        let told: readonly Touched[] = [];
+        let events: readonly Touched[] = [];
         const done = await this.fenced(async (sql) => {
-          const some = await join(sql, cursor);
-          if (some) await append(sql, told = await tellJoined(sql, joining, some));
-          return some;
+          const joined = await joinMembers(sql, cursor);
+          if (joined) await append(sql, events = await joinedEvents(sql, joining, joined));
+          return joined;
         });
         if (!done) return false;
-        touched.push(...told);
-        things += done.members.length;
+        touched.push(...events);
+        members += done.members.length;
         if (!done.more) return true;
       }
     });
     if (!joined) return false;
     await onStep?.("after-join", cursor);
-    log.info("things have caught up and are read with all others", { things, slot: main.at.slot });
+    log.info("members have caught up", { members, slot: main.at.slot });
     ring(touched);
     return true;
   }
 }
 
-/** What things that have joined the main cursor are told. */
-async function tellJoined(
+/** Notifications of members that have joined the main cursor. */
+async function joinedEvents(
   sql: Queries,
   projections: readonly Projection[],
-  { members, at }: Pick<Joined, "members" | "at">,
+  { members, at }: Pick<JoinedMembers, "members" | "at">,
 ): Promise<Touched[]> {
-  const told: Touched[] = [];
+  const events: Touched[] = [];
   for (const { members: membership } of projections) {
     const queries = membership?.joinedKeys?.(members) ?? [];
-    const rows = await fetchRows(sql, queries, reachOf(projections, MAIN));
-    told.push(...(membership?.joined?.(members, at, rows) ?? []));
+    const rows = await fetchRows(sql, queries, scopeOf(projections, MAIN));
+    events.push(...(membership?.joined?.(members, at, rows) ?? []));
   }
-  return told;
+  return events;
 }
 
-function tell({ groups, things, behind }: Restored): void {
+function setGauges({ groups, members, behind }: RestoreProgress): void {
   measure.restoringGroups.of().set(groups);
-  measure.restoringThings.of().set(things);
+  measure.restoringThings.of().set(members);
   measure.restoringBehind.of().set(behind);
 }

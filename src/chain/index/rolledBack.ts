@@ -1,8 +1,8 @@
-/** Transactions whose block is no more: for as long as the blocks of their time are kept, it is known that they were in the ledger once. */
+/** Rolled-back transactions. They are kept as long as the blocks of their slots. */
 import type { Rows } from "#src/cardano/projection.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Notes the transactions above a slot, within the rollback's transaction. */
+/** Records the transactions above a slot, within the rollback's transaction. */
 export async function noteRolledBack(sql: Queries, slot: number, affected: Rows): Promise<void> {
   const rows = (affected.get("chain_transaction") ?? []).filter((row) => Number(row.from_slot) > slot);
   if (rows.length === 0) return;
@@ -13,7 +13,7 @@ export async function noteRolledBack(sql: Queries, slot: number, affected: Rows)
     on conflict (hash) do update set slot = excluded.slot`;
 }
 
-/** The slot of the last block that held a transaction and is no more; undefined where there is none. */
+/** Slot of the last block that held a transaction and was rolled back; undefined if there is none. */
 export async function rolledBackFrom(sql: Queries, hash: string): Promise<number | undefined> {
   const [row] = await sql<{ slot: bigint }[]>`select slot from chain_rolled_back where hash = ${hash}`;
   return row && Number(row.slot);

@@ -1,9 +1,9 @@
 /**
  * The SQL of projections, the same for every table.
  *
- * Hypotheses: one follower writes index tables, under its lease's epoch; a row is live while its `to_slot` is null; so a rollback
- * to slot p is "delete what began after p, reopen what ended after p" and nothing else; a thing of `chain_member` belongs to one
- * cursor, so whoever reads for that cursor reads and writes its rows alone.
+ * Assumptions: one follower writes index tables, under its lease's epoch. A row is live while its `to_slot` is null, so
+ * a rollback to slot p deletes what began after p and reopens what ended after p, and does nothing else. A member
+ * (`chain_member`) belongs to one cursor, whose indexer reads and writes only the rows of its members.
  */
 import { toHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
@@ -11,17 +11,17 @@ import { askedKey, type Projection, type Row, type RowQuery, type Rows } from "#
 import type { Catalog } from "#src/chain/index/catalog.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Which rows a cursor's reader has to do with. */
-export interface Reach {
+/** The rows that a cursor's indexer may see. */
+export interface CursorScope {
   readonly cursor: string;
   /** Index tables. */
   readonly tables: ReadonlySet<string>;
-  /** Tables of things, of which the cursor's alone are seen. */
+  /** Tables of members; only rows of the cursor's members are seen. */
   readonly members: ReadonlyMap<string, { readonly projection: string; readonly column: string }>;
 }
 
-/** What some projections have to do with at a cursor. */
-export function reachOf(projections: readonly Projection[], cursor: string): Reach {
+/** The rows that some projections see at a cursor. */
+export function scopeOf(projections: readonly Projection[], cursor: string): CursorScope {
   return {
     cursor,
     tables: new Set(projections.flatMap(({ tables }) => tables)),
@@ -34,10 +34,11 @@ export function reachOf(projections: readonly Projection[], cursor: string): Rea
 }
 
 /**
- * The condition that a row's thing is read at this cursor. A subquery that gives a value is looked up row by row; as `exists` it is
- * joined, and the planner, which knows little of these tables, was seen to begin with all things there are.
+ * The condition that a row's member belongs to this cursor. As a scalar subquery it is evaluated row by row. As
+ * `exists` it becomes a join, and the planner, which has few statistics of these tables, was seen to start from all
+ * members.
  */
-function belongs(sql: Queries, table: string, { members, cursor }: Reach) {
+function ofCursor(sql: Queries, table: string, { members, cursor }: CursorScope) {
   const member = members.get(table);
   return member === undefined ? sql`` : sql`and (select m.cursor from chain_member m
     where m.projection = ${member.projection} and m.member = t.${sql(member.column)}) = ${cursor}`;
@@ -51,15 +52,16 @@ function listOf(sql: Queries, values: readonly (string | bigint | number)[]) {
 }
 
 /**
- * Rows that answer a query: live ones of index tables, all of other tables. One statement, however many values are asked for; each value
- * is looked up by the column's index (`offset 0` keeps it so: a join was seen to read a table of 400,000 rows for 2,000 values).
+ * Rows that answer a query: live rows of index tables, all rows of other tables. It is one statement, however many
+ * values there are; each value uses the column's index (`offset 0` prevents a join, which was seen to read a table of
+ * 400,000 rows for 2,000 values).
  */
-export async function fetchOne(sql: Queries, query: RowQuery, reach: Reach): Promise<readonly Row[]> {
+export async function fetchOne(sql: Queries, query: RowQuery, reach: CursorScope): Promise<readonly Row[]> {
   if ("in" in query && query.in.length === 0) return [];
   const table = sql(query.table);
   const column = sql(query.column);
   const live = reach.tables.has(query.table) ? sql`and t.to_slot is null` : sql``;
-  const mine = belongs(sql, query.table, reach);
+  const mine = ofCursor(sql, query.table, reach);
   return "in" in query
     ? await sql<Row[]>`select t.* from unnest(${listOf(sql, query.in)}) wanted
         cross join lateral (select * from ${table} t where t.${column} = wanted ${live} offset 0) t where true ${mine}`
@@ -67,13 +69,13 @@ export async function fetchOne(sql: Queries, query: RowQuery, reach: Reach): Pro
         ${query.above === undefined ? sql`` : sql`and t.${column} > ${query.above}`} ${live} ${mine}`;
 }
 
-/** Answers queries as a fold sees them. */
-export async function fetchRows(sql: Queries, queries: readonly RowQuery[], reach: Reach): Promise<Rows> {
+/** The rows that answer some queries, as a fold sees them. */
+export async function fetchRows(sql: Queries, queries: readonly RowQuery[], reach: CursorScope): Promise<Rows> {
   const answers = await Promise.all(queries.map((query) => fetchOne(sql, query, reach)));
   return rowsOf(queries, answers);
 }
 
-/** Rows by table, each once, with the entries that say what was asked. */
+/** Rows by table, each once, with an entry for each query (`askedKey`). */
 export function rowsOf(queries: readonly RowQuery[], answers: readonly (readonly Row[])[]): Rows {
   let rows: Rows = new Map();
   queries.forEach((query, i) => {
@@ -82,7 +84,7 @@ export function rowsOf(queries: readonly RowQuery[], answers: readonly (readonly
   return rows;
 }
 
-/** Rows of two answers together; a row that both hold stands once. */
+/** The rows of two answers together, without duplicates. */
 export function mergeRows(a: Rows, b: Rows): Rows {
   const merged = new Map(a);
   for (const [table, rows] of b) {
@@ -91,23 +93,23 @@ export function mergeRows(a: Rows, b: Rows): Rows {
       merged.set(table, known.length === 0 ? rows : known);
       continue;
     }
-    const seen = new Set(known.map(identity));
-    merged.set(table, [...known, ...rows.filter((row) => !seen.has(identity(row)))]);
+    const seen = new Set(known.map(rowIdentity));
+    merged.set(table, [...known, ...rows.filter((row) => !seen.has(rowIdentity(row)))]);
   }
   return merged;
 }
 
-/** Tells rows of a table apart; every table and view has columns that do and that are no bytes. */
-function identity(row: Row): string {
+/** A text that identifies a row of a table: every table and view has identifying columns that are not bytes. */
+function rowIdentity(row: Row): string {
   return Object.values(row).map((value) => value instanceof Uint8Array ? "" : String(value)).join("|");
 }
 
-/** Rows of one table as a JSON text that `json_populate_recordset` reads. */
+/** Rows of a table as JSON for `json_populate_recordset`. */
 function recordset(rows: readonly Row[]): string {
   return toJson(rows.map((row) => {
     const plain: Record<string, unknown> = {};
     for (const [column, value] of Object.entries(row)) {
-      // as texts, which every type reads: the fast writer of JSON refuses a bigint
+      // as strings, which every type accepts: the fast JSON writer refuses a bigint
       plain[column] = value instanceof Uint8Array
         ? `\\x${toHex(value)}`
         : typeof value === "bigint"
@@ -118,7 +120,7 @@ function recordset(rows: readonly Row[]): string {
   }));
 }
 
-/** Ends live rows: each of `rows` holds the `key` columns of one, and its `to_slot`. */
+/** Ends live rows: each of `rows` holds the `key` columns of one row, and its `to_slot`. */
 export async function closeRows(
   sql: Queries,
   table: string,
@@ -144,15 +146,16 @@ export async function insertRows(
 }
 
 /**
- * Undoes index tables from a cursor's slot down to another; gives the rows that began or ended between, as they were. Nothing is above
- * the cursor but what was undone a moment ago, which only the bound keeps PostgreSQL from reading through each time.
+ * Undoes index tables from a cursor's slot down to another; gives the rows that began or ended between, as they were.
+ * There are no rows above the cursor except dead tuples of a recent undo; the upper bound keeps PostgreSQL from reading
+ * those each time.
  */
-export async function undoRows(sql: Queries, from: number, to: number, reach: Reach): Promise<Rows> {
+export async function undoRows(sql: Queries, from: number, to: number, reach: CursorScope): Promise<Rows> {
   const between = (column: string) => sql`${sql(column)} > ${to} and ${sql(column)} <= ${from}`;
-  // all of it is on its way at once; the connection keeps the order
+  // the statements are sent together; the connection keeps their order
   const affected = await Promise.all([...reach.tables].map(async (table) => {
     const name = sql(table);
-    const mine = belongs(sql, table, reach);
+    const mine = ofCursor(sql, table, reach);
     const began = between("from_slot");
     const ended = between("to_slot");
     const [rows] = await Promise.all([
@@ -165,7 +168,7 @@ export async function undoRows(sql: Queries, from: number, to: number, reach: Re
   return new Map(affected);
 }
 
-/** A row as SQL would give it back: every column there, `int8` as bigint. */
+/** A row as SQL would return it: with every column, `int8` as bigint. */
 export function asStored(catalog: Catalog, table: string, row: Row): Row {
   const stored: Record<string, unknown> = {};
   for (const [column, type] of catalog.shape(table).columns) {

@@ -1,75 +1,76 @@
 /**
- * What the blocks of a batch change, before any of it is written: folds of later blocks see it as if it were in the tables.
+ * What the blocks of a batch change, before any of it is written: folds of later blocks see it as if it were in the
+ * tables.
  *
- * Hypotheses: among the live rows of a table the key of a `close` names one; views are not computed here, so who asks for one
- * while there are changes must write them first.
+ * Assumptions: the key of a `close` identifies one live row of its table. Views are not computed here: a fold that
+ * queries a view has to wait until the changes are written.
  */
 import type { Row, RowQuery, RowWrite } from "#src/cardano/projection.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";
-import { asStored, closeRows, insertRows, type Reach } from "#src/chain/index/rows.ts";
+import { asStored, closeRows, type CursorScope, insertRows } from "#src/chain/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** The values of some columns as one text. */
 const keyOf = (row: Row, columns: readonly string[]) => columns.map((column) => String(row[column])).join("\u0000");
 
-/** New rows of a table, some of them ended again, and ends of rows that the table has. */
-class Changes {
+/** TableChanges to one table: new rows, some of them ended again, and ends of rows that the table has. */
+class TableChanges {
   readonly rows: Record<string, unknown>[] = [];
-  /** Columns that writes have given. */
+  /** Columns that writes have set. */
   readonly columns = new Set<string>();
-  /** By names of the key's columns: the ends, by the key's values. */
+  /** Ends of stored rows: by the names of the key's columns, then by the key's values. */
   readonly closes = new Map<string, { readonly columns: readonly string[]; readonly rows: Map<string, Row> }>();
   private readonly indexes = new Map<string, Map<string, Record<string, unknown>[]>>();
 
-  /** New rows, live or not, whose columns have these values. */
-  with(columns: readonly string[], key: string): readonly Record<string, unknown>[] {
+  /** New rows, live or ended, whose columns have these values. */
+  withValues(columns: readonly string[], key: string): readonly Record<string, unknown>[] {
     const name = columns.join();
     let index = this.indexes.get(name);
     if (!index) {
       this.indexes.set(name, index = new Map());
-      for (const row of this.rows) into(index, keyOf(row, columns), row);
+      for (const row of this.rows) addTo(index, keyOf(row, columns), row);
     }
     return index.get(key) ?? [];
   }
 
   insert(row: Record<string, unknown>): void {
     this.rows.push(row);
-    for (const [name, index] of this.indexes) into(index, keyOf(row, name.split(",")), row);
+    for (const [name, index] of this.indexes) addTo(index, keyOf(row, name.split(",")), row);
   }
 
-  /** Whether a row of the table is ended here. */
+  /** Whether a stored row is ended here. */
   closed(row: Row): boolean {
     for (const { columns, rows } of this.closes.values()) if (rows.has(keyOf(row, columns))) return true;
     return false;
   }
 }
 
-function into(index: Map<string, Record<string, unknown>[]>, key: string, row: Record<string, unknown>): void {
+function addTo(index: Map<string, Record<string, unknown>[]>, key: string, row: Record<string, unknown>): void {
   const known = index.get(key);
   if (known) known.push(row);
   else index.set(key, [row]);
 }
 
-export class Overlay {
-  private readonly tables = new Map<string, Changes>();
-  /** Rows to write, and rows to end. */
+export class StagedRows {
+  private readonly tables = new Map<string, TableChanges>();
+  /** Number of rows to insert and rows to end. */
   size = 0;
 
-  constructor(private readonly catalog: Catalog, private readonly reach: Reach) {}
+  constructor(private readonly catalog: Catalog, private readonly reach: CursorScope) {}
 
-  /** Whether only the tables themselves can answer. */
+  /** Whether only the database can answer a query: it is on a view and there are changes. */
   defers(query: RowQuery): boolean {
     return this.size > 0 && this.catalog.shape(query.table).isView;
   }
 
-  /** The rows that answer a query, given those that the tables hold. */
+  /** The rows that answer a query; `stored` are those of the database. */
   answer(query: RowQuery, stored: readonly Row[]): readonly Row[] {
     const changes = this.tables.get(query.table);
     if (!changes) return stored;
     const fresh: Row[] = [];
     if ("in" in query) {
       for (const value of query.in) {
-        for (const row of changes.with([query.column], String(value))) if (row.to_slot === null) fresh.push(row);
+        for (const row of changes.withValues([query.column], String(value))) if (row.to_slot === null) fresh.push(row);
       }
     } else {
       const most = BigInt(query.atMost);
@@ -81,7 +82,7 @@ export class Overlay {
     return fresh.length === 0 ? kept : [...kept, ...fresh];
   }
 
-  /** Takes a block's writes in: its ends first, so that a row may be replaced within one block. */
+  /** Adds a block's writes: ends first, so that a row may be replaced within one block. */
   write(slot: number, writes: readonly RowWrite[]): void {
     for (const write of writes) if (write.type === "close") this.close(slot, write.table, write.key);
     for (const write of writes) {
@@ -93,7 +94,7 @@ export class Overlay {
     }
   }
 
-  /** Writes everything, within the caller's transaction. */
+  /** Writes everything, in the caller's transaction. */
   async flush(sql: Queries): Promise<void> {
     await Promise.all(
       [...this.tables].flatMap(([table, { closes }]) =>
@@ -108,9 +109,9 @@ export class Overlay {
     );
   }
 
-  private changes(table: string): Changes {
+  private changes(table: string): TableChanges {
     let changes = this.tables.get(table);
-    if (!changes) this.tables.set(table, changes = new Changes());
+    if (!changes) this.tables.set(table, changes = new TableChanges());
     return changes;
   }
 
@@ -122,7 +123,7 @@ export class Overlay {
     const changes = this.changes(table);
     const columns = Object.keys(key);
     const values = keyOf(key, columns);
-    const fresh = changes.with(columns, values).filter((row) => row.to_slot === null);
+    const fresh = changes.withValues(columns, values).filter((row) => row.to_slot === null);
     for (const row of fresh) row.to_slot = BigInt(slot);
     if (fresh.length > 0) return;
     let same = changes.closes.get(columns.join());
@@ -134,18 +135,18 @@ export class Overlay {
 }
 
 /**
- * The rows that a batch of blocks asks for: by the keys of its projections, a statement for each column, however many blocks; and what folds
- * ask for beyond, each value once.
+ * The stored rows that a batch of blocks queries: those of its projections' keys with one statement a column, however
+ * many blocks there are; and those that folds query later, each value once.
  */
-export class Prefetched {
+export class PrefetchedRows {
   private readonly byColumn = new Map<string, Map<string, Row[]>>();
   private readonly atMost = new Map<string, readonly Row[]>();
 
-  /** Reads what these queries ask for; `fetch` answers one. */
+  /** Reads the rows of these queries; `fetch` answers one. */
   static async read(
     queries: readonly RowQuery[],
     fetch: (query: RowQuery) => Promise<readonly Row[]>,
-  ): Promise<Prefetched> {
+  ): Promise<PrefetchedRows> {
     const wanted = new Map<string, { table: string; column: string; in: Set<string | bigint | number> }>();
     const most = new Map<string, { table: string; column: string; atMost: bigint }>();
     for (const query of queries) {
@@ -161,12 +162,12 @@ export class Prefetched {
         most.set(name, { table, column, atMost: before !== undefined && before > atMost ? before : atMost });
       }
     }
-    const found = new Prefetched();
+    const found = new PrefetchedRows();
     await Promise.all([
       ...[...wanted].map(async ([name, query]) => {
         const rows = new Map<string, Row[]>([...query.in].map((value) => [String(value), []]));
         for (const row of await fetch({ ...query, in: [...query.in] })) {
-          into(rows as Map<string, Record<string, unknown>[]>, String(row[query.column]), row);
+          addTo(rows as Map<string, Record<string, unknown>[]>, String(row[query.column]), row);
         }
         found.byColumn.set(name, rows);
       }),
@@ -175,8 +176,11 @@ export class Prefetched {
     return found;
   }
 
-  /** The stored rows that answer a query that no key asked; what another fold of the batch has asked already is not read again. */
-  async more(query: RowQuery, fetch: (query: RowQuery) => Promise<readonly Row[]>): Promise<readonly Row[]> {
+  /**
+   * The stored rows of a query that was not among the keys. Values that another fold of the batch queried are not read
+   * again.
+   */
+  async fetchMore(query: RowQuery, fetch: (query: RowQuery) => Promise<readonly Row[]>): Promise<readonly Row[]> {
     if (!("in" in query)) return await fetch(query);
     const name = `${query.table}.${query.column}`;
     let known = this.byColumn.get(name);
@@ -190,7 +194,7 @@ export class Prefetched {
     return this.get(query);
   }
 
-  /** The stored rows that answer one of the queries. */
+  /** The stored rows of one of the queries. */
   get(query: RowQuery): readonly Row[] {
     const name = `${query.table}.${query.column}`;
     if ("in" in query) {

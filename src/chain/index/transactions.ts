@@ -1,7 +1,7 @@
 /**
- * Which transactions are in the ledger, and what that means to those that were submitted through us.
+ * Projection of the transactions in the ledger, and the events for those that were submitted here.
  *
- * Hashes of all transactions of the last k blocks are kept, those of submitted ones for ever.
+ * Hashes of all transactions of the last k blocks are kept, those of submitted ones permanently.
  */
 import type { Queries } from "#src/store/store.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
@@ -56,7 +56,7 @@ export const transactionProjection: Projection = {
   },
   undoKeys: (affected: Rows, { from, to }) => [
     { table: "submission", column: "hash", in: hashes(affected.get("chain_transaction")) },
-    // those that are open and have expired: their actors may not have heard yet
+    // open ones whose last slot has passed: their actors may not have processed that yet
     { table: "submission_open", column: "open_until", above: to, atMost: from },
     { table: "submission_status", column: "lapsed_until", above: to, atMost: Number.MAX_SAFE_INTEGER },
   ],
@@ -70,7 +70,7 @@ function hashes(rows: readonly Row[] | undefined): string[] {
   return (rows ?? []).map((row) => row.hash as string);
 }
 
-/** A transaction of the ledger as the index knows it. */
+/** A transaction in the ledger, from the index. */
 export interface LedgerTransaction {
   readonly hash: string;
   readonly slot: number;
@@ -78,13 +78,13 @@ export interface LedgerTransaction {
   readonly height: number;
   readonly index: number;
   readonly valid: boolean;
-  /** Lovelace as the transaction states it; Byron's state none. */
+  /** Lovelace, as the transaction states it; Byron transactions state none. */
   readonly fee?: bigint;
   readonly validFrom?: number;
   readonly validTo?: number;
 }
 
-/** Finds a transaction in the ledger. */
+/** Finds a transaction in the ledger by its hash. */
 export async function findTransaction(sql: Queries, hash: string): Promise<LedgerTransaction | undefined> {
   const [row] = await sql<Row[]>`select * from chain_transaction where hash = ${hash} and to_slot is null`;
   if (!row) return undefined;
@@ -110,10 +110,11 @@ export async function readDepths(sql: Queries, hashes: readonly string[]): Promi
 }
 
 /**
- * Tells a submitted transaction's actor that the ledger holds it, when it does: for a submission whose row came after the block
- * that holds it. This is the one entry of the chain log that the follower does not write and no epoch guards: it runs where the
- * submission does. The follower locks the cursor's row before it appends; this locks it as well, until the commit, so that the
- * entry stands in the log in the chain's order, and looks again under the lock.
+ * Notifies a submitted transaction's actor if the ledger already holds it: the submission's row may have been written
+ * after the block was indexed. This is the only entry of the chain log that the follower does not write and no epoch
+ * guards; it is written where the submission is. The follower locks the cursor's row before it appends. This function
+ * locks the same row until the commit and looks again under the lock, so that the entry has its place in the chain's
+ * order.
  */
 export async function noticeTransaction(
   sql: Queries,

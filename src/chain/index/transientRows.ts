@@ -1,16 +1,16 @@
-/** Forgets ended rows that were kept for rollbacks alone, once none reaches them, a piece at a time. */
+/** Deletes ended rows that were kept only for rollbacks, once no rollback reaches them, in small pieces. */
 import type { Projection } from "#src/cardano/projection.ts";
 import { MAIN } from "#src/chain/index/cursor.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Rows that are deleted at once. */
-const AT_ONCE = 2_000;
+/** Rows deleted by one statement. */
+const BATCH = 2_000;
 
 /**
- * Deletes some of what ended before the oldest block that is kept; gives whether there may be more. What is read apart may go back any way,
- * so that nothing of it is deleted.
+ * Deletes some rows that ended before the oldest block that is kept; gives whether there may be more. Rows of members
+ * that are being restored stay: their cursor may go back any distance.
  */
-export async function prunePassing(sql: Queries, projections: readonly Projection[]): Promise<boolean> {
+export async function pruneTransientRows(sql: Queries, projections: readonly Projection[]): Promise<boolean> {
   const [oldest] = await sql<{ slot: bigint | null }[]>`select min(slot) as slot from chain_block`;
   if (oldest?.slot == null) return false;
   for (const { name, passing, members } of projections) {
@@ -20,8 +20,8 @@ export async function prunePassing(sql: Queries, projections: readonly Projectio
             where m.projection = ${name} and m.member = t.${sql(members.column)}) = ${MAIN}`
         : sql``;
       const deleted = await sql`delete from ${sql(table)} where ctid = any(array(
-        select t.ctid from ${sql(table)} t where t.to_slot < ${oldest.slot} ${mine} limit ${AT_ONCE})) returning 1`;
-      if (deleted.length === AT_ONCE) return true;
+        select t.ctid from ${sql(table)} t where t.to_slot < ${oldest.slot} ${mine} limit ${BATCH})) returning 1`;
+      if (deleted.length === BATCH) return true;
     }
   }
   return false;

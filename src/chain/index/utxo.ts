@@ -1,4 +1,4 @@
-/** Outputs at watched addresses, as rows. */
+/** Projection of the outputs at watched addresses. */
 import { created, spent } from "#src/cardano/block.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
@@ -46,7 +46,7 @@ export const utxoProjection: Projection = {
   undo: () => [],
 };
 
-/** Unspent outputs at addresses (bytes in hexadecimal); only of watches that are ready. */
+/** Reads the unspent outputs at addresses (bytes in hexadecimal) whose watches are ready. */
 export async function readUtxos(sql: Queries, addresses: readonly string[]): Promise<Utxo[]> {
   const rows = await sql<Row[]>`
     select ref, output from chain_utxo where address = any(${sql.array([...addresses])}) and to_slot is null`;

@@ -1,9 +1,9 @@
 /**
- * Watches: addresses whose outputs are kept as rows, although nobody indexes the whole UTxO set.
+ * Watches: addresses whose outputs are kept as rows. The whole UTxO set is not indexed.
  *
- * The network is asked for an address's outputs at a point of its choice. An answer a few blocks behind the follower is brought
- * forward by them, one from farther behind is asked for again, one ahead waits until the follower stands at its point; a rollback
- * below the point an answer was taken at makes the watch wanted again.
+ * The outputs of a newly watched address are queried from the network, which chooses the point of its answer. An answer
+ * a few blocks behind the main cursor is brought forward by those blocks; one from farther behind is queried again; one
+ * from ahead waits until the cursor is at its point. A rollback below the answer's point makes the watch wanted again.
  */
 import { sleep } from "#src/base/clock.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -15,13 +15,16 @@ import { insertRows } from "#src/chain/index/rows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 const LAPSE = "1 hour";
-/** Between two looks whether what is waited for is ready, in milliseconds. */
-const LOOK_MS = 15;
-/** Outputs of one write transaction, and their bytes. */
-const AT_ONCE = 500;
-const BYTES_AT_ONCE = 200_000;
+/** Milliseconds between two polls for watches that are awaited. */
+const POLL_MS = 15;
+/** Outputs in one write transaction at most, and their bytes. */
+const MAX_OUTPUTS = 500;
+const MAX_BYTES = 200_000;
 
-/** Sees to it that addresses are watched and their rows known; waits until they are, `wake` being the follower's doorbell. */
+/**
+ * Watches addresses and waits until their rows are there. `wake` wakes the follower; `deadline` is in ms since 1970;
+ * `forever` exempts the watches from lapsing.
+ */
 export async function ensureWatched(
   store: Store,
   addresses: readonly string[],
@@ -31,27 +34,27 @@ export async function ensureWatched(
 ): Promise<Result<void, Failure<"index_behind">>> {
   const forever = options.forever ?? false;
   const wanted = [...new Set(addresses)];
-  const known = await readyOf(store.sql, wanted);
+  const known = await readReady(store.sql, wanted);
   if (known.length === wanted.length) {
-    await touch(store, wanted);
+    await markUsed(store, wanted);
     return ok(undefined);
   }
   await store.sql`insert into chain_watch (address, forever)
     select unnest(${store.sql.array(wanted)}::text[]), ${forever} on conflict (address)
     do update set used_at = now(), lapsed = false`;
   wake();
-  if (await awaited(store, wanted.filter((address) => !known.includes(address)), deadline)) return ok(undefined);
+  if (await waitForReady(store, wanted.filter((address) => !known.includes(address)), deadline)) return ok(undefined);
   return fail("index_behind", "The outputs of this address are not known yet; try again in a moment.");
 }
 
-/** Which of some addresses have their rows. */
-async function readyOf(sql: Queries, addresses: readonly string[]): Promise<string[]> {
+/** Those of some addresses whose watches are ready. */
+async function readReady(sql: Queries, addresses: readonly string[]): Promise<string[]> {
   const rows = await sql<{ address: string }[]>`
     select address from chain_watch where ready and address = any(${sql.array([...addresses])})`;
   return rows.map(({ address }) => address);
 }
 
-/** Who waits for addresses to be ready, by pool. However many they are, one statement at a time looks for all of them. */
+/** Waits in progress, by store. One statement polls for all of them, however many there are. */
 const waiting = new WeakMap<Store, Set<Wait>>();
 
 interface Wait {
@@ -61,48 +64,48 @@ interface Wait {
   reject(error: unknown): void;
 }
 
-/** Waits until addresses are ready; false where they are not at the deadline. */
-function awaited(store: Store, addresses: readonly string[], deadline: number): Promise<boolean> {
+/** Waits until the watches of addresses are ready; false if they are not by the deadline. */
+function waitForReady(store: Store, addresses: readonly string[], deadline: number): Promise<boolean> {
   return new Promise((settle, reject) => {
     const wait = { left: new Set(addresses), deadline, settle, reject };
     const others = waiting.get(store);
     if (others) return void others.add(wait);
     const all = new Set<Wait>([wait]);
     waiting.set(store, all);
-    void look(store, all);
+    void poll(store, all);
   });
 }
 
-/** Looks for what is waited for, again and again while somebody waits. */
-async function look(store: Store, all: Set<Wait>): Promise<void> {
+/** Polls for all awaited addresses while there are any. */
+async function poll(store: Store, all: Set<Wait>): Promise<void> {
   while (all.size > 0) {
-    await sleep(LOOK_MS);
-    const asked = [...all];
+    await sleep(POLL_MS);
+    const waits = [...all];
     try {
-      const ready = await readyOf(store.sql, [...new Set(asked.flatMap(({ left }) => [...left]))]);
-      for (const wait of asked) {
+      const ready = await readReady(store.sql, [...new Set(waits.flatMap(({ left }) => [...left]))]);
+      for (const wait of waits) {
         for (const address of ready) wait.left.delete(address);
         if (wait.left.size > 0 && Date.now() < wait.deadline) continue;
         all.delete(wait);
         wait.settle(wait.left.size === 0);
       }
     } catch (error) {
-      for (const wait of asked) {
+      for (const wait of waits) {
         all.delete(wait);
         wait.reject(error);
       }
     }
   }
-  // In the same step as the last look at the set: who comes next begins another.
+  // no await since the set was found empty: the next wait starts another poller
   waiting.delete(store);
 }
 
-async function touch(store: Store, addresses: readonly string[]): Promise<void> {
+async function markUsed(store: Store, addresses: readonly string[]): Promise<void> {
   await store.sql`update chain_watch set used_at = now()
     where address = any(${store.sql.array([...addresses])}) and used_at < now() - interval '1 minute'`;
 }
 
-/** Addresses that wait for their rows. */
+/** Addresses whose rows are still to be queried. */
 export async function wantedWatches(sql: Queries, limit = 100): Promise<string[]> {
   const rows = await sql<{ address: string }[]>`
     select address from chain_watch where not ready and not lapsed limit ${limit}`;
@@ -110,26 +113,27 @@ export async function wantedWatches(sql: Queries, limit = 100): Promise<string[]
 }
 
 /**
- * Drops some of what watches hold that nobody used for an hour, and those that hold nothing any more; gives whether there may be more.
- * A watch that is used again meanwhile is wanted anew.
+ * Erases some outputs of watches that were not used for an hour, then the watches themselves; gives whether there may
+ * be more. A watch that is used again meanwhile becomes wanted again.
  */
-export async function lapseWatches(sql: Queries): Promise<boolean> {
+export async function eraseLapsedWatches(sql: Queries): Promise<boolean> {
   await sql`update chain_watch set lapsed = true, ready = false, at_slot = null
     where not forever and not lapsed and used_at < now() - ${LAPSE}::interval`;
   const erased = await sql`delete from chain_utxo where ref = any(array(
-    select ref from chain_watch w join chain_utxo u on u.address = w.address where w.lapsed limit ${AT_ONCE}))
+    select ref from chain_watch w join chain_utxo u on u.address = w.address where w.lapsed limit ${MAX_OUTPUTS}))
     returning 1`;
-  if (erased.length === AT_ONCE) return true;
+  if (erased.length === MAX_OUTPUTS) return true;
   await sql`delete from chain_watch w
     where lapsed and not exists (select 1 from chain_utxo u where u.address = w.address)`;
   return false;
 }
 
 /**
- * What becomes of an answer while the follower stands at `at`, having read `recent` last: the blocks that bring it forward (none where it
- * is of this very point), or that it waits, or that it is of no use.
+ * Aligns an answer with the main cursor at `at`, which read the blocks `recent` last. Gives the blocks that bring the
+ * answer forward to `at` (none if it is of that point), `wait` if it is of a later point, or `ask_again` if the blocks
+ * do not reach back to it.
  */
-export function placeAnswer(
+export function alignAnswer(
   answer: At<unknown>,
   at: Point,
   recent: readonly ScannedBlock[],
@@ -143,8 +147,8 @@ export function placeAnswer(
 }
 
 /**
- * Writes an answer's rows, brought forward by `blocks`, in transactions of `write`, each of them short, between which the follower
- * stands still. The watches are ready with the last; until then nobody reads their rows, and they are wanted.
+ * Writes an answer's rows, brought forward by `blocks`, in several short transactions. The cursor does not move between
+ * them. The watches become ready with the last one; until then their rows are not read.
  */
 export async function applyAnswer(
   write: (work: (sql: Queries) => Promise<void>) => Promise<void>,
@@ -152,15 +156,15 @@ export async function applyAnswer(
   answer: At<readonly Utxo[]>,
   blocks: readonly ScannedBlock[],
 ): Promise<void> {
-  const parts = partsOf(outputsAfter(addresses, answer, blocks));
+  const parts = splitRows(outputsAfter(addresses, answer, blocks));
   let old = true;
   while (parts.length > 0) {
     await write(async (sql) => {
       const list = sql.array([...addresses]);
       if (old) {
         const erased = await sql`delete from chain_utxo where ref = any(array(
-          select ref from chain_utxo where address = any(${list}) limit ${AT_ONCE})) returning 1`;
-        old = erased.length === AT_ONCE;
+          select ref from chain_utxo where address = any(${list}) limit ${MAX_OUTPUTS})) returning 1`;
+        old = erased.length === MAX_OUTPUTS;
         if (old) return;
       }
       await insertRows(sql, "chain_utxo", ["ref", "address", "output", "from_slot", "to_slot"], parts.shift()!);
@@ -170,12 +174,12 @@ export async function applyAnswer(
   }
 }
 
-/** Rows in pieces that are written at once; one where there are none. */
-function partsOf(rows: readonly Row[]): Row[][] {
+/** Splits rows into parts, each for one write transaction; at least one part. */
+function splitRows(rows: readonly Row[]): Row[][] {
   const parts: Row[][] = [[]];
   let bytes = 0;
   for (const row of rows) {
-    if (bytes >= BYTES_AT_ONCE || parts.at(-1)!.length >= AT_ONCE) {
+    if (bytes >= MAX_BYTES || parts.at(-1)!.length >= MAX_OUTPUTS) {
       parts.push([]);
       bytes = 0;
     }
@@ -185,7 +189,7 @@ function partsOf(rows: readonly Row[]): Row[][] {
   return parts;
 }
 
-/** The rows of addresses, spent ones included, after the blocks that follow an answer's point. */
+/** The rows of addresses after the blocks that follow an answer's point, including outputs spent by these blocks. */
 export function outputsAfter(
   addresses: readonly string[],
   answer: At<readonly Utxo[]>,
@@ -214,7 +218,7 @@ export function outputsAfter(
   return [...rows.values()];
 }
 
-/** A rollback below the point of an answer: those watches are wanted again. */
+/** Makes watches wanted again whose answer is of a point that was rolled back. */
 export async function undoWatches(sql: Queries, slot: number): Promise<void> {
   await sql`update chain_watch set ready = false, at_slot = null where at_slot > ${slot}`;
 }

@@ -1,9 +1,9 @@
 /**
- * What an address can spend, at one point: its outputs in the ledger, those that its pending transactions will create, without
- * those that pending transactions spend.
+ * The outputs that an address can spend at a point: its outputs in the ledger and those that its pending transactions
+ * create, without those that pending transactions spend.
  *
- * An input that a build offered is avoided by later builds for two minutes. That is a preference and no lock: an address with
- * a single output can do everything, at once and again.
+ * A build reserves its inputs for two minutes: later builds avoid them. This is a preference and not a lock, so an
+ * address with a single output can still build any number of transactions.
  */
 import { created, type ScannedTransaction, spent, type Tip } from "#src/cardano/block.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
@@ -12,37 +12,37 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-const RESERVED_FOR = "2 minutes";
+const RESERVATION = "2 minutes";
 
 /**
- * How gladly an output is spent, less is more: 0 free; 1 the output of a pending transaction; from 2 on offered to somebody, the more
- * the shorter ago (the second since 1970 up to which it is, and 2).
+ * Spend priority of an output; lower is spent first. 0: confirmed; 1: output of a pending transaction; ≥ 2: reserved by
+ * another build, most recent last (2 + the end of the reservation in seconds since 1970).
  */
-export type Preference = number;
+export type SpendPriority = number;
 
-/** The least preference of an output that was offered. */
-export const OFFERED: Preference = 2;
+/** The lowest priority of a reserved output. */
+export const RESERVED: SpendPriority = 2;
 
-/** What an output is read with that is taken from whoever it was offered to, at whatever time. */
-export const FORCED: Preference = Number.MAX_SAFE_INTEGER;
+/** Priority that takes an output over from any reservation, however recent. */
+export const TAKE_OVER: SpendPriority = Number.MAX_SAFE_INTEGER;
 
-/** An output as it was read before something was built on it. */
-export interface Offered {
+/** An output with the priority it had when a build read it. */
+export interface PrioritisedOutput {
   readonly utxo: { readonly ref: OutRef };
-  readonly preference?: Preference | undefined;
+  readonly preference?: SpendPriority | undefined;
 }
 
-/** An output on offer. */
+/** An output that can be spent. */
 export interface AvailableUtxo {
   readonly utxo: Utxo;
-  readonly preference: Preference;
+  readonly preference: SpendPriority;
 }
 
-/** Reads what an address (bytes in hexadecimal) can spend; it must be watched (`ensureWatched`). */
+/** Reads the outputs that an address (bytes in hexadecimal) can spend; it must be watched (`ensureWatched`). */
 export async function readAvailable(sql: Queries, address: string): Promise<AvailableUtxo[]> {
   const inLedger = await readUtxos(sql, [address]);
   const known = new Set(inLedger.map(({ ref }) => refKey(ref)));
-  const pending = await pendingOf(sql, address, [...known]);
+  const pending = await readPendingOf(sql, address, [...known]);
   const gone = new Set(pending.flatMap((transaction) => spent(transaction).map(refKey)));
   const coming = pending.flatMap(created).filter(({ ref, output }) =>
     output.address === address && !known.has(refKey(ref))
@@ -54,11 +54,11 @@ export async function readAvailable(sql: Queries, address: string): Promise<Avai
   const reserved = await readReserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
   return utxos.map((one) => {
     const until = reserved.get(refKey(one.utxo.ref));
-    return until === undefined ? one : { ...one, preference: OFFERED + until };
+    return until === undefined ? one : { ...one, preference: RESERVED + until };
   });
 }
 
-/** Reads at one point: what `read` sees is one state of the index, and `at` is where that stands. */
+/** Reads in one snapshot of the index: everything that `read` sees holds at `at`. */
 export async function atPoint<T>(
   store: Store,
   read: (sql: Queries) => Promise<T>,
@@ -69,8 +69,8 @@ export async function atPoint<T>(
   }) as { at: Tip; value: T };
 }
 
-/** Open submissions that pay an address or spend what is its own, however long the chain they stand in. */
-async function pendingOf(sql: Queries, address: string, refs: readonly string[]): Promise<ScannedTransaction[]> {
+/** Pending transactions that pay an address or spend its outputs, including chains of such transactions. */
+async function readPendingOf(sql: Queries, address: string, refs: readonly string[]): Promise<ScannedTransaction[]> {
   const pending = new Map<string, ScannedTransaction>();
   let own: readonly string[] = refs;
   for (;;) {
@@ -86,8 +86,8 @@ async function pendingOf(sql: Queries, address: string, refs: readonly string[])
 }
 
 /**
- * Open submissions, beside some that are known, that spend one of these outputs (`refKey`) or what the known ones or each other create:
- * whoever submitted them, what they spend is gone.
+ * Pending transactions that spend one of these outputs (`refKey`), or an output of the `known` transactions or of each
+ * other. The known ones are left out. Who submitted them does not matter: the outputs are spent.
  */
 export async function readSpenders(
   sql: Queries,
@@ -114,7 +114,7 @@ export async function readSpenders(
   return spenders;
 }
 
-/** Up to when outputs are reserved (seconds since 1970), by output (`refKey`). */
+/** When reservations of outputs end (seconds since 1970), by output (`refKey`). */
 export async function readReserved(sql: Queries, refs: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql<{ ref: string; until: number }[]>`
     select ref, extract(epoch from until)::float8 as until from reservation
@@ -123,47 +123,48 @@ export async function readReserved(sql: Queries, refs: readonly string[]): Promi
 }
 
 /**
- * Marks outputs as offered, all or none; false when somebody else was offered one of them since it was read. `read` are outputs as they
- * were read: those that were offered already are offered once more, because nothing else sufficed, but not where somebody was quicker.
+ * Reserves outputs, all or none; false if another build has reserved one of them since it was read. `read` holds the
+ * outputs with their priorities when they were read: one that was reserved then, and is used because nothing else
+ * suffices, is taken over, unless its reservation was renewed since.
  */
 export async function reserve(
   store: Store,
   refs: readonly OutRef[],
-  read: readonly Offered[],
+  read: readonly PrioritisedOutput[],
 ): Promise<boolean> {
   const keys = refs.map(refKey).sort();
   if (keys.length === 0) return true;
   const wanted = new Set(keys);
   const before = Object.fromEntries(
     read.flatMap(({ utxo: { ref }, preference = 0 }) =>
-      preference >= OFFERED && wanted.has(refKey(ref)) ? [[refKey(ref), preference - OFFERED]] : []
+      preference >= RESERVED && wanted.has(refKey(ref)) ? [[refKey(ref), preference - RESERVED]] : []
     ),
   );
   return await store.sql.begin(async (sql) => {
     const rows = await sql`
-      insert into reservation (ref, until) select ref, now() + ${RESERVED_FOR}::interval from unnest(${
+      insert into reservation (ref, until) select ref, now() + ${RESERVATION}::interval from unnest(${
       sql.array(keys)
     }::text[]) ref
       on conflict (ref) do update set until = excluded.until
       where reservation.until < now()
         or extract(epoch from reservation.until)::float8 < (${
       sql.json(before)
-    }::jsonb ->> reservation.ref)::float8 + ${CLOSE}::float8
+    }::jsonb ->> reservation.ref)::float8 + ${TOLERANCE_S}::float8
       returning ref`;
-    if (rows.length < keys.length) throw new Taken();
+    if (rows.length < keys.length) throw new AlreadyReserved();
     return true;
   }).catch((error) => {
-    if (error instanceof Taken) return false;
+    if (error instanceof AlreadyReserved) return false;
     throw error;
   }) as boolean;
 }
 
-/** Seconds by which a time may be off that was added to; the database's own are whole microseconds. */
-const CLOSE = 5e-7;
+/** Tolerance in seconds for the sum of a priority; PostgreSQL's times are whole microseconds. */
+const TOLERANCE_S = 5e-7;
 
-class Taken extends Error {}
+class AlreadyReserved extends Error {}
 
-/** Forgets what has lapsed. */
+/** Deletes reservations that have ended. */
 export async function lapseReservations(sql: Queries): Promise<void> {
   await sql`delete from reservation where until < now()`;
 }

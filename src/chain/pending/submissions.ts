@@ -1,8 +1,9 @@
 /**
- * What was submitted through us and the ledger does not have: who lists it, and the one sweep that offers all of it again.
+ * Submitted transactions that the ledger does not hold: which wallets list them, and their resubmission.
  *
- * Hypotheses: a mempool forgets (nodes restart, blocks are rolled back), so what is pending is offered again and again; a node also
- * refuses what it already has, so that a refusal is only a reason to look closer, which the transaction's actor does.
+ * Assumptions: a mempool loses transactions (nodes restart, blocks are rolled back), so pending ones are submitted
+ * again regularly. A node also refuses a transaction that it already has, so a refusal is only a reason for the
+ * transaction's actor to check.
  */
 import { parseJson } from "#src/base/json.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
@@ -10,7 +11,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
-/** A failure as the ledger names it, and what it says. */
+/** A failure: the ledger's name for it, and its message. */
 interface Failure {
   readonly name: string;
   readonly message: string;
@@ -20,18 +21,19 @@ interface Failure {
 export interface ListedSubmission {
   readonly wallet: string;
   readonly transaction: ScannedTransaction;
-  /** `expired`: its last slot is past, or the network will not have it any more. */
+  /** `expired`: its last slot has passed, or the network refuses it. */
   readonly status: "pending" | "expired";
-  /** Why the network will not have it, where that and not its last slot has ended it. */
+  /** Why the network refuses it, if that and not its last slot ended it. */
   readonly failures?: readonly Failure[];
-  /** Where the chain stood when the wallet submitted it. */
+  /** The main cursor when the wallet submitted it. */
   readonly since: { readonly slot: number; readonly height: number };
 }
 
 /**
- * What wallets have submitted that the index does not have in the ledger, in the order of its submission; `hash` asks for one alone. To be
- * read in the snapshot in which the index is: an actor hears later of what the index knows, so that what it still takes for included
- * is pending again where the index has gone back, or has not come that far for a wallet that is being restored.
+ * Transactions that wallets submitted and the index does not have in the ledger, in order of submission; with `hash`,
+ * only that one. Read it in the same snapshot as the index: an actor learns of the index's changes later, so a
+ * transaction that its actor still regards as included is pending here if the index was rolled back, or has not yet
+ * come that far for a wallet that is being restored.
  */
 export async function readListed(sql: Queries, wallets: readonly string[], hash?: string): Promise<ListedSubmission[]> {
   const rows = await sql<
@@ -45,7 +47,7 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
     }[]
   >`select w.wallet, s.cbor, case t.status when 'expired' then 'expired' else 'pending' end as status, t.failures, w.since_slot,
       w.since_height
-    from ${listedBy(sql, wallets)} w join submission s using (hash) join submission_status t using (hash)
+    from ${listedRows(sql, wallets)} w join submission s using (hash) join submission_status t using (hash)
     ${hash === undefined ? sql`` : sql`where w.hash = ${hash}`}
     order by w.since_slot, w.hash`;
   return rows.map((row) => ({
@@ -57,13 +59,13 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
   }));
 }
 
-/** What is pending of what a wallet lists. */
-export async function listedPending(sql: Queries, wallet: string): Promise<ScannedTransaction[]> {
+/** The pending ones of the transactions that a wallet lists. */
+export async function readListedPending(sql: Queries, wallet: string): Promise<ScannedTransaction[]> {
   const listed = await readListed(sql, [wallet]);
   return listed.filter(({ status }) => status === "pending").map(({ transaction }) => transaction);
 }
 
-/** Some transactions that were submitted, by their hashes, whatever became of them. */
+/** Submitted transactions by hash, in whatever state. */
 export async function readSubmitted(sql: Queries, hashes: readonly string[]): Promise<ScannedTransaction[]> {
   const rows = await sql<{ cbor: Uint8Array }[]>`
     select cbor from submission where hash = any(${sql.array([...new Set(hashes)])})`;
@@ -82,13 +84,13 @@ export async function readSubmissionStatus(sql: Queries, hash: string): Promise<
   return row?.status;
 }
 
-/** Whether wallets list anything, to be read together with other things: a row where they do. */
+/** The query whether wallets list anything (one row if so), to be read together with others. */
 export function listedQuery(sql: Queries, wallets: readonly string[]): Fragment {
-  return sql`select 1 as listed from ${listedBy(sql, wallets)} w limit 1`;
+  return sql`select 1 as listed from ${listedRows(sql, wallets)} w limit 1`;
 }
 
-/** Rows of `submission_wallet` that some wallets list, looked up wallet by wallet. */
-function listedBy(sql: Queries, wallets: readonly string[]): Fragment {
+/** The rows of `submission_wallet` that some wallets list, looked up wallet by wallet. */
+function listedRows(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`(select l.* from unnest(${sql.array([...wallets])}::text[]) of(wallet)
     cross join lateral (select * from submission_wallet s where s.wallet = of.wallet offset 0) l
     where not exists (
@@ -96,34 +98,34 @@ function listedBy(sql: Queries, wallets: readonly string[]): Fragment {
         select max(p.slot) from chain_member m join chain_cursor p on p.id = m.cursor where m.member = l.wallet and not m.gone)))`;
 }
 
-/** Forgets what a wallet that is gone has submitted: nobody lists it; it stays pending all the same. */
-export async function unlistAll(sql: Queries, wallet: string): Promise<void> {
+/** Deletes a removed wallet's listed submissions. The transactions themselves stay pending. */
+export async function deleteListed(sql: Queries, wallet: string): Promise<void> {
   await sql`delete from submission_wallet where wallet = ${wallet}`;
 }
 
-/** What one sweep came to. */
-export interface Swept {
-  readonly offered: number;
-  /** Those whose actors are to look closer. */
-  readonly doubted: readonly string[];
+/** The result of a sweep. */
+export interface SweepResult {
+  readonly resubmitted: number;
+  /** Transactions whose actors are to check. */
+  readonly toCheck: readonly string[];
 }
 
-/** Rows that are read at once. */
-const AT_ONCE = 200;
+/** Rows read by one statement. */
+const BATCH = 200;
 
 /**
- * Offers everything that is pending to the network, what another spends before that one. Gives those for which the network's answer
- * is not what their actors believe: refused ones that are believed pending, and ones that are believed refused and are taken now.
- * Ends early when the network is not reached.
+ * Submits all pending transactions to the network again, parents before the transactions that spend their outputs.
+ * Gives those for which the network's answer differs from the actor's state: pending ones that were refused, and
+ * refused ones that are accepted now. Ends early if the network cannot be reached.
  */
-export async function offerPending(
+export async function resubmitPending(
   store: Store,
   port: Pick<ChainPort, "submit" | "inMempool">,
   signal: AbortSignal,
-): Promise<Swept> {
+): Promise<SweepResult> {
   const doubted: string[] = [];
   let offered = 0;
-  for (const transaction of await inOrder(store.sql)) {
+  for (const transaction of await readInOrder(store.sql)) {
     if (signal.aborted) break;
     const known = await port.inMempool(transaction.hash);
     if (!known.ok) break;
@@ -136,34 +138,34 @@ export async function offerPending(
     offered++;
     if (taken !== transaction.open) doubted.push(transaction.hash);
   }
-  return { offered, doubted };
+  return { resubmitted: offered, toCheck: doubted };
 }
 
-interface Offer {
+interface Resubmission {
   readonly hash: string;
   readonly cbor: Uint8Array;
-  /** Whether its actor believes that it is pending. */
+  /** Whether its actor regards it as pending. */
   readonly open: boolean;
 }
 
-/** What is to be offered: all that is open, and what lapsed before its last slot; whatever another spends comes before that one. */
-async function inOrder(sql: Queries): Promise<Offer[]> {
-  const rows: (Offer & { readonly inputs: readonly string[] })[] = [];
+/** Pending transactions, and expired ones whose last slot is ahead again after a rollback; parents before children. */
+async function readInOrder(sql: Queries): Promise<Resubmission[]> {
+  const rows: (Resubmission & { readonly inputs: readonly string[] })[] = [];
   for (let after = "";;) {
     const some = await sql<{ hash: string; cbor: Uint8Array; inputs: string[]; open: boolean }[]>`
       select s.hash, s.cbor, s.inputs, o.hash is not null as open from (
         select hash from submission_open union
         select hash from submission_status where lapsed_until > (select slot from chain_cursor where id = 'main')) w
       join submission s using (hash) left join submission_open o using (hash)
-      where s.hash > ${after} order by s.hash limit ${AT_ONCE}`;
+      where s.hash > ${after} order by s.hash limit ${BATCH}`;
     rows.push(...some);
-    if (some.length < AT_ONCE) break;
+    if (some.length < BATCH) break;
     after = some.at(-1)!.hash;
   }
   const byHash = new Map(rows.map((row) => [row.hash, row]));
   const sorted = new Set<string>();
   const visit = (first: string) => {
-    // by hand: a chain of pending transactions may be longer than the stack
+    // not recursive: a chain of pending transactions may be longer than the stack
     const path = [first];
     while (path.length > 0) {
       const hash = path.at(-1)!;

@@ -1,23 +1,23 @@
-/** How a network answers: at a point of its chain, or not. */
+/** Answers of a network: each holds at a point of its chain. */
 import { fail, type Failure } from "#src/base/result.ts";
 import type { Point } from "#src/cardano/block.ts";
 
-/** An answer and the point of the chain it holds at. */
+/** An answer, and the point of the chain at which it holds. */
 export interface At<T> {
   readonly point: Point;
   readonly value: T;
 }
 
-/** Why the network gave no answer; trying again may serve. */
+/** The network gave no answer; a later attempt may succeed. */
 export type Unreachable = Failure<"network_unreachable">;
 
-/** This provider has no answer to such a question; trying again does not serve. */
+/** The provider does not support the query; a later attempt will not succeed. */
 export type Unsupported = Failure<"query_unsupported">;
 
 /** Why there is no answer. */
 export type Unanswered = Unreachable | Unsupported;
 
-/** `query_unsupported`. */
+/** The failure `query_unsupported`. */
 export function unsupported(message: string): ReturnType<typeof fail<"query_unsupported">> {
   return fail("query_unsupported", message);
 }

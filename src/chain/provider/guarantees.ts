@@ -1,13 +1,14 @@
-/** What a provider's answers are worth: said by each, for those who operate it. */
+/** What a provider guarantees about its answers, for operators. */
 
 /**
- * "at a point": the answer is read from the ledger at one block, and the block told with it is that one. "at the tip": it is put together from
- * questions to whatever is newest, between which the newest block stayed the same. "not at all": the provider has no such answer.
+ * - "at a point": the answer is read from the ledger at one block, which is its point.
+ * - "at the tip": the answer is composed from several requests, during which the newest block stayed the same.
+ * - "not at all": the provider does not support the query.
  */
-export type Holds = "at a point" | "at the tip" | "not at all";
+export type AnswerPoint = "at a point" | "at the tip" | "not at all";
 
-/** One of a port's questions, by its name there. */
-export type Question =
+/** A query of the port, by its name there. */
+export type PortQuery =
   | "tip"
   | "inMempool"
   | "utxosByAddress"
@@ -21,27 +22,27 @@ export type Question =
   | "eras"
   | "genesis";
 
-/** How a provider answers one question. */
-export interface Answering {
-  readonly question: Question;
-  readonly holds: Holds;
-  /** What an operator should know besides. */
+/** What a provider guarantees about one query. */
+export interface Guarantee {
+  readonly query: PortQuery;
+  readonly holds: AnswerPoint;
+  /** A remark for operators. */
   readonly note?: string;
 }
 
-const ORDER: readonly Holds[] = ["at a point", "at the tip", "not at all"];
-const WORDS: Readonly<Record<Holds, string>> = {
+const ORDER: readonly AnswerPoint[] = ["at a point", "at the tip", "not at all"];
+const PHRASES: Readonly<Record<AnswerPoint, string>> = {
   "at a point": "exact at a point",
   "at the tip": "at the tip",
   "not at all": "not answered",
 };
 
-/** All that a provider says, in one line. */
-export function answersLine(provider: string, answers: readonly Answering[]): string {
+/** All guarantees of a provider in one line. */
+export function answersLine(provider: string, answers: readonly Guarantee[]): string {
   const parts = ORDER.flatMap((holds) => {
     const some = answers.filter((answer) => answer.holds === holds);
-    const names = some.map(({ question, note }) => note === undefined ? question : `${question} (${note})`);
-    return names.length === 0 ? [] : [`${WORDS[holds]}: ${names.join(", ")}`];
+    const names = some.map(({ query, note }) => note === undefined ? query : `${query} (${note})`);
+    return names.length === 0 ? [] : [`${PHRASES[holds]}: ${names.join(", ")}`];
   });
   return `${provider} answers ${parts.join("; ")}.`;
 }

@@ -1,18 +1,22 @@
-/** How far ahead the slots have times: a node that runs scripts refuses a transaction whose interval ends later. */
+/**
+ * The horizon: the slot from which on slots have no known time. A node refuses a script transaction whose interval ends
+ * later.
+ */
 import { horizon } from "#src/cardano/eras.ts";
 import { slotAt } from "#src/cardano/parameters.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 
-/** Slots of the future that nobody asks about: what was told before is enough while it reaches further. */
+/** A known horizon that is at least this far ahead (ms) is not read again. */
 const AHEAD_MS = 36 * 3600 * 1000;
-/** How old an answer may be that does not, in ms; the horizon only moves on. */
+/** How long a nearer horizon is kept, in ms; it only moves forward. */
 const FRESH_MS = 1_000;
 
 const known = new WeakMap<ChainPort, { readonly slot: number | undefined; readonly at: number }>();
 
 /**
- * The first slot without a time (`safeZone` past the tip up to the end of an epoch, or less, as the node has it); undefined: there is none,
- * or nobody tells. On the public networks that is 36 hours away at the least, on networks with small epochs seconds.
+ * The first slot without a known time: `safeZone` past the tip, up to the end of an epoch (or less, depending on the
+ * node). Undefined if there is none or it cannot be read. It is at least 36 hours ahead on the public networks, but
+ * only seconds on networks with short epochs.
  */
 export async function horizonOf(port: ChainPort): Promise<number | undefined> {
   const last = known.get(port);

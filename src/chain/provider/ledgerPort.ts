@@ -1,17 +1,20 @@
 /**
- * What wallets ask of a network's ledger: accounts, pools, rankings, epochs, how time runs, how it all began.
+ * What wallets read from a network's ledger: accounts, pools, rankings, epochs, eras and the genesis.
  *
- * Hypotheses: rewards and stake are in no block, so they are asked for; whoever asks has many credentials, hence sets; a provider may
- * have no answer to some of it, for ever, which is another thing than not being reached now.
+ * Assumptions: rewards and stake are in no block, so they have to be queried. Callers have many credentials, so queries
+ * take sets. A provider may not support some of the queries at all, which differs from being unreachable now.
  *
- * What a wallet says of its network (`/v2/network/information` and `/v2/network/parameters`) is put together from these answers and those
- * of the chain's port. Of a node, by the query that tells it:
- * - the system start, the share of slots with a block, k, the length of epochs and slots, all lovelace: `genesis` (GetGenesisConfig);
- * - when each era began, the epoch and the time of a slot, when the next epoch begins, the slot now (unless that is past the horizon, as
- *   while a node is far behind): `eras` (GetSystemStart, GetInterpreter), which also names the era of the ledger (GetCurrentEra);
- * - desired pools, collateral inputs, the size of a bundle of tokens, prices of execution: `parameters` (GetCurrentPParams); decentralised are all
- *   blocks since Babbage;
- * - the hash of the genesis: no query. Known of public networks, named by the first block where that is one of Byron, told otherwise.
+ * The wallets' network endpoints (`/v2/network/information`, `/v2/network/parameters`) are composed from these answers
+ * and those of the chain port. With a node they come from:
+ * - `genesis` (GetGenesisConfig): system start, share of slots with a block, k, length of epochs and slots, maximum
+ *   supply;
+ * - `eras` (GetSystemStart, GetInterpreter, GetCurrentEra): the start of each era, epoch and time of a slot, the start
+ *   of the next epoch, the current slot (unless that is past the horizon, as while a node is far behind), and the
+ *   ledger's era;
+ * - `parameters` (GetCurrentPParams): desired pools, collateral inputs, maximum value size, execution prices. The
+ *   decentralisation level is 100 % since Babbage;
+ * - the genesis hash: no query. It is known for public networks, read from the first block if that is one of Byron,
+ *   configured otherwise.
  */
 import type { Result } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";
@@ -25,88 +28,88 @@ import type { PoolParameters } from "#src/node/queries/pools.ts";
 export interface StakeAccount {
   readonly credential: Credential;
   readonly registered: boolean;
-  /** Rewards not withdrawn; nothing where it is not registered. */
+  /** Rewards not withdrawn; 0 if the account is not registered. */
   readonly rewards: bigint;
-  /** What its registration paid, where it is registered and the provider says. */
+  /** The deposit of its registration, if it is registered and the provider reports it. */
   readonly deposit: bigint | undefined;
-  /** The pool that it delegates its stake to. */
+  /** The pool to which its stake is delegated. */
   readonly pool: string | undefined;
-  /** Whom its votes are delegated to, where they are and the provider says. */
+  /** The DRep to which its votes are delegated, if they are and the provider reports it. */
   readonly drep: DRep | undefined;
 }
 
-/** A registered stake pool, with what it stated. Amounts are lovelace, hashes hexadecimal. */
+/** A registered stake pool. Amounts are lovelace, hashes hexadecimal. */
 export interface StakePool extends PoolParameters {
-  /** What holds from the next epoch on, where it stated something new. */
+  /** The parameters that apply from the next epoch on, if it registered new ones. */
   readonly future: PoolParameters | undefined;
-  /** The epoch with which it ends, where that was announced. */
+  /** The epoch in which it retires, if it announced that. */
   readonly retiring: number | undefined;
   readonly deposit: bigint;
   /**
-   * Its part of all lovelace in circulation, by who delegates to it now; undefined where the provider does not say. `desiredPools`
-   * (a protocol parameter) times this is how saturated it is.
+   * Its share of all lovelace in circulation, by current delegation; undefined if the provider does not report it.
+   * Times `desiredPools` (a protocol parameter) this is its saturation.
    */
   readonly share: Ratio | undefined;
-  /** The lovelace of that part, where the provider says. */
+  /** The lovelace of that share, if the provider reports it. */
   readonly stake: bigint | undefined;
 }
 
 /** A registered representative. Amounts are lovelace, hashes hexadecimal. */
-export interface Representative {
+export interface DRepState {
   readonly credential: Credential;
-  /** Epoch after which its votes count no longer, unless it shows itself again. */
+  /** Epoch after which its votes no longer count, unless it is active again before. */
   readonly expiry: number;
-  /** Where it says what of itself, and the hash of that. */
+  /** Where its metadata is, and the hash of that. */
   readonly anchor: { readonly url: string; readonly hash: string } | undefined;
   readonly deposit: bigint;
-  /** Lovelace that votes with it, where the provider says. */
+  /** Lovelace delegated to it, if the provider reports it. */
   readonly stake: bigint | undefined;
 }
 
-/** The representatives, in the epoch in which they were asked for. */
-export interface Representatives {
+/** All DReps, as of an epoch. */
+export interface DRepStates {
   readonly epoch: number;
-  /** By id: scripts first. */
-  readonly all: readonly Representative[];
+  /** Ordered by id, scripts first. */
+  readonly all: readonly DRepState[];
 }
 
-/** What a network began with, for ever. */
+/** The genesis of a network: constants. */
 export interface NetworkGenesis {
-  /** Hash of the Byron genesis, by which wallets name a network; undefined where nobody knows it. */
+  /** Hash of the Byron genesis, which identifies the network to wallets; undefined if unknown. */
   readonly hash: string | undefined;
-  /** When slot 0 begins, in ms since 1970. */
+  /** Time of slot 0, in ms since 1970. */
   readonly systemStart: number;
   /** Share of slots that have a block (f). */
   readonly activeSlots: Ratio;
-  /** Blocks that a rollback may undo (k). */
+  /** Blocks that a rollback may undo at most (k). */
   readonly securityParameter: number;
-  /** Slots of an epoch since Shelley. */
+  /** Slots per epoch since Shelley. */
   readonly epochLength: number;
-  /** Milliseconds of a slot since Shelley. */
+  /** Milliseconds per slot since Shelley. */
   readonly slotLength: number;
-  /** All lovelace that there can be. */
+  /** Maximum supply, in lovelace. */
   readonly maxSupply: bigint;
 }
 
-/** The questions. Each answer holds at one point, whatever it was put together from. */
+/** Queries of the ledger. Each answer holds at one point, however it was composed. */
 export interface LedgerPort {
-  /** The accounts of stake credentials, one for each, in the order of the first mention. Thousands may be asked for at once. */
+  /** The accounts of stake credentials, one each, in order of first mention. A query may hold thousands. */
   accounts(credentials: readonly Credential[]): Promise<Result<At<readonly StakeAccount[]>, Unanswered>>;
-  /** Every registered pool, by id in ascending order. Goes through much of a network's state: not to be asked often. */
+  /** Every registered pool, ordered by id. Reads much of the ledger's state: query it rarely. */
   pools(): Promise<Result<At<readonly StakePool[]>, Unanswered>>;
-  /** Lovelace that each pool would pay a member with so much stake in an epoch, if all behave rationally, by id of the pool. */
+  /** Lovelace that each pool would pay a member with this stake per epoch if all behave rationally, by pool id. */
   poolRanking(stake: bigint): Promise<Result<At<ReadonlyMap<string, bigint>>, Unanswered>>;
-  /** Every registered representative. Goes through much of a network's state: not to be asked often. */
-  dreps(): Promise<Result<At<Representatives>, Unanswered>>;
+  /** Every registered DRep. Reads much of the ledger's state: query it rarely. */
+  dreps(): Promise<Result<At<DRepStates>, Unanswered>>;
   /** The epoch of the newest block. */
   epoch(): Promise<Result<At<Epoch>, Unanswered>>;
-  /** How slots, epochs and times map to each other (`src/cardano/eras.ts` reckons with it), up to a horizon after the newest block. */
+  /** The mapping of slots, epochs and times (see `src/cardano/eras.ts`), up to a horizon after the newest block. */
   eras(): Promise<Result<At<Eras>, Unanswered>>;
-  /** What the network began with. */
+  /** The network's genesis. */
   genesis(): Promise<Result<NetworkGenesis, Unanswered>>;
 }
 
-/** A port without answers to these questions; `who` begins the sentence. */
+/** A port that supports none of these queries; `who` is the subject of the message. */
 export function withoutLedger(who: string): LedgerPort {
   const none = () => Promise.resolve(unsupported(`${who} does not answer this.`));
   return { accounts: none, pools: none, poolRanking: none, dreps: none, epoch: none, eras: none, genesis: none };

@@ -1,10 +1,10 @@
 /**
- * Wallets' questions, put together from queries of a node's ledger at one point. The devnet's rows answer the same queries
- * (`src/devnet/port.ts`), so that there is one path for both.
+ * The ledger queries of the port, composed from the queries of a node's ledger at one point. The devnet's rows answer
+ * the same queries (`src/devnet/port.ts`), so both take this path.
  */
 import type { Credential } from "#src/cardano/address.ts";
 import { type Epoch, epochTimes, ERAS, type Eras } from "#src/cardano/eras.ts";
-import type { NetworkGenesis, Representatives, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
+import type { DRepStates, NetworkGenesis, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
 import { nodeError } from "#src/node/errors.ts";
 import { startTime } from "#src/node/queries/history.ts";
 import type { Answer, EraAnswer, EraQuery, Query } from "#src/node/queries/query.ts";
@@ -12,18 +12,18 @@ import type { EraKind } from "#src/node/queries/table.ts";
 import { compareCredentials } from "#src/node/queries/vocabulary.ts";
 import { eraName } from "#src/node/protocols/values.ts";
 
-/** The ledger at one point. */
-export interface Ledger {
-  /** Index of the era that it is in. */
+/** A node's ledger at one point. */
+export interface LedgerSession {
+  /** Index of its current era. */
   era(): Promise<number>;
-  /** Whether it may be asked such a query: false where it is known to have no answer. */
-  answers(kind: EraKind): boolean;
-  ask<Q extends Exclude<Query, EraQuery>>(query: Q): Promise<Answer<Q>>;
-  /** Asks in the era that it is in. */
-  askEra<Q extends EraQuery>(query: (era: number) => Q): Promise<EraAnswer<Q>>;
+  /** Whether a query may be sent; false if it is known to be unsupported. */
+  supports(kind: EraKind): boolean;
+  query<Q extends Exclude<Query, EraQuery>>(query: Q): Promise<Answer<Q>>;
+  /** Sends a query of the current era. */
+  queryEra<Q extends EraQuery>(query: (era: number) => Q): Promise<EraAnswer<Q>>;
 }
 
-/** The ledger has no answer to a query that a question cannot do without. */
+/** The node does not support a query that is necessary for an answer. */
 export class UnsupportedQuery extends Error {
   override readonly name = "UnsupportedQuery";
   constructor(kind: EraKind) {
@@ -31,29 +31,32 @@ export class UnsupportedQuery extends Error {
   }
 }
 
-/** Credentials of one query; a node reads some megabytes at the most. */
-const SET = 10_000;
+/** Credentials of one query at most: a node accepts messages of a few megabytes. */
+const MAX_CREDENTIALS = 10_000;
 
 const keyOf = ({ kind, hash }: Credential) => `${kind} ${hash}`;
 
-/** The accounts of credentials, one for each, in the order of the first mention. */
-export async function askAccounts(ledger: Ledger, wanted: readonly Credential[]): Promise<readonly StakeAccount[]> {
-  need(ledger, "delegations");
+/** The accounts of credentials, one each, in order of first mention. */
+export async function queryAccounts(
+  ledger: LedgerSession,
+  wanted: readonly Credential[],
+): Promise<readonly StakeAccount[]> {
+  requireSupport(ledger, "delegations");
   const all = [...new Map(wanted.map((credential) => [keyOf(credential), credential])).values()];
   const accounts: StakeAccount[] = [];
-  for (let from = 0; from < all.length; from += SET) {
-    accounts.push(...await askSet(ledger, all.slice(from, from + SET)));
+  for (let from = 0; from < all.length; from += MAX_CREDENTIALS) {
+    accounts.push(...await queryAccountSet(ledger, all.slice(from, from + MAX_CREDENTIALS)));
   }
   return accounts;
 }
 
-async function askSet(ledger: Ledger, credentials: readonly Credential[]): Promise<StakeAccount[]> {
-  const { pools, rewards } = await ledger.askEra((era) => ({ kind: "delegations", era, credentials }));
-  const deposits = ledger.answers("stakeDeposits")
-    ? await ledger.askEra((era) => ({ kind: "stakeDeposits", era, credentials }))
+async function queryAccountSet(ledger: LedgerSession, credentials: readonly Credential[]): Promise<StakeAccount[]> {
+  const { pools, rewards } = await ledger.queryEra((era) => ({ kind: "delegations", era, credentials }));
+  const deposits = ledger.supports("stakeDeposits")
+    ? await ledger.queryEra((era) => ({ kind: "stakeDeposits", era, credentials }))
     : [];
-  const votes = ledger.answers("voteDelegatees")
-    ? await ledger.askEra((era) => ({ kind: "voteDelegatees", era, credentials }))
+  const votes = ledger.supports("voteDelegatees")
+    ? await ledger.queryEra((era) => ({ kind: "voteDelegatees", era, credentials }))
     : [];
   const poolOf = new Map(pools.map(({ credential, pool }) => [keyOf(credential), pool]));
   const rewardsOf = new Map(rewards.map(({ credential, lovelace }) => [keyOf(credential), lovelace]));
@@ -73,15 +76,15 @@ async function askSet(ledger: Ledger, credentials: readonly Credential[]): Promi
 }
 
 /** Every registered pool, by id. */
-export async function askPools(ledger: Ledger): Promise<readonly StakePool[]> {
-  need(ledger, "poolState");
-  const { current, future, retiring, deposits } = await ledger.askEra((era) => ({
+export async function queryPools(ledger: LedgerSession): Promise<readonly StakePool[]> {
+  requireSupport(ledger, "poolState");
+  const { current, future, retiring, deposits } = await ledger.queryEra((era) => ({
     kind: "poolState",
     era,
     pools: undefined,
   }));
-  const shares = ledger.answers("stakeDistribution")
-    ? await ledger.askEra((era) => ({ kind: "stakeDistribution", era }))
+  const shares = ledger.supports("stakeDistribution")
+    ? await ledger.queryEra((era) => ({ kind: "stakeDistribution", era }))
     : undefined;
   const futureOf = new Map(future.map((parameters) => [parameters.pool, parameters]));
   const retiringOf = new Map(retiring.map(({ pool, epoch }) => [pool, epoch]));
@@ -103,44 +106,44 @@ export async function askPools(ledger: Ledger): Promise<readonly StakePool[]> {
   });
 }
 
-/** What each pool would pay a member with so much stake. */
-export async function askRanking(ledger: Ledger, stake: bigint): Promise<ReadonlyMap<string, bigint>> {
-  need(ledger, "nonMyopicRewards");
-  const [ranked] = await ledger.askEra((era) => ({ kind: "nonMyopicRewards", era, stakes: [stake] }));
+/** Lovelace that each pool would pay a member with this stake, by pool id. */
+export async function queryRanking(ledger: LedgerSession, stake: bigint): Promise<ReadonlyMap<string, bigint>> {
+  requireSupport(ledger, "nonMyopicRewards");
+  const [ranked] = await ledger.queryEra((era) => ({ kind: "nonMyopicRewards", era, stakes: [stake] }));
   return new Map(ranked?.pools.map(({ pool, lovelace }) => [pool, lovelace]));
 }
 
-/** Every registered representative, and the epoch that it is. */
-export async function askDreps(ledger: Ledger): Promise<Representatives> {
-  need(ledger, "drepState");
-  const states = await ledger.askEra((era) => ({ kind: "drepState", era, credentials: [] }));
-  const stakes = ledger.answers("drepStake")
-    ? await ledger.askEra((era) => ({ kind: "drepStake", era, dreps: [] }))
+/** Every registered DRep, and the current epoch. */
+export async function queryDreps(ledger: LedgerSession): Promise<DRepStates> {
+  requireSupport(ledger, "drepState");
+  const states = await ledger.queryEra((era) => ({ kind: "drepState", era, credentials: [] }));
+  const stakes = ledger.supports("drepStake")
+    ? await ledger.queryEra((era) => ({ kind: "drepStake", era, dreps: [] }))
     : undefined;
   const stakeOf = stakes &&
     new Map(stakes.flatMap(({ drep, lovelace }) => "hash" in drep ? [[keyOf(drep), lovelace] as const] : []));
   return {
-    epoch: await ledger.askEra((era) => ({ kind: "epoch", era })),
+    epoch: await ledger.queryEra((era) => ({ kind: "epoch", era })),
     all: [...states].sort((a, b) => compareCredentials(a.credential, b.credential)).map((
       { credential, expiry, anchor, deposit },
     ) => ({ credential, expiry, anchor, deposit, stake: stakeOf && (stakeOf.get(keyOf(credential)) ?? 0n) })),
   };
 }
 
-/** How time runs. */
-export async function askEras(ledger: Ledger): Promise<Eras> {
+/** The mapping of slots, epochs and times. */
+export async function queryEras(ledger: LedgerSession): Promise<Eras> {
   const era = await ledger.era();
   const current = ERAS[era];
   if (!current) throw nodeError("era_unknown", `The node's ledger is in ${eraName(era)}, which is not known here.`);
-  const systemStart = startTime(await ledger.ask({ kind: "systemStart" }));
-  return { systemStart, current, history: await ledger.ask({ kind: "eraHistory" }) };
+  const systemStart = startTime(await ledger.query({ kind: "systemStart" }));
+  return { systemStart, current, history: await ledger.query({ kind: "eraHistory" }) };
 }
 
 /** The epoch of the newest block. */
-export async function askEpoch(ledger: Ledger): Promise<Epoch> {
-  need(ledger, "epoch");
-  const eras = await askEras(ledger);
-  const epoch = epochTimes(eras, await ledger.askEra((era) => ({ kind: "epoch", era })));
+export async function queryEpoch(ledger: LedgerSession): Promise<Epoch> {
+  requireSupport(ledger, "epoch");
+  const eras = await queryEras(ledger);
+  const epoch = epochTimes(eras, await ledger.queryEra((era) => ({ kind: "epoch", era })));
   if (epoch.ok) return epoch.value;
   throw nodeError(
     "protocol_violation",
@@ -148,10 +151,10 @@ export async function askEpoch(ledger: Ledger): Promise<Epoch> {
   );
 }
 
-/** What the network began with, but for the hash of it, which no query tells. */
-export async function askGenesis(ledger: Ledger): Promise<Omit<NetworkGenesis, "hash">> {
-  need(ledger, "genesis");
-  const genesis = await ledger.askEra((era) => ({ kind: "genesis", era }));
+/** The network's genesis without its hash, which no query gives. */
+export async function queryGenesis(ledger: LedgerSession): Promise<Omit<NetworkGenesis, "hash">> {
+  requireSupport(ledger, "genesis");
+  const genesis = await ledger.queryEra((era) => ({ kind: "genesis", era }));
   const { activeSlots, securityParameter, epochLength, slotLength, maxSupply } = genesis;
   return {
     systemStart: startTime(genesis.systemStart),
@@ -163,6 +166,6 @@ export async function askGenesis(ledger: Ledger): Promise<Omit<NetworkGenesis, "
   };
 }
 
-function need(ledger: Ledger, kind: EraKind): void {
-  if (!ledger.answers(kind)) throw new UnsupportedQuery(kind);
+function requireSupport(ledger: LedgerSession, kind: EraKind): void {
+  if (!ledger.supports(kind)) throw new UnsupportedQuery(kind);
 }

@@ -1,9 +1,10 @@
 /**
- * The port to a network: follow its blocks, submit to it, ask it at a point.
+ * The port to a network: follow its blocks, submit transactions, query its ledger at a point.
  *
- * Hypotheses: a network is a tree of blocks of which one branch is the chain now; a follower that gives points it knows
- * is told where to go on and hears every rollback; nothing here assumes that the whole UTxO set is known to us; every answer to a
- * query carries the point it holds at, which may be behind or ahead of what the follower has seen.
+ * Assumptions: a network is a tree of blocks, one branch of which is the chain at a time. A follower that names points
+ * it knows gets the newest one that is on the chain, and then every block and rollback. The whole UTxO set need not be
+ * indexed. Every answer carries the point at which it holds, which may be behind or ahead of what the follower has
+ * read.
  */
 import type { Result } from "#src/base/result.ts";
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
@@ -11,58 +12,59 @@ import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import type { At, Unreachable } from "#src/chain/provider/answer.ts";
-import type { Answering } from "#src/chain/provider/guarantees.ts";
+import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { LedgerPort } from "#src/chain/provider/ledgerPort.ts";
 
 export type { At, Unanswered, Unreachable, Unsupported } from "#src/chain/provider/answer.ts";
 
-/** One step of a followed chain whose blocks come as they are: `[era, block]`. */
+/** A step of a followed chain; a block is its bytes, `[era, block]`. */
 export type RawStep =
   | { readonly type: "forward"; readonly block: Uint8Array; readonly tip: Tip }
   | { readonly type: "backward"; readonly point: Point; readonly tip: Tip };
 
-/** One step of a followed chain. `scanned`: a block of which a provider tells the parts, not the bytes. */
+/** A step of a followed chain. `scanned`: a block whose parts the provider gives, but not its bytes. */
 export type ChainStep = RawStep | { readonly type: "scanned"; readonly block: ScannedBlock; readonly tip: Tip };
 
-/** What a network said of a submitted transaction. */
+/** The network's answer to a submitted transaction. */
 export type Submission =
   | { readonly outcome: "accepted" }
   | { readonly outcome: "refused"; readonly failures: readonly LedgerFailure[] };
 
-/** What a network is, for ever. */
+/** Constants of a network. */
 export interface Network {
   readonly magic: number;
   /** Network id in addresses: 0 test, 1 main. */
   readonly id: 0 | 1;
   readonly slots: SlotConfig;
-  /** Blocks that a rollback may go back at the most (k). */
+  /** Blocks that a rollback may undo at most (k). */
   readonly securityParameter: number;
 }
 
-/** The port; adapters stand beside this file and in `src/devnet`. */
+/** The port. Its adapters are in the folders beside this file and in `src/devnet`. */
 export interface ChainPort extends LedgerPort {
-  /** How each question is answered here: at a point, at the tip, or not at all. */
-  readonly answers: readonly Answering[];
-  /** What the network is; known once connected. */
+  /** What this provider guarantees about each query. */
+  readonly guarantees: readonly Guarantee[];
+  /** The network; waits until it can be reached. */
   network(signal?: AbortSignal): Promise<Network>;
   /**
-   * Follows from the newest of `points` (newest first) that is on the chain, else from the origin. The first step is `backward` to
-   * that point. The stream ends when the signal aborts and throws when the connection is lost; the caller follows anew.
+   * Follows from the newest of `points` (newest first) that is on the chain, else from the origin. The first step is
+   * `backward` to that point. The stream ends when the signal aborts and throws when the connection is lost; then the
+   * caller follows again.
    */
   follow(points: readonly Point[], signal: AbortSignal): AsyncIterable<ChainStep>;
   tip(): Promise<Result<Tip, Unreachable>>;
-  /** Hands over a signed transaction (CBOR). An `accepted` says that it stands in the mempool (or in the ledger already). */
+  /** Submits a signed transaction (CBOR). `accepted` means that it is in the mempool, or in the ledger already. */
   submit(transaction: Uint8Array): Promise<Result<Submission, Unreachable>>;
   /** Whether the network's mempool holds a transaction. */
   inMempool(txHash: string): Promise<Result<boolean, Unreachable>>;
   /** Unspent outputs at addresses (bytes in hexadecimal). */
   utxosByAddress(addresses: readonly string[]): Promise<Result<At<readonly Utxo[]>, Unreachable>>;
-  /** The unspent among some outputs. */
+  /** The unspent ones of some outputs. */
   utxosByRef(refs: readonly OutRef[]): Promise<Result<At<readonly Utxo[]>, Unreachable>>;
   parameters(): Promise<Result<At<Parameters>, Unreachable>>;
 }
 
-/** A port whose blocks come as they are, so that others can be served them. */
+/** A port that gives blocks as bytes, so that they can be served to others. */
 export interface RawChainPort extends ChainPort {
   follow(points: readonly Point[], signal: AbortSignal): AsyncIterable<RawStep>;
 }

@@ -1,9 +1,10 @@
 /**
- * Blocks of the devnet: Conway blocks as the ledger's CDDL has them, save that nobody signs them.
+ * Blocks of the devnet: Conway blocks in the form of the ledger's CDDL, without signatures.
  *
- * Height, slot, previous hash, body hash, body size, issuer and protocol version are true. The VRF output and proof, the
- * operational certificate and the KES signature have the right length and are zeros: a node that checks consensus refuses such
- * a block, a follower that reads it cannot tell it from another. A block is a pure function of its fields, so that an empty one needs not be kept.
+ * Height, slot, previous hash, body hash, body size, issuer and protocol version are real. The VRF output and proof,
+ * the operational certificate and the KES signature have the right length and are zeros: a node that checks consensus
+ * refuses such a block, while a follower that only reads it sees no difference. A block is a pure function of its
+ * fields, so an empty one need not be stored.
  */
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
@@ -20,11 +21,11 @@ const KES_KEY = zeros(32);
 const CERTIFICATE_SIGNATURE = zeros(64);
 const KES_SIGNATURE = zeros(448);
 
-/** What decides on a block. */
+/** The fields from which a block is encoded. */
 export interface BlockFields {
   readonly height: number;
   readonly slot: number;
-  /** Hash of the block before, in hexadecimal; undefined for the first one. */
+  /** Hash of the previous block, in hexadecimal; undefined for the first one. */
   readonly previous: string | undefined;
   /** The issuer's cold verification key, 32 bytes. */
   readonly issuer: Uint8Array;
@@ -77,7 +78,7 @@ function encodeHeader(fields: BlockFields, parts: readonly Uint8Array[]): Uint8A
   return encode([body, KES_SIGNATURE]);
 }
 
-/** The hash over a block's four parts: of their hashes, one after the other (ledger: `hashAlonzoSegWits`). */
+/** The hash of a block's four parts: of the concatenation of their hashes (ledger: `hashAlonzoSegWits`). */
 function bodyHash(parts: readonly Uint8Array[]): Uint8Array {
   return blake2b256(concat(...parts.map(blake2b256)));
 }

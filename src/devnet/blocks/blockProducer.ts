@@ -1,8 +1,8 @@
 /**
- * Who makes a block: a pool drawn by its part of the stake.
+ * The block producer of a slot: a pool drawn with probability proportional to its stake.
  *
- * Hypotheses: a slot has one leader (the active slot coefficient is 1), so pools need not tell by themselves, in secret, whether they
- * lead; the draw is a function of the devnet's seed, the slot and the stake, and the same after a rollback to the same slot.
+ * Assumptions: a slot has one leader (the active slot coefficient is 1), so pools need no private lottery. The draw is
+ * a function of the devnet's seed, the slot and the stake, and is the same after a rollback to the same slot.
  */
 import { concat, toHex } from "#src/base/bytes.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
@@ -13,39 +13,39 @@ import type { Applied } from "#src/ledger/delta.ts";
 import { poolStake, snapshotOf } from "#src/ledger/epoch/snapshot.ts";
 import type { LedgerState, StakeSnapshot } from "#src/ledger/state.ts";
 
-/** Stake by pool, in the order of ids. */
+/** Stake by pool, ordered by id. */
 type Stakes = readonly (readonly [pool: string, lovelace: bigint])[];
 
-const known = new WeakMap<StakeSnapshot, Stakes>();
+const stakesBySnapshot = new WeakMap<StakeSnapshot, Stakes>();
 
-/** The stake that leaders of a state's epoch are drawn by: set, the snapshot of the epoch before. */
+/** The stake that counts for the leaders of a state's epoch: the "set" snapshot, that of the epoch before. */
 function leaderStakes(state: Pick<LedgerState, "snapshots" | "epoch">): Stakes {
   const snapshot = snapshotOf(state, state.epoch - 1);
-  const before = known.get(snapshot);
+  const before = stakesBySnapshot.get(snapshot);
   if (before) return before;
   const stakes = [...snapshot.pools].map(([id, pool]) => [id, poolStake(pool)] as const)
     .filter(([, lovelace]) => lovelace > 0n)
     .sort(([a], [b]) => a < b ? -1 : 1);
-  known.set(snapshot, stakes);
+  stakesBySnapshot.set(snapshot, stakes);
   return stakes;
 }
 
-/** What a draw is made from. */
-export interface Draw {
+/** The inputs of a draw. */
+export interface LeaderDraw {
   readonly seed: Uint8Array;
   readonly slot: number;
-  /** Cold keys by pool; a pool whose key is not known is not drawn. */
+  /** Cold keys by pool; a pool whose key is unknown is not drawn. */
   readonly keys: ReadonlyMap<string, Uint8Array>;
-  /** Pools that take turns while there is no stake. */
-  readonly turns: readonly string[];
+  /** Pools that take turns while no pool has stake. */
+  readonly rotation: readonly string[];
 }
 
-/** The pool that makes the block of a slot; undefined when there is none that could. */
-export function drawIssuer(state: LedgerState, { seed, slot, keys, turns }: Draw): string | undefined {
+/** The pool that produces the block of a slot; undefined if there is none. */
+export function drawLeader(state: LedgerState, { seed, slot, keys, rotation }: LeaderDraw): string | undefined {
   const stakes = leaderStakes(state).filter(([pool]) => keys.has(pool));
   const total = stakes.reduce((sum, [, lovelace]) => sum + lovelace, 0n);
   if (total === 0n) {
-    const able = turns.filter((pool) => state.pools.get(pool) && keys.has(pool));
+    const able = rotation.filter((pool) => state.pools.get(pool) && keys.has(pool));
     return able[slot % Math.max(1, able.length)];
   }
   const number = new Uint8Array(8);
@@ -58,7 +58,7 @@ export function drawIssuer(state: LedgerState, { seed, slot, keys, turns }: Draw
   throw new Error("a ticket was not below the sum of the stakes");
 }
 
-/** Cold keys of pools that a transaction registers: it is signed with each of them. */
+/** Cold keys of the pools that a transaction registers: each signs the transaction. */
 export function coldKeysIn(
   { witnesses }: ScannedTransaction,
   { pools }: Pick<Applied, "pools">,

@@ -1,8 +1,8 @@
 /**
- * The devnet while it holds its lease: one chain, one mempool, one thing after the other.
+ * The devnet's chain while this process holds the lease: one chain, one mempool, one operation at a time.
  *
- * Hypotheses: everything that counts is rows, written in transactions that have locked the lease's epoch; memory is a copy of the
- * rows, made anew whenever a write did not end as it should; nobody else writes these rows while the epoch holds.
+ * Assumptions: the rows are the truth, written in transactions that lock the lease's epoch. Memory is a copy, read
+ * again whenever a write did not end as expected. No other process writes these rows while the epoch is valid.
  */
 import type { BalanceFailure } from "#src/transaction/balance.ts";
 import { equalBytes } from "#src/base/bytes.ts";
@@ -13,7 +13,7 @@ import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
-import { Batch } from "#src/devnet/blocks/batch.ts";
+import { GroupCommit } from "#src/devnet/blocks/groupCommit.ts";
 import { isInLedger, readTip } from "#src/devnet/blocks/rows.ts";
 import {
   appendBlock,
@@ -27,25 +27,37 @@ import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { readEntries } from "#src/devnet/ledger/entries.ts";
 import { enterEpoch, epochOf } from "#src/devnet/ledger/epoch.ts";
 import { type Genesis, readBounds } from "#src/devnet/genesis/genesis.ts";
-import { cannotPay, type Paid, paidBy } from "#src/devnet/faucet/faucet.ts";
+import { faucetEmpty, type FaucetPayment, paymentResult } from "#src/devnet/faucet/faucet.ts";
 import { composeBlock } from "#src/devnet/blocks/forge.ts";
-import { type Dropped, type Judge, Mempool, transactionCbor, type Waiting } from "#src/devnet/blocks/mempool.ts";
-import { payment, type Target } from "#src/devnet/faucet/payment.ts";
+import {
+  type DroppedTransaction,
+  Mempool,
+  type SubmittedTransaction,
+  transactionCbor,
+  type ValidateTransaction,
+} from "#src/devnet/blocks/mempool.ts";
+import { buildPayment, type PaymentOutput } from "#src/devnet/faucet/payment.ts";
 import { readColdKeys } from "#src/devnet/genesis/pools.ts";
-import { Purse } from "#src/devnet/faucet/coins.ts";
-import { Queue } from "#src/devnet/blocks/queue.ts";
-import { accepted, type NotNow, readSubmitted, unavailable, type Undecodable } from "#src/devnet/blocks/submission.ts";
+import { FaucetCoins } from "#src/devnet/faucet/faucetCoins.ts";
+import { OperationQueue } from "#src/devnet/blocks/operationQueue.ts";
+import {
+  accepted,
+  decodeSubmission,
+  type SubmissionUnavailable,
+  unavailable,
+  type Undecodable,
+} from "#src/devnet/blocks/submission.ts";
 import { type Applied, applyDelta, write } from "#src/ledger/delta.ts";
 import { type LedgerState, type MutableLedgerState, newState, overlay } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 
-/** Name of the lease under which a devnet makes blocks. */
+/** Name of the lease under which a devnet produces blocks. */
 export const LEASE = "devnet";
 
-export type NoSuchBlock = Failure<"rollback_impossible">;
+export type RollbackImpossible = Failure<"rollback_impossible">;
 
-/** The lease was taken over: nothing more is written under this epoch. */
+/** The lease was taken over: nothing is written under this epoch any more. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
@@ -54,15 +66,15 @@ export interface ChainSettings {
   readonly store: Store;
   readonly epoch: number;
   readonly genesis: Genesis;
-  /** Judges a transaction by the rules of the ledger. */
-  readonly judge: Judge;
+  /** Validates a transaction by the rules of the ledger. */
+  readonly judge: ValidateTransaction;
   readonly mempoolBytes: number;
   /** The slot now. */
   readonly slot: () => number;
   readonly log: Log;
 }
 
-type Submitted = Result<Submission, NotNow | Undecodable>;
+type SubmissionResult = Result<Submission, SubmissionUnavailable | Undecodable>;
 
 export class DevnetChain {
   #state!: MutableLedgerState;
@@ -78,11 +90,11 @@ export class DevnetChain {
   #next = 0;
   /** Whether memory may differ from the rows. */
   #stale = false;
-  /** Ends when the scripts of all submissions so far were evaluated, so that these keep their order. */
-  #foreseen: Promise<unknown> = Promise.resolve();
-  readonly #purse: Purse;
-  readonly #queue = new Queue();
-  readonly #submissions = new Batch<Waiting>(
+  /** Resolves when the scripts of all submissions so far are evaluated; keeps submissions in order. */
+  #evaluated: Promise<unknown> = Promise.resolve();
+  readonly #coins: FaucetCoins;
+  readonly #queue = new OperationQueue();
+  readonly #submissions = new GroupCommit<SubmittedTransaction>(
     (work) => this.#run(work),
     async (waiting) => {
       await this.#write((sql) => insertMempool(sql, waiting.map(row)));
@@ -92,10 +104,10 @@ export class DevnetChain {
   );
 
   private constructor(private readonly settings: ChainSettings) {
-    this.#purse = new Purse(settings.genesis.faucet.address);
+    this.#coins = new FaucetCoins(settings.genesis.faucet.address);
   }
 
-  /** Reads the chain and goes on with it. */
+  /** Opens the chain from its rows. */
   static async open(settings: ChainSettings): Promise<DevnetChain> {
     const chain = new DevnetChain(settings);
     await chain.#load();
@@ -106,17 +118,17 @@ export class DevnetChain {
     return this.#tip;
   }
 
-  /** The chain as the rules see it, without what waits. */
+  /** The ledger state at the tip, without the mempool. */
   get state(): LedgerState {
     return this.#state;
   }
 
-  /** Unspent outputs of the chain at an address (bytes in hexadecimal). Walks through all outputs. */
+  /** Unspent outputs of the chain at an address (bytes in hexadecimal). Scans all outputs. */
   outputsAt(address: string): Utxo[] {
     return [...utxos(this.#outputs)].filter(({ output }) => output.address === address);
   }
 
-  /** The highest slot that ever held a block. */
+  /** The highest slot that has ever held a block. */
   get lastSlot(): number {
     return this.#lastSlot;
   }
@@ -126,17 +138,17 @@ export class DevnetChain {
   }
 
   /**
-   * Hands over a transaction; `accepted` once its row is committed. Scripts are evaluated before its turn comes, so that neither blocks
-   * nor other people's scripts wait for them.
+   * Submits a transaction; `accepted` once its row is committed. Its scripts are evaluated before it enters the queue,
+   * so that neither blocks nor other submissions wait for them.
    */
-  async submit(cbor: Uint8Array): Promise<Submitted> {
-    const read = readSubmitted(cbor, this.settings.genesis.parameters.maxTxSize);
+  async submit(cbor: Uint8Array): Promise<SubmissionResult> {
+    const read = decodeSubmission(cbor, this.settings.genesis.parameters.maxTxSize);
     if (!read.ok) return read;
     const { transaction, runsScripts } = read.value;
-    const earlier = this.#foreseen;
-    const foreseen = runsScripts ? this.#foresee({ position: 0, transaction, cbor }) : undefined;
-    if (foreseen) this.#foreseen = Promise.all([earlier, foreseen]);
-    await this.#foreseen;
+    const earlier = this.#evaluated;
+    const foreseen = runsScripts ? this.#evaluateAhead({ position: 0, transaction, cbor }) : undefined;
+    if (foreseen) this.#evaluated = Promise.all([earlier, foreseen]);
+    await this.#evaluated;
     return await this.#submissions.add((resolve) => ({
       failed: () => resolve(unavailable()),
       run: async () => {
@@ -146,23 +158,23 @@ export class DevnetChain {
     }));
   }
 
-  /** Pays from the faucet; done once the transaction stands in the mempool. */
-  pay(targets: readonly Target[]): Promise<Paid> {
+  /** Pays from the faucet; resolves once the transaction is in the mempool. */
+  pay(targets: readonly PaymentOutput[]): Promise<FaucetPayment> {
     return this.#submissions.add((resolve) => ({
       failed: () => resolve(unavailable()),
       run: async () => {
         const built = this.#payment(targets);
-        if (!built.ok) return { answer: () => resolve(cannotPay(built.error)) };
+        if (!built.ok) return { answer: () => resolve(faucetEmpty(built.error)) };
         const cbor = built.value;
         const transaction = scanTransaction(cbor);
         const { row, outcome } = await this.#admit(transaction, cbor);
-        const answer = () => resolve(paidBy(transaction.hash, outcome, this.settings.log));
+        const answer = () => resolve(paymentResult(transaction.hash, outcome, this.settings.log));
         return { ...(row ? { row } : {}), answer };
       },
     }));
   }
 
-  /** Whether an output with this script stands at an address, in the chain or in the mempool. */
+  /** Whether an output at an address holds this script, in the chain or in the mempool. */
   holdsScript(address: string, script: Uint8Array): Promise<boolean> {
     const is = (output: Output) =>
       output.address === address && output.script !== undefined && equalBytes(output.script, script);
@@ -176,12 +188,12 @@ export class DevnetChain {
     });
   }
 
-  /** Makes a block in a slot; undefined when the slot is not after every slot that ever held one. */
+  /** Produces a block in a slot; undefined if a block of that slot or a later one has ever existed. */
   forge(slot: number): Promise<Tip | undefined> {
     return this.#run(async () => {
       if (slot <= this.#lastSlot) return undefined;
       const changes = new ChangeSet(this.#state);
-      const dropped = await this.#enter(slot, changes);
+      const dropped = await this.#advanceTo(slot, changes);
       const chosen = this.#mempool.prefix();
       const { genesis } = this.settings;
       const { block, made } = composeBlock({
@@ -201,10 +213,10 @@ export class DevnetChain {
       for (const [pool, key] of coldKeys) this.#coldKeys.set(pool, key);
       for (const applied of transactions) {
         applyDelta(this.#state, applied);
-        this.#purse.confirm(applied);
+        this.#coins.confirm(applied);
       }
-      this.#mempool.leave(new Set(transactions.map(({ hash }) => hash)));
-      this.#purse.await(this.#applied());
+      this.#mempool.removeIncluded(new Set(transactions.map(({ hash }) => hash)));
+      this.#coins.setPending(this.#pendingEffects());
       this.#tip = { height: block.height, slot, hash };
       this.#lastSlot = slot;
       this.#floor = Math.max(this.#floor, block.height - k);
@@ -214,10 +226,10 @@ export class DevnetChain {
   }
 
   /**
-   * Undoes every block above a height (-1: all). Their transactions return to the mempool, before what waits there, as far as they
-   * are still good; with `drop` they are forgotten.
+   * Undoes every block above a height (-1: all). Their transactions return to the front of the mempool as far as they
+   * are still valid; with `drop` they do not.
    */
-  rollback(height: number, drop: boolean): Promise<Result<Tip, NoSuchBlock>> {
+  rollback(height: number, drop: boolean): Promise<Result<Tip, RollbackImpossible>> {
     return this.#run(async () => {
       if (!Number.isSafeInteger(height) || height < this.#floor || height > this.#tip.height) {
         return fail(
@@ -226,12 +238,12 @@ export class DevnetChain {
           { lowest: this.#floor, highest: this.#tip.height },
         );
       }
-      const waiting: Waiting[] = [...this.#mempool.entries()];
+      const waiting: SubmittedTransaction[] = [...this.#mempool.entries()];
       const { undone, returned } = await this.#write(async (sql) => {
         const undone = await undoBlocks(sql, height);
         const transactions = drop ? [] : undone.blocks.flatMap(({ transactions }) => transactions);
         const before = waiting.reduce((least, { position }) => Math.min(least, position), this.#next);
-        const returned = transactions.map((transaction, index): Waiting => ({
+        const returned = transactions.map((transaction, index): SubmittedTransaction => ({
           position: before - transactions.length + index,
           transaction,
           cbor: transactionCbor(transaction),
@@ -249,23 +261,23 @@ export class DevnetChain {
     });
   }
 
-  /** Reads the chain as it is between two doings, without what waits. */
+  /** Reads the chain between two operations, without the mempool. */
   read<T>(use: (state: LedgerState, tip: Tip) => T): Promise<T> {
     return this.#run(async () => use(this.#state, this.#tip));
   }
 
-  /** Waits for what is under way. */
+  /** Waits for the running operation. */
   async idle(): Promise<void> {
     await this.#queue.run(async () => {});
   }
 
   /**
-   * Brings the ledger to a slot: ends the epochs before it, after which what waits is judged anew, and drops what is past its validity.
-   * Memory is then ahead of the rows, until `changes` are written.
+   * Advances the ledger to a slot. If that ends epochs, the mempool is validated again; else transactions past their
+   * validity are dropped. Memory is then ahead of the rows until `changes` are written.
    */
-  async #enter(slot: number, changes: ChangeSet): Promise<Dropped[]> {
+  async #advanceTo(slot: number, changes: ChangeSet): Promise<DroppedTransaction[]> {
     const { terms } = this.settings.genesis;
-    let dropped: Dropped[];
+    let dropped: DroppedTransaction[];
     if (epochOf(slot, terms.epochLength) <= this.#state.epoch) dropped = await this.#mempool.expire(slot);
     else {
       this.#stale = true;
@@ -277,18 +289,18 @@ export class DevnetChain {
     return dropped;
   }
 
-  /** Has the scripts of a transaction evaluated, for `judge` to remember. */
-  async #foresee(waiting: Waiting): Promise<void> {
+  /** Evaluates a transaction's scripts ahead of its validation: the results are cached. */
+  async #evaluateAhead(waiting: SubmittedTransaction): Promise<void> {
     await this.settings.judge(this.#mempool.view, waiting, this.#slot()).catch(() => {});
   }
 
   async #admit(
     transaction: ScannedTransaction,
     cbor: Uint8Array,
-  ): Promise<{ row?: Waiting; outcome: Result<Submission, NotNow> }> {
+  ): Promise<{ row?: SubmittedTransaction; outcome: Result<Submission, SubmissionUnavailable> }> {
     const { hash } = transaction;
     if (this.#mempool.has(hash)) return { outcome: accepted };
-    const waiting: Waiting = { position: this.#next, transaction, cbor };
+    const waiting: SubmittedTransaction = { position: this.#next, transaction, cbor };
     if (this.#mempool.bytes + cbor.length > this.settings.mempoolBytes) {
       if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
       const message =
@@ -302,28 +314,28 @@ export class DevnetChain {
     if (!judged) return { outcome: unavailable() };
     if (judged.ok) {
       this.#next++;
-      this.#purse.expect(judged.value);
+      this.#coins.addPending(judged.value);
       return { row: waiting, outcome: accepted };
     }
     if (await isInLedger(this.settings.store.sql, hash)) return { outcome: accepted };
     return { outcome: ok({ outcome: "refused", failures: judged.error }) };
   }
 
-  #payment(targets: readonly Target[]): Result<Uint8Array, BalanceFailure> {
+  #payment(targets: readonly PaymentOutput[]): Result<Uint8Array, BalanceFailure> {
     const { faucet: { key, address } } = this.settings.genesis;
-    const available = this.#purse.unspent(this.#mempool.view.utxo);
-    return payment({ key, address, available, parameters: this.#state.parameters }, targets);
+    const available = this.#coins.unspent(this.#mempool.view.utxo);
+    return buildPayment({ key, address, available, parameters: this.#state.parameters }, targets);
   }
 
   #slot(): number {
     return Math.max(this.settings.slot(), this.#lastSlot + 1);
   }
 
-  *#applied(): Iterable<Applied> {
+  *#pendingEffects(): Iterable<Applied> {
     for (const { applied } of this.#mempool.entries()) yield applied;
   }
 
-  /** Writes under the lease. Memory counts as stale from here on, until the caller has brought it to where the rows are. */
+  /** Writes under the lease. Memory counts as stale from here on, until the caller has updated it. */
   async #write<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
     const { store, epoch } = this.settings;
     this.#stale = true;
@@ -335,7 +347,9 @@ export class DevnetChain {
     }) as T;
   }
 
-  /** Does one thing after all that was asked for before, on memory that is what the rows are; so it is afterwards, even if the thing failed. */
+  /**
+   * Runs one operation after all earlier ones, on memory that agrees with the rows. If it fails, memory is read again.
+   */
   #run<T>(work: () => Promise<T>): Promise<T> {
     return this.#queue.run(async () => {
       if (this.#stale) await this.#load();
@@ -369,7 +383,7 @@ export class DevnetChain {
     this.#stale = false;
   }
 
-  /** The state in the epoch of a slot, as a block in that slot would find it; the state itself stays as it is. */
+  /** The state in the epoch of a slot, as a block in that slot finds it; the current state is not changed. */
   async #stateIn(slot: number): Promise<LedgerState> {
     const { terms } = this.settings.genesis;
     if (epochOf(slot, terms.epochLength) <= this.#state.epoch) return this.#state;
@@ -378,20 +392,20 @@ export class DevnetChain {
     return ahead;
   }
 
-  /** Fills the mempool anew on the chain as it is now, and drops the rows of what is no longer good. */
-  async #refill(waiting: readonly Waiting[], why: string): Promise<void> {
+  /** Fills the mempool again on the present chain, and deletes the rows of transactions that are no longer valid. */
+  async #refill(waiting: readonly SubmittedTransaction[], why: string): Promise<void> {
     const slot = this.#slot();
     this.#base = await this.#stateIn(slot);
     const dropped = await this.#mempool.refill(waiting, slot);
     this.#next = waiting.reduce((most, { position }) => Math.max(most, position + 1), this.#next);
-    this.#purse.reset(utxos(this.#outputs));
-    this.#purse.await(this.#applied());
+    this.#coins.reset(utxos(this.#outputs));
+    this.#coins.setPending(this.#pendingEffects());
     if (dropped.length === 0) return;
     this.#logDropped(dropped, why);
     await this.#write((sql) => deleteMempool(sql, dropped.map(({ hash }) => hash)));
   }
 
-  #logDropped(dropped: readonly Dropped[], why: string): void {
+  #logDropped(dropped: readonly DroppedTransaction[], why: string): void {
     for (const { hash, failures } of dropped) {
       const names = failures.map(({ name }: LedgerFailure) => name);
       this.settings.log.info("a transaction left the mempool", { transaction: hash, why, failures: names });
@@ -399,7 +413,7 @@ export class DevnetChain {
   }
 }
 
-function row({ position, transaction: { hash }, cbor }: Waiting) {
+function row({ position, transaction: { hash }, cbor }: SubmittedTransaction) {
   return { position, hash, cbor };
 }
 

@@ -1,17 +1,18 @@
 /**
- * Phase 2 remembered.
+ * A cache of script evaluations (phase 2).
  *
- * Hypothesis: what scripts say is a function of the whole transaction, of the protocol version and of the cost models, because a reference to an output names
- * the transaction that made it by its hash. So one evaluation serves the mempool, every judgement anew, and a return after a rollback.
+ * Assumption: the result is a function of the whole transaction, the protocol version and the cost models, because an
+ * output reference names the transaction that made the output by its hash. So one evaluation serves the mempool, every
+ * later validation, and a return after a rollback.
  */
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Evaluate, Evaluation } from "#src/plutus/types.ts";
 
-/** Evaluations remembered. */
-const KEPT = 2_000;
+/** Evaluations kept. */
+const MAX_CACHED = 2_000;
 
-/** An `Evaluate` that asks another one once for each transaction; a rejection is not remembered. */
-export function remembering(evaluate: Evaluate): Evaluate {
+/** An `Evaluate` that caches the results of another one; rejected promises are not cached. */
+export function cacheEvaluations(evaluate: Evaluate): Evaluate {
   const byModels = new WeakMap<object, Map<string, Promise<Evaluation>>>();
   return (input) => {
     const { costModels, protocolVersion: { major } } = input.parameters;
@@ -20,13 +21,13 @@ export function remembering(evaluate: Evaluate): Evaluate {
     const key = `${major} ${hash256(input.transaction)}`;
     const before = known.get(key);
     if (before) return before;
-    const asked = evaluate(input);
-    known.set(key, asked);
-    asked.catch(() => known.delete(key));
+    const evaluation = evaluate(input);
+    known.set(key, evaluation);
+    evaluation.catch(() => known.delete(key));
     for (const oldest of known.keys()) {
-      if (known.size <= KEPT) break;
+      if (known.size <= MAX_CACHED) break;
       known.delete(oldest);
     }
-    return asked;
+    return evaluation;
   };
 }

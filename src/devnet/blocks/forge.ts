@@ -1,36 +1,36 @@
-/** The block of a slot: out of what the mempool gives, and by whom. */
+/** Composition of a block from mempool transactions, with its producer. */
 import type { Tip } from "#src/cardano/block.ts";
 import { encodeBlock } from "#src/devnet/blocks/block.ts";
 import type { NewBlock } from "#src/devnet/blocks/writes.ts";
 import type { ChangeSet } from "#src/devnet/ledger/changes.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
-import { coldKeysIn, drawIssuer } from "#src/devnet/blocks/blockProducer.ts";
-import type { Pending } from "#src/devnet/blocks/mempool.ts";
+import { coldKeysIn, drawLeader } from "#src/devnet/blocks/blockProducer.ts";
+import type { PendingTransaction } from "#src/devnet/blocks/mempool.ts";
 import type { Change } from "#src/ledger/delta.ts";
 import { blockMade } from "#src/ledger/epoch/pass.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 
-/** What a block is made of. */
+/** The inputs of a block. */
 export interface BlockParts {
   readonly genesis: Genesis;
-  /** The ledger, in the epoch of the slot. */
+  /** The ledger state, already in the slot's epoch. */
   readonly state: LedgerState;
   /** Cold keys of pools, by id. */
   readonly coldKeys: ReadonlyMap<string, Uint8Array>;
-  /** The block before. */
+  /** The previous block. */
   readonly tip: Tip;
   readonly slot: number;
-  readonly chosen: readonly Pending[];
-  /** What changes before its transactions; theirs are added, and that its issuer made a block. */
+  readonly chosen: readonly PendingTransaction[];
+  /** Changes before the block's transactions; the transactions' changes and the producer's block count are added. */
   readonly changes: ChangeSet;
 }
 
-/** Makes a block; with it the change of its issuer's count, none where the issuer is no pool. */
+/** Composes a block. `made` is the change of its producer's block count, empty if the issuer is not a pool. */
 export function composeBlock(
   parts: BlockParts,
 ): { readonly block: NewBlock; readonly made: readonly Change<number>[] } {
   const { genesis: { drawSeed: seed, pools, issuer }, state, coldKeys, tip, slot, chosen, changes } = parts;
-  const pool = drawIssuer(state, { seed, slot, keys: coldKeys, turns: pools.map(({ id }) => id) });
+  const pool = drawLeader(state, { seed, slot, keys: coldKeys, rotation: pools.map(({ id }) => id) });
   const made = pool === undefined ? [] : [blockMade(state, pool)];
   const fields = {
     height: tip.height + 1,
@@ -40,7 +40,7 @@ export function composeBlock(
     protocolVersion: state.parameters.protocolVersion,
   };
   const encoded = encodeBlock({ ...fields, transactions: chosen.map(({ transaction }) => transaction) });
-  for (const { applied } of chosen) changes.apply(applied);
+  for (const { applied } of chosen) changes.addTransaction(applied);
   for (const change of made) changes.add("blocks", change);
   const block = {
     ...fields,

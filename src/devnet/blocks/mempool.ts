@@ -1,8 +1,9 @@
 /**
- * What waits to be in a block: transactions in the order of their acceptance, each judged on top of the chain and of those before it.
+ * The mempool: transactions in order of acceptance, each valid on top of the chain and those before it.
  *
- * Hypotheses: the base changes only by blocks made of a prefix of these transactions, or by a rollback; so between two rollbacks
- * time alone can make one invalid, when its validity passes, and with it those that were built upon it.
+ * Assumptions: the base changes only by blocks that hold a prefix of these transactions, or by a rollback. So between
+ * rollbacks a transaction becomes invalid only with time, when its validity interval ends, and with it those that spend
+ * its outputs.
  */
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
@@ -12,42 +13,42 @@ import { fitsBlock } from "#src/ledger/validate.ts";
 import { type Applied, applyDelta } from "#src/ledger/delta.ts";
 import { type LedgerState, type MutableLedgerState, overlay } from "#src/ledger/state.ts";
 
-/** A transaction as it was handed over, and where it stands in the order. */
-export interface Waiting {
+/** A submitted transaction and its position in the order. */
+export interface SubmittedTransaction {
   readonly position: number;
   readonly transaction: ScannedTransaction;
   readonly cbor: Uint8Array;
 }
 
-/** A transaction of the mempool. */
-export interface Pending extends Waiting {
+/** A transaction in the mempool, with its effect. */
+export interface PendingTransaction extends SubmittedTransaction {
   readonly applied: Applied;
 }
 
 /** A transaction that left the mempool without a block. */
-export interface Dropped {
+export interface DroppedTransaction {
   readonly hash: string;
   readonly failures: readonly LedgerFailure[];
 }
 
-/** Judges a transaction against a state, at a slot. */
-export type Judge = (
+/** Validates a transaction against a state, at a slot. */
+export type ValidateTransaction = (
   state: LedgerState,
-  waiting: Waiting,
+  waiting: SubmittedTransaction,
   slot: number,
 ) => Promise<Result<Applied, readonly LedgerFailure[]>>;
 
 export class Mempool {
-  #entries = new Map<string, Pending>();
+  #entries = new Map<string, PendingTransaction>();
   #view: MutableLedgerState;
   #bytes = 0;
 
-  /** `base` gives the chain as transactions are judged on it; what it gives changes only before `refill` and `leave`. */
-  constructor(private readonly base: () => LedgerState, private readonly judge: Judge) {
+  /** `base` gives the state that transactions are validated on; it changes only before `refill` and `leave`. */
+  constructor(private readonly base: () => LedgerState, private readonly validate: ValidateTransaction) {
     this.#view = overlay(base());
   }
 
-  /** The chain with everything that waits applied to it. */
+  /** The chain's state with all transactions of the mempool applied. */
   get view(): LedgerState {
     return this.#view;
   }
@@ -61,8 +62,8 @@ export class Mempool {
     return this.#entries.size;
   }
 
-  /** In order. */
-  entries(): Iterable<Pending> {
+  /** All transactions, in order. */
+  entries(): Iterable<PendingTransaction> {
     return this.#entries.values();
   }
 
@@ -70,27 +71,27 @@ export class Mempool {
     return this.#entries.has(hash);
   }
 
-  /** Judges a transaction on top of all others, and takes it in when it is good. */
-  async admit(waiting: Waiting, slot: number): Promise<Result<Applied, readonly LedgerFailure[]>> {
-    const judged = await this.judge(this.#view, waiting, slot);
-    if (judged.ok) this.#take({ ...waiting, applied: judged.value });
+  /** Validates a transaction on top of all others, and adds it if it is valid. */
+  async admit(waiting: SubmittedTransaction, slot: number): Promise<Result<Applied, readonly LedgerFailure[]>> {
+    const judged = await this.validate(this.#view, waiting, slot);
+    if (judged.ok) this.#add({ ...waiting, applied: judged.value });
     return judged;
   }
 
-  /** Drops what is past its validity at a slot, and what cannot stand without it. */
-  async expire(slot: number): Promise<Dropped[]> {
+  /** Drops transactions whose validity ends by a slot, and those that depend on them. */
+  async expire(slot: number): Promise<DroppedTransaction[]> {
     const entries = [...this.#entries.values()];
     const first = entries.findIndex(({ transaction }) =>
       transaction.validTo !== undefined && slot >= transaction.validTo
     );
     if (first < 0) return [];
     this.#restart(entries.slice(0, first));
-    return await this.#again(entries.slice(first), slot);
+    return await this.#admitAll(entries.slice(first), slot);
   }
 
-  /** The longest run of transactions from the first on that a block takes. */
-  prefix(): Pending[] {
-    const chosen: Pending[] = [];
+  /** The longest prefix that fits into a block. */
+  prefix(): PendingTransaction[] {
+    const chosen: PendingTransaction[] = [];
     for (const entry of this.#entries.values()) {
       if (!fitsBlock(this.base().parameters, chosen.map(({ applied }) => applied), entry.applied)) break;
       chosen.push(entry);
@@ -98,44 +99,46 @@ export class Mempool {
     return chosen;
   }
 
-  /** Takes out a prefix that a block has; the base has changed by it already. */
-  leave(included: ReadonlySet<string>): void {
+  /** Removes a prefix that is in a block now; the base already includes it. */
+  removeIncluded(included: ReadonlySet<string>): void {
     this.#restart([...this.#entries.values()].filter(({ transaction }) => !included.has(transaction.hash)));
   }
 
-  /** Starts anew on a changed base with these, each judged again; gives those that are no longer good. */
-  async refill(waiting: readonly Waiting[], slot: number): Promise<Dropped[]> {
+  /**
+   * Starts again on a changed base: validates these transactions in order, and gives those that are no longer valid.
+   */
+  async refill(waiting: readonly SubmittedTransaction[], slot: number): Promise<DroppedTransaction[]> {
     this.#restart([]);
-    return await this.#again(waiting, slot);
+    return await this.#admitAll(waiting, slot);
   }
 
-  async #again(waiting: readonly Waiting[], slot: number): Promise<Dropped[]> {
-    const dropped: Dropped[] = [];
+  async #admitAll(waiting: readonly SubmittedTransaction[], slot: number): Promise<DroppedTransaction[]> {
+    const dropped: DroppedTransaction[] = [];
     for (const one of waiting) {
-      // What cannot be judged once may be judged the next time; what cannot then, would stop everything for ever.
-      const judged = await this.admit(one, slot).catch(() => this.admit(one, slot)).catch(() => unjudged);
+      // retry a failed validation once; a transaction that fails twice is dropped, since it would block all later ones
+      const judged = await this.admit(one, slot).catch(() => this.admit(one, slot)).catch(() => NOT_VALIDATED);
       if (!judged.ok) dropped.push({ hash: one.transaction.hash, failures: judged.error });
     }
     return dropped;
   }
 
-  #restart(entries: readonly Pending[]): void {
+  #restart(entries: readonly PendingTransaction[]): void {
     this.#entries = new Map();
     this.#view = overlay(this.base());
     this.#bytes = 0;
-    for (const entry of entries) this.#take(entry);
+    for (const entry of entries) this.#add(entry);
   }
 
-  #take(entry: Pending): void {
+  #add(entry: PendingTransaction): void {
     this.#entries.set(entry.transaction.hash, entry);
     this.#bytes += entry.cbor.length;
     applyDelta(this.#view, entry.applied);
   }
 }
 
-const unjudged = { ok: false, error: [] } as const;
+const NOT_VALIDATED = { ok: false, error: [] } as const;
 
-/** A transaction of a block as it would be submitted. */
+/** The CBOR of a block's transaction, as it would be submitted. */
 export function transactionCbor(transaction: ScannedTransaction): Uint8Array {
   const { body, witnesses, valid, auxiliaryData } = transaction;
   return encode([

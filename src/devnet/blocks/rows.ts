@@ -1,4 +1,4 @@
-/** The devnet's chain as rows, for whoever reads it. Each function is one statement, hence one snapshot of the database. */
+/** Reads of the devnet's chain. Each function is one statement, so it sees one snapshot of the database. */
 import { type Point, type Tip } from "#src/cardano/block.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { type OutRef, readOutput, type Utxo } from "#src/cardano/output.ts";
@@ -6,11 +6,11 @@ import type { At } from "#src/chain/provider/port.ts";
 import { encodeBlock } from "#src/devnet/blocks/block.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** The tip of a chain that has no block yet. */
+/** The tip of an empty chain. */
 export const originTip: Tip = { slot: -1, hash: "", height: -1 };
 
-/** A block as it is read back. */
-export interface KeptBlock extends Tip {
+/** A block read from its row. */
+export interface StoredBlock extends Tip {
   /** `[era, block]`. */
   readonly bytes: Uint8Array;
 }
@@ -28,23 +28,23 @@ export interface OutputRow {
   readonly cbor: Uint8Array;
 }
 
-/** The newest block, as columns beside other ones; of one row, nulls while there is none. */
+/** The tip as columns to join other columns to; one row, with nulls while there is no block. */
 export const tipColumns = (sql: Queries) =>
   sql`(select 1) as always left join
       (select height as tip_height, slot as tip_slot, hash as tip_hash from devnet_block order by height desc limit 1) as tip on true`;
 
-/** The newest block of such a row. */
+/** The tip in such a row. */
 export function tipOf(row: TipRow | undefined): Tip {
   if (!row || row.tip_height === null) return originTip;
   return { slot: Number(row.tip_slot), hash: row.tip_hash, height: Number(row.tip_height) };
 }
 
-/** The bytes of a row of `devnet_utxo`, read. */
+/** The output of a row of `devnet_utxo`. */
 export function utxoOf(row: OutputRow): Utxo {
   return { ref: { txHash: row.tx_hash, index: row.index }, output: readOutput(decode(new Uint8Array(row.cbor))) };
 }
 
-/** The newest block, or `originTip`. */
+/** The tip, or `originTip`. */
 export async function readTip(sql: Queries): Promise<Tip> {
   const [row] = await sql<TipRow[]>`select * from ${tipColumns(sql)}`;
   return tipOf(row);
@@ -55,12 +55,12 @@ export async function readBlocks(
   sql: Queries,
   height: number,
   limit: number,
-): Promise<{ blocks: KeptBlock[]; tip: Tip }> {
+): Promise<{ blocks: StoredBlock[]; tip: Tip }> {
   const rows = await sql<(TipRow & BlockRow)[]>`
     select * from ${tipColumns(sql)}
     left join lateral (select * from devnet_block where height >= ${height} order by height limit ${limit}) as block on true
     order by height`;
-  return { blocks: rows.filter((row) => row.height !== null).map(keptBlock), tip: tipOf(rows[0]) };
+  return { blocks: rows.filter((row) => row.height !== null).map(storedBlock), tip: tipOf(rows[0]) };
 }
 
 interface BlockRow {
@@ -74,7 +74,7 @@ interface BlockRow {
   readonly cbor: Uint8Array | null;
 }
 
-function keptBlock(row: BlockRow): KeptBlock {
+function storedBlock(row: BlockRow): StoredBlock {
   const tip = { height: Number(row.height), slot: Number(row.slot), hash: row.hash };
   if (row.cbor) return { ...tip, bytes: new Uint8Array(row.cbor) };
   const { bytes, hash } = encodeBlock({
@@ -89,7 +89,7 @@ function keptBlock(row: BlockRow): KeptBlock {
   return { ...tip, bytes };
 }
 
-/** The newest block among some hashes that the chain has (undefined: none), and the tip. */
+/** The newest of the blocks with these hashes (undefined: none is on the chain), the other ones, and the tip. */
 export async function readNewest(
   sql: Queries,
   hashes: readonly string[],
@@ -114,7 +114,7 @@ export async function readUtxosByAddress(sql: Queries, addresses: readonly strin
   );
 }
 
-/** The unspent among some outputs. */
+/** The unspent ones of some outputs. */
 export async function readUtxosByRef(sql: Queries, refs: readonly OutRef[]): Promise<At<readonly Utxo[]>> {
   return at(
     await sql<(TipRow & OutputRow)[]>`
@@ -134,17 +134,17 @@ function at(rows: readonly (TipRow & OutputRow)[]): At<readonly Utxo[]> {
   return { point, value: rows.filter((row) => row.tx_hash !== null).map(utxoOf) };
 }
 
-/** Whether a transaction waits in the mempool. */
+/** Whether a transaction is in the mempool. */
 export async function isInMempool(sql: Queries, hash: string): Promise<boolean> {
   return (await sql`select 1 from devnet_mempool where hash = ${hash}`).length > 0;
 }
 
-/** Whether a transaction stands in a block of the chain. */
+/** Whether a transaction is in a block of the chain. */
 export async function isInLedger(sql: Queries, hash: string): Promise<boolean> {
   return (await sql`select 1 from devnet_transaction where hash = ${hash}`).length > 0;
 }
 
-/** Height of the last block that is not after a slot; -1 when there is none. */
+/** Height of the last block at or before a slot; -1 if there is none. */
 export async function readHeightAt(sql: Queries, slot: number): Promise<number> {
   const [row] = await sql<
     { height: bigint | null }[]

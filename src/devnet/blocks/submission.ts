@@ -1,25 +1,30 @@
-/** A transaction on its way into the mempool: what can be said of it without the ledger, and why nothing may be said. */
+/** Checks of a submission that need no ledger, and its failures. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { CborError, decodeAll, entry } from "#src/cardano/cbor.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 
-/** Why nothing can be said of a submission now; trying again may serve. */
-export type NotNow = Failure<"mempool_full" | "devnet_unavailable">;
+/** Why a submission has no verdict now; a later attempt may succeed. */
+export type SubmissionUnavailable = Failure<"mempool_full" | "devnet_unavailable">;
 export type Undecodable = Failure<"undecodable">;
 
-/** How many times longer than the rules allow a transaction may be to be read, and refused for its length. */
-const TIMES = 8;
+/**
+ * Transactions longer than this many times the maximum are not decoded; shorter ones are, and refused for their length.
+ */
+const MAX_SIZE_FACTOR = 8;
 
 /** A transaction, and whether it has redeemers. */
-export interface Submitted {
+export interface DecodedSubmission {
   readonly transaction: ScannedTransaction;
   readonly runsScripts: boolean;
 }
 
-/** Reads a transaction's bytes. `maxTxSize`: bytes that the rules allow; many times more are not read, for that takes long. */
-export function readSubmitted(cbor: Uint8Array, maxTxSize: number): Result<Submitted, Undecodable> {
-  if (cbor.length > TIMES * maxTxSize) {
+/**
+ * Decodes a transaction. `maxTxSize`: bytes that the rules allow. Much longer ones are refused undecoded: decoding them
+ * takes long.
+ */
+export function decodeSubmission(cbor: Uint8Array, maxTxSize: number): Result<DecodedSubmission, Undecodable> {
+  if (cbor.length > MAX_SIZE_FACTOR * maxTxSize) {
     return fail("undecodable", `These are ${cbor.length} bytes; a transaction has ${maxTxSize} at the most.`);
   }
   try {
@@ -31,10 +36,10 @@ export function readSubmitted(cbor: Uint8Array, maxTxSize: number): Result<Submi
   }
 }
 
-/** It stands in the mempool, or in the ledger already. */
+/** The transaction is in the mempool, or in the ledger already. */
 export const accepted = ok({ outcome: "accepted" } as const);
 
-/** It could not be written down. */
-export function unavailable(): { ok: false; error: NotNow } {
+/** The transaction could not be stored. */
+export function unavailable(): { ok: false; error: SubmissionUnavailable } {
   return fail("devnet_unavailable", "The devnet could not write this down; try again.");
 }

@@ -1,7 +1,4 @@
-/**
- * The devnet's chain as rows, for the one that writes it. Every function belongs into a transaction that has locked the
- * devnet's lease.
- */
+/** Writes of the devnet's chain. Every function runs within a transaction that has locked the devnet's lease. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
@@ -22,13 +19,13 @@ export interface NewBlock extends Tip {
   /** `[era, block]`. */
   readonly bytes: Uint8Array;
   readonly transactions: readonly Applied[];
-  /** What it changes beside outputs. */
+  /** Its changes of the ledger state beside outputs. */
   readonly changes: readonly EntryChange[];
   /** Cold keys of pools that it registers, by id. */
   readonly coldKeys: ReadonlyMap<string, Uint8Array>;
 }
 
-/** A transaction of the mempool as its row has it. */
+/** A row of the mempool. */
 export interface MempoolRow {
   readonly position: number;
   readonly hash: string;
@@ -36,8 +33,8 @@ export interface MempoolRow {
 }
 
 /**
- * Appends a block: its row, its outputs, what it spends and changes; takes `leaving` out of the mempool and forgets what it would take
- * to undo the block `k` before it.
+ * Appends a block: its row, the outputs it creates and spends, its changes. Removes `leaving` from the mempool, and the
+ * data needed to undo the block `k` before it.
  */
 export async function appendBlock(sql: Queries, block: NewBlock, leaving: readonly string[], k: number): Promise<void> {
   const { height, slot, transactions, changes, protocolVersion: { major, minor } } = block;
@@ -62,7 +59,7 @@ export async function appendBlock(sql: Queries, block: NewBlock, leaving: readon
   await sql`update devnet_block set changes = null where height = ${height - k} and changes is not null`;
 }
 
-/** Adds outputs that the block at a height creates (-1: the genesis). */
+/** Inserts outputs created at a height (-1: the genesis). */
 export async function insertUtxos(sql: Queries, utxos: readonly Utxo[], height: number): Promise<void> {
   await sql`
     insert into devnet_utxo (tx_hash, index, address, cbor, created_height)
@@ -79,20 +76,20 @@ async function spend(sql: Queries, refs: readonly OutRef[], height: number): Pro
     ) as gone (tx_hash, index) where devnet_utxo.tx_hash = gone.tx_hash and devnet_utxo.index = gone.index`;
 }
 
-/** What a rollback changed. */
-export interface Undone {
-  /** Outputs that are no more. */
+/** The result of a rollback. */
+export interface UndoneBlocks {
+  /** Outputs that do not exist any more. */
   readonly removed: readonly OutRef[];
   /** Outputs that are unspent again. */
   readonly restored: readonly Utxo[];
-  /** Changes of other rows that were undone, last first: `before` is what is there again. */
+  /** Changes of other rows that were undone, last first; `before` is the present value. */
   readonly changes: readonly EntryChange[];
-  /** The blocks that are no more, oldest first; those without transactions are left out. */
+  /** The blocks removed, oldest first; those without transactions are left out. */
   readonly blocks: readonly ScannedBlock[];
 }
 
 /** Undoes every block above a height. */
-export async function undoBlocks(sql: Queries, height: number): Promise<Undone> {
+export async function undoBlocks(sql: Queries, height: number): Promise<UndoneBlocks> {
   const removed = await sql<
     OutputRow[]
   >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;
@@ -104,7 +101,7 @@ export async function undoBlocks(sql: Queries, height: number): Promise<Undone> 
   rows.sort((a, b) => Number(a.height - b.height));
   const blocks = rows.filter(({ cbor }) => cbor !== null);
   const changes = rows.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
-  // The oldest undone change of a row says what was there before all of them.
+  // of a row's undone changes, the oldest holds the value to restore
   const oldest = new Map(changes.map((change) => [`${change.kind} ${change.key}`, change]));
   await storeEntries(sql, [...oldest.values()], "before");
   return {
@@ -127,12 +124,12 @@ export async function insertMempool(sql: Queries, rows: readonly MempoolRow[]): 
       ${sql.array(rows.map(({ cbor }) => toHex(cbor)))}::text[]) as new (position, hash, cbor)`;
 }
 
-/** Takes transactions out of the mempool. */
+/** Deletes transactions from the mempool. */
 export async function deleteMempool(sql: Queries, hashes: readonly string[]): Promise<void> {
   if (hashes.length > 0) await sql`delete from devnet_mempool where hash = any(${sql.array([...hashes])})`;
 }
 
-/** The mempool, in its order. */
+/** The mempool in order. */
 export async function readMempool(sql: Queries): Promise<MempoolRow[]> {
   const rows = await sql<{ position: bigint; hash: string; cbor: Uint8Array }[]>`
     select position, hash, cbor from devnet_mempool order by position`;

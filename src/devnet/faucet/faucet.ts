@@ -1,38 +1,42 @@
-/** What a faucet answers: paid, or why not. */
+/** Results of the faucet. */
 import type { BalanceFailure } from "#src/transaction/balance.ts";
 import type { Log } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
-import type { NotNow } from "#src/devnet/blocks/submission.ts";
+import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
 
 export type FaucetEmpty = Failure<"faucet_empty">;
 export type BadAmount = Failure<"amount_too_small" | "amount_too_large">;
-export type FaucetFailure = NotNow | FaucetEmpty | BadAmount;
+export type FaucetFailure = SubmissionUnavailable | FaucetEmpty | BadAmount;
 
-/** The hash of the payment, which stands in the mempool. */
-export type Paid = Result<{ txHash: string }, NotNow | FaucetEmpty>;
+/** The hash of the payment, which is in the mempool. */
+export type FaucetPayment = Result<{ txHash: string }, SubmissionUnavailable | FaucetEmpty>;
 
-/** Whether an amount of lovelace is one that a faucet gives at once. */
+/** Checks that an amount is one that the faucet pays at once. */
 export function checkAmount(
   lovelace: bigint,
-  { least, most }: { least: bigint; most: bigint },
+  { min: min, max: max }: { min: bigint; max: bigint },
 ): Result<void, BadAmount> {
-  if (lovelace < least) {
-    return fail("amount_too_small", `An output at this address holds at least ${least} lovelace.`, { limit: least });
+  if (lovelace < min) {
+    return fail("amount_too_small", `An output at this address holds at least ${min} lovelace.`, { limit: min });
   }
-  if (lovelace > most) {
-    return fail("amount_too_large", `The faucet gives at most ${most} lovelace at once.`, { limit: most });
+  if (lovelace > max) {
+    return fail("amount_too_large", `The faucet gives at most ${max} lovelace at once.`, { limit: max });
   }
   return ok(undefined);
 }
 
-/** The outputs of the faucet do not suffice. */
-export function cannotPay({ message, details }: BalanceFailure): { ok: false; error: FaucetEmpty } {
+/** The failure that the faucet's outputs do not suffice. */
+export function faucetEmpty({ message, details }: BalanceFailure): { ok: false; error: FaucetEmpty } {
   return fail("faucet_empty", `The faucet cannot pay this. ${message}`, details);
 }
 
-/** What became of a payment that was handed over. */
-export function paidBy(txHash: string, submitted: Result<Submission, NotNow>, log: Log): Paid {
+/** The result of a submitted payment. */
+export function paymentResult(
+  txHash: string,
+  submitted: Result<Submission, SubmissionUnavailable>,
+  log: Log,
+): FaucetPayment {
   if (!submitted.ok) return submitted;
   if (submitted.value.outcome === "accepted") return ok({ txHash });
   const { failures } = submitted.value;

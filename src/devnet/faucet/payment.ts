@@ -1,4 +1,4 @@
-/** Transactions of the faucet: plain payments signed by one key, the change back to where the inputs came from. */
+/** Transactions of the faucet: plain payments signed by one key, with change to the faucet's address. */
 import { fromHex } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { balance, type BalanceFailure } from "#src/transaction/balance.ts";
@@ -9,16 +9,16 @@ import type { Parameters } from "#src/cardano/parameters.ts";
 import { addWitness, type NewOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 
-/** An output to be made; `script` is the CBOR of a reference script, as in `Output.script`. */
-export interface Target {
+/** An output to create; `script` is the CBOR of a reference script, as in `Output.script`. */
+export interface PaymentOutput {
   /** Bytes of the address in hexadecimal. */
   readonly address: string;
   readonly lovelace: bigint;
   readonly script?: Uint8Array;
 }
 
-/** What pays: outputs of one key, where the change goes, and the parameters that the fee follows. */
-export interface Payer {
+/** The payer: the outputs of one key, the address for change, and the protocol parameters. */
+export interface PaymentSource {
   readonly key: SigningKey;
   /** Bytes of the address in hexadecimal. */
   readonly address: string;
@@ -26,19 +26,22 @@ export interface Payer {
   readonly parameters: Parameters;
 }
 
-function outputOf({ address, lovelace: amount, script }: Target): NewOutput {
+function newOutput({ address, lovelace: amount, script }: PaymentOutput): NewOutput {
   return { address, value: lovelace(amount), script };
 }
 
-/** The least lovelace that an output can hold. */
-export function leastOf(parameters: Parameters, target: Omit<Target, "lovelace">): bigint {
-  return leastLovelace(parameters, outputOf({ ...target, lovelace: 0n }));
+/** The least lovelace that an output must hold. */
+export function minLovelace(parameters: Parameters, target: Omit<PaymentOutput, "lovelace">): bigint {
+  return leastLovelace(parameters, newOutput({ ...target, lovelace: 0n }));
 }
 
 /** The CBOR of a signed payment. */
-export function payment(payer: Payer, targets: readonly Target[]): Result<Uint8Array, BalanceFailure> {
+export function buildPayment(
+  payer: PaymentSource,
+  targets: readonly PaymentOutput[],
+): Result<Uint8Array, BalanceFailure> {
   const balanced = balance(
-    { inputs: [], outputs: targets.map(outputOf), redeemers: [], references: [], scripts: [], requiredSigners: [] },
+    { inputs: [], outputs: targets.map(newOutput), redeemers: [], references: [], scripts: [], requiredSigners: [] },
     payer,
     payer.parameters,
     () => ({ ok: false, kind: "refused", message: "no script was expected", logs: [] }),

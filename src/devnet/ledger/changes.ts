@@ -1,4 +1,4 @@
-/** What a block changes beside outputs, gathered in order: one change for each row, which holds what it takes to undo it. */
+/** A block's changes of the ledger state beside outputs: one change per row, with what is needed to undo it. */
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { Applied, Change } from "#src/ledger/delta.ts";
 import type { EpochDelta } from "#src/ledger/epoch/pass.ts";
@@ -10,12 +10,12 @@ const REGISTRY = ["accounts", "pools", "dreps", "committee"] as const;
 const TABLES = [...REGISTRY, "snapshots", "blocks", "ranking"] as const;
 
 export type TableKind = typeof TABLES[number];
-/** The pots, the number of the epoch and the parameters are one row each, with an empty key; parameters have none before they first change. */
-export type Kind = TableKind | "pots" | "epoch" | "parameters";
+/** Kinds of rows. The pots, the epoch number and the parameters are one row each, with an empty key; parameters have none before they first change. */
+export type EntryKind = TableKind | "pots" | "epoch" | "parameters";
 
-/** A row of one kind before and after; undefined where there is none. */
+/** A row before and after; undefined where it does not exist. */
 export interface EntryChange extends Change<unknown> {
-  readonly kind: Kind;
+  readonly kind: EntryKind;
 }
 
 export class ChangeSet {
@@ -27,15 +27,15 @@ export class ChangeSet {
   #potsChanged = false;
   #parameters: EpochDelta["parameters"];
 
-  /** The state as it is before everything that is gathered. */
+  /** Starts with the state before all changes. */
   constructor({ pots, epoch }: Pick<LedgerState, "pots" | "epoch">) {
     this.#before = { ...pots };
     this.#pots = { ...pots };
     this.#epochBefore = this.#epoch = epoch;
   }
 
-  /** The end of an epoch. */
-  pass(delta: EpochDelta): void {
+  /** Adds the end of an epoch. */
+  addEpochEnd(delta: EpochDelta): void {
     for (const kind of TABLES) for (const change of delta[kind]) this.add(kind, change);
     this.#pots = { ...delta.pots.after };
     this.#potsChanged = true;
@@ -45,8 +45,8 @@ export class ChangeSet {
     }
   }
 
-  /** A transaction of the block. */
-  apply(applied: Applied): void {
+  /** Adds a transaction of the block. */
+  addTransaction(applied: Applied): void {
     for (const kind of REGISTRY) for (const change of applied[kind]) this.add(kind, change);
     this.#pots.fees += applied.fee;
     this.#pots.deposits += applied.deposits;
@@ -54,17 +54,17 @@ export class ChangeSet {
     this.#potsChanged = true;
   }
 
-  /** A row of a table. */
+  /** Adds a change of a row. */
   add(kind: TableKind, change: Change<unknown>): void {
     const name = `${kind} ${change.key}`;
     const earlier = this.#changes.get(name);
     const merged = { kind, key: change.key, before: earlier ? earlier.before : change.before, after: change.after };
-    // What came and went within the block was never there.
+    // a row that was created and deleted within the block has not changed
     if (merged.before === undefined && merged.after === undefined) this.#changes.delete(name);
     else this.#changes.set(name, merged);
   }
 
-  /** All of it. */
+  /** All changes. */
   list(): EntryChange[] {
     const all = [...this.#changes.values()];
     if (this.#potsChanged) all.push({ kind: "pots", key: "", before: this.#before, after: { ...this.#pots } });
@@ -76,7 +76,7 @@ export class ChangeSet {
   }
 }
 
-/** Writes one side of changes into a state. */
+/** Applies one side of changes to a state. */
 export function writeEntries(
   state: MutableLedgerState,
   changes: readonly EntryChange[],

@@ -1,10 +1,12 @@
-/** What the ledger knows beside outputs (accounts, pools, snapshots, pots …), as rows and as the JSON of a block's changes. */
+/**
+ * The ledger state beside outputs (accounts, pools, snapshots, pots, …), as rows and as the JSON of a block's changes.
+ */
 import { type Json, toJson } from "#src/base/json.ts";
-import type { EntryChange, Kind } from "#src/devnet/ledger/changes.ts";
+import type { EntryChange, EntryKind } from "#src/devnet/ledger/changes.ts";
 import { fromPlain, toPlain } from "#src/devnet/ledger/plainJson.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Writes one side of changes into the rows; at most one change for each row. */
+/** Writes one side of changes to the rows; at most one change per row. */
 export async function storeEntries(
   sql: Queries,
   changes: readonly EntryChange[],
@@ -24,9 +26,9 @@ export async function storeEntries(
     on conflict (kind, key) do update set value = excluded.value`;
 }
 
-/** Every row, as changes whose `after` is the row. */
+/** Every row, as changes with the row as `after`. */
 export async function readEntries(sql: Queries): Promise<EntryChange[]> {
-  const rows = await sql<{ kind: Kind; key: string; value: Json }[]>`select kind, key, value from devnet_entry`;
+  const rows = await sql<{ kind: EntryKind; key: string; value: Json }[]>`select kind, key, value from devnet_entry`;
   return rows.map(({ kind, key, value }) => ({ kind, key, after: fromPlain(value) }));
 }
 
@@ -35,7 +37,7 @@ export function changesToJson(changes: readonly EntryChange[]): Json {
   return toPlain(changes);
 }
 
-/** The changes of a JSON that `changesToJson` gave. */
+/** Decodes the JSON of `changesToJson`. */
 export function changesFromJson(json: Json): EntryChange[] {
   return fromPlain(json) as EntryChange[];
 }

@@ -1,20 +1,20 @@
-/** Epochs of the devnet: which one a slot is in, and the boundaries that a block crosses. */
+/** Epochs of the devnet: the epoch of a slot, and the boundaries that a block crosses. */
 import type { ChangeSet } from "#src/devnet/ledger/changes.ts";
 import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
 import type { MutableLedgerState } from "#src/ledger/state.ts";
 
-/** Milliseconds of boundaries after which others get a turn. */
+/** Milliseconds after which boundary processing yields to the event loop. */
 const SLICE_MS = 10;
 
-/** The epoch that a slot is in. */
+/** The epoch of a slot. */
 export function epochOf(slot: number, epochLength: number): number {
   return Math.floor(slot / epochLength);
 }
 
 /**
- * Takes a state to the epoch of a slot: every boundary on the way in order, also of epochs that had no block. What they change goes
- * into `changes`. Others get a turn now and then.
+ * Advances a state to the epoch of a slot: across every boundary in order, including those of epochs without blocks.
+ * The changes are added to `changes`. Yields to the event loop regularly.
  */
 export async function enterEpoch(
   state: MutableLedgerState,
@@ -27,7 +27,7 @@ export async function enterEpoch(
   while (state.epoch < epoch) {
     const delta = passEpoch(state, terms);
     applyEpoch(state, delta);
-    changes.pass(delta);
+    changes.addEpochEnd(delta);
     if (performance.now() - since < SLICE_MS) continue;
     await new Promise((resolve) => setTimeout(resolve));
     since = performance.now();

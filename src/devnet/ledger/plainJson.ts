@@ -1,8 +1,11 @@
-/** Values as JSON that come back as they were: `bigint` goes as `{int}`, bytes as `{hex}`, a `Map` as `{map}`; undefined members are left out. */
+/**
+ * JSON encoding of plain data that decodes to the same values: `bigint` as `{int}`, bytes as `{hex}`, a `Map` as
+ * `{map}`. Undefined members are left out.
+ */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 
-/** The JSON of a value made of plain data. */
+/** Encodes a value. */
 export function toPlain(value: unknown): Json {
   if (typeof value === "bigint") return { int: value.toString() };
   if (value instanceof Uint8Array) return { hex: toHex(value) };
@@ -13,7 +16,7 @@ export function toPlain(value: unknown): Json {
   return Object.fromEntries(members.map(([name, member]) => [name, toPlain(member)]));
 }
 
-/** The value of a JSON that `toPlain` gave. */
+/** Decodes the JSON of `toPlain`. */
 export function fromPlain(json: Json): unknown {
   if (Array.isArray(json)) return json.map(fromPlain);
   if (typeof json !== "object" || json === null) return json;

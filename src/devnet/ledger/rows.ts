@@ -1,18 +1,18 @@
 /**
- * What the ledger knows beside outputs, for whoever reads it: accounts, pools, snapshots of the stake, pots; each with the point of
- * the chain that it holds at. What is read together is one statement, hence one snapshot of the database.
+ * Reads of the ledger state beside outputs: accounts, pools, stake snapshots, pots, each with the point at which it
+ * holds. What is read together is one statement, so it sees one snapshot of the database.
  */
 import type { Json } from "#src/base/json.ts";
 import type { Point } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import type { At } from "#src/chain/provider/port.ts";
-import { type Kind, writeEntries } from "#src/devnet/ledger/changes.ts";
+import { type EntryKind, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { type OutputRow, readTip, tipColumns, tipOf, type TipRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import { eachUtxo } from "#src/devnet/blocks/writes.ts";
 import { readEntries } from "#src/devnet/ledger/entries.ts";
 import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
-import type { Snapshots } from "#src/devnet/ledger/snapshots.ts";
+import type { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
 import {
   type Account,
@@ -24,7 +24,7 @@ import {
 } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-/** The ledger in its epochs: which one, the pots, the snapshots of the stake by epoch, blocks made by `blocksKey`. */
+/** The ledger's epoch: its number, pots, stake snapshots by epoch, and blocks produced, by `blocksKey`. */
 export interface EpochRows {
   readonly epoch: number;
   readonly pots: Pots;
@@ -34,19 +34,19 @@ export interface EpochRows {
 }
 
 /**
- * The epoch of the newest block, and what distributions and rewards are reckoned from. `snapshots` keeps what is the same from one call to
- * the next.
+ * The epoch of the newest block, and the data for distributions and rewards. `snapshots` caches stake snapshots between
+ * calls.
  */
-export async function readEpoch(sql: Queries, snapshots: Snapshots): Promise<At<EpochRows>> {
+export async function readEpoch(sql: Queries, snapshots: SnapshotCache): Promise<At<EpochRows>> {
   for (;;) {
-    const rows = await sql<(TipRow & { kind: Kind | null; key: string; version: string; value: Json })[]>`
+    const rows = await sql<(TipRow & { kind: EntryKind | null; key: string; version: string; value: Json })[]>`
       select tip.*, kind, key, devnet_entry.xmin::text as version, case when kind = 'snapshots' then null else value end as value
       from ${tipColumns(sql)} left join devnet_entry on kind in ('epoch', 'pots', 'snapshots', 'blocks', 'pools')`;
     const kept = await snapshots.of(sql, rows.filter(({ kind }) => kind === "snapshots"));
-    // an epoch began in between
+    // an epoch began between the two statements
     if (!kept) continue;
     const { slot, hash } = tipOf(rows[0]);
-    const of = <V>(kind: Kind) =>
+    const of = <V>(kind: EntryKind) =>
       new Map(rows.filter((row) => row.kind === kind).map(({ key, value }) => [key, fromPlain(value) as V]));
     return {
       point: { slot, hash },
@@ -73,16 +73,16 @@ export async function readParametersRow(
   return { point: { slot, hash }, value: version === null ? undefined : { version, value } };
 }
 
-/** An account and what stands behind it. */
-export interface Standing {
-  /** Undefined where it is not registered. */
+/** An account and its stake. */
+export interface AccountStake {
+  /** Undefined if it is not registered. */
   readonly account: Account | undefined;
-  /** Lovelace of the unspent outputs whose stake it is; rewards are not in it. */
+  /** Lovelace of its unspent outputs, without rewards. */
   readonly outputs: bigint;
 }
 
-/** What stands behind a stake credential, by its `credentialKey`. */
-export async function readStanding(sql: Queries, key: string): Promise<At<Standing>> {
+/** The account and stake of a credential, by its `credentialKey`. */
+export async function readAccountStake(sql: Queries, key: string): Promise<At<AccountStake>> {
   const rows = await sql<(TipRow & OutputRow & { account: Json })[]>`
     select * from ${tipColumns(sql)}
       left join (select value as account from devnet_entry where kind = 'accounts' and key = ${key}) as entry on true
@@ -98,8 +98,8 @@ export async function readStanding(sql: Queries, key: string): Promise<At<Standi
 }
 
 /**
- * The whole ledger, for what is reckoned from all of it (stake as it is now, what delegating would earn). Reads every output. Undefined
- * while the devnet has not begun.
+ * The whole ledger state, for queries that need all of it (current stake, the ranking of pools). Reads every output.
+ * Undefined while there is no devnet.
  */
 export function readLedger({ sql }: Store): Promise<(At<LedgerState> & { readonly genesis: Genesis }) | undefined> {
   return sql.begin("isolation level repeatable read read only", async (sql) => {

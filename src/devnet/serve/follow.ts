@@ -1,26 +1,29 @@
 /**
- * Following the devnet's chain out of its block table.
+ * Follows the devnet's chain in its block table.
  *
- * Hypotheses: one statement sees one state of the chain; the block that a follower stands at is in the table until it is rolled
- * back, so that reading it together with what comes after tells a rollback; a doorbell may be lost, hence the poll.
+ * Assumptions: a statement sees one state of the chain. A follower's block is in the table until it is rolled back, so
+ * reading it together with its successors detects a rollback. Notifications may be lost, therefore it polls too.
  */
 import { originTip, readBlocks, readNewest } from "#src/devnet/blocks/rows.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import type { RawStep } from "#src/chain/provider/port.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Blocks read at once. */
+/** Blocks of one read. */
 const BATCH = 100;
 
 /** Waits until the chain may have changed, or the signal aborts. */
-export type Wait = (signal: AbortSignal) => Promise<void>;
+export type WaitForChange = (signal: AbortSignal) => Promise<void>;
 
-/** The steps of the chain from the newest of `points` that it has; ends when the signal aborts. Remembers the last `k` blocks it gave. */
+/**
+ * The steps of the chain from the newest of `points` that is on it. Ends when the signal aborts. Remembers the last `k`
+ * blocks.
+ */
 export async function* followBlocks(
   store: Store,
   points: readonly Point[],
   k: number,
-  wait: Wait,
+  wait: WaitForChange,
   signal: AbortSignal,
 ): AsyncIterable<RawStep> {
   let known: Tip[] = [];

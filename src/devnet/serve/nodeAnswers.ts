@@ -1,4 +1,4 @@
-/** The queries of local-state-query that a devnet answers, each from one state and with the rows that it needs. */
+/** The local-state-query queries that the devnet answers, each from one state and only the rows it needs. */
 import type { Credential } from "#src/cardano/address.ts";
 import { type Relay, walkCertificate } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
@@ -21,17 +21,17 @@ import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.
 import type { Drep } from "#src/node/queries/vocabulary.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 
-/** Tables that the stake as it is now is reckoned from, beside outputs. */
+/** Tables that current stake is computed from, beside outputs. */
 const STAKE = ["accounts", "pools", "pots"] as const;
 
-/** What a state answers. */
+/** The answers of a state. */
 export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
   const { tip } = view;
   const point = { slot: tip.slot, hash: tip.hash };
   const start = { time: 0n, slot: 0, epoch: 0 };
-  /** The accounts asked for last: the same ones are asked for what they have, what they paid, whom they vote for. */
+  /** The accounts read last: clients query rewards, deposits and votes of the same credentials in turn. */
   let last: { readonly keys: readonly string[]; readonly state: Promise<LedgerState> } | undefined;
-  /** Those among some credentials that are registered. */
+  /** The registered ones of some credentials. */
   const accountsOf = async (credentials: readonly Credential[]) => {
     const keys = credentials.map(credentialKey);
     const same = last?.keys.length === keys.length && last.keys.every((key, index) => key === keys[index]);
@@ -42,7 +42,7 @@ export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
       return account ? [{ credential, account }] : [];
     });
   };
-  /** Registered pools; all, or those among some. */
+  /** Registered pools: all, or the given ones. */
   const poolsOf = async (ids?: readonly string[]) => {
     const { pools } = await view.registry(["pools"], ids);
     const all = ids === undefined ? [...pools.entries()] : ids.map((id) => [id, pools.get(id)] as const);
@@ -93,7 +93,7 @@ export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
       return [...dreps.entries()].flatMap(([key, { deposit, anchor }]) =>
         wanted.size > 0 && !wanted.has(key) ? [] : [{
           credential: parseCredentialKey(key),
-          // proposals are not kept here: to the ledger every epoch lies dormant, and in those nobody's term goes on
+          // there are no proposals here: the ledger counts every epoch as dormant, and a DRep's expiry moves with these
           expiry: epoch + DREP_ACTIVITY,
           anchor,
           deposit,

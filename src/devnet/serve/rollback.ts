@@ -1,4 +1,4 @@
-/** A rollback of the devnet, asked for by another process over the bus. */
+/** Rollback of the devnet on request of another process, over the bus. */
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
@@ -8,7 +8,7 @@ import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
 
 type Rollback = (to: { readonly blocks: number }) => Promise<Result<Tip, Failure>>;
 
-/** Answers on the devnet's side until the function that it gives is called. */
+/** Answers rollback requests until the returned function is called. */
 export function serveRollbacks(bus: Bus, rollback: Rollback, log: Log): () => void {
   return bus.subscribe(ROLLBACK_SUBJECT, (body, respond) => {
     const blocks = (body as { blocks?: unknown } | null)?.blocks;
@@ -19,11 +19,11 @@ export function serveRollbacks(bus: Bus, rollback: Rollback, log: Log): () => vo
   });
 }
 
-/** How long a rollback may take, in milliseconds. */
+/** Milliseconds that a rollback may take. */
 const ROLLBACK_MS = 20_000;
 
-/** Has the devnet of this bus undo its last blocks, and gives its tip; `no_devnet` where none listens. */
-export async function askRollback(bus: Bus, blocks: number): Promise<Result<Tip, Failure>> {
+/** Has the devnet of this bus undo its last blocks; gives its tip. Fails with `no_devnet` if none listens. */
+export async function requestRollback(bus: Bus, blocks: number): Promise<Result<Tip, Failure>> {
   try {
     return await bus.request(ROLLBACK_SUBJECT, { blocks }, ROLLBACK_MS) as unknown as Result<Tip, Failure>;
   } catch (error) {

@@ -1,17 +1,17 @@
 /**
- * The devnet's UNIX socket, as a node has one: whoever speaks node-to-client (wallets, indexers, `cardano-cli`) can use the devnet.
+ * The devnet's UNIX socket for node-to-client clients (wallets, indexers, `cardano-cli`), like that of a node.
  *
- * Hypotheses: what can be read is read from rows, so that a client sees no more than what is written down; a query that is not answered
- * here ends the connection, as it does at a node that does not know it.
+ * Assumptions: reads use rows, so a client sees only what is committed. A query that is not supported ends the
+ * connection, as at a node.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { doorbell } from "#src/devnet/serve/blockSignal.ts";
+import { blockSignal } from "#src/devnet/serve/blockSignal.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
-import { HeldStates } from "#src/devnet/serve/heldStates.ts";
+import { AcquiredStates } from "#src/devnet/serve/acquiredStates.ts";
 import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
 import { nodeError, type NodeFailure } from "#src/node/errors.ts";
 import { answerQuery } from "#src/node/queries/answering.ts";
@@ -22,30 +22,30 @@ import { CONWAY, eraName } from "#src/node/protocols/values.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Database connections for states that clients hold: as many blocks can be asked at once. */
-const STATES = 6;
-/** Milliseconds between looks at the mempool, for who waits for another one. */
-const LOOK_MS = 50;
+/** Database connections for acquired states: at most this many blocks at once. */
+const MAX_STATES = 6;
+/** Milliseconds between polls of the mempool, for clients that wait for a change. */
+const POLL_MS = 50;
 
 export interface SocketSettings {
-  /** Where the socket's file stands. */
+  /** Path of the socket. */
   readonly path: string;
   readonly devnet: Devnet;
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
-  /** Milliseconds after which the block table is looked at although no doorbell rang; 1,000 unless said otherwise. */
+  /** Milliseconds after which the block table is polled without a notification; 1,000 by default. */
   readonly pollMs?: number;
-  /** Milliseconds after which a state that nobody asks is let go; 60,000 unless said otherwise. */
+  /** Milliseconds without a query after which an acquired state is released; 60,000 by default. */
   readonly idleMs?: number;
-  /** Bytes that the mempool takes, to be told; 4 MB unless said otherwise. */
+  /** Size limit of the mempool in bytes, for clients; 4 MB by default. */
   readonly mempoolBytes?: number;
 }
 
-/** Serves the devnet of this process at a socket, until it is closed. Fails where nobody can listen there. */
+/** Serves the devnet of this process at a socket until it is closed. Fails if the path cannot be listened on. */
 export async function serveSocket(settings: SocketSettings): Promise<Result<NodeServer, NodeFailure>> {
   const { path, store, devnet: { genesis }, log, idleMs = 60_000 } = settings;
-  const states = new HeldStates({ store, genesis, most: STATES, idleMs });
+  const states = new AcquiredStates({ store, genesis, maxOpen: MAX_STATES, idleMs });
   const served = await serveNode({ path }, handlersOf(settings, states), {
     onEnd: ({ failure }) =>
       log.debug("a client of the socket has gone", { code: failure.code, reason: failure.message }),
@@ -67,12 +67,12 @@ export async function serveSocket(settings: SocketSettings): Promise<Result<Node
   });
 }
 
-function handlersOf(settings: SocketSettings, states: HeldStates): NodeHandlers {
+function handlersOf(settings: SocketSettings, states: AcquiredStates): NodeHandlers {
   const { devnet, store, bus, log, pollMs = 1_000, mempoolBytes = 4_000_000 } = settings;
   const { network, genesis } = devnet;
   const gone = () => nodeError("closed", "The devnet does not run in this process.");
-  /** What throws here ends the client's connection; the log says why. */
-  const telling = async <T>(what: string, work: Promise<T>): Promise<T> => {
+  /** Logs why work failed, and throws on: that ends the client's connection. */
+  const logged = async <T>(what: string, work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (error) {
@@ -83,7 +83,7 @@ function handlersOf(settings: SocketSettings, states: HeldStates): NodeHandlers 
   return {
     magic: network.magic,
     follow: async function* (points, signal) {
-      const { wait, stop } = doorbell(bus, pollMs);
+      const { wait, stop } = blockSignal(bus, pollMs);
       try {
         yield* followBlocks(store, points, network.securityParameter, wait, signal);
       } finally {
@@ -102,8 +102,8 @@ function handlersOf(settings: SocketSettings, states: HeldStates): NodeHandlers 
         const { code, message } = said.error;
         if (code === "undecodable") return encodeRejection([{ name: "DeserialiseFailure", message }]);
         if (code !== "mempool_full") throw gone();
-        // a node's mempool that is full lets a client wait
-        await sleep(LOOK_MS * 4, signal);
+        // like a node with a full mempool, let the client wait
+        await sleep(POLL_MS * 4, signal);
       }
       throw gone();
     },
@@ -112,11 +112,11 @@ function handlersOf(settings: SocketSettings, states: HeldStates): NodeHandlers 
         if (!devnet.runs() || signal.aborted) throw gone();
         const now = mempoolOf(devnet, mempoolBytes);
         if (!snapshot || !sameTransactions(snapshot, now)) return now;
-        await sleep(LOOK_MS, signal);
+        await sleep(POLL_MS, signal);
       }
     },
     acquire: async (target) => {
-      const held = await telling("a state", states.acquire(target));
+      const held = await logged("a state", states.acquire(target));
       if (!held.ok) {
         const { code, message } = held.error;
         if (code !== "busy") return fail(code, message);
@@ -125,14 +125,14 @@ function handlersOf(settings: SocketSettings, states: HeldStates): NodeHandlers 
       }
       const answers = nodeAnswers(genesis, held.value);
       return ok({
-        query: (query, version, signal) => telling("a query", answerQuery(answers, query, version, signal)),
+        query: (query, version, signal) => logged("a query", answerQuery(answers, query, version, signal)),
         release: () => held.value.release(),
       });
     },
   };
 }
 
-/** The reason of a rejection, with the outputs that the transaction spends as far as the chain has them. */
+/** The encoded rejection; includes the spent outputs that the chain has. */
 async function rejection(
   devnet: Devnet,
   failures: readonly LedgerFailure[],

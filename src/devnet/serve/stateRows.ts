@@ -1,48 +1,48 @@
 /**
- * The ledger after one block of the devnet, out of rows, within one transaction of the database.
+ * The ledger state after one block of the devnet, read from rows within one database transaction.
  *
- * Hypotheses: a transaction sees one state of all rows, so what is asked in it holds at one point, whatever blocks come and go
- * meanwhile; rows keep what it takes to undo the last `k` blocks, hence also what stood before them. What is asked for is read, and
- * nothing else: most questions are about a few accounts.
+ * Assumptions: a transaction sees one state of all rows, so everything read in it holds at one point, whatever blocks
+ * are added or undone meanwhile. Rows keep what is needed to undo the last `k` blocks, so earlier states can be
+ * computed. Only requested rows are read: most queries concern a few accounts.
  */
 import type { Json } from "#src/base/json.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import { type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { originTip, type OutputRow, readTip, utxoOf } from "#src/devnet/blocks/rows.ts";
-import { type EntryChange, type Kind, writeEntries } from "#src/devnet/ledger/changes.ts";
+import { type EntryChange, type EntryKind, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson } from "#src/devnet/ledger/entries.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
-import type { RowVersion, Snapshots } from "#src/devnet/ledger/snapshots.ts";
+import type { RowVersion, SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-/** The ledger after one block. */
+/** The ledger state after one block. */
 export interface StateView {
   /** The block; `originTip` before the first one. */
   readonly tip: Tip;
   utxosByAddress(addresses: readonly string[]): Promise<Utxo[]>;
   utxosByRef(refs: readonly OutRef[]): Promise<Utxo[]>;
   utxos(): Promise<Utxo[]>;
-  /** Some tables of the ledger, of which `keys` are read, or all rows; what was not asked for may be empty. */
-  registry(kinds: readonly Kind[], keys?: readonly string[]): Promise<LedgerState>;
+  /** Some tables of the ledger: the rows of `keys`, or all rows. Other tables may be empty. */
+  registry(kinds: readonly EntryKind[], keys?: readonly string[]): Promise<LedgerState>;
   /** Some tables and all outputs. */
-  ledger(kinds: readonly Kind[]): Promise<LedgerState>;
+  ledger(kinds: readonly EntryKind[]): Promise<LedgerState>;
 }
 
-/** Which state: at a point, at the tip, or at the newest block that no rollback undoes. */
+/** The state to acquire: of a point, of the tip, or of the newest block that no rollback undoes. */
 export type StateTarget = Point | "tip" | "immutable";
 
-export type NotHeld = { readonly code: "point_too_old" | "point_not_on_chain"; readonly message: string };
+export type StateUnavailable = { readonly code: "point_too_old" | "point_not_on_chain"; readonly message: string };
 
-/** The block that a state is asked for at, and the height of the newest block. */
-export interface FoundBlock extends Tip {
+/** The block of a state, and the height of the newest block. */
+export interface StateBlock extends Tip {
   readonly newest: number;
 }
 
-/** Looks for the block of a state. */
-export async function findBlock(sql: Queries, target: StateTarget): Promise<Result<FoundBlock, NotHeld>> {
+/** Finds the block of a state. */
+export async function findBlock(sql: Queries, target: StateTarget): Promise<Result<StateBlock, StateUnavailable>> {
   const tip = await readTip(sql);
   if (target === "tip") return ok({ ...tip, newest: tip.height });
   const [meta] = await sql<{ floor_height: bigint }[]>`select floor_height from devnet_meta`;
@@ -61,11 +61,11 @@ export async function findBlock(sql: Queries, target: StateTarget): Promise<Resu
   return ok({ ...found, newest: tip.height });
 }
 
-/** Asks the state at the tip, all in one transaction. */
+/** Reads the state at the tip in one transaction. */
 export function atTip<T>(
   store: Store,
   genesis: Genesis,
-  snapshots: Snapshots,
+  snapshots: SnapshotCache,
   work: (view: StateView) => Promise<T>,
 ): Promise<T> {
   return store.sql.begin("isolation level repeatable read read only", async (sql) => {
@@ -75,29 +75,29 @@ export function atTip<T>(
 }
 
 interface EntryRow {
-  readonly kind: Kind;
+  readonly kind: EntryKind;
   readonly key: string;
   readonly value: Json;
 }
 
-/** Rows of one transaction, as they were after a block. Tables that were read whole are kept. */
+/** The rows of one transaction as they were after a block. Tables that were read completely are cached. */
 export class StateRows implements StateView {
   readonly tip: Tip;
   readonly #newest: boolean;
-  readonly #kept: MutableLedgerState;
+  readonly #cached: MutableLedgerState;
   readonly #outputs = new Map<string, Output>();
-  readonly #reading = new Map<Kind | "outputs", Promise<void>>();
+  readonly #reading = new Map<EntryKind | "outputs", Promise<void>>();
   #undone: Promise<EntryChange[]> | undefined;
 
   constructor(
     private readonly sql: Queries,
     private readonly genesis: Genesis,
-    private readonly snapshots: Snapshots,
-    { slot, hash, height, newest }: FoundBlock,
+    private readonly snapshots: SnapshotCache,
+    { slot, hash, height, newest }: StateBlock,
   ) {
     this.tip = { ...(height < 0 ? origin : { slot, hash }), height };
     this.#newest = height === newest;
-    this.#kept = this.#empty(this.#outputs);
+    this.#cached = this.#empty(this.#outputs);
   }
 
   async utxosByAddress(addresses: readonly string[]): Promise<Utxo[]> {
@@ -124,25 +124,25 @@ export class StateRows implements StateView {
     return rows.map(utxoOf);
   }
 
-  async registry(kinds: readonly Kind[], keys?: readonly string[]): Promise<LedgerState> {
+  async registry(kinds: readonly EntryKind[], keys?: readonly string[]): Promise<LedgerState> {
     if (keys && !kinds.every((kind) => this.#reading.has(kind))) {
       const state = this.#empty(new Map());
       await this.#fill(state, kinds, keys);
       return state;
     }
-    for (const kind of kinds) await this.#once(kind, () => this.#fill(this.#kept, [kind]));
-    return this.#kept;
+    for (const kind of kinds) await this.#readOnce(kind, () => this.#fill(this.#cached, [kind]));
+    return this.#cached;
   }
 
-  async ledger(kinds: readonly Kind[]): Promise<LedgerState> {
-    await this.#once("outputs", async () => {
+  async ledger(kinds: readonly EntryKind[]): Promise<LedgerState> {
+    await this.#readOnce("outputs", async () => {
       for (const { ref, output } of await this.utxos()) this.#outputs.set(refKey(ref), output);
     });
     return await this.registry(kinds);
   }
 
-  /** Reads something whole, once. */
-  async #once(what: Kind | "outputs", read: () => Promise<void>): Promise<void> {
+  /** Reads a table completely, once. */
+  async #readOnce(what: EntryKind | "outputs", read: () => Promise<void>): Promise<void> {
     let reading = this.#reading.get(what);
     if (!reading) this.#reading.set(what, reading = read());
     await reading;
@@ -153,21 +153,21 @@ export class StateRows implements StateView {
     return newState({ parameters, network: network.id, outputs });
   }
 
-  /** Puts rows into a state, with what later blocks did to them taken back. */
-  async #fill(state: MutableLedgerState, kinds: readonly Kind[], keys?: readonly string[]): Promise<void> {
+  /** Puts rows into a state, and undoes the changes of later blocks. */
+  async #fill(state: MutableLedgerState, kinds: readonly EntryKind[], keys?: readonly string[]): Promise<void> {
     const plain = kinds.filter((kind) => kind !== "snapshots");
     if (plain.length > 0) writeEntries(state, await this.#read(plain, keys), "after");
     if (plain.length < kinds.length) writeEntries(state, await this.#snapshots(), "after");
     if (this.#newest) return;
     const wanted = keys && new Set(keys);
-    const undone = (await (this.#undone ??= this.#later()))
+    const undone = (await (this.#undone ??= this.#laterChanges()))
       .filter(({ kind, key }) => kinds.includes(kind) && (wanted === undefined || wanted.has(key)));
     writeEntries(state, undone, "before");
   }
 
-  async #read(kinds: readonly Kind[], keys: readonly string[] | undefined): Promise<EntryChange[]> {
+  async #read(kinds: readonly EntryKind[], keys: readonly string[] | undefined): Promise<EntryChange[]> {
     const { sql } = this;
-    // each key is looked up by the index, however many there are (`offset 0` keeps it so)
+    // `offset 0` makes each key use the index, however many there are
     const rows = keys
       ? await sql<EntryRow[]>`
         select entry.* from unnest(${sql.array([...kinds])}::text[]) of
@@ -185,8 +185,8 @@ export class StateRows implements StateView {
     return rows;
   }
 
-  /** What later blocks changed, last first. */
-  async #later(): Promise<EntryChange[]> {
+  /** The changes of later blocks, last first. */
+  async #laterChanges(): Promise<EntryChange[]> {
     const later = await this.sql<{ changes: Json }[]>`
       select changes from devnet_block where height > ${this.tip.height} and changes is not null order by height desc`;
     return later.flatMap(({ changes }) => changesFromJson(changes).reverse());

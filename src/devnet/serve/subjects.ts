@@ -1,8 +1,11 @@
-/** What the devnet is called on the bus. */
+/** NATS subjects of the devnet. */
 
-/** Rung after every block and every rollback; the body says the new tip. */
+/** Published after every block and every rollback; the body is the new tip. */
 export const BLOCK_SUBJECT = "arbor.devnet.block";
-/** Asks the running devnet to take a transaction: `{ transaction }`, CBOR in hexadecimal; the answer is `{ outcome }` or `{ error }`, plain. */
+/**
+ * Submits a transaction to the running devnet: `{ transaction }`, CBOR in hexadecimal; the answer is `{ outcome }` or
+ * `{ error }` (see `toPlain`).
+ */
 export const SUBMIT_SUBJECT = "arbor.devnet.submit";
-/** Asks the running devnet to undo `{ blocks }`; the answer is a result with the tip. */
+/** Has the running devnet undo `{ blocks }`; the answer is a result with the tip. */
 export const ROLLBACK_SUBJECT = "arbor.devnet.rollback";

@@ -1,4 +1,4 @@
-/** The running devnet's side of what other processes ask of it over the bus. */
+/** Serves submissions of other processes over the bus. */
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -9,7 +9,7 @@ import { unavailable } from "#src/devnet/blocks/submission.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 
-/** Answers submissions until the function that it gives is called. */
+/** Answers submissions until the returned function is called. */
 export function serveSubmissions(
   bus: Bus,
   submit: (transaction: Uint8Array) => Promise<Result<Submission, Failure>>,

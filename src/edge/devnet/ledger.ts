@@ -13,8 +13,8 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import type { WrittenFile } from "#src/devnet/genesis/files.ts";
 import { ERAS, genesisFiles } from "#src/devnet/genesis/json.ts";
-import { type EpochRows, readEpoch, readStanding } from "#src/devnet/ledger/rows.ts";
-import { Snapshots } from "#src/devnet/ledger/snapshots.ts";
+import { type EpochRows, readAccountStake, readEpoch } from "#src/devnet/ledger/rows.ts";
+import { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { blocksOf } from "#src/ledger/epoch/pass.ts";
@@ -33,7 +33,7 @@ export interface LedgerRoutesOptions {
 export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }: LedgerRoutesOptions): void {
   const { genesis, network: { id: network, slots } } = devnet;
   const { epochLength, hardFork: fork } = genesis.terms;
-  const readSnapshots = new Snapshots();
+  const readSnapshots = new SnapshotCache();
   const described = new Map(genesis.pools.map(({ id, metadata }) => [id, metadata]));
 
   endpoint(app, {
@@ -143,7 +143,7 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
       throw new HttpFailure(400, "bad_address", "This address has no stake.", { reason: "kind" });
     }
     const { stake } = address.value;
-    const { point, value: { account, outputs } } = await readStanding(sql, credentialKey(stake));
+    const { point, value: { account, outputs } } = await readAccountStake(sql, credentialKey(stake));
     return {
       point,
       address: addressText(rewardAddress(network, stake)),

@@ -2,7 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/operator.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import { askRollback } from "#src/devnet/serve/rollback.ts";
+import { requestRollback } from "#src/devnet/serve/rollback.ts";
 import { memo } from "#src/edge/memo.ts";
 import { refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
@@ -125,7 +125,7 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
       503: "`devnet_unavailable`, `unavailable`",
     },
   }, async ({ body: { blocks } }) => {
-    const done = await askRollback(bus, blocks);
+    const done = await requestRollback(bus, blocks);
     if (!done.ok) throw refusal(done.error);
     return { height: done.value.height, slot: done.value.slot };
   });

@@ -7,7 +7,7 @@ import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { readCaged } from "#src/cage/index/outputs.ts";
 import { resolvable } from "#src/cage/summary/explain.ts";
-import { askOutputs, readOutputs } from "#src/chain/index/outputs.ts";
+import { queryOutputs, readOutputs } from "#src/chain/index/outputs.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 
@@ -60,6 +60,6 @@ async function found(
   const [rows, caged] = await Promise.all([readOutputs(store.sql, refs), readCaged(store.sql, refs)]);
   const known = new Map([...rows, ...caged]);
   const missing = refs.filter((ref) => !known.has(refKey(ref)));
-  const asked = await askOutputs(port, missing, patience(deadline));
+  const asked = await queryOutputs(port, missing, patience(deadline));
   return new Map([...known, ...asked]);
 }

@@ -16,7 +16,7 @@ import {
 } from "#src/cage/index/factPages.ts";
 import { bytesText } from "#src/cage/text.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
-import { blockAt } from "#src/chain/index/cursor.ts";
+import { blockHashAt } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { etagOf, holds } from "#src/edge/etag.ts";
 import { JSON_TYPE, respond } from "#src/edge/json.ts";
@@ -96,7 +96,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
       now.status,
       `${slots} ${asked.encoding} ${asked.limit} ${asked.since} ${cursor?.place} ${prefix && toHex(prefix)}`,
       // a rollback may put the same states into other blocks, which only slots tell
-      slots || since !== undefined ? `${state.slot} ${await blockAt(sql, state.slot)}` : "",
+      slots || since !== undefined ? `${state.slot} ${await blockHashAt(sql, state.slot)}` : "",
     );
     const query: FactQuery = {
       token,

@@ -7,7 +7,7 @@ import { utf8 } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import { type FactPage, type FactQuery, type FactRow, readFactPage } from "#src/cage/index/factPages.ts";
 import type { Tip } from "#src/cardano/block.ts";
-import { stands } from "#src/chain/index/cursor.ts";
+import { isKeptPoint } from "#src/chain/index/cursor.ts";
 import { JSON_TYPE } from "#src/edge/json.ts";
 import type { Writing } from "#src/edge/tokens/view.ts";
 import type { Store } from "#src/store/store.ts";
@@ -51,7 +51,7 @@ export async function* factPieces(
   yield form.changed === undefined ? "{" : `{"facts":{`;
   let separator = "";
   for (let page = first;;) {
-    if (!(await stands(store.sql, at))) throw overtaken();
+    if (!(await isKeptPoint(store.sql, at))) throw overtaken();
     deleted.push(...page.deleted);
     const text = members(page.facts, form);
     if (text !== "") {

@@ -8,7 +8,7 @@ import { parseAddress } from "#src/cardano/address.ts";
 import { created } from "#src/cardano/block.ts";
 import { readToken, type TokenState } from "#src/cage/index/read.ts";
 import { cageScripts } from "#src/cage/script.ts";
-import { readPendingWith } from "#src/chain/pending/pendingSpends.ts";
+import { readPendingContaining } from "#src/chain/pending/pendingSpends.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
 import { type Asked, check, type Endpoint, endpoint, type Shape } from "#src/edge/route.ts";
@@ -116,7 +116,7 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
 /** Hash of the pending transaction that creates a token. */
 async function pendingBoot(sql: Queries, token: string): Promise<string | undefined> {
   const assets = cageScripts.map(({ hash }) => hash + token);
-  const candidates = await readPendingWith(sql, token);
+  const candidates = await readPendingContaining(sql, token);
   return candidates.find((transaction) =>
     created(transaction).some(({ output }) => assets.some((asset) => output.value.assets.has(asset)))
   )?.hash;

@@ -1,6 +1,6 @@
 /** The block after which a new wallet is read. */
 import { origin, type Point } from "#src/cardano/block.ts";
-import { readCursor, stands } from "#src/chain/index/cursor.ts";
+import { isKeptPoint, readCursor } from "#src/chain/index/cursor.ts";
 import { isOnChain } from "#src/chain/provider/isOnChain.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { WalletBody } from "#src/api/wallets/wallets.ts";
@@ -21,6 +21,6 @@ export async function startPointOf(
     return { slot: at.slot, hash: at.hash };
   }
   const point = { slot: mode.absolute_slot_number, hash: mode.block_header_hash };
-  if (await stands(store.sql, point) || await isOnChain(port, point, LOOK_MS)) return point;
+  if (await isKeptPoint(store.sql, point) || await isOnChain(port, point, LOOK_MS)) return point;
   throw new HttpFailure(404, "unexpected_error", `There is no block ${point.hash} in slot ${point.slot} of the chain.`);
 }

@@ -8,14 +8,21 @@ import { origin } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { readCursor, readPlace } from "#src/chain/index/cursor.ts";
+import { readCursor, readCursorById } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
-import { assign, dismiss, enrol, join, readRestored, release } from "#src/chain/index/groups.ts";
+import {
+  assignMembers,
+  dismiss,
+  enrol,
+  joinMembers,
+  readRestoreProgress,
+  releaseMembers,
+} from "#src/chain/index/groups.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
-import { BETWEEN } from "#src/chain/index/checkpoint.ts";
+import { BETWEEN_BLOCKS } from "#src/chain/index/checkpoint.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { readUtxos, utxoProjection } from "#src/chain/index/utxo.ts";
-import { ensureWatched, lapseWatches } from "#src/chain/index/watchedAddresses.ts";
+import { ensureWatched, eraseLapsedWatches } from "#src/chain/index/watchedAddresses.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { MemoryChain, memoryPort } from "../../support/chain.ts";
@@ -146,7 +153,7 @@ describe("a deep rollback", () => {
       await watched(follower);
       add(chain, 157);
       await atTip();
-      await until("it has joined", async () => (await readRestored(store.sql, ["pockets"])).things === 0);
+      await until("it has joined", async () => (await readRestoreProgress(store.sql, ["pockets"])).members === 0);
     });
     expect(await expectWhole()).toBe(160);
     const whole = [...chain.blocks];
@@ -201,10 +208,12 @@ it("goes on from between two blocks, and from a branch that the main cursor has 
   expect(fork.blocks[9]!.scanned.hash).toBe(chain.blocks[9]!.scanned.hash);
   chain.blocks.splice(0, Infinity, ...fork.blocks);
   await live(atTip, { apart: false });
-  expect((await readPlace(store.sql, apart!.id))!.at.height).toBe(height);
+  expect((await readCursorById(store.sql, apart!.id))!.at.height).toBe(height);
   expect(await live(() => new Promise(() => {}), { dies: nth("after-undo", 2) })).toBe("died");
-  expect((await readPlace(store.sql, apart!.id))!.at).toMatchObject({ hash: BETWEEN });
-  await live(() => until("it has joined", async () => (await readRestored(store.sql, ["pockets"])).things === 0));
+  expect((await readCursorById(store.sql, apart!.id))!.at).toMatchObject({ hash: BETWEEN_BLOCKS });
+  await live(() =>
+    until("it has joined", async () => (await readRestoreProgress(store.sql, ["pockets"])).members === 0)
+  );
   expect(await expectWhole()).toBe(100);
 });
 
@@ -244,13 +253,13 @@ describe("an address with many outputs", () => {
       await atTip();
     });
     await store.sql`update chain_watch set used_at = now() - interval '2 hours'`;
-    expect(await lapseWatches(store.sql)).toBe(true);
+    expect(await eraseLapsedWatches(store.sql)).toBe(true);
     expect(await kept()).toHaveLength(1_300);
     await live(watched);
     expect(await kept()).toEqual(held());
     await store.sql`update chain_watch set used_at = now() - interval '2 hours'`;
     let parts = 1;
-    while (await lapseWatches(store.sql)) parts++;
+    while (await eraseLapsedWatches(store.sql)) parts++;
     expect(parts).toBe(4);
     expect(await store.sql`select 1 from chain_utxo union all select 1 from chain_watch`).toEqual([]);
   });
@@ -265,19 +274,19 @@ it("takes many things to a cursor, to the main one and away in parts", async () 
       select cursor, count(*)::int as things from chain_member group by cursor order by things desc`;
   const fenced = <T>(work: (sql: Store["sql"]) => Promise<T>) =>
     store.sql.begin((sql) => work(sql as never)) as Promise<T>;
-  expect(await fenced((sql) => assign(sql, ["pockets"], () => true))).toMatchObject({ any: true, current: [] });
+  expect(await fenced((sql) => assignMembers(sql, ["pockets"], () => true))).toMatchObject({ any: true, current: [] });
   const [waiting, begun] = await cursors();
   expect([waiting, begun]).toMatchObject([{ cursor: null, things: 2_500 }, { things: 2_000 }]);
   const cursor = begun!.cursor!;
   // no other may begin, but this one has not passed their birth
-  while ((await fenced((sql) => assign(sql, ["pockets"], () => false))).any);
+  while ((await fenced((sql) => assignMembers(sql, ["pockets"], () => false))).any);
   expect(await cursors()).toEqual([{ cursor, things: 4_500 }]);
-  expect(await readRestored(store.sql, ["pockets"])).toEqual({ groups: 1, things: 4_500, behind: 500 });
+  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 1, things: 4_500, behind: 500 });
 
   await store.sql`update chain_cursor set slot = 1000, hash = 'here' where id = ${cursor}`;
   const joined = [];
   for (let more = true; more;) {
-    const some = await fenced((sql) => join(sql, cursor));
+    const some = await fenced((sql) => joinMembers(sql, cursor));
     expect(some).toMatchObject({ at: { slot: 1_000 } });
     joined.push(...some!.members);
     more = some!.more;
@@ -285,11 +294,11 @@ it("takes many things to a cursor, to the main one and away in parts", async () 
   expect(joined.sort()).toEqual(members.sort());
   expect(await cursors()).toEqual([{ cursor: "main", things: 4_500 }]);
   expect(await store.sql`select id from chain_cursor`).toEqual([{ id: "main" }]);
-  expect(await readRestored(store.sql, ["pockets"])).toEqual({ groups: 0, things: 0, behind: 0 });
+  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 0, things: 0, behind: 0 });
 
   await dismiss(store.sql, "pockets", members);
   let parts = 0;
-  while (await fenced(release)) parts++;
+  while (await fenced(releaseMembers)) parts++;
   expect(parts).toBe(2);
   expect(await cursors()).toEqual([{ cursor: null, things: 4_500 }]);
 });

@@ -300,11 +300,11 @@ test.each(
 
 test("what it began with stays, and a start that asks for something else is told", async () => {
   const first = await start();
-  expect(first.kept).toBeUndefined();
+  expect(first.ignoredOptions).toBeUndefined();
   await world.running.pop()!.stop();
   const again = await start({ epochLength: 7, pools: 3 });
   expect(again.genesis.terms.epochLength).toBe(EPOCH);
-  expect(again.kept).toBe(
+  expect(again.ignoredOptions).toBe(
     "This devnet keeps what it began with: epochs of 5 (asked for: 7). Another database or --folder begins a new one.",
   );
 });

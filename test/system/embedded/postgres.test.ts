@@ -11,7 +11,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { startPostgres } from "#src/embedded/postgres.ts";
-import { birthOf, commandOf, signal, waitForEnd } from "#src/embedded/processes.ts";
+import { commandOf, signal, startTimeOf, waitForEnd } from "#src/embedded/processes.ts";
 import { openStore } from "#src/store/store.ts";
 import { type Run, run, type RunOptions } from "./run.ts";
 
@@ -182,7 +182,7 @@ test("Ctrl-C reaches the parent alone, which stops the database last", async () 
   process.kill(-parent.pid, "SIGINT");
   expect((await parent.next((said) => said.running !== undefined)).running).toBe(true);
   expect(await parent.ended).toBe(0);
-  expect(birthOf(pid)).toBeUndefined();
+  expect(startTimeOf(pid)).toBeUndefined();
 });
 
 test("kill -9 of the parent stops the server soon, and the data is there again", async () => {
@@ -206,7 +206,7 @@ test("a server that outlived its parent is stopped by the next start", async () 
   expect(await write(first.url)).toBe(before + 1);
   const port = new URL(first.url).port;
   const second = await started(folder, [port]);
-  expect(birthOf(first.pid)).toBeUndefined();
+  expect(startTimeOf(first.pid)).toBeUndefined();
   expect(await write(second.url)).toBe(before + 2);
 });
 
@@ -258,7 +258,7 @@ test("a stranger that has the pid of an old server is left alone, and does not p
   await writeFile(file, left.replace(/^\d+/, String(stranger.pid)), "latin1");
   const second = await startPostgres({ folder, log: silentLog });
   expect(await write(second.url)).toBe(before + 1);
-  expect(birthOf(stranger.pid!)).toBeDefined();
+  expect(startTimeOf(stranger.pid!)).toBeDefined();
   await second.stop();
 });
 

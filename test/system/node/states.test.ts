@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { type HeldState, HeldStates } from "#src/devnet/serve/heldStates.ts";
+import { type AcquiredState, AcquiredStates } from "#src/devnet/serve/acquiredStates.ts";
 import type { StateTarget } from "#src/devnet/serve/stateRows.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { ask } from "#src/node/queries/ask.ts";
@@ -11,17 +11,17 @@ import { until } from "../../support/until.ts";
 
 const world = devnetWorld();
 let devnet: Devnet;
-let states: HeldStates;
+let states: AcquiredStates;
 
 beforeEach(async () => {
   devnet = await world.start({ epochLength: 5 });
-  states = new HeldStates({ store: world.store, genesis: devnet.genesis, most: 2, idleMs: 20_000 });
+  states = new AcquiredStates({ store: world.store, genesis: devnet.genesis, maxOpen: 2, idleMs: 20_000 });
 });
 afterEach(() => states.close());
 
-const hold = async (target: StateTarget = "tip"): Promise<HeldState> => valueOf(await states.acquire(target));
+const hold = async (target: StateTarget = "tip"): Promise<AcquiredState> => valueOf(await states.acquire(target));
 const pointOf = ({ slot, hash }: Tip) => ({ slot, hash });
-const epochOf = async (state: HeldState) => (await state.registry(["epoch"])).epoch;
+const epochOf = async (state: AcquiredState) => (await state.registry(["epoch"])).epoch;
 /** Has questions about outputs stay under way, until what it gives is called. */
 async function stall(): Promise<() => Promise<void>> {
   let end = () => {};
@@ -62,7 +62,7 @@ test("a client at an older block finds it in the same transaction", async () => 
 });
 
 test("the one that was asked longest ago makes room, and is read again when it is asked", async () => {
-  const held: HeldState[] = [];
+  const held: AcquiredState[] = [];
   const tips: Tip[] = [];
   for (let i = 0; i < 12; i++) {
     tips.push(await makeBlock(devnet));

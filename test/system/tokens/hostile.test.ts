@@ -56,7 +56,7 @@ async function following<T>(
     store,
     port: memoryPort(chain, { random: () => 0 }),
     projections: [cageProjection({ scripts: VERSIONS, network: 0, cutAbove: CUT_ABOVE })],
-    inquiries: [tokenReleases(store, { cutAbove: CUT_ABOVE })],
+    networkQueries: [tokenReleases(store, { cutAbove: CUT_ABOVE })],
     fence: () => Promise.resolve(),
     append: () => {
       onStep("appended");

@@ -51,7 +51,7 @@ async function followed(wrap: (port: ChainPort) => ChainPort = (port) => port): 
     store,
     port,
     projections: [together([walletProjection({ keyDeposit: 2n * ada }), delegationProjection(epochs.of)])],
-    inquiries: [rewardsInquiry(epochs.of)],
+    networkQueries: [rewardsInquiry(epochs.of)],
     fence: async () => {},
     append: async () => {},
     ring: (touched) => {

@@ -15,7 +15,7 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerOptions } from "#src/chain/index/follower.ts";
 import { dismiss, enrol, placeOf } from "#src/chain/index/groups.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
-import { prunePassing } from "#src/chain/index/transientRows.ts";
+import { pruneTransientRows } from "#src/chain/index/transientRows.ts";
 import { prune } from "#src/chain/index/prune.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -416,7 +416,7 @@ describe("pools", () => {
     expect(before[0]).toHaveLength(60);
     expect(before[1]).toHaveLength(59);
     while (await prune(store.sql, keepBlocks));
-    while (await prunePassing(store.sql, [walletProjection({ keyDeposit: KEY_DEPOSIT })]));
+    while (await pruneTransientRows(store.sql, [walletProjection({ keyDeposit: KEY_DEPOSIT })]));
     const oldest = chain.tip.slot - keepBlocks;
     expect(await ended(wallet.wallet)).toEqual(before.map((slots) => slots.filter((slot) => slot >= oldest)));
     expect(await ended(other.wallet)).toEqual(before);

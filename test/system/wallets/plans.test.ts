@@ -4,7 +4,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { encodeOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { placesQuery } from "#src/chain/index/groups.ts";
+import { memberPositionsQuery } from "#src/chain/index/groups.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { listedQuery, readListed } from "#src/chain/pending/submissions.ts";
 import { silentQuery } from "#src/runtime/operations/inspect.ts";
@@ -73,7 +73,7 @@ const READS: Readonly<Record<string, (sql: Queries) => Promise<unknown>>> = {
       random: randomQuery(sql, [OWN]),
       holdings: holdingsQuery(sql, [OWN]),
       ...accountQueries(sql, [OWN]),
-      places: placesQuery(sql, "wallet", [OWN]),
+      places: memberPositionsQuery(sql, "wallet", [OWN]),
       silent: silentQuery(sql, "wallet", [OWN]),
     }),
   listed: (sql) => readListed(sql, [OWN]),

@@ -9,7 +9,7 @@ import { HARD } from "#src/cardano/derivation.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { lovelace, type Value } from "#src/cardano/value.ts";
-import { atPoint, FORCED, readReserved, reserve } from "#src/chain/pending/spendable.ts";
+import { atPoint, readReserved, reserve, TAKE_OVER } from "#src/chain/pending/spendable.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { enrol } from "#src/chain/index/groups.ts";
@@ -241,7 +241,7 @@ describe("what a transaction is built from", () => {
     expect(await reserve(store, [refOf(first, 2)], [])).toBe(false);
     expect(await reserve(store, [refOf(first, 2)], value.utxos)).toBe(true);
     expect(await reserve(store, [refOf(first, 1), refOf(first, 2)], value.utxos)).toBe(false);
-    expect(await reserve(store, [refOf(first, 2)], [{ utxo: { ref: refOf(first, 2) }, preference: FORCED }])).toBe(
+    expect(await reserve(store, [refOf(first, 2)], [{ utxo: { ref: refOf(first, 2) }, preference: TAKE_OVER }])).toBe(
       true,
     );
     expect(byRef.get(refKey(refOf(first, 1)))!.utxo.output).toMatchObject({

@@ -104,10 +104,10 @@ test("the project id comes from a file or the environment, and goes nowhere in t
 
 test("what a provider's answers are worth stands in one line", () => {
   expect(answersLine("It", [
-    { question: "pools", holds: "not at all" },
-    { question: "parameters", holds: "at the tip", note: "rounded" },
-    { question: "tip", holds: "at a point" },
-    { question: "epoch", holds: "at a point" },
+    { query: "pools", holds: "not at all" },
+    { query: "parameters", holds: "at the tip", note: "rounded" },
+    { query: "tip", holds: "at a point" },
+    { query: "epoch", holds: "at a point" },
   ])).toBe("It answers exact at a point: tip, epoch; at the tip: parameters (rounded); not answered: pools.");
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { createBuilders } from "#src/builders/builders.ts";
-import { deriveStock } from "#src/builders/credentials.ts";
+import { deriveCredentialsInThreads } from "#src/builders/credentials.ts";
 import { HARD, rootKey, toPublic } from "#src/cardano/derivation.ts";
 import { childHash, writeXpub } from "#src/wallet/keys/account.ts";
 
@@ -11,15 +11,15 @@ const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));
 
 test("an order larger than a job is what its indices give, in their order", async () => {
   const order = { wallet: "w", kind: "shelley" as const, account, role: 1 as const, from: 5, count: 2_010 };
-  const derived = await deriveStock(builders)(order);
+  const derived = await deriveCredentialsInThreads(builders)(order);
   expect(derived).toHaveLength(2_010);
   for (const i of [0, 1, 1_999, 2_000, 2_009]) expect(derived[i]).toBe(`key-${childHash(account, 1, 5 + i)}`);
-  expect(await deriveStock(builders)({ ...order, count: 0 })).toEqual([]);
+  expect(await deriveCredentialsInThreads(builders)({ ...order, count: 0 })).toEqual([]);
 });
 
 test("what the threads cannot do rejects, without the account's key", async () => {
   const order = { wallet: "w", kind: "shelley" as const, account, role: 0 as const, from: HARD, count: 1 };
-  const refusal = await deriveStock(builders)(order).catch((error: Error) => error.message);
+  const refusal = await deriveCredentialsInThreads(builders)(order).catch((error: Error) => error.message);
   expect(refusal).toContain("no credentials");
   expect(refusal).not.toContain(account.slice(0, 16));
 });

@@ -1,7 +1,7 @@
 /** Proofs of the threads: the same out of all facts, out of a cut, and out of what is known of a root. */
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { type FactsAtHand, packFacts } from "#src/builders/facts.ts";
+import { type PackedFacts, packFacts } from "#src/builders/packedFacts.ts";
 import { prove } from "#src/builders/proofs.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { encodeProof } from "#src/forestry/proof.ts";
@@ -29,7 +29,7 @@ class Facts {
   }
 
   /** What the index reads where it reads all that is needed. */
-  whole(path: Uint8Array, cut: boolean): FactsAtHand {
+  whole(path: Uint8Array, cut: boolean): PackedFacts {
     if (!cut) return packFacts(this.all);
     const buckets = neededBuckets(this.hashes, [path]);
     return packFacts(this.all.filter((leaf) => buckets.includes(bucketOf(leaf.path))), {
@@ -39,7 +39,7 @@ class Facts {
   }
 
   /** What it reads where the rest may be known. */
-  slim(path: Uint8Array, cut: boolean): FactsAtHand {
+  slim(path: Uint8Array, cut: boolean): PackedFacts {
     const buckets = [bucketOf(path)];
     const mine = this.all.filter((leaf) => buckets.includes(bucketOf(leaf.path)));
     return cut ? packFacts(mine, { ...bare, buckets }) : packFacts([]);

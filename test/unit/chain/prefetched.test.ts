@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Row, RowQuery } from "#src/cardano/projection.ts";
-import { Prefetched } from "#src/chain/index/stagedRows.ts";
+import { PrefetchedRows } from "#src/chain/index/stagedRows.ts";
 
 const stored: readonly Row[] = [{ id: "a", n: 1n }, { id: "a", n: 2n }, { id: "b", n: 3n }];
 
@@ -25,23 +25,23 @@ const ids = (...values: string[]): RowQuery => ({ table: "things", column: "id",
 describe("rows of a batch", () => {
   it("are read once a value, whoever asks, also where there are none", async () => {
     const { asked, fetch } = source();
-    const rows = await Prefetched.read([ids("a"), ids("c")], fetch);
+    const rows = await PrefetchedRows.read([ids("a"), ids("c")], fetch);
     expect(asked).toEqual([ids("a", "c")]);
     expect(rows.get(ids("a"))).toEqual(stored.slice(0, 2));
-    expect(await rows.more(ids("a", "c"), fetch)).toEqual(stored.slice(0, 2));
+    expect(await rows.fetchMore(ids("a", "c"), fetch)).toEqual(stored.slice(0, 2));
     expect(asked).toHaveLength(1);
-    expect(await rows.more(ids("a", "b", "d"), fetch)).toEqual(stored);
+    expect(await rows.fetchMore(ids("a", "b", "d"), fetch)).toEqual(stored);
     expect(asked.slice(1)).toEqual([ids("b", "d")]);
-    expect(await rows.more(ids("d", "b", "b"), fetch)).toEqual([stored[2]]);
+    expect(await rows.fetchMore(ids("d", "b", "b"), fetch)).toEqual([stored[2]]);
     expect(asked).toHaveLength(2);
   });
 
   it("up to a bound are read each time", async () => {
     const { asked, fetch } = source();
-    const rows = await Prefetched.read([], fetch);
+    const rows = await PrefetchedRows.read([], fetch);
     const query: RowQuery = { table: "things", column: "n", atMost: 2n };
-    expect(await rows.more(query, fetch)).toEqual(stored.slice(0, 2));
-    expect(await rows.more(query, fetch)).toEqual(stored.slice(0, 2));
+    expect(await rows.fetchMore(query, fetch)).toEqual(stored.slice(0, 2));
+    expect(await rows.fetchMore(query, fetch)).toEqual(stored.slice(0, 2));
     expect(asked).toHaveLength(2);
   });
 });

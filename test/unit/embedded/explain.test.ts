@@ -1,6 +1,6 @@
 /** PostgreSQL's last words as sentences. */
 import { expect, test } from "vitest";
-import { explainEnd } from "#src/embedded/explain.ts";
+import { explainOutput } from "#src/embedded/explain.ts";
 
 test.each([
   [
@@ -15,7 +15,7 @@ test.each([
   ],
   ["FATAL:  could not load /etc/something", undefined],
 ])("%s", (said, code) => {
-  const explained = explainEnd("/data", said);
+  const explained = explainOutput("/data", said);
   expect(explained?.code).toBe(code);
   if (explained !== undefined) expect(explained.message).toMatch(/\/data.*--folder\.$/);
 });

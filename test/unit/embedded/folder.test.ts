@@ -7,9 +7,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EmbeddedError } from "#src/embedded/errors.ts";
-import { holdFolder } from "#src/embedded/lock.ts";
+import { lockFolder } from "#src/embedded/lock.ts";
 import { checkPort, explainListenError, freePort } from "#src/embedded/ports.ts";
-import { birthOf, commandOf, signal, waitForEnd } from "#src/embedded/processes.ts";
+import { commandOf, signal, startTimeOf, waitForEnd } from "#src/embedded/processes.ts";
 
 describe("ports", () => {
   const use = { service: "the token service", port: 3000, option: "--port" };
@@ -39,15 +39,15 @@ describe("processes", () => {
   test("are told apart by when they began, and are gone when they are", async () => {
     const child = spawn("/bin/sleep", ["30"], { stdio: "ignore" });
     const pid = child.pid!;
-    const birth = birthOf(pid);
+    const birth = startTimeOf(pid);
     expect(birth).toBeDefined();
-    expect(birthOf(pid)).toBe(birth);
-    expect(birth).not.toBe(birthOf(process.pid));
+    expect(startTimeOf(pid)).toBe(birth);
+    expect(birth).not.toBe(startTimeOf(process.pid));
     expect(commandOf(pid)?.at(-1)).toBe("30");
     expect(await waitForEnd(pid, 50)).toBe(false);
     expect(signal(pid, "SIGSTOP") && signal(pid, "SIGCONT") && signal(pid, "SIGKILL")).toBe(true);
     expect(await waitForEnd(pid, 5_000)).toBe(true);
-    expect(birthOf(pid)).toBeUndefined();
+    expect(startTimeOf(pid)).toBeUndefined();
     await expect.poll(() => signal(pid, "SIGKILL")).toBe(false);
   });
 });
@@ -60,25 +60,25 @@ describe("the lock of a folder", () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   test("is held by one at a time, and free after its release", async () => {
-    const first = await holdFolder(folder);
-    await expect(holdFolder(folder)).rejects.toMatchObject({ code: "in_use", details: { pid: process.pid } });
+    const first = await lockFolder(folder);
+    await expect(lockFolder(folder)).rejects.toMatchObject({ code: "in_use", details: { pid: process.pid } });
     first.release();
     first.release();
-    const second = await holdFolder(folder);
+    const second = await lockFolder(folder);
     second.release();
     expect(readdirSync(folder)).toEqual([]);
   });
 
   test("is not kept by processes that have ended, nor by others that have their pid now", async () => {
     const child = spawn("/bin/sleep", ["30"], { stdio: "ignore" });
-    const birth = birthOf(child.pid!)!;
+    const birth = startTimeOf(child.pid!)!;
     writeFileSync(join(folder, "1-gone.lock"), `${child.pid}\n${birth}\n`);
-    await expect(holdFolder(folder)).rejects.toMatchObject({ code: "in_use", details: { pid: child.pid } });
+    await expect(lockFolder(folder)).rejects.toMatchObject({ code: "in_use", details: { pid: child.pid } });
     signal(child.pid!, "SIGKILL");
     await waitForEnd(child.pid!, 5_000);
     writeFileSync(join(folder, "2-reused.lock"), `${process.pid}\nanother time\n`);
     writeFileSync(join(folder, "3-empty.lock"), "");
-    (await holdFolder(folder)).release();
+    (await lockFolder(folder)).release();
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -87,7 +87,7 @@ describe("the lock of a folder", () => {
     for (let round = 0; round < 5; round++) {
       const results = await Promise.allSettled(
         Array.from({ length: 5 }, async () => {
-          const lock = await holdFolder(folder);
+          const lock = await lockFolder(folder);
           expect(++holders).toBe(1);
           return lock;
         }),

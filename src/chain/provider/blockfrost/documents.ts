@@ -1,7 +1,7 @@
 /**
- * What a Blockfrost service answers, as far as it is used: the forms of its documents, and the numbers in them.
+ * The documents of a Blockfrost service, as far as they are used.
  *
- * Amounts come as decimal text, counts as numbers, and services that imitate the first one mix the two up: both are taken everywhere.
+ * Amounts are decimal strings and counts are numbers; compatible services mix the two, so both are accepted everywhere.
  */
 import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
@@ -26,7 +26,7 @@ const decimal = z.union([z.bigint(), z.number(), z.string()]).transform((given, 
   return z.NEVER;
 });
 
-/** The fraction that a decimal text states, in lowest terms; undefined where it is none. */
+/** The fraction that a decimal text states, in lowest terms; undefined if it is not one. */
 export function ratioOf(text: string): Ratio | undefined {
   const parts = /^(\d{1,40})(?:\.(\d{1,40}))?(?:e([+-]?\d{1,2}))?$/i.exec(text);
   if (!parts) return undefined;
@@ -43,15 +43,15 @@ function divisor(a: bigint, b: bigint): bigint {
   return b === 0n ? a : divisor(b, a % b);
 }
 
-/** No block of any network so far has room for a tenth of them. */
-const MOST_TRANSACTIONS = 10_000;
+/** Transactions of a block at most. Blocks of existing networks hold less than a tenth. */
+const MAX_TRANSACTIONS = 10_000;
 
 export const blockDocument = z.object({
   hash,
   slot: count,
   height: count,
   size: count,
-  tx_count: count.refine((told) => told <= MOST_TRANSACTIONS, "more than fit into a block"),
+  tx_count: count.refine((transactions) => transactions <= MAX_TRANSACTIONS, "more than fit into a block"),
   /** Seconds since 1970. */
   time: count,
   previous_block: hash.nullish(),
@@ -79,10 +79,10 @@ export const transactionOutputs = z.object({
     output.extend({ collateral: z.boolean().nullish(), consumed_by_tx: z.string().nullable().optional() }),
   ),
 });
-/** An output as the service tells it. */
+/** An output of the service. */
 export type OutputDocument = z.infer<typeof output>;
 
-/** In networks of one's own they may have fractions. */
+/** Private networks may have fractions of seconds. */
 const seconds = z.union([z.number(), z.bigint()]).transform(Number);
 export const genesisDocument = z.object({
   network_magic: count,
@@ -106,7 +106,7 @@ export const epochDocument = z.object({ epoch: count });
 
 export const accountDocument = z.object({
   active: z.boolean(),
-  /** Newer than `active`, which once said the same. */
+  /** Newer than `active`, which used to mean the same. */
   registered: z.boolean().optional(),
   withdrawable_amount: whole,
   pool_id: z.string().max(200).nullish(),
@@ -145,8 +145,12 @@ export const parametersDocument = z.object({
   cost_models_raw: z.record(z.string(), z.array(whole)),
 });
 
-/** An answer in its form; throws `ApiError` (`unusable`), which says what is wrong with it. */
-export function read<T>(form: z.ZodType<T>, answer: Json, what: string): T {
+/**
+ * Parses an answer.
+ *
+ * @throws ApiError `unusable`, with what is wrong.
+ */
+export function parse<T>(form: z.ZodType<T>, answer: Json, what: string): T {
   const found = form.safeParse(answer);
   if (found.success) return found.data;
   const { path, message } = found.error.issues[0]!;

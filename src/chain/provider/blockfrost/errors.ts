@@ -1,11 +1,15 @@
-/** Why a Blockfrost service gave no answer that can be used. */
+/** Failures of a Blockfrost service. */
 import type { Failure } from "#src/base/result.ts";
 
 /**
- * `absent`: it knows no such thing (404). `lacking`: it has no such question (405, 501). `refused`: it does not take what was asked
- * (400). `unauthorized`: the project id is missing or wrong. `exhausted`: the plan's requests of the day are used up, or the
- * service has banned the caller. `unreachable`: no answer, or none but to come again, after all attempts. `unusable`: an answer that
- * is no such answer. `aborted`: the caller no longer wants it.
+ * - `absent`: there is no such object (404).
+ * - `lacking`: the service does not support the request (405, 501).
+ * - `refused`: the service rejected the request's content (400).
+ * - `unauthorized`: the project id is missing or wrong.
+ * - `exhausted`: the plan's daily requests are used up, or the service has banned the caller.
+ * - `unreachable`: no answer, or only answers to retry, after all attempts.
+ * - `unusable`: an answer that is not in the expected form.
+ * - `aborted`: the caller aborted the request.
  */
 export type ApiCode =
   | "absent"
@@ -19,7 +23,7 @@ export type ApiCode =
 
 export type ApiFailure = Failure<ApiCode>;
 
-/** A failure on its way through code that returns something else. */
+/** A failure as an exception. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(readonly failure: ApiFailure) {
@@ -31,13 +35,7 @@ export function apiError(code: ApiCode, message: string): ApiError {
   return new ApiError({ code, message });
 }
 
-/** The failure in a caught value; any other error is thrown on. */
-export function asApiFailure(error: unknown): ApiFailure {
-  if (error instanceof ApiError) return error.failure;
-  throw error;
-}
-
-/** Whether another attempt, later, may serve. */
-export function mayPassLater(code: ApiCode): boolean {
+/** Whether a later attempt may succeed. */
+export function isTransient(code: ApiCode): boolean {
   return code === "unreachable" || code === "exhausted" || code === "unusable";
 }

@@ -1,41 +1,41 @@
 /**
- * Requests to a Blockfrost service: bounded in time, in size and in number, tried again where that may serve.
+ * Requests to a Blockfrost service: bounded in time, size and rate, retried where that may help.
  *
- * Hypotheses: the service is a stranger's, so an answer may be huge, cut, late, or no JSON at all; it is asked by many, so it says to come
- * again (425, 429, 5xx); the project id is a secret, so it goes into one header of requests to one origin, to no place that it redirects
- * to, and into no log line or failure, not even where the service repeats it.
+ * Assumptions: the service is not trusted, so an answer may be huge, truncated, late, or not JSON. It serves many
+ * clients, so it may ask to retry (425, 429, 5xx). The project id is a secret: it is sent in one header to one origin,
+ * never along a redirect, and appears in no log line or failure, even if the service repeats it.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { retryAfterMs } from "#src/base/retryAfter.ts";
 import { type ApiCode, ApiError, apiError } from "#src/chain/provider/blockfrost/errors.ts";
-import { Pace, type Rate } from "#src/chain/provider/blockfrost/pace.ts";
+import { type Rate, RateLimiter } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 
-export interface HttpSettings {
-  /** Where the API begins, with its version: `https://cardano-preview.blockfrost.io/api/v0`. */
+export interface BlockfrostHttpSettings {
+  /** Base URL of the API, with its version: `https://cardano-preview.blockfrost.io/api/v0`. */
   readonly url: string;
-  /** Sent as `project_id`; services of one's own may need none. */
+  /** Sent as `project_id`; a self-hosted service may need none. */
   readonly projectId?: string;
-  /** 10 a second with 100 at once unless said otherwise: a plan allows 10 a second, and 500 at once. */
+  /** 10 requests a second with a burst of 100 by default. Blockfrost's plans allow 10 a second with a burst of 500. */
   readonly rate?: Rate;
-  /** Milliseconds that one attempt may take; 20,000 unless said otherwise. */
+  /** Milliseconds that one attempt may take; 20,000 by default. */
   readonly answerMs?: number;
-  /** Bytes of an answer; 16 MB unless said otherwise. */
-  readonly mostBytes?: number;
-  /** Attempts; 5 unless said otherwise. */
+  /** Bytes of an answer at most; 16 MB by default. */
+  readonly maxBytes?: number;
+  /** Attempts at most; 5 by default. */
   readonly attempts?: number;
-  /** Milliseconds until the second attempt, twice as many until each further one; 300 unless said otherwise. */
-  readonly firstWait?: number;
-  /** Milliseconds that nothing is asked for after the word that no more is answered; 60,000 unless said otherwise. */
+  /** Milliseconds before the second attempt, doubled for each further one; 300 by default. */
+  readonly firstWaitMs?: number;
+  /** Milliseconds without requests after the service said that its limit is used up; 60,000 by default. */
   readonly exhaustedMs?: number;
 }
 
-/** An answer that came whole. */
-interface Answer {
+/** A complete answer. */
+interface HttpAnswer {
   readonly status: number;
   readonly text: string;
-  /** Milliseconds that the service wants to be left alone for. */
+  /** Milliseconds after which the service asks to retry. */
   readonly retryAfter?: number;
 }
 
@@ -43,39 +43,39 @@ type Attempt =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly failed: ApiError; readonly again: boolean; readonly after?: number | undefined };
 
-const LONGEST_WAIT = 30_000;
-/** Characters of a service's own words in a failure. */
-const MOST_WORDS = 300;
-/** Statuses that say to come again. */
-const AGAIN = new Set([408, 425, 429, 500, 502, 503, 504]);
+const MAX_WAIT_MS = 30_000;
+/** Characters of the service's message kept in a failure. */
+const MAX_MESSAGE = 300;
+/** Statuses after which a request is retried. */
+const RETRY_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-export class Http {
+export class BlockfrostHttp {
   private readonly base: string;
-  private readonly pace: Pace;
-  /** Where the service is, for people: without path and credentials. */
+  private readonly rateLimiter: RateLimiter;
+  /** Host of the service, for people: without path and credentials. */
   readonly where: string;
   private readonly closing = new AbortController();
-  /** The word that no more is answered, and until when it is taken at that: who asks on is banned. */
+  /** The failure that the limit is used up, and how long it applies. A client that goes on is banned. */
   private exhausted: { readonly failed: ApiError; readonly until: number } | undefined;
 
-  constructor(private readonly settings: HttpSettings) {
-    // the paths begin with the slash
+  constructor(private readonly settings: BlockfrostHttpSettings) {
+    // paths begin with the slash
     this.base = settings.url.replace(/\/+$/, "");
     this.where = new URL(settings.url).host;
-    this.pace = new Pace(settings.rate ?? { perSecond: 10, burst: 100 });
+    this.rateLimiter = new RateLimiter(settings.rate ?? { perSecond: 10, burst: 100 });
   }
 
-  /** Ends what is under way; nothing is asked any more. */
+  /** Aborts open requests; later ones fail. */
   close(): void {
     this.closing.abort();
   }
 
   /** The answer to `GET path`. Throws `ApiError`. */
   get(path: string, signal?: AbortSignal): Promise<Json> {
-    return this.ask(path, { method: "GET" }, signal);
+    return this.request(path, { method: "GET" }, signal);
   }
 
-  /** The same, where "there is no such thing" is an answer: undefined. */
+  /** The answer to `GET path`; undefined if there is no such object. Throws `ApiError`. */
   async find(path: string, signal?: AbortSignal): Promise<Json | undefined> {
     try {
       return await this.get(path, signal);
@@ -85,16 +85,19 @@ export class Http {
     }
   }
 
-  /** The answer to bytes that are posted. Throws `ApiError`; of one that is `refused` the message is all that the service says, bounded. */
+  /**
+   * The answer to posted bytes. Throws `ApiError`; if `refused`, its message is what the service says, bounded in
+   * length.
+   */
   post(path: string, body: Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<Json> {
-    return this.ask(path, { method: "POST", body, headers: { "content-type": "application/cbor" } }, signal);
+    return this.request(path, { method: "POST", body, headers: { "content-type": "application/cbor" } }, signal);
   }
 
-  private async ask(path: string, request: RequestInit, signal?: AbortSignal): Promise<Json> {
-    const { attempts = 5, firstWait = 300, exhaustedMs = 60_000 } = this.settings;
+  private async request(path: string, request: RequestInit, signal?: AbortSignal): Promise<Json> {
+    const { attempts = 5, firstWaitMs = 300, exhaustedMs = 60_000 } = this.settings;
     const stop = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
     for (let attempt = 1;; attempt++) {
-      await this.pace.turn(stop);
+      await this.rateLimiter.take(stop);
       if (stop.aborted) throw apiError("aborted", `What was asked of ${this.where} is no longer wanted.`);
       if (this.exhausted && performance.now() < this.exhausted.until) throw this.exhausted.failed;
       const tried = await this.attempt(path, request, stop);
@@ -103,17 +106,17 @@ export class Http {
         this.exhausted = { failed: tried.failed, until: performance.now() + exhaustedMs };
       }
       if (!tried.again || attempt >= attempts) throw tried.failed;
-      const wait = Math.min(LONGEST_WAIT, firstWait * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
-      await sleep(Math.min(LONGEST_WAIT, Math.max(wait, tried.after ?? 0)), stop);
+      const wait = Math.min(MAX_WAIT_MS, firstWaitMs * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
+      await sleep(Math.min(MAX_WAIT_MS, Math.max(wait, tried.after ?? 0)), stop);
     }
   }
 
-  /** One attempt, and whether another may serve: it may where nothing came, or something cut, or the word to come again. */
+  /** One attempt, and whether another may succeed: after no answer, a truncated one, or one that asks to retry. */
   private async attempt(path: string, request: RequestInit, stop: AbortSignal): Promise<Attempt> {
     try {
-      const answer = await this.once(path, request, stop);
-      if (answer.status === 200) return this.parsed(answer.text);
-      const again = AGAIN.has(answer.status);
+      const answer = await this.fetch(path, request, stop);
+      if (answer.status === 200) return this.parse(answer.text);
+      const again = RETRY_STATUSES.has(answer.status);
       return { ok: false, failed: this.failureOf(answer, path), again, after: answer.retryAfter };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -121,8 +124,8 @@ export class Http {
     }
   }
 
-  /** One attempt. */
-  private async once(path: string, request: RequestInit, stop: AbortSignal): Promise<Answer> {
+  /** The answer to one attempt. */
+  private async fetch(path: string, request: RequestInit, stop: AbortSignal): Promise<HttpAnswer> {
     const { projectId, answerMs = 20_000 } = this.settings;
     const late = AbortSignal.timeout(answerMs);
     try {
@@ -133,11 +136,11 @@ export class Http {
           ...request.headers as Record<string, string>,
           ...(projectId === undefined ? {} : { project_id: projectId }),
         },
-        // another origin is not to see the header
+        // another origin must not see the header
         redirect: "error",
         signal: AbortSignal.any([stop, late]),
       });
-      const text = await this.bounded(response);
+      const text = await this.readBounded(response);
       const retryAfter = retryAfterMs(response.headers.get("retry-after"));
       return { status: response.status, text, ...(retryAfter === undefined ? {} : { retryAfter }) };
     } catch (error) {
@@ -150,14 +153,14 @@ export class Http {
         );
       }
       const cause = (error as { cause?: unknown }).cause;
-      const why = this.bare(cause === undefined ? reason(error) : `${reason(error)}: ${reason(cause)}`);
+      const why = this.clean(cause === undefined ? reason(error) : `${reason(error)}: ${reason(cause)}`);
       throw apiError("unreachable", `The Blockfrost service at ${this.where} cannot be reached (${why}).`);
     }
   }
 
-  /** The body as text, read no further than the bound. */
-  private async bounded(response: Response): Promise<string> {
-    const { mostBytes = 16_000_000 } = this.settings;
+  /** Reads the body as text, up to the bound. */
+  private async readBounded(response: Response): Promise<string> {
+    const { maxBytes = 16_000_000 } = this.settings;
     const reader = response.body?.getReader();
     if (!reader) return "";
     const decoder = new TextDecoder();
@@ -167,15 +170,15 @@ export class Http {
       const { done, value } = await reader.read();
       if (done) return text + decoder.decode();
       size += value.length;
-      if (size > mostBytes) {
+      if (size > maxBytes) {
         await reader.cancel().catch(() => {});
-        throw apiError("unusable", `An answer of ${this.where} has more than ${mostBytes} bytes.`);
+        throw apiError("unusable", `An answer of ${this.where} has more than ${maxBytes} bytes.`);
       }
       text += decoder.decode(value, { stream: true });
     }
   }
 
-  private parsed(text: string): Attempt {
+  private parse(text: string): Attempt {
     try {
       return { ok: true, value: parseJson(text) };
     } catch {
@@ -184,16 +187,16 @@ export class Http {
     }
   }
 
-  private failureOf({ status, text }: Answer, path: string): ApiError {
+  private failureOf({ status, text }: HttpAnswer, path: string): ApiError {
     const code = codeOf(status);
-    const said = this.bare(text);
+    const said = this.clean(text);
     switch (code) {
       case "absent":
         return apiError(code, `${this.where} knows nothing at ${path}.`);
       case "lacking":
         return apiError(code, `${this.where} does not answer questions like ${path} (status ${status}).`);
       case "refused":
-        return apiError(code, this.bare(text, 8_000));
+        return apiError(code, this.clean(text, 8_000));
       case "unauthorized":
         return apiError(
           code,
@@ -208,8 +211,8 @@ export class Http {
     }
   }
 
-  /** A service's words without the secret and without what does not print, cut to a length. */
-  private bare(text: string, most = MOST_WORDS): string {
+  /** A service's text without the secret and without control characters, shortened. */
+  private clean(text: string, most = MAX_MESSAGE): string {
     const { projectId } = this.settings;
     const open = projectId ? text.replaceAll(projectId, "(project id)") : text;
     // deno-lint-ignore no-control-regex
@@ -223,5 +226,5 @@ function codeOf(status: number): ApiCode {
   if (status === 401 || status === 403) return "unauthorized";
   if (status === 402 || status === 418) return "exhausted";
   if (status === 405 || status === 501) return "lacking";
-  return status >= 500 || AGAIN.has(status) ? "unreachable" : "unusable";
+  return status >= 500 || RETRY_STATUSES.has(status) ? "unreachable" : "unusable";
 }

@@ -1,8 +1,8 @@
 /**
- * What wallets ask of a network's ledger, as far as a Blockfrost service tells it: accounts, the epoch, how time runs, how it began.
+ * The ledger queries of the port that a Blockfrost service supports: accounts, the epoch, eras, genesis.
  *
- * Pools are not among it: their relays, owners and keys are told one pool at a time, so that thousands of questions would make an answer that
- * holds at no point. Nor is a ranking, which needs them.
+ * Pools are not among them: the service gives relays, owners and keys of one pool a request, so thousands of requests
+ * would compose an answer that holds at no point. The ranking needs the pools.
  */
 import { addressText, type Credential, rewardAddress } from "#src/cardano/address.ts";
 import { toHex } from "#src/base/bytes.ts";
@@ -15,40 +15,40 @@ import {
   epochDocument,
   erasDocument,
   genesisDocument,
-  read,
+  parse,
 } from "#src/chain/provider/blockfrost/documents.ts";
 import { apiError } from "#src/chain/provider/blockfrost/errors.ts";
-import type { Http } from "#src/chain/provider/blockfrost/http.ts";
-import type { Known } from "#src/chain/provider/blockfrost/network.ts";
-import { eachOf } from "#src/chain/provider/blockfrost/pace.ts";
+import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
+import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
+import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 import { publicGenesis } from "#src/chain/provider/genesisHash.ts";
 import type { NetworkGenesis, StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 
-const AT_ONCE = 4;
+const PARALLEL = 4;
 const PICOSECONDS = 1_000_000_000_000;
 
-/** The accounts of stake credentials, one for each, in the order of the first mention. Throws `ApiError`. */
+/** The accounts of stake credentials, one each, in order of first mention. Throws `ApiError`. */
 export async function readAccounts(
-  http: Http,
-  { network }: Known,
+  http: BlockfrostHttp,
+  { network }: KnownNetwork,
   wanted: readonly Credential[],
 ): Promise<readonly StakeAccount[]> {
   const distinct = [...new Map(wanted.map((one) => [`${one.kind} ${one.hash}`, one])).values()];
-  return await eachOf(distinct, AT_ONCE, async (credential): Promise<StakeAccount> => {
+  return await mapParallel(distinct, PARALLEL, async (credential): Promise<StakeAccount> => {
     const text = addressText(rewardAddress(network.id, credential));
     const answer = await http.find(`/accounts/${text}`);
     const none = { credential, registered: false, rewards: 0n, deposit: undefined, pool: undefined, drep: undefined };
-    // one that was never registered is not known at all
+    // an account that was never registered is absent
     if (answer === undefined) return none;
-    const told = read(accountDocument, answer, "an account");
-    if (!(told.registered ?? told.active)) return none;
+    const account = parse(accountDocument, answer, "an account");
+    if (!(account.registered ?? account.active)) return none;
     return {
       credential,
       registered: true,
-      rewards: told.withdrawable_amount,
+      rewards: account.withdrawable_amount,
       deposit: undefined,
-      pool: told.pool_id ? poolOf(told.pool_id) : undefined,
-      drep: told.drep_id ? drepOf(told.drep_id) : undefined,
+      pool: account.pool_id ? poolOf(account.pool_id) : undefined,
+      drep: account.drep_id ? drepOf(account.drep_id) : undefined,
     };
   });
 }
@@ -59,11 +59,13 @@ function poolOf(text: string): string {
   throw apiError("unusable", `What was told as the id of a pool is none: ${text.slice(0, 100)}.`);
 }
 
-/** First bytes of the id of a DRep since CIP-129. */
+/** First byte of a DRep id as of CIP-129. */
 const DREP_KEY = 0x22;
 const DREP_SCRIPT = 0x23;
 
-/** Whom votes are delegated to, out of the text of CIP-129 or of CIP-105 before it. Throws `ApiError` on anything else. */
+/**
+ * The DRep that an id names, in the form of CIP-129 or the older one of CIP-105. Throws `ApiError` for anything else.
+ */
 export function drepOf(text: string): DRep {
   if (text === "drep_always_abstain") return { kind: "abstain" };
   if (text === "drep_always_no_confidence") return { kind: "no confidence" };
@@ -77,15 +79,18 @@ export function drepOf(text: string): DRep {
   throw apiError("unusable", `What was told as the id of a DRep is none: ${text.slice(0, 100)}.`);
 }
 
-/** How time runs; `slot` is the newest block's. Throws `ApiError`: `lacking` where the service does not tell. */
-export async function readEras(http: Http, known: Known, slot: number): Promise<Eras> {
-  const { system_start } = read(genesisDocument, await http.get("/genesis"), "the genesis");
-  const told = read(erasDocument, await http.get("/network/eras"), "the eras");
+/**
+ * The mapping of slots to times; `slot` is the newest block's. Throws `ApiError`: `lacking` if the service does not
+ * support it.
+ */
+export async function readEras(http: BlockfrostHttp, known: KnownNetwork, slot: number): Promise<Eras> {
+  const { system_start } = parse(genesisDocument, await http.get("/genesis"), "the genesis");
+  const eras = parse(erasDocument, await http.get("/network/eras"), "the eras");
   const current = eraOf(known, slot);
   return {
     systemStart: system_start * 1_000,
     current,
-    history: told.map(({ start, end, parameters }) => ({
+    history: eras.map(({ start, end, parameters }) => ({
       start: boundOf(start),
       end: boundOf(end),
       terms: {
@@ -99,10 +104,10 @@ export async function readEras(http: Http, known: Known, slot: number): Promise<
   };
 }
 
-/** The era of a slot. Throws `ApiError` where it is none that is known here. */
-function eraOf(known: Known, slot: number): Eras["current"] {
+/** The era of a slot. Throws `ApiError` if it is unknown to this release. */
+function eraOf(known: KnownNetwork, slot: number): Eras["current"] {
   try {
-    // a block's tag is one more than its era's index
+    // a block's era tag is one more than the era's index
     return ERAS[known.eraAt(slot) - 1] ?? ERAS[0];
   } catch (error) {
     if (error instanceof UnknownEraError) throw apiError("unusable", `era_unknown: ${error.message}.`);
@@ -110,30 +115,30 @@ function eraOf(known: Known, slot: number): Eras["current"] {
   }
 }
 
-const boundOf = (told: { time: number; slot: number; epoch: number }): EraBound => ({
-  time: BigInt(Math.round(told.time * 1_000)) * BigInt(PICOSECONDS / 1_000),
-  slot: told.slot,
-  epoch: told.epoch,
+const boundOf = (bound: { time: number; slot: number; epoch: number }): EraBound => ({
+  time: BigInt(Math.round(bound.time * 1_000)) * BigInt(PICOSECONDS / 1_000),
+  slot: bound.slot,
+  epoch: bound.epoch,
 });
 
 /** The epoch of the newest block. Throws `ApiError`. */
-export async function readEpoch(http: Http, known: Known, slot: number): Promise<Epoch> {
-  const { epoch } = read(epochDocument, await http.get("/epochs/latest"), "the epoch");
+export async function readEpoch(http: BlockfrostHttp, known: KnownNetwork, slot: number): Promise<Epoch> {
+  const { epoch } = parse(epochDocument, await http.get("/epochs/latest"), "the epoch");
   const times = epochTimes(await readEras(http, known, slot), epoch);
   if (times.ok) return times.value;
   throw apiError("unusable", `The eras that the service tells do not reach its own epoch: ${times.error.message}`);
 }
 
-/** What the network began with. The hash is known of public networks alone. Throws `ApiError`. */
-export async function readGenesis(http: Http): Promise<NetworkGenesis> {
-  const told = read(genesisDocument, await http.get("/genesis"), "the genesis");
+/** The network's genesis; its hash is known only for public networks. Throws `ApiError`. */
+export async function readGenesis(http: BlockfrostHttp): Promise<NetworkGenesis> {
+  const genesis = parse(genesisDocument, await http.get("/genesis"), "the genesis");
   return {
-    hash: publicGenesis(told.network_magic),
-    systemStart: told.system_start * 1_000,
-    activeSlots: told.active_slots_coefficient,
-    securityParameter: told.security_param,
-    epochLength: told.epoch_length,
-    slotLength: Math.round(told.slot_length * 1_000),
-    maxSupply: told.max_lovelace_supply,
+    hash: publicGenesis(genesis.network_magic),
+    systemStart: genesis.system_start * 1_000,
+    activeSlots: genesis.active_slots_coefficient,
+    securityParameter: genesis.security_param,
+    epochLength: genesis.epoch_length,
+    slotLength: Math.round(genesis.slot_length * 1_000),
+    maxSupply: genesis.max_lovelace_supply,
   };
 }

@@ -1,31 +1,32 @@
-/** What the network behind a Blockfrost service is. */
+/** The network behind a Blockfrost service. */
 import type { SlotConfig } from "#src/cardano/parameters.ts";
-import { blockDocument, erasDocument, genesisDocument, read } from "#src/chain/provider/blockfrost/documents.ts";
+import { blockDocument, erasDocument, genesisDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
 import { ApiError } from "#src/chain/provider/blockfrost/errors.ts";
-import type { Http } from "#src/chain/provider/blockfrost/http.ts";
+import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import type { Network } from "#src/chain/provider/port.ts";
 import { UnknownEraError } from "#src/cardano/scan.ts";
 
 const MAIN_MAGIC = 764_824_073;
-/** Era tag of Conway, and of Byron, in `[era, block]`. */
+/** Era tags of Conway and Byron, as in `[era, block]`. */
 const CONWAY = 7;
 const BYRON = 1;
 
-/** The network, and which era its slots are in. */
-export interface Known {
+/** The network and its eras. */
+export interface KnownNetwork {
   readonly network: Network;
-  /** Milliseconds from one block to the next, on average. */
+  /** Average milliseconds between two blocks. */
   readonly blockMs: number;
   /** Era tag of the block in a slot. Throws `UnknownEraError` in an era after those that are known here. */
   eraAt(slot: number): number;
 }
 
 /**
- * Asks for the network. Slots are reckoned from the beginning of the newest era, and where the service tells no eras, from its newest block:
- * a block's time is when its slot begins. (`getSlotConfig` of `@blaze-cardano/query` knows three networks by name, and `unixToSlot` gives fractions.)
+ * Reads the network. Slots are counted from the start of the newest era; if the service does not give the eras, from
+ * its newest block, whose time is the start of its slot. (`getSlotConfig` of `@blaze-cardano/query` only knows three
+ * networks, and its `unixToSlot` gives fractions.)
  */
-export async function readNetwork(http: Http, signal?: AbortSignal): Promise<Known> {
-  const genesis = read(genesisDocument, await http.get("/genesis", signal), "the genesis");
+export async function readNetwork(http: BlockfrostHttp, signal?: AbortSignal): Promise<KnownNetwork> {
+  const genesis = parse(genesisDocument, await http.get("/genesis", signal), "the genesis");
   const eras = await readEras(http, genesis.system_start, signal);
   const { numerator, denominator } = genesis.active_slots_coefficient;
   const slots = eras?.at(-1) ?? await slotsOfNewest(http, genesis, signal);
@@ -39,7 +40,7 @@ export async function readNetwork(http: Http, signal?: AbortSignal): Promise<Kno
     blockMs: slots.slotLength * Number(denominator) / Math.max(1, Number(numerator)),
     eraAt: (slot) => {
       if (!eras) return CONWAY;
-      // Byron, Shelley, …: eras that a test network passed over begin and end in slot 0
+      // Byron, Shelley, …: eras that a test network skipped begin and end in slot 0
       const index = eras.findLastIndex(({ zeroSlot }) => zeroSlot <= slot);
       const era = BYRON + Math.max(0, index);
       if (era > CONWAY) throw new UnknownEraError(era);
@@ -48,9 +49,13 @@ export async function readNetwork(http: Http, signal?: AbortSignal): Promise<Kno
   };
 }
 
-async function readEras(http: Http, start: number, signal?: AbortSignal): Promise<readonly SlotConfig[] | undefined> {
+async function readEras(
+  http: BlockfrostHttp,
+  start: number,
+  signal?: AbortSignal,
+): Promise<readonly SlotConfig[] | undefined> {
   try {
-    const eras = read(erasDocument, await http.get("/network/eras", signal), "the eras");
+    const eras = parse(erasDocument, await http.get("/network/eras", signal), "the eras");
     return eras.length === 0 ? undefined : eras.map((era) => ({
       zeroTime: Math.round((start + era.start.time) * 1_000),
       zeroSlot: era.start.slot,
@@ -63,13 +68,13 @@ async function readEras(http: Http, start: number, signal?: AbortSignal): Promis
 }
 
 async function slotsOfNewest(
-  http: Http,
+  http: BlockfrostHttp,
   { system_start, slot_length }: { system_start: number; slot_length: number },
   signal?: AbortSignal,
 ): Promise<SlotConfig> {
   const slotLength = slot_length * 1_000;
   const newest = await http.find("/blocks/latest", signal);
   if (newest === undefined) return { zeroTime: system_start * 1_000, zeroSlot: 0, slotLength };
-  const { slot, time } = read(blockDocument, newest, "the newest block");
+  const { slot, time } = parse(blockDocument, newest, "the newest block");
   return { zeroTime: time * 1_000, zeroSlot: slot, slotLength };
 }

@@ -1,10 +1,11 @@
 /**
- * Unspent outputs as a Blockfrost service tells them, read by `@blaze-cardano/query`'s Blockfrost provider as far as that goes.
+ * Unspent outputs of a Blockfrost service, decoded by `@blaze-cardano/query`'s Blockfrost provider where possible.
  *
- * What it cannot read is read here: an output at an address of Byron, at which it throws; and out of the transaction that made it, one with
- * a reference script, for which it asks twice more and throws at native ones, one told as collateral, which need not exist at all, and
- * whatever else it throws at. Its own requests are not used: they have no bound in time and size, throw at an address that nobody has used, and
- * give the outputs of a transaction whether spent or not.
+ * The provider throws at Byron addresses and at native reference scripts, and needs two more requests for any reference
+ * script. Byron outputs are decoded here. Outputs with a reference script, collateral outputs (which need not exist)
+ * and whatever else the provider throws at are read from the CBOR of the transaction that made them. The provider's own
+ * requests are not used: they have no bound in time and size, throw at an unused address, and give the outputs of a
+ * transaction whether spent or not.
  */
 import type { TransactionUnspentOutput } from "@blaze-cardano/core";
 import { fromHex } from "#src/base/bytes.ts";
@@ -13,124 +14,129 @@ import { created } from "#src/cardano/block.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { type Output, type OutRef, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { madeOutput } from "#src/cardano/transaction.ts";
-import { scanned } from "#src/chain/provider/blockfrost/block.ts";
+import { scanDocument } from "#src/chain/provider/blockfrost/block.ts";
 import {
   addressOutputs,
   type OutputDocument,
-  read,
+  parse,
   transactionDocument,
   transactionOutputs,
 } from "#src/chain/provider/blockfrost/documents.ts";
 import { apiError } from "#src/chain/provider/blockfrost/errors.ts";
-import type { Http } from "#src/chain/provider/blockfrost/http.ts";
-import { eachOf } from "#src/chain/provider/blockfrost/pace.ts";
+import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
+import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 
 const PAGE = 100;
-/** Pages of one address: 50,000 outputs. */
-const MOST_PAGES = 500;
-const AT_ONCE = 4;
-/** Transactions whose outputs are kept, for the next time. */
-const KEPT = 500;
+/** Pages of one address at most: 50,000 outputs. */
+const MAX_PAGES = 500;
+const PARALLEL = 4;
+/** Transactions whose outputs are cached. */
+const MAX_CACHED = 500;
 
-type Builder = (told: OutputDocument & { readonly tx_hash: string }) => Promise<TransactionUnspentOutput>;
+type Builder = (output: OutputDocument & { readonly tx_hash: string }) => Promise<TransactionUnspentOutput>;
 
-/** Reads outputs of one service. */
-export class Outputs {
-  /** Outputs by reference, of transactions that were asked for; they never change. */
-  private readonly made = new Map<string, ReadonlyMap<string, Utxo>>();
-  private building: Promise<(address: string) => Builder> | undefined;
+/** Reads outputs from one service. */
+export class BlockfrostOutputs {
+  /** Cached outputs by transaction, then by reference; they never change. */
+  private readonly cache = new Map<string, ReadonlyMap<string, Utxo>>();
+  private builder: Promise<(address: string) => Builder> | undefined;
 
-  constructor(private readonly http: Http) {}
+  constructor(private readonly http: BlockfrostHttp) {}
 
-  /** Unspent outputs at an address (bytes in hexadecimal); none where nobody has used it. Throws `ApiError`. */
+  /** Unspent outputs at an address (bytes in hexadecimal); empty for an unused one. Throws `ApiError`. */
   async atAddress(address: string): Promise<readonly Utxo[]> {
     const parsed = readAddressHex(address);
     if (!parsed.ok) throw apiError("unusable", `${address.slice(0, 200)} is no address: ${parsed.error.message}`);
     const text = addressText(parsed.value);
     const found = new Map<string, Utxo>();
-    for (let page = 1; page <= MOST_PAGES; page++) {
+    for (let page = 1; page <= MAX_PAGES; page++) {
       const answer = await this.http.find(`/addresses/${text}/utxos?count=${PAGE}&page=${page}&order=asc`);
-      // nobody has used the address: 404
+      // an unused address: 404
       if (answer === undefined) break;
-      const told = read(addressOutputs, answer, "outputs");
-      for (const utxo of await eachOf(told, AT_ONCE, (one) => this.outputOf(one.tx_hash, one))) {
+      const outputs = parse(addressOutputs, answer, "outputs");
+      for (const utxo of await mapParallel(outputs, PARALLEL, (one) => this.decodeOutput(one.tx_hash, one))) {
         if (utxo?.output.address !== address) {
           throw apiError("unusable", `Told at ${text}: an output that is elsewhere.`);
         }
         found.set(refKey(utxo.ref), utxo);
       }
-      if (told.length < PAGE) return [...found.values()];
+      if (outputs.length < PAGE) return [...found.values()];
     }
-    if (found.size >= PAGE * MOST_PAGES) throw apiError("unusable", `${text} has more than ${found.size} outputs.`);
+    if (found.size >= PAGE * MAX_PAGES) throw apiError("unusable", `${text} has more than ${found.size} outputs.`);
     return [...found.values()];
   }
 
-  /** The unspent among some outputs. Throws `ApiError`. */
+  /** The unspent ones of some outputs. Throws `ApiError`. */
   async unspent(refs: readonly OutRef[]): Promise<readonly Utxo[]> {
     const byTransaction = new Map<string, Set<number>>();
     for (const { txHash, index } of refs) {
       byTransaction.set(txHash, (byTransaction.get(txHash) ?? new Set()).add(index));
     }
-    const found = await eachOf([...byTransaction], AT_ONCE, ([hash, indices]) => this.unspentOf(hash, indices));
+    const found = await mapParallel([...byTransaction], PARALLEL, ([hash, indices]) => this.unspentOf(hash, indices));
     return found.flat();
   }
 
   private async unspentOf(hash: string, indices: ReadonlySet<number>): Promise<readonly Utxo[]> {
     const answer = await this.http.find(`/txs/${hash}/utxos`);
     if (answer === undefined) return [];
-    const { outputs } = read(transactionOutputs, answer, "outputs of a transaction");
+    const { outputs } = parse(transactionOutputs, answer, "outputs of a transaction");
     const live: Utxo[] = [];
-    for (const told of outputs) {
-      if (!indices.has(told.output_index) || typeof told.consumed_by_tx === "string") continue;
-      const utxo = await this.outputOf(hash, told, told.collateral === true);
+    for (const document of outputs) {
+      if (!indices.has(document.output_index) || typeof document.consumed_by_tx === "string") continue;
+      const utxo = await this.decodeOutput(hash, document, document.collateral === true);
       if (!utxo) continue;
-      // a service that does not tell who spent an output tells at least what stands at its address
-      if (told.consumed_by_tx === null || await this.stands(utxo)) live.push(utxo);
+      // if the service does not say whether an output is spent, look for it at its address
+      if (document.consumed_by_tx === null || await this.isUnspent(utxo)) live.push(utxo);
     }
     return live;
   }
 
-  private async stands({ ref, output }: Utxo): Promise<boolean> {
+  private async isUnspent({ ref, output }: Utxo): Promise<boolean> {
     return (await this.atAddress(output.address)).some((other) => refKey(other.ref) === refKey(ref));
   }
 
-  /** An output that was told; undefined where its transaction made none at that place. */
-  private async outputOf(txHash: string, told: OutputDocument, doubtful = false): Promise<Utxo | undefined> {
-    const ref = { txHash, index: told.output_index };
-    if (!doubtful && !told.reference_script_hash) {
-      const output = /^addr/.test(told.address) ? await this.built(txHash, told) : byronOutput(told);
+  /**
+   * Decodes an output; undefined if the transaction has none at that index. `doubtful`: the output may not exist
+   * (collateral).
+   */
+  private async decodeOutput(txHash: string, document: OutputDocument, doubtful = false): Promise<Utxo | undefined> {
+    const ref = { txHash, index: document.output_index };
+    if (!doubtful && !document.reference_script_hash) {
+      const output = /^addr/.test(document.address)
+        ? await this.decodeWithLibrary(txHash, document)
+        : decodeByronOutput(document);
       if (output) return { ref, output };
     }
-    return (await this.outputsOf(txHash)).get(refKey(ref));
+    return (await this.readTransactionOutputs(txHash)).get(refKey(ref));
   }
 
-  /** The output as the library reads it; undefined where it throws at it. */
-  private async built(tx_hash: string, told: OutputDocument): Promise<Output | undefined> {
-    const build = await (this.building ??= loadBuilder());
+  /** The output as the library decodes it; undefined if it throws. */
+  private async decodeWithLibrary(tx_hash: string, document: OutputDocument): Promise<Output | undefined> {
+    const build = await (this.builder ??= loadBuilder());
     try {
-      const unspent = await build(told.address)({ ...told, tx_hash });
+      const unspent = await build(document.address)({ ...document, tx_hash });
       return readOutput(decode(fromHex(unspent.output().toCbor())));
     } catch {
       return undefined;
     }
   }
 
-  /** The outputs of a transaction, out of its CBOR. */
-  private async outputsOf(hash: string): Promise<ReadonlyMap<string, Utxo>> {
-    const kept = this.made.get(hash);
+  /** The outputs of a transaction, from its CBOR. */
+  private async readTransactionOutputs(hash: string): Promise<ReadonlyMap<string, Utxo>> {
+    const kept = this.cache.get(hash);
     if (kept) return kept;
-    const { cbor } = read(transactionDocument, await this.http.get(`/txs/${hash}/cbor`), "a transaction");
-    const transaction = scanned(hash, cbor);
+    const { cbor } = parse(transactionDocument, await this.http.get(`/txs/${hash}/cbor`), "a transaction");
+    const transaction = scanDocument(hash, cbor);
     if (transaction.hash !== hash) throw apiError("unusable", `What was told as transaction ${hash} is another one.`);
     const outputs = new Map(created(transaction).map((utxo) => [refKey(utxo.ref), utxo]));
-    this.made.set(hash, outputs);
-    if (this.made.size > KEPT) this.made.delete(this.made.keys().next().value!);
+    this.cache.set(hash, outputs);
+    if (this.cache.size > MAX_CACHED) this.cache.delete(this.cache.keys().next().value!);
     return outputs;
   }
 }
 
-/** An output at an address of Byron: it holds lovelace and assets at the most. */
-function byronOutput({ address, amount, data_hash, inline_datum }: OutputDocument): Output | undefined {
+/** An output at a Byron address: it holds only lovelace and assets. */
+function decodeByronOutput({ address, amount, data_hash, inline_datum }: OutputDocument): Output | undefined {
   const parsed = parseAddress(address);
   if (!parsed.ok || data_hash || inline_datum) return undefined;
   const assets = new Map(
@@ -141,8 +147,8 @@ function byronOutput({ address, amount, data_hash, inline_datum }: OutputDocumen
 }
 
 /**
- * The provider's way from a told output to an output. It is private there, and what is public around it makes requests of its own;
- * the version is pinned. Loaded when it is first used: the library is large.
+ * The provider's decoder of outputs. It is private in the library, whose public methods make their own requests; the
+ * version is pinned. It is loaded at first use, because the library is large.
  */
 async function loadBuilder(): Promise<(address: string) => Builder> {
   const [{ Blockfrost }, { Address }] = await Promise.all([

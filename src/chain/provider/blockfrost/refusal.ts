@@ -1,23 +1,23 @@
 /**
- * Why a node refused a transaction, out of the words in which a Blockfrost service passes that on.
+ * The ledger's failures in a Blockfrost service's refusal of a transaction.
  *
- * The words are what Haskell shows of the node's failures, in a text or in a JSON document inside of one, and differ between versions. What is
- * recognised becomes the ledger's failure, with its data; a refusal of which nothing is recognised keeps its words, cut to a length.
+ * The text is what Haskell shows of the node's failures, plain or within a JSON document, and differs between versions.
+ * Known failures are decoded with their data. If none is recognised, the text itself is kept, shortened.
  */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { lovelace } from "#src/cardano/value.ts";
 
-/** Characters of words that are kept. */
-const MOST_WORDS = 2_000;
+/** Characters of the text that are kept. */
+const MAX_MESSAGE = 2_000;
 
-/** A pattern for what stands behind a failure's name, and the failure in it. */
-interface Reader {
+/** The pattern of a failure, and its decoder. */
+interface FailurePattern {
   readonly pattern: RegExp;
   read(found: RegExpMatchArray): LedgerFailure | undefined;
 }
 
-// `Mismatch {mismatchSupplied = a, mismatchExpected = b}`, until protocol version 9 `a b`
-const between = (thing: string) =>
+// `Mismatch {mismatchSupplied = a, mismatchExpected = b}`; until protocol version 9 `a b`
+const pairOf = (thing: string) =>
   `\\(?(?:Mismatch \\{mismatchSupplied = )?${thing}(?:, mismatchExpected = |\\)? )\\(?${thing}`;
 const COIN = "\\(?(?:Coin )?(-?\\d+)\\)?";
 const PLAIN_VALUE = "\\(?MaryValue \\(?(?:Coin )?(\\d+)\\)? \\(MultiAsset \\(fromList \\[\\]\\)\\)\\)?";
@@ -28,7 +28,7 @@ const slots = (from: string | undefined, to: string | undefined) => ({
   ...(to === undefined ? {} : { to: Number(to) }),
 });
 
-const readers: readonly Reader[] = [
+const failurePatterns: readonly FailurePattern[] = [
   {
     pattern: /BadInputsUTxO \((?:NonEmptySet \()?fromList \[([^\]]*)\]/g,
     read: ([, list = ""]) => {
@@ -39,7 +39,7 @@ const readers: readonly Reader[] = [
     },
   },
   {
-    pattern: new RegExp(`ValueNotConservedUTxO ${between(PLAIN_VALUE)}`, "g"),
+    pattern: new RegExp(`ValueNotConservedUTxO ${pairOf(PLAIN_VALUE)}`, "g"),
     read: ([, consumed, produced]) => ({
       name: "ValueNotConservedUTxO",
       consumed: lovelace(BigInt(consumed!)),
@@ -47,9 +47,9 @@ const readers: readonly Reader[] = [
     }),
   },
   {
-    pattern: new RegExp(`FeeTooSmallUTxO ${between(COIN)}`, "g"),
+    pattern: new RegExp(`FeeTooSmallUTxO ${pairOf(COIN)}`, "g"),
     read: ([all, first, second]) => {
-      // without names the two stand the other way round
+      // without names the order is reversed
       const [supplied, expected] = all.includes("mismatchSupplied") ? [first!, second!] : [second!, first!];
       return { name: "FeeTooSmallUTxO", supplied: BigInt(supplied), expected: BigInt(expected) };
     },
@@ -70,20 +70,20 @@ const readers: readonly Reader[] = [
   },
   {
     pattern: /ConwayMempoolFailure "([^"]*)"/g,
-    read: ([, message = ""]) => ({ name: "ConwayMempoolFailure", message: message.slice(0, MOST_WORDS) }),
+    read: ([, message = ""]) => ({ name: "ConwayMempoolFailure", message: message.slice(0, MAX_MESSAGE) }),
   },
   {
     pattern: /DecoderErrorDeserialiseFailure ("?[^"]*"? ?\(?[^)]*\)?)/g,
-    read: ([, message = ""]) => ({ name: "DeserialiseFailure", message: message.slice(0, MOST_WORDS) }),
+    read: ([, message = ""]) => ({ name: "DeserialiseFailure", message: message.slice(0, MAX_MESSAGE) }),
   },
 ];
 
-/** The failures in a service's words; at least one. */
-export function refusalOf(words: string): readonly LedgerFailure[] {
-  // quotes inside of texts inside of documents
+/** The failures in a service's text; at least one. */
+export function decodeRefusal(words: string): readonly LedgerFailure[] {
+  // quotes within texts within documents
   const plain = words.replace(/\\+"/g, '"').replace(/\s+/g, " ");
-  const failures = readers.flatMap(({ pattern, read }) =>
+  const failures = failurePatterns.flatMap(({ pattern, read }) =>
     [...plain.matchAll(pattern)].flatMap((found) => read(found) ?? [])
   );
-  return failures.length > 0 ? failures : [{ name: "ConwayMempoolFailure", message: plain.slice(0, MOST_WORDS) }];
+  return failures.length > 0 ? failures : [{ name: "ConwayMempoolFailure", message: plain.slice(0, MAX_MESSAGE) }];
 }

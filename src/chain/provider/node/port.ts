@@ -1,31 +1,31 @@
 /**
- * A node behind the port: whatever listens at a UNIX socket and speaks node-to-client.
+ * Port adapter for a node, over the node-to-client protocol at a UNIX socket.
  *
- * Hypotheses: a node restarts, and its socket is away meanwhile, so each question connects anew where the last connection broke;
- * following has a connection of its own, for blocks to come while something is asked; what is asked in one session holds at one point.
+ * Assumptions: a node restarts and its socket is gone meanwhile, so a query reconnects if the connection broke.
+ * Following has its own connection, so that blocks arrive during a query. Queries of one session hold at one point.
  */
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
-import { Answered } from "#src/chain/index/answeredQueries.ts";
+import { AnsweredQueries } from "#src/chain/provider/node/answeredQueries.ts";
 import { firstParent, publicGenesis } from "#src/chain/provider/genesisHash.ts";
 import {
-  askAccounts,
-  askDreps,
-  askEpoch,
-  askEras,
-  askGenesis,
-  askPools,
-  askRanking,
-  type Ledger,
+  type LedgerSession,
+  queryAccounts,
+  queryDreps,
+  queryEpoch,
+  queryEras,
+  queryGenesis,
+  queryPools,
+  queryRanking,
   UnsupportedQuery,
 } from "#src/chain/provider/ledgerQueries.ts";
 import type { NetworkGenesis } from "#src/chain/provider/ledgerPort.ts";
 import {
   atTip,
   isPending,
-  type MempoolManners,
+  type MempoolSupport,
   readNetwork,
   readParameters,
   readTip,
@@ -33,7 +33,7 @@ import {
   undecodable,
 } from "#src/chain/provider/node/queries.ts";
 import { type At, type Unanswered, unsupported } from "#src/chain/provider/answer.ts";
-import type { Answering } from "#src/chain/provider/guarantees.ts";
+import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { Network, RawChainPort, Unreachable } from "#src/chain/provider/port.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { type NodeAddress, showAddress } from "#src/node/transport/dial.ts";
@@ -45,49 +45,49 @@ export interface NodePortSettings {
   /** The network's magic; a node of another network is refused. */
   readonly magic: number;
   readonly log: Log;
-  /** Milliseconds that an answer is waited for; 60,000 unless said otherwise. */
+  /** Milliseconds to wait for an answer; 60,000 by default. */
   readonly answerMs?: number;
-  /** Milliseconds until the second attempt to reach a node that is away; 250 unless said otherwise. Later ones wait up to 5 s. */
+  /** Milliseconds before the second attempt to connect; 250 by default. Later waits double, up to 5 s. */
   readonly firstWait?: number;
-  /** Hash of the Byron genesis, for a network that is neither public nor begins in Byron: no node tells it. */
+  /** Hash of the Byron genesis, for a network that is neither public nor starts in Byron: no query gives it. */
   readonly genesisHash?: string;
 }
 
-/** The port to a node, and what ends its connections. */
+/** The port to a node. */
 export interface NodePort extends RawChainPort {
-  /** What the network is, asked once: or why the node cannot be used now, in a sentence for a person. */
+  /** The network, in one attempt; or why the node cannot be used now, as a sentence for a person. */
   check(): Promise<Result<Network, NodeFailure>>;
   close(): void;
 }
 
-const LONGEST_WAIT = 5_000;
+const MAX_WAIT_MS = 5_000;
 
-const OF_NEW_NODES = "where the node's version has the query";
-const ANSWERS: readonly Answering[] = [
-  { question: "tip", holds: "at a point" },
-  { question: "inMempool", holds: "at the tip", note: "the node's own mempool" },
-  { question: "utxosByAddress", holds: "at a point" },
-  { question: "utxosByRef", holds: "at a point" },
-  { question: "parameters", holds: "at a point" },
-  { question: "accounts", holds: "at a point" },
-  { question: "pools", holds: "at a point", note: OF_NEW_NODES },
-  { question: "poolRanking", holds: "at a point" },
-  { question: "dreps", holds: "at a point", note: OF_NEW_NODES },
-  { question: "epoch", holds: "at a point" },
-  { question: "eras", holds: "at a point" },
-  { question: "genesis", holds: "at a point", note: "the hash of a network that is not public only where it is told" },
+const NEWER_NODES = "where the node's version has the query";
+const GUARANTEES: readonly Guarantee[] = [
+  { query: "tip", holds: "at a point" },
+  { query: "inMempool", holds: "at the tip", note: "the node's own mempool" },
+  { query: "utxosByAddress", holds: "at a point" },
+  { query: "utxosByRef", holds: "at a point" },
+  { query: "parameters", holds: "at a point" },
+  { query: "accounts", holds: "at a point" },
+  { query: "pools", holds: "at a point", note: NEWER_NODES },
+  { query: "poolRanking", holds: "at a point" },
+  { query: "dreps", holds: "at a point", note: NEWER_NODES },
+  { query: "epoch", holds: "at a point" },
+  { query: "eras", holds: "at a point" },
+  { query: "genesis", holds: "at a point", note: "the hash of a network that is not public only where it is told" },
 ];
 
-/** The port to the node at a socket. Nothing is connected before the first question. */
+/** The port to the node at a socket. It connects at the first query. */
 export function nodePort(settings: NodePortSettings): NodePort {
   const { address, magic, log, answerMs = 60_000, firstWait = 250 } = settings;
   const where = showAddress(address);
   const closing = new AbortController();
   let connecting: Promise<NodeConnection> | undefined;
-  let known: Network | undefined;
-  let begun: NetworkGenesis | undefined;
-  const answered = new Answered();
-  const manners: MempoolManners = { walks: false };
+  let network: Network | undefined;
+  let cachedGenesis: NetworkGenesis | undefined;
+  const answered = new AnsweredQueries();
+  const mempoolSupport: MempoolSupport = { readWhole: false };
 
   const connect = async (): Promise<NodeConnection> => {
     const connected = await connectNode(address, { magic, signal: closing.signal });
@@ -95,20 +95,20 @@ export function nodePort(settings: NodePortSettings): NodePort {
     return connected.value;
   };
 
-  /** The connection for questions; a new one where there is none, or where it has ended. Throws `NodeError`. */
+  /** The connection for queries: the open one, or a new one. Throws `NodeError`. */
   const connection = (): Promise<NodeConnection> => {
     if (closing.signal.aborted) throw nodeError("closed", "The port was closed.");
     if (connecting) return connecting;
-    const made = connecting = connect();
+    const opened = connecting = connect();
     const forget = () => {
-      if (connecting === made) connecting = undefined;
+      if (connecting === opened) connecting = undefined;
     };
-    made.then(({ ended }) => ended.aborted ? forget() : ended.addEventListener("abort", forget), forget);
-    return made;
+    opened.then(({ ended }) => ended.aborted ? forget() : ended.addEventListener("abort", forget), forget);
+    return opened;
   };
 
-  /** Asks; once more where a connection that stood turns out to be broken. */
-  const asked = async <T>(
+  /** Runs a query; once more on a new connection if an existing one turns out to be broken. */
+  const withConnection = async <T>(
     work: (connection: NodeConnection, signal: AbortSignal) => Promise<T>,
   ): Promise<Result<T, NodeFailure>> => {
     for (let again = connecting !== undefined;; again = false) {
@@ -119,48 +119,51 @@ export function nodePort(settings: NodePortSettings): NodePort {
         const { failure } = asNodeError(error, `The answer of ${where} cannot be used`);
         if (again && failure.code === "connection_lost") continue;
         if (!late.aborted || failure.code !== "aborted") return { ok: false, error: failure };
-        // whoever else waits on this connection would wait for the same answer
+        // others that wait on this connection would not get an answer either
         connecting?.then((standing) => standing.close(), () => {});
         return fail("connection_lost", `The node at ${where} did not answer within ${answerMs / 1_000} s.`);
       }
     }
   };
 
-  const away = (failure: NodeFailure): ReturnType<typeof fail<"network_unreachable">> => {
+  const unreachable = (failure: NodeFailure): ReturnType<typeof fail<"network_unreachable">> => {
     log.warn("the node gave no answer", { node: where, code: failure.code, reason: failure.message });
     return fail("network_unreachable", failure.message);
   };
 
-  /** The same, for callers of the port. */
-  const reached = async <T>(
+  /** Runs a query for a caller of the port. */
+  const query = async <T>(
     work: (connection: NodeConnection, signal: AbortSignal) => Promise<T>,
   ): Promise<Result<T, Unreachable>> => {
-    const answer = await asked(work);
-    return answer.ok ? answer : away(answer.error);
+    const answer = await withConnection(work);
+    return answer.ok ? answer : unreachable(answer.error);
   };
 
-  /** Asks the ledger at the tip; again where the node hung up on a query, until it is known which one it does not have. */
-  const ofLedger = async <T>(work: (ledger: Ledger) => Promise<T>): Promise<Result<At<T>, Unanswered>> => {
+  /**
+   * Queries the ledger at the tip; again after the node closed the connection, until it is known which query it does
+   * not support.
+   */
+  const queryLedger = async <T>(work: (ledger: LedgerSession) => Promise<T>): Promise<Result<At<T>, Unanswered>> => {
     for (;;) {
-      const { hangUps } = answered;
-      const said = await asked((connection, signal) =>
+      const { closedConnections } = answered;
+      const answer = await withConnection((connection, signal) =>
         atTip(connection, signal, (ledger) => unlessUnsupported(work(ledger)), answered)
       );
-      if (said.ok) {
-        const { point, value } = said.value;
+      if (answer.ok) {
+        const { point, value } = answer.value;
         return value.ok ? ok({ point, value: value.value }) : value;
       }
-      if (answered.hangUps === hangUps) return away(said.error);
+      if (answered.closedConnections === closedConnections) return unreachable(answer.error);
     }
   };
 
-  /** The hash of the genesis, and whether that is all that will be known of it. */
+  /** The genesis hash, and whether it is final: before the first block there may be none yet. */
   const genesisHash = async (
     connection: NodeConnection,
     signal: AbortSignal,
   ): Promise<{ hash: string | undefined; final: boolean }> => {
-    const told = settings.genesisHash ?? publicGenesis(magic);
-    if (told !== undefined) return { hash: told, final: true };
+    const hash = settings.genesisHash ?? publicGenesis(magic);
+    if (hash !== undefined) return { hash, final: true };
     const { slot } = await readTip(connection, signal);
     return slot < 0
       ? { hash: undefined, final: false }
@@ -168,37 +171,37 @@ export function nodePort(settings: NodePortSettings): NodePort {
   };
 
   const genesis = async (): Promise<Result<NetworkGenesis, Unanswered>> => {
-    if (begun) return ok(begun);
-    const read = await ofLedger(askGenesis);
+    if (cachedGenesis) return ok(cachedGenesis);
+    const read = await queryLedger(queryGenesis);
     if (!read.ok) return read;
-    const name = await asked(genesisHash);
-    if (!name.ok) return away(name.error);
+    const name = await withConnection(genesisHash);
+    if (!name.ok) return unreachable(name.error);
     const whole = { hash: name.value.hash, ...read.value.value };
-    if (name.value.final) begun = whole;
+    if (name.value.final) cachedGenesis = whole;
     return ok(whole);
   };
 
-  /** The same, for what looks into the mempool; again where the node hung up on the way that was tried. */
-  const looked = async <T>(
+  /** Runs a query of the mempool; again if the node closed the connection on the first way of asking. */
+  const queryMempool = async <T>(
     work: (connection: NodeConnection, signal: AbortSignal) => Promise<T>,
   ): Promise<Result<T, Unreachable>> => {
-    const { walks } = manners;
-    const answer = await reached(work);
-    return answer.ok || manners.walks === walks ? answer : await reached(work);
+    const { readWhole } = mempoolSupport;
+    const answer = await query(work);
+    return answer.ok || mempoolSupport.readWhole === readWhole ? answer : await query(work);
   };
 
   const check = async (): Promise<Result<Network, NodeFailure>> => {
-    if (known) return ok(known);
-    const read = await asked((connection, signal) => readNetwork(connection, magic, signal));
-    if (read.ok) known = read.value;
+    if (network) return ok(network);
+    const read = await withConnection((connection, signal) => readNetwork(connection, magic, signal));
+    if (read.ok) network = read.value;
     return read;
   };
 
   return {
-    answers: ANSWERS,
+    guarantees: GUARANTEES,
     check,
     network: async (signal) => {
-      for (let wait = firstWait;; wait = Math.min(wait * 2, LONGEST_WAIT)) {
+      for (let wait = firstWait;; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
         const read = await check();
         if (read.ok) return read.value;
         if (!mayPass(read.error.code)) throw new NodeError(read.error);
@@ -213,7 +216,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
         {
           magic,
           firstWait,
-          longestWait: LONGEST_WAIT,
+          longestWait: MAX_WAIT_MS,
           onState: (state) => {
             if (state.type === "connected") log.info("follows the node", { node: where, version: state.version });
             else log.warn("the node is away", { node: where, reason: state.failure.message });
@@ -223,32 +226,32 @@ export function nodePort(settings: NodePortSettings): NodePort {
         AbortSignal.any([signal, closing.signal]),
       );
     },
-    tip: () => reached(readTip),
+    tip: () => query(readTip),
     submit: async (transaction) => {
       const malformed = undecodable(transaction);
       if (malformed) return ok({ outcome: "refused", failures: [malformed] });
-      return await looked((connection, signal) => submit(connection, transaction, signal, manners));
+      return await queryMempool((connection, signal) => submit(connection, transaction, signal, mempoolSupport));
     },
-    inMempool: (txHash) => looked((connection, signal) => isPending(connection, txHash, signal, manners)),
+    inMempool: (txHash) => queryMempool((connection, signal) => isPending(connection, txHash, signal, mempoolSupport)),
     utxosByAddress: (wanted) => {
       const addresses = [...new Set(wanted)];
-      return reached((connection, signal) =>
-        atTip(connection, signal, (ledger) => ledger.askEra((era) => ({ kind: "utxoByAddress", era, addresses })))
+      return query((connection, signal) =>
+        atTip(connection, signal, (ledger) => ledger.queryEra((era) => ({ kind: "utxoByAddress", era, addresses })))
       );
     },
     utxosByRef: (refs) => {
       const inputs: OutRef[] = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
-      return reached((connection, signal) =>
-        atTip(connection, signal, (ledger) => ledger.askEra((era) => ({ kind: "utxoByInput", era, inputs })))
+      return query((connection, signal) =>
+        atTip(connection, signal, (ledger) => ledger.queryEra((era) => ({ kind: "utxoByInput", era, inputs })))
       );
     },
-    parameters: () => reached((connection, signal) => atTip(connection, signal, readParameters)),
-    accounts: (credentials) => ofLedger((ledger) => askAccounts(ledger, credentials)),
-    pools: () => ofLedger(askPools),
-    poolRanking: (stake) => ofLedger((ledger) => askRanking(ledger, stake)),
-    dreps: () => ofLedger(askDreps),
-    epoch: () => ofLedger(askEpoch),
-    eras: () => ofLedger(askEras),
+    parameters: () => query((connection, signal) => atTip(connection, signal, readParameters)),
+    accounts: (credentials) => queryLedger((ledger) => queryAccounts(ledger, credentials)),
+    pools: () => queryLedger(queryPools),
+    poolRanking: (stake) => queryLedger((ledger) => queryRanking(ledger, stake)),
+    dreps: () => queryLedger(queryDreps),
+    epoch: () => queryLedger(queryEpoch),
+    eras: () => queryLedger(queryEras),
     genesis,
     close: () => {
       const standing = connecting;
@@ -258,7 +261,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
   };
 }
 
-/** What was asked, or that the node has no answer to it. */
+/** The value, or the failure that the node does not support the query. */
 async function unlessUnsupported<T>(
   work: Promise<T>,
 ): Promise<Result<T, ReturnType<typeof unsupported>["error"]>> {

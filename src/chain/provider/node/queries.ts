@@ -1,4 +1,4 @@
-/** What the port asks of a node, each on a connection that stands. Everything here throws `NodeError`. */
+/** Queries of the port to a node, each on an open connection. All functions throw `NodeError`. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Result } from "#src/base/result.ts";
 import { created, type Point, type Tip } from "#src/cardano/block.ts";
@@ -7,8 +7,8 @@ import type { EraHistory } from "#src/cardano/eras.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
-import { Answered } from "#src/chain/index/answeredQueries.ts";
-import type { Ledger } from "#src/chain/provider/ledgerQueries.ts";
+import { AnsweredQueries } from "#src/chain/provider/node/answeredQueries.ts";
+import type { LedgerSession } from "#src/chain/provider/ledgerQueries.ts";
 import type { At, Network, Submission } from "#src/chain/provider/port.ts";
 import type { NodeConnection } from "#src/node/client/connection.ts";
 import { NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
@@ -18,12 +18,12 @@ import { decodeRejection } from "#src/node/rejections/rejections.ts";
 import type { MempoolSession, QuerySession } from "#src/node/client/sessions.ts";
 import { CONWAY, eraName, originTip } from "#src/node/protocols/values.ts";
 
-/** Asks the ledger at the tip, all in one session, and gives the point at which the answer holds. */
+/** Queries the ledger at the tip, in one session; gives the point at which the answer holds. */
 export async function atTip<T>(
   connection: NodeConnection,
   signal: AbortSignal,
-  work: (ledger: Ledger) => Promise<T>,
-  answered: Answered = new Answered(),
+  work: (ledger: LedgerSession) => Promise<T>,
+  answered: AnsweredQueries = new AnsweredQueries(),
 ): Promise<At<T>> {
   const session = valueOf(await connection.acquire("tip", signal));
   try {
@@ -34,35 +34,35 @@ export async function atTip<T>(
   }
 }
 
-function ledgerOf(session: QuerySession, signal: AbortSignal, answered: Answered): Ledger {
+function ledgerOf(session: QuerySession, signal: AbortSignal, answered: AnsweredQueries): LedgerSession {
   let era: Promise<number> | undefined;
   const current = () => era ??= ask(session, { kind: "currentEra" }, signal).then(valueOf);
   return {
     era: current,
-    answers: (kind) => answered.has(kind),
-    ask: async (query) => valueOf(await ask(session, query, signal)),
-    askEra: async (query) => {
-      const asked = query(await current());
-      const answer = await askEra(session, asked, signal);
-      if (answer.ok) answered.answered(asked.kind);
-      else if (answer.error.code === "connection_lost") answered.hungUp(asked.kind);
+    supports: (kind) => answered.has(kind),
+    query: async (query) => valueOf(await ask(session, query, signal)),
+    queryEra: async (query) => {
+      const eraQuery = query(await current());
+      const answer = await askEra(session, eraQuery, signal);
+      if (answer.ok) answered.answered(eraQuery.kind);
+      else if (answer.error.code === "connection_lost") answered.connectionClosed(eraQuery.kind);
       return valueOf(answer);
     },
   };
 }
 
-/** What the network is, of which the magic is known. */
+/** The network with this magic. */
 export async function readNetwork(connection: NodeConnection, magic: number, signal: AbortSignal): Promise<Network> {
   const { value } = await atTip(connection, signal, async (ledger): Promise<Network> => {
-    const start = startTime(await ledger.ask({ kind: "systemStart" }));
-    const slots = slotsOf(await ledger.ask({ kind: "eraHistory" }), start);
-    const { networkId, securityParameter } = await ledger.askEra((era) => ({ kind: "genesis", era }));
+    const start = startTime(await ledger.query({ kind: "systemStart" }));
+    const slots = slotsOf(await ledger.query({ kind: "eraHistory" }), start);
+    const { networkId, securityParameter } = await ledger.queryEra((era) => ({ kind: "genesis", era }));
     return { magic, id: networkId === 1 ? 1 : 0, slots, securityParameter };
   });
   return value;
 }
 
-/** How slots map to time in the newest era; `start` is the system start in ms since 1970. */
+/** The mapping of slots to times in the newest era; `start` is the system start in ms since 1970. */
 export function slotsOf(history: EraHistory, start: number): SlotConfig {
   const era = history.at(-1);
   if (!era) throw nodeError("protocol_violation", "The node's history of eras is empty.");
@@ -75,37 +75,43 @@ export function slotsOf(history: EraHistory, start: number): SlotConfig {
 
 /** The newest block. */
 export async function readTip(connection: NodeConnection, signal: AbortSignal): Promise<Tip> {
-  const { point, value: height } = await atTip(connection, signal, (ledger) => ledger.ask({ kind: "height" }));
+  const { point, value: height } = await atTip(connection, signal, (ledger) => ledger.query({ kind: "height" }));
   return point.slot < 0 || height === undefined ? originTip : { ...pointOf(point), height };
 }
 
 const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
 
-/** How a node is asked for one transaction of its mempool. */
-export interface MempoolManners {
-  /** Its snapshot is gone through, since it hung up on being asked: nodes on gouroboros (Dingo) read another form of that question. */
-  walks: boolean;
+/** How the node can be queried for one transaction of its mempool. */
+export interface MempoolSupport {
+  /**
+   * Read the whole snapshot, since the node closed the connection on the query: nodes on gouroboros (Dingo) expect
+   * another form of it.
+   */
+  readWhole: boolean;
 }
 
-/** Whether the mempool holds a transaction. Where the node hangs up on that very question, `manners` keeps it for the next attempt. */
+/**
+ * Whether the mempool holds a transaction. If the node closes the connection on the query, `manners` records that for
+ * the next attempt.
+ */
 export async function isPending(
   connection: NodeConnection,
   hash: string,
   signal: AbortSignal,
-  manners: MempoolManners,
+  manners: MempoolSupport,
 ): Promise<boolean> {
   const snapshot = valueOf(await connection.mempool(signal));
   try {
-    if (manners.walks) return await walk(snapshot, hash, signal);
+    if (manners.readWhole) return await findInSnapshot(snapshot, hash, signal);
     const answer = await snapshot.has({ era: CONWAY, hash }, signal);
-    if (!answer.ok && answer.error.code === "connection_lost") manners.walks = true;
+    if (!answer.ok && answer.error.code === "connection_lost") manners.readWhole = true;
     return valueOf(answer);
   } finally {
     snapshot.release();
   }
 }
 
-async function walk(snapshot: MempoolSession, hash: string, signal: AbortSignal): Promise<boolean> {
+async function findInSnapshot(snapshot: MempoolSession, hash: string, signal: AbortSignal): Promise<boolean> {
   for (;;) {
     const next = valueOf(await snapshot.next(signal));
     if (!next) return false;
@@ -114,14 +120,14 @@ async function walk(snapshot: MempoolSession, hash: string, signal: AbortSignal)
 }
 
 /**
- * Hands over a transaction. A node refuses one that it has already; it counts as accepted where the mempool holds it, or the ledger one
- * of its outputs.
+ * Submits a transaction. A node refuses a transaction that it already has; it counts as accepted if the mempool holds
+ * it, or the ledger holds one of its outputs.
  */
 export async function submit(
   connection: NodeConnection,
   transaction: Uint8Array,
   signal: AbortSignal,
-  manners: MempoolManners,
+  manners: MempoolSupport,
 ): Promise<Submission> {
   const verdict = valueOf(await connection.submit(transaction, { signal }));
   if (verdict.accepted) return { outcome: "accepted" };
@@ -131,13 +137,13 @@ export async function submit(
   const { value: unspent } = await atTip(
     connection,
     signal,
-    async (ledger) => inputs.length === 0 ? [] : await ledger.askEra((era) => ({ kind: "utxoByInput", era, inputs })),
+    async (ledger) => inputs.length === 0 ? [] : await ledger.queryEra((era) => ({ kind: "utxoByInput", era, inputs })),
   );
   if (unspent.length > 0) return { outcome: "accepted" };
   return { outcome: "refused", failures: failuresOf(verdict.reason, transaction) };
 }
 
-/** The failures of a rejection; one that cannot be read at all keeps its bytes. */
+/** The failures of a rejection. One that cannot be decoded keeps its bytes. */
 function failuresOf(reason: Uint8Array, transaction: Uint8Array): readonly LedgerFailure[] {
   try {
     return decodeRejection(reason, transaction);
@@ -147,7 +153,7 @@ function failuresOf(reason: Uint8Array, transaction: Uint8Array): readonly Ledge
   }
 }
 
-/** Why bytes are no transaction, if they are none: a node would hang up on them. */
+/** Why bytes are not a transaction, if they are not: a node would close the connection on them. */
 export function undecodable(transaction: Uint8Array): LedgerFailure | undefined {
   try {
     const scanned = scanTransaction(transaction);
@@ -159,9 +165,9 @@ export function undecodable(transaction: Uint8Array): LedgerFailure | undefined 
   }
 }
 
-/** Refuses an era whose parameters have another form than those that everything here reckons with. */
-export async function readParameters(ledger: Ledger) {
-  const answer = await ledger.askEra((era) => ({ kind: "parameters", era }));
+/** The protocol parameters. Refuses eras other than Conway, whose parameters have another form. */
+export async function readParameters(ledger: LedgerSession) {
+  const answer = await ledger.queryEra((era) => ({ kind: "parameters", era }));
   if (answer.era === "Conway") return answer.parameters;
   throw nodeError("era_unknown", `The node's ledger is in ${eraName(await ledger.era())}, not in ${eraName(CONWAY)}.`);
 }

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ok } from "#src/base/result.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
-import { fetchRows, reachOf } from "#src/chain/index/rows.ts";
-import { offerPending } from "#src/chain/pending/submissions.ts";
+import { fetchRows, scopeOf } from "#src/chain/index/rows.ts";
+import { resubmitPending } from "#src/chain/pending/submissions.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -39,7 +39,7 @@ it("offers a long chain of pending transactions in its order", async () => {
   const offered: string[] = [];
   const refused = new Set([hash(20), hash(21)]);
   const inMempool = new Set([hash(3)]);
-  const swept = await offerPending(store, {
+  const swept = await resubmitPending(store, {
     inMempool: async (one) => ok(inMempool.has(one)),
     submit: async (cbor) => {
       const one = Array.from(cbor, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -48,8 +48,8 @@ it("offers a long chain of pending transactions in its order", async () => {
     },
   }, new AbortController().signal);
   expect(offered).toEqual(Array.from({ length: COUNT }, (_, i) => hash(i)).filter((one) => !inMempool.has(one)));
-  expect(swept.offered).toBe(COUNT);
-  expect(swept.doubted).toEqual([hash(7), hash(20), hash(21)]);
+  expect(swept.resubmitted).toBe(COUNT);
+  expect(swept.toCheck).toEqual([hash(7), hash(20), hash(21)]);
 });
 
 it("reads at a rollback what it brings back, and not all that is open", async () => {
@@ -62,7 +62,7 @@ it("reads at a rollback what it brings back, and not all that is open", async ()
   const lapsed = "c".repeat(64);
   await sql`insert into submission_status (hash, status, lapsed_until) values (${lapsed}, 'expired', 1_002)`;
   const queries = transactionProjection.undoKeys!(new Map(), { from: 1_010, to: 1_000 });
-  const rows = await fetchRows(sql, queries, reachOf([transactionProjection], "main"));
+  const rows = await fetchRows(sql, queries, scopeOf([transactionProjection], "main"));
   const hashes = (table: string) => (rows.get(table) ?? []).map(({ hash }) => hash);
   expect([hashes("submission_open"), hashes("submission_status")]).toEqual([[expired], [lapsed]]);
   const told = transactionProjection.undo({ slot: 1_000, hash: "" }, new Map(), rows);

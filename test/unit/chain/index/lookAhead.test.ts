@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { origin } from "#src/cardano/block.ts";
-import { Ahead } from "#src/chain/index/lookAhead.ts";
+import { LookAhead } from "#src/chain/index/lookAhead.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
 import { MemoryChain } from "../../../support/chain.ts";
 
@@ -47,13 +47,13 @@ function source() {
   };
 }
 
-const heights = (ahead: Ahead) => ahead.forwards(100).map(({ block }) => block.height - 1);
+const heights = (ahead: LookAhead) => ahead.blocks(100).map(({ block }) => block.height - 1);
 
 describe("reading ahead", () => {
   it("leaves out what a rollback takes back, but nothing that is begun", async () => {
     const stop = new AbortController();
     const from = source();
-    const ahead = new Ahead(from.read(), () => [], stop.signal);
+    const ahead = new LookAhead(from.read(), () => [], stop.signal);
     await from.push(forward(0), forward(1), forward(2), forward(3));
     expect(heights(ahead)).toEqual([0, 1, 2, 3]);
     ahead.begin(2);
@@ -72,7 +72,7 @@ describe("reading ahead", () => {
   it("waits while much is there, and goes on when it is taken", async () => {
     const stop = new AbortController();
     const from = source();
-    const ahead = new Ahead(from.read(), () => [], stop.signal);
+    const ahead = new LookAhead(from.read(), () => [], stop.signal);
     await from.push(...chain.blocks.map((_, height) => forward(height)));
     for (let last = -1; last !== from.given(); await sleep(50)) last = from.given();
     expect(from.given()).toBeLessThan(2_100);
@@ -84,7 +84,7 @@ describe("reading ahead", () => {
 
   it("gives what came before the source failed, then the failure", async () => {
     const from = source();
-    const ahead = new Ahead(from.read(), () => [], new AbortController().signal);
+    const ahead = new LookAhead(from.read(), () => [], new AbortController().signal);
     await from.push(forward(0));
     from.fail(new Error("the connection is lost"));
     const more = ahead.more();
@@ -96,7 +96,7 @@ describe("reading ahead", () => {
 
   it("fails at bytes that are no block", async () => {
     const from = source();
-    const ahead = new Ahead(from.read(), () => [], new AbortController().signal);
+    const ahead = new LookAhead(from.read(), () => [], new AbortController().signal);
     await from.push(forward(0), { type: "forward", block: new Uint8Array([1]), tip: chain.tip });
     ahead.done(1);
     expect(() => ahead.first).toThrow();

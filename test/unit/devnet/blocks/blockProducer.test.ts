@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { utf8 } from "#src/base/bytes.ts";
-import { drawIssuer } from "#src/devnet/blocks/blockProducer.ts";
+import { drawLeader } from "#src/devnet/blocks/blockProducer.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { newState } from "#src/ledger/state.ts";
 
@@ -22,7 +22,7 @@ function state(stakes: Record<string, bigint>) {
 function counts(of: ReturnType<typeof state>, slots: number, known: ReadonlyMap<string, Uint8Array> = keys) {
   const drawn = new Map<string | undefined, number>();
   for (let slot = 0; slot < slots; slot++) {
-    const id = drawIssuer(of, { seed, slot, keys: known, turns: ["bb", "aa", "cc"] });
+    const id = drawLeader(of, { seed, slot, keys: known, rotation: ["bb", "aa", "cc"] });
     drawn.set(id, (drawn.get(id) ?? 0) + 1);
   }
   return drawn;
@@ -40,7 +40,7 @@ test("pools are drawn by their part of the stake of the epoch before", () => {
 test("a draw is the same again, and another with another seed", () => {
   const of = state({ aa: 500n, bb: 500n });
   const draws = (seed: Uint8Array) =>
-    Array.from({ length: 64 }, (_, slot) => drawIssuer(of, { seed, slot, keys, turns: [] })).join();
+    Array.from({ length: 64 }, (_, slot) => drawLeader(of, { seed, slot, keys, rotation: [] })).join();
   expect(draws(seed)).toBe(draws(seed));
   expect(draws(seed)).not.toBe(draws(utf8("another seed")));
 });

@@ -80,7 +80,7 @@ test("the changes of a block give the state after it, and undone the state befor
       for (const rows of block) {
         const delta = applied(stepwise, rows);
         applyDelta(stepwise, delta);
-        gathered.apply(delta);
+        gathered.addTransaction(delta);
       }
       const changes = changesFromJson(overTheWire(changesToJson(gathered.list())));
       writeEntries(stored, changes, "after");

@@ -5,8 +5,8 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
-import { followable } from "#src/chain/provider/blockfrost/follow.ts";
-import { Http } from "#src/chain/provider/blockfrost/http.ts";
+import { requireFollowable } from "#src/chain/provider/blockfrost/follow.ts";
+import { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
 import { serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
@@ -48,7 +48,7 @@ async function serve(chain: MemoryChain, k = 2160): Promise<BlockfrostPort> {
     log: silentLog,
     pollMs: 5,
     rate: { perSecond: 5_000, burst: 5_000 },
-    firstWait: 1,
+    firstWaitMs: 1,
   });
   await until("the service", async () => served!.reached(chain.tip.hash));
   return port;
@@ -344,12 +344,12 @@ it("a service that does not tell what follows a block is said to be of no use", 
     response.end(JSON.stringify(found ?? { status_code: 404, error: "Not Found", message: "not there" }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const http = new Http({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}` });
+  const http = new BlockfrostHttp({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}` });
   try {
-    await expect(followable(http)).rejects.toMatchObject({ failure: { code: "unusable" } });
+    await expect(requireFollowable(http)).rejects.toMatchObject({ failure: { code: "unusable" } });
     // gone once: rolled back meanwhile
     known = 0;
-    await followable(http);
+    await requireFollowable(http);
     expect(known).toBe(2);
   } finally {
     http.close();

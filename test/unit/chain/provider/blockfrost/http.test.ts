@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "#src/base/log.ts";
 import { ApiError } from "#src/chain/provider/blockfrost/errors.ts";
-import { Http, type HttpSettings } from "#src/chain/provider/blockfrost/http.ts";
-import { Pace } from "#src/chain/provider/blockfrost/pace.ts";
+import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
+import { RateLimiter } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { type Fault, serveBlockfrost, type Served } from "../../../../support/blockfrost.ts";
 import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
@@ -28,15 +28,15 @@ async function serve(settings: { projectId?: string } = {}): Promise<Served> {
   return served;
 }
 
-function client(served: { url: string }, settings: Partial<HttpSettings> = {}): Http {
-  const http = new Http({ url: served.url, ...FAST, ...settings });
+function client(served: { url: string }, settings: Partial<BlockfrostHttpSettings> = {}): BlockfrostHttp {
+  const http = new BlockfrostHttp({ url: served.url, ...FAST, ...settings });
   ends.push(() => http.close());
   return http;
 }
 
 function port(
   served: { url: string },
-  settings: Partial<HttpSettings> = {},
+  settings: Partial<BlockfrostHttpSettings> = {},
 ): { port: BlockfrostPort; lines: string[] } {
   const lines: string[] = [];
   const made = blockfrostPort({
@@ -156,7 +156,7 @@ describe("an answer that is none", () => {
     await new Promise<void>((resolve) => endless.listen(0, "127.0.0.1", resolve));
     ends.push(() => new Promise((resolve) => (endless.closeAllConnections(), endless.close(resolve))));
     const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
-    const failure = await failureOf(client({ url }, { mostBytes: 1_000_000 }).get("/genesis"));
+    const failure = await failureOf(client({ url }, { maxBytes: 1_000_000 }).get("/genesis"));
     expect(failure).toEqual({ code: "unusable", message: expect.stringContaining("more than 1000000 bytes") });
     expect(asked).toBe(1);
     expect(sent).toBeLessThan(20_000_000);
@@ -272,11 +272,11 @@ describe("a network", () => {
 
 describe("the pace", () => {
   it("lets through a burst", async () => {
-    const pace = new Pace({ perSecond: 0.001, burst: 10 });
+    const pace = new RateLimiter({ perSecond: 0.001, burst: 10 });
     const controller = new AbortController();
-    await Promise.all(Array.from({ length: 10 }, () => pace.turn(controller.signal)));
+    await Promise.all(Array.from({ length: 10 }, () => pace.take(controller.signal)));
     let passed = false;
-    const next = pace.turn(controller.signal).then(() => passed = true);
+    const next = pace.take(controller.signal).then(() => passed = true);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(passed).toBe(false);
     controller.abort();
@@ -284,10 +284,10 @@ describe("the pace", () => {
   });
 
   it("lets through no more than its rate after that", async () => {
-    const pace = new Pace({ perSecond: 100, burst: 10 });
+    const pace = new RateLimiter({ perSecond: 100, burst: 10 });
     const { signal } = new AbortController();
     const begun = performance.now();
-    await Promise.all(Array.from({ length: 30 }, () => pace.turn(signal)));
+    await Promise.all(Array.from({ length: 30 }, () => pace.take(signal)));
     // a timer may be late, and a millisecond early
     expect(performance.now() - begun).toBeGreaterThan(190);
   });

@@ -47,7 +47,7 @@ describe("an account", () => {
     chain.add();
     served = await serveBlockfrost(memoryPort(chain, { random: () => 0.5 }));
     await until("the service", async () => served!.reached(chain.tip.hash));
-    port = blockfrostPort({ url: served.url, magic: 42, log: silentLog, firstWait: 1 });
+    port = blockfrostPort({ url: served.url, magic: 42, log: silentLog, firstWaitMs: 1 });
     const credential = { kind: "key", hash: HASH } as const;
     const told = { withdrawable_amount: "7", pool_id: toBech32("pool", fromHex(HASH)), drep_id: "drep_always_abstain" };
     const say = (more: object) => {

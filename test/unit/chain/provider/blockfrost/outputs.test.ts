@@ -36,7 +36,7 @@ async function serve(chain: MemoryChain, genesis: readonly Utxo[] = []): Promise
     magic: 42,
     log: silentLog,
     rate: { perSecond: 5_000, burst: 5_000 },
-    firstWait: 1,
+    firstWaitMs: 1,
     attempts: 20,
   });
   await until("the service", async () => served!.reached(chain.tip.hash));

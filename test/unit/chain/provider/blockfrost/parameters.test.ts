@@ -29,7 +29,7 @@ async function serve(parameters: Parameters): Promise<void> {
   const { slot, hash } = chain.tip;
   const told = () => Promise.resolve(ok({ point: { slot, hash }, value: parameters }));
   served = await serveBlockfrost({ ...memory, parameters: told });
-  port = blockfrostPort({ url: served.url, magic: 42, log: silentLog, firstWait: 1, attempts: 2 });
+  port = blockfrostPort({ url: served.url, magic: 42, log: silentLog, firstWaitMs: 1, attempts: 2 });
   await until("the service", async () => served.reached(chain.tip.hash));
 }
 

@@ -5,7 +5,7 @@ import { ok } from "#src/base/result.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
-import { refusalOf } from "#src/chain/provider/blockfrost/refusal.ts";
+import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { serveBlockfrost, type Served, type ServedSettings } from "../../../../support/blockfrost.ts";
 import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
@@ -56,7 +56,7 @@ async function serve(chain: MemoryChain, settings: ServedSettings = {}, takes = 
     magic: 42,
     log: silentLog,
     rate: { perSecond: 5_000, burst: 5_000 },
-    firstWait: 1,
+    firstWaitMs: 1,
   });
   await until("the service", async () => served!.reached(chain.tip.hash));
   return { node, port };
@@ -195,22 +195,22 @@ describe("the words of a refusal", () => {
   )(
     "are read as %s (%s)",
     (_name, _wrapping, words, failures) => {
-      expect(refusalOf(words)).toEqual(failures);
+      expect(decodeRefusal(words)).toEqual(failures);
     },
   );
 
   it("are kept, up to a length, where nothing in them is known", () => {
-    expect(refusalOf("the service is in a mood")).toEqual([{
+    expect(decodeRefusal("the service is in a mood")).toEqual([{
       name: "ConwayMempoolFailure",
       message: "the service is in a mood",
     }]);
-    const [long] = refusalOf("x".repeat(100_000));
+    const [long] = decodeRefusal("x".repeat(100_000));
     expect((long as { message: string }).message).toHaveLength(2_000);
   });
 
   it("with assets in them are kept as words: a value is told whole or not at all", () => {
     const words =
       `ValueNotConservedUTxO (MaryValue (Coin 1) (MultiAsset (fromList [(PolicyID {policyID = ScriptHash "${KEY}"},fromList [("00",1)])]))) (MaryValue (Coin 1) (MultiAsset (fromList [])))`;
-    expect(refusalOf(words)[0]!.name).toBe("ConwayMempoolFailure");
+    expect(decodeRefusal(words)[0]!.name).toBe("ConwayMempoolFailure");
   });
 });

@@ -1,25 +1,25 @@
 /**
- * Several callers, one commit: what is asked for together is done in order and its rows are written in one transaction, after which
- * everybody is answered.
+ * Group commit: jobs of several callers run in order, and their rows are written in one transaction before any caller
+ * is answered.
  */
 
-/** Milliseconds that jobs are done for before what they gave is committed. */
+/** Milliseconds that jobs run before their rows are committed. */
 const BATCH_MS = 50;
 
-/** One caller's doing. */
-export interface Job<Row> {
-  /** Does it; the row to be written, if there is one, and the answer to give once that is committed. */
+/** The work of one caller. */
+export interface GroupCommitJob<Row> {
+  /** Runs the job. Gives the row to write, if any, and the answer to give once it is committed. */
   run(): Promise<{ readonly row?: Row; readonly answer: () => void }>;
-  /** Tells the caller that it came to nothing. */
+  /** Tells the caller that the job failed. */
   failed(): void;
 }
 
-export class Batch<Row> {
-  #jobs: Job<Row>[] = [];
+export class GroupCommit<Row> {
+  #jobs: GroupCommitJob<Row>[] = [];
 
   /**
-   * `exclusive` runs work when nothing else runs; `commit` writes rows; `failed` hears of what went wrong, after which nothing that
-   * the jobs of that batch did counts.
+   * `exclusive` runs work while nothing else runs. `commit` writes rows. `failed` is called with an error, after which
+   * nothing that the jobs of the batch did counts.
    */
   constructor(
     private readonly exclusive: (work: () => Promise<void>) => Promise<void>,
@@ -27,8 +27,8 @@ export class Batch<Row> {
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  /** Has a job done; the promise is the caller's, settled by `resolve`. */
-  add<T>(job: (resolve: (answer: T) => void) => Job<Row>): Promise<T> {
+  /** Adds a job. The promise resolves with what the job passes to `resolve`. */
+  add<T>(job: (resolve: (answer: T) => void) => GroupCommitJob<Row>): Promise<T> {
     return new Promise((resolve) => {
       this.#jobs.push(job(resolve));
       if (this.#jobs.length === 1) void this.#work();
@@ -36,7 +36,7 @@ export class Batch<Row> {
   }
 
   async #work(): Promise<void> {
-    const done: { readonly job: Job<Row>; answer?: () => void }[] = [];
+    const done: { readonly job: GroupCommitJob<Row>; answer?: () => void }[] = [];
     try {
       await this.exclusive(async () => {
         const rows: Row[] = [];

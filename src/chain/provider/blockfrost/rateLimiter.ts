@@ -1,18 +1,18 @@
-/** Requests no faster than a service allows: a steady rate, and a store of requests that were not used before. */
+/** Rate limit: a steady rate with a burst. */
 import { sleep } from "#src/base/clock.ts";
 
 export interface Rate {
-  /** Requests a second, in the long run. */
+  /** Requests per second in the long run. */
   readonly perSecond: number;
-  /** Requests that may be made at once after a quiet time. */
+  /** Requests that may be made at once after a pause. */
   readonly burst: number;
 }
 
-/** Lets through what a rate allows, in the order in which it was asked. */
-export class Pace {
+/** Lets requests through at a rate, in order. */
+export class RateLimiter {
   private readonly interval: number;
   private readonly slack: number;
-  /** When the store would be full again, in ms. */
+  /** Time in ms when the full burst would be available again. */
   private full = 0;
 
   constructor({ perSecond, burst }: Rate) {
@@ -20,8 +20,8 @@ export class Pace {
     this.slack = (burst - 1) * this.interval;
   }
 
-  /** Waits for the turn of one more request, or until the signal aborts. */
-  async turn(signal: AbortSignal): Promise<void> {
+  /** Waits until one more request is allowed, or the signal aborts. */
+  async take(signal: AbortSignal): Promise<void> {
     const now = performance.now();
     const begins = Math.max(this.full, now);
     this.full = begins + this.interval;
@@ -30,8 +30,12 @@ export class Pace {
   }
 }
 
-/** Does work for each item, `most` at a time; gives the results in the order of the items. */
-export async function eachOf<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
+/** Runs `work` for each item, at most `most` at a time; gives the results in the order of the items. */
+export async function mapParallel<T, R>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = new Array(items.length);
   let next = 0;
   const one = async () => {

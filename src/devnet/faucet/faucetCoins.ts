@@ -1,45 +1,45 @@
-/** The faucet's outputs, kept apart so that nobody walks the whole UTxO set to find them. */
+/** The faucet's outputs, tracked so that payments need no scan of the whole UTxO set. */
 import type { Coin } from "#src/transaction/coinPool.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import type { UtxoView } from "#src/ledger/state.ts";
 
-export class Purse {
+export class FaucetCoins {
   readonly #confirmed = new Map<string, Utxo>();
-  #waiting = new Map<string, Utxo>();
+  #pending = new Map<string, Utxo>();
 
   constructor(private readonly address: string) {}
 
-  /** Starts anew with the outputs of a chain. */
+  /** Starts again with the outputs of a chain. */
   reset(outputs: Iterable<Utxo>): void {
     this.#confirmed.clear();
     for (const utxo of outputs) this.#put(this.#confirmed, utxo);
   }
 
-  /** A block has a transaction. */
+  /** A transaction is in a block now. */
   confirm(applied: Applied): void {
     for (const { ref } of applied.spent) this.#confirmed.delete(refKey(ref));
     for (const utxo of applied.created) this.#put(this.#confirmed, utxo);
   }
 
-  /** The mempool has these transactions now. */
-  await(transactions: Iterable<Applied>): void {
-    this.#waiting = new Map();
-    for (const applied of transactions) this.expect(applied);
+  /** Replaces the transactions that are pending. */
+  setPending(transactions: Iterable<Applied>): void {
+    this.#pending = new Map();
+    for (const applied of transactions) this.addPending(applied);
   }
 
-  /** The mempool has one more transaction. */
-  expect(applied: Applied): void {
-    for (const { ref } of applied.spent) this.#waiting.delete(refKey(ref));
-    for (const utxo of applied.created) this.#put(this.#waiting, utxo);
+  /** One more transaction is pending. */
+  addPending(applied: Applied): void {
+    for (const { ref } of applied.spent) this.#pending.delete(refKey(ref));
+    for (const utxo of applied.created) this.#put(this.#pending, utxo);
   }
 
-  /** What a view still has unspent; outputs of the chain come before those that wait. */
+  /** The outputs that are unspent in a view; those of the chain before pending ones. */
   unspent(view: UtxoView): Coin[] {
     const still = ({ ref }: Utxo) => view.get(ref) !== undefined;
     return [
       ...[...this.#confirmed.values()].filter(still).map((utxo) => ({ utxo, preference: 0 })),
-      ...[...this.#waiting.values()].filter(still).map((utxo) => ({ utxo, preference: 1 })),
+      ...[...this.#pending.values()].filter(still).map((utxo) => ({ utxo, preference: 1 })),
     ];
   }
 

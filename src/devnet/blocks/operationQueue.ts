@@ -1,5 +1,5 @@
-/** One thing after the other, in the order in which they were asked for; one that fails does not stop the next. */
-export class Queue {
+/** Runs operations one after another, in order; a failed one does not stop the next. */
+export class OperationQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   run<T>(work: () => Promise<T>): Promise<T> {

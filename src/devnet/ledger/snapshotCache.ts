@@ -1,23 +1,23 @@
 /**
- * Snapshots of the stake, read once: they name everybody who delegates, and change only with the epoch.
+ * A cache of stake snapshots: they are large, since they list every delegator, and change only with the epoch.
  *
- * Hypothesis: a row that was written again, be it with what it had before, names another transaction of the database as its writer.
+ * Assumption: a row that was written again, even with the same value, has another `xmin`.
  */
 import type { Json } from "#src/base/json.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** A row by its key, and the version of it: what tells whether it is still the same. */
+/** The key and version of a row; the version changes with every write. */
 export interface RowVersion {
   readonly key: string;
   readonly version: string;
 }
 
-export class Snapshots {
+export class SnapshotCache {
   readonly #kept = new Map<string, { readonly version: string; readonly change: EntryChange }>();
 
-  /** The rows of some versions, as changes whose `after` is the row; undefined when they have changed since. */
+  /** The rows of these versions, as changes with the row as `after`; undefined if they have changed since. */
   async of(sql: Queries, wanted: readonly RowVersion[]): Promise<EntryChange[] | undefined> {
     const missing = wanted.filter(({ key, version }) => this.#kept.get(key)?.version !== version).map(({ key }) => key);
     if (missing.length > 0) {
@@ -27,7 +27,7 @@ export class Snapshots {
       for (const { key, version, value } of rows) {
         this.#kept.set(key, { version, change: { kind: "snapshots", key, after: fromPlain(value) } });
       }
-      // what is neither wanted now nor new
+      // drop what is not wanted any more
       const keep = new Set(wanted.map(({ key }) => key));
       for (const key of this.#kept.keys()) if (!keep.has(key)) this.#kept.delete(key);
     }
