@@ -90,7 +90,7 @@ export function metricsRoutes({ store, log }: { store: Store; log: Log }): Opera
       answer: z.string(),
     }, async ({ context }) => {
       await read();
-      return context.body(metrics.text(), 200, { "content-type": METRICS_TYPE });
+      return context.body(await metrics.text(), 200, { "content-type": METRICS_TYPE });
     });
   };
 }
