@@ -2,7 +2,7 @@
 import type { ScannedBlock } from "#src/cardano/block.ts";
 import type { Projection, Row, RowQuery, Touched, Want } from "#src/cardano/projection.ts";
 import type { Forward } from "#src/chain/index/lookAhead.ts";
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";
 import { Overlay, Prefetched } from "#src/chain/index/stagedRows.ts";
 import { isUnborn, type Unborn } from "#src/chain/index/groups.ts";
@@ -40,7 +40,7 @@ export interface BatchOptions {
  */
 export async function foldBlocks(steps: readonly Step[], options: BatchOptions): Promise<Batch> {
   const { sql, catalog, projections, reach, unborn } = options;
-  const pace = new Pace();
+  const pace = new EventLoopPacer();
   const asked = steps.flatMap(({ keys }) => keys.flat());
   await catalog.know(sql, [...reach.tables, ...asked.map(({ table }) => table)]);
   const prefetched = await Prefetched.read(asked, (query) => fetchOne(sql, query, reach));

@@ -7,7 +7,7 @@
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, RowQuery } from "#src/cardano/projection.ts";
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { Forward } from "#src/chain/index/lookAhead.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -84,7 +84,7 @@ export class Trail {
 
   /** The last place from `from` to `to` before which no remembered block concerns things: `from` where the next one does, or is not known. */
   async pass(from: Tip, to: Point, concerns: Concerns): Promise<Tip> {
-    const pace = new Pace();
+    const pace = new EventLoopPacer();
     let at = from;
     while (!samePoint(at, to)) {
       const next = this.after.get(at.hash);

@@ -13,7 +13,7 @@ import { delegationView, NO_DELEGATION } from "#src/edge/wallets/delegationView.
 import type { Desk } from "#src/edge/wallets/context.ts";
 import { type Standing, standingsOf } from "#src/edge/wallets/state.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
-import { readSilent, silentQuery } from "#src/runtime/operations/inspect.ts";
+import { readUnavailable, unavailableQuery } from "#src/runtime/operations/inspect.ts";
 import type { Queries } from "#src/store/store.ts";
 import { readTogether } from "#src/store/readTogether.ts";
 import {
@@ -69,7 +69,7 @@ async function readSettled(sql: Queries, actor: string, ids: readonly string[]):
     holdings: holdingsQuery(sql, ids),
     ...accountQueries(sql, ids),
     places: placesQuery(sql, WALLET_PROJECTION, ids),
-    silent: silentQuery(sql, actor, ids),
+    silent: unavailableQuery(sql, actor, ids),
     cursor: cursorQuery(sql),
   });
   if (read.listed.length + read.random.length > 0) return undefined;
@@ -96,7 +96,7 @@ async function readListing(sql: Queries, actor: string, ids: readonly string[]):
     listed(),
     readAccounts(sql, ids),
     readPlaces(sql, WALLET_PROJECTION, ids),
-    readSilent(sql, actor, ids),
+    readUnavailable(sql, actor, ids),
     readCursor(sql),
   ]);
   return { open, holdings, accounts, places, silent, networkTip };
