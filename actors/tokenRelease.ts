@@ -2,7 +2,7 @@
 import { ok } from "#src/base/result.ts";
 import { type Finding, readReplay, wantedRelease, writeReplay } from "#src/cage/index/release.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { type NetworkQuery, networkQuery } from "#src/chain/index/networkQueries.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -16,7 +16,7 @@ export function tokenReleases(store: Store, options: { readonly cutAbove?: numbe
     if (!wish) return undefined;
     return {
       run: async () => {
-        const pace = new Pace();
+        const pace = new EventLoopPacer();
         const { at, value } = await atPoint(
           store,
           (sql) => readReplay(sql, wish.token, { ...options, pause: () => pace.step() }),

@@ -12,7 +12,7 @@ import { memberPositionsOf, memberPositionsQuery, readMemberPositions } from "#s
 import { atPoint, readSpenders } from "#src/chain/pending/spendable.ts";
 import { listedQuery, readListed, readListedPending } from "#src/chain/pending/submissions.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
-import { readSilent, silentQuery } from "#src/runtime/operations/inspect.ts";
+import { readUnavailable, unavailableQuery } from "#src/runtime/operations/inspect.ts";
 import { readTogether } from "#src/store/readTogether.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { accountQueries, accountsOf, readAccounts, type WalletAccount } from "#src/wallet/delegation/read.ts";
@@ -100,7 +100,7 @@ async function readWithoutPending(
     holdings: holdingsQuery(sql, ids),
     ...accountQueries(sql, ids),
     places: memberPositionsQuery(sql, WALLET_PROJECTION, ids),
-    silent: silentQuery(sql, actor, ids),
+    silent: unavailableQuery(sql, actor, ids),
     cursor: cursorQuery(sql),
   });
   if (read.listed.length + read.random.length > 0) return undefined;
@@ -127,7 +127,7 @@ async function readWithPending(sql: Queries, actor: string, ids: readonly string
     readPending(),
     readAccounts(sql, ids),
     readMemberPositions(sql, WALLET_PROJECTION, ids),
-    readSilent(sql, actor, ids),
+    readUnavailable(sql, actor, ids),
     readCursor(sql),
   ]);
   return { pending, holdings, accounts, places, silent, networkTip };

@@ -12,7 +12,7 @@ import type { Check, Health } from "#src/edge/health.ts";
 import { type Listener, serve } from "#src/edge/serve.ts";
 import { explainListenError } from "#src/embedded/ports.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { WorkerOptions } from "#src/runtime/worker.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -99,7 +99,7 @@ export const appendTouched = (sql: Queries, touched: readonly Touched[]): Promis
 
 /** Notifies workers, after the commit, of entities that have new rows in the input log. */
 export const notifyTouched = (bus: Bus) => (touched: readonly Touched[]): void =>
-  ring(bus, touched.map(({ entity }) => entity));
+  notifyInputs(bus, touched.map(({ entity }) => entity));
 
 /** What builds of token transactions need. */
 export function tokenBuildOptions({ store, bus, port, builders, clock }: AppContext) {

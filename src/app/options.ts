@@ -8,7 +8,7 @@ import { originProblem } from "#src/edge/devnet/origins.ts";
 import type { RateLimit } from "#src/edge/rateLimit.ts";
 import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
 import { hostProblem } from "#src/edge/sites.ts";
-import { KEEP, type Keep } from "#src/runtime/operations/retention.ts";
+import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } from "#src/app/providerOptions.ts";
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
@@ -84,7 +84,7 @@ export interface Options {
   /** Milliseconds that what a process holds outlives it when it is killed. */
   readonly leaseMs: number;
   /** How long answers, history, effects and dead letters are kept. */
-  readonly keep: Keep;
+  readonly keep: RetentionHours;
   readonly logLevel: Level;
   readonly worker: string;
 }
@@ -302,10 +302,10 @@ export function readOptions(
     ...(builders === undefined ? {} : { builders }),
     leaseMs: number("lease-ms", 4_000, 500, 600_000),
     keep: {
-      results: number("keep-results-hours", KEEP.results, 1, MOST_HOURS),
-      history: number("keep-history-hours", KEEP.history, 1, MOST_HOURS),
-      effects: number("keep-effects-hours", KEEP.effects, 1, MOST_HOURS),
-      deadLetters: number("keep-dead-letters-hours", KEEP.deadLetters, 1, MOST_HOURS),
+      results: number("keep-results-hours", RETENTION_HOURS.results, 1, MOST_HOURS),
+      history: number("keep-history-hours", RETENTION_HOURS.history, 1, MOST_HOURS),
+      effects: number("keep-effects-hours", RETENTION_HOURS.effects, 1, MOST_HOURS),
+      deadLetters: number("keep-dead-letters-hours", RETENTION_HOURS.deadLetters, 1, MOST_HOURS),
     },
     logLevel: level as Level,
     worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,

@@ -13,9 +13,9 @@ import { openPoolBook } from "#actors/poolBook.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
-import { ring } from "#src/runtime/turns/inputLog.ts";
+import { notifyInputs } from "#src/runtime/turns/inputLog.ts";
 import { holdLease } from "#src/runtime/placement/namedLease.ts";
-import { showPresence } from "#src/runtime/placement/presence.ts";
+import { announcePresence } from "#src/runtime/placement/presence.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { startVaultSweep } from "#src/vault/sweep.ts";
 import { createVault } from "#src/vault/vault.ts";
@@ -119,14 +119,14 @@ export async function walletService(
   const { allowPrivate, tokenMetadata } = options.outside;
   const book = openPoolBook({ store, port });
   await startPoolKeeping(context, book);
-  const presence = showPresence(bus);
+  const presence = announcePresence(bus);
   stops.push(() => Promise.resolve(presence.close()));
   return walletApp({
     store,
     networkId: NETWORK_ID as 0 | 1,
     networkMagic: options.networkMagic,
     ask: ask.ask,
-    ring: (entities) => ring(bus, entities),
+    ring: (entities) => notifyInputs(bus, entities),
     build: ask.build,
     port,
     vault: createVault({ store, builders }),

@@ -1,7 +1,7 @@
 /** Log lines as JSON on standard error, one object a line. Secrets are the caller's to leave out. */
 import process from "node:process";
 import { toJson } from "#src/base/json.ts";
-import { holdingRepeats } from "#src/base/logThrottle.ts";
+import { throttleRepeats } from "#src/base/logThrottle.ts";
 
 export type Level = "debug" | "info" | "warn" | "error";
 const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -34,14 +34,14 @@ export function createLog(
   fields: Record<string, unknown> = {},
   write: (line: string) => void = (line) => void process.stderr.write(line + "\n"),
 ): Log {
-  return logWith(level, fields, write, holdingRepeats());
+  return logWith(level, fields, write, throttleRepeats());
 }
 
 function logWith(
   level: Level,
   fields: Record<string, unknown>,
   write: (line: string) => void,
-  hold: ReturnType<typeof holdingRepeats>,
+  hold: ReturnType<typeof throttleRepeats>,
 ): Log {
   const at = (name: Level) => (message: string, more: Record<string, unknown> = {}) => {
     if (RANK[name] < RANK[level]) return;

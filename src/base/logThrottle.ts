@@ -16,7 +16,7 @@ interface Stretch {
 }
 
 /** A function that writes a line now or later, by the name under which it counts as a repetition. */
-export function holdingRepeats(): (name: string, write: (repeated?: number) => void) => void {
+export function throttleRepeats(): (name: string, write: (repeated?: number) => void) => void {
   const stretches = new Map<string, Stretch>();
   const begin = (name: string) => {
     stretches.set(name, { lines: 1, last: undefined });

@@ -1,4 +1,4 @@
-/** Numbers about the process itself: processor, memory, age, and how late its loop comes round. */
+/** Metrics of the process itself: CPU time, memory, start time, and how late its event loop runs timers. */
 import process from "node:process";
 import { metrics } from "#src/base/metrics.ts";
 
@@ -6,7 +6,7 @@ const cpu = metrics.counter("process_cpu_seconds_total", "Processor time used, i
 const memory = metrics.gauge("process_resident_memory_bytes", "Resident memory, in bytes.");
 const heap = metrics.gauge("process_heap_bytes", "Heap of the JavaScript engine in use, in bytes.");
 const started = metrics.gauge("process_start_time_seconds", "Start of the process, in seconds since 1970.");
-const lag = metrics.histogram(
+const loopDelay = metrics.histogram(
   "arbor_loop_delay_seconds",
   "How much later than asked for a timer of 100 ms came, in seconds.",
   [],
@@ -14,26 +14,28 @@ const lag = metrics.histogram(
 );
 const EVERY_MS = 100;
 
-/** Measures until the function that it gives is called. Once in a process. */
+/** Measures until the returned function is called. Call it once in a process. */
 export function measureProcess(): () => void {
-  const memoryUsage = process.memoryUsage;
+  const { memoryUsage } = process;
   started.of().set(Math.round(performance.timeOrigin) / 1_000);
-  const ends = [
+  const stops = [
     memory.of().from(() => memoryUsage().rss),
     heap.of().from(() => memoryUsage().heapUsed),
   ];
   let last = performance.now();
+  let usage = { user: 0, system: 0 };
   const timer = setInterval(() => {
     const now = performance.now();
-    lag.of().observe(Math.max(0, now - last - EVERY_MS) / 1_000);
+    loopDelay.of().observe(Math.max(0, now - last - EVERY_MS) / 1_000);
     last = now;
     const { user, system } = process.cpuUsage();
-    cpu.of("user").value = user / 1e6;
-    cpu.of("system").value = system / 1e6;
+    cpu.of("user").inc((user - usage.user) / 1e6);
+    cpu.of("system").inc((system - usage.system) / 1e6);
+    usage = { user, system };
   }, EVERY_MS);
   timer.unref();
   return () => {
     clearInterval(timer);
-    for (const end of ends) end();
+    for (const stop of stops) stop();
   };
 }

@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { fromUtf8, joined } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
 /** What a body may be at the most. */
@@ -44,7 +44,7 @@ const AT_ONCE = 16;
 /** A list as JSON, written piece by piece: between them others have their turn, however long it is. */
 export class JsonList {
   private readonly pieces: string[] = [];
-  private readonly pace = new Pace();
+  private readonly pace = new EventLoopPacer();
 
   /** Adds what `view` tells of each. */
   async add<T>(items: readonly T[], view: (one: T) => unknown): Promise<void> {

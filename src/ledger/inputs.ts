@@ -1,5 +1,5 @@
 /** Inputs looked up in the UTxO, and what can be read off them. */
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { type Address, type Credential, readAddressHex } from "#src/cardano/address.ts";
 import { type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { readScript, type Script } from "#src/cardano/conway/script.ts";
@@ -55,7 +55,7 @@ export function scriptOf(output: Output): Script | undefined {
  * is hashed once.
  */
 export async function readScripts(outputs: readonly Output[]): Promise<void> {
-  const pace = new Pace();
+  const pace = new EventLoopPacer();
   for (const output of outputs) {
     scriptOf(output);
     await pace.step();

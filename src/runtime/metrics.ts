@@ -1,6 +1,6 @@
 /** What the runtime counts and measures. Labels are kinds, event types, outcomes and names of effects, builds and leases. */
 import { metrics } from "#src/base/metrics.ts";
-import type { Answer } from "#src/runtime/turns/queue.ts";
+import type { CommandAnswer } from "#src/runtime/turns/queue.ts";
 
 export const turns = metrics.counter("arbor_turns_total", "Turns written: events of one entity in one commit.", [
   "kind",
@@ -107,7 +107,7 @@ export const disconnects = metrics.counter("arbor_bus_disconnects_total", "Conne
 export const reconnects = metrics.counter("arbor_bus_reconnects_total", "Connections to NATS that came back.");
 
 /** `ok`, `not_owner` or the code of the refusal. */
-export function outcomeOf(told: Answer): string {
+export function outcomeOf(told: CommandAnswer): string {
   if (told === "not_owner") return told;
   return told.ok ? "ok" : told.error.code;
 }

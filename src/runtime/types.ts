@@ -135,7 +135,7 @@ export type RuntimeCode =
   | "failed";
 
 /** Where a worker stands in a piece of work, for faults put there by tests. */
-export interface Step {
+export interface WorkerStage {
   readonly at: "before-commit" | "after-commit" | "before-effect" | "after-effect" | "before-reply" | "before-publish";
   readonly entity: EntityRef;
   /** Causes of the events in the turn (command ids and the like), or the id of the effect. */

@@ -6,20 +6,20 @@ import { createBuilds } from "#src/runtime/turns/builds.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { serveControl } from "#src/runtime/operations/control.ts";
 import { createEffects } from "#src/runtime/effects/effects.ts";
-import { RING } from "#src/runtime/turns/inputLog.ts";
+import { INPUTS_SUBJECT } from "#src/runtime/turns/inputLog.ts";
 import { createLoader } from "#src/runtime/turns/loader.ts";
-import { faultsOf } from "#src/runtime/turns/machine.ts";
-import type { Committed } from "#src/runtime/turns/mailbox.ts";
+import { kindFaults } from "#src/runtime/turns/machine.ts";
+import type { CommittedTurn } from "#src/runtime/turns/mailbox.ts";
 import { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
 import * as measure from "#src/runtime/metrics.ts";
 import { createPartitions, entityKey, partitionOf } from "#src/runtime/placement/partitions.ts";
 import { startPlacement } from "#src/runtime/placement/placement.ts";
 import { workerSubject } from "#src/runtime/bus/protocol.ts";
 import { createPublisher } from "#src/runtime/events/publisher.ts";
-import { createQuestions } from "#src/runtime/turns/requests.ts";
-import { Recent } from "#src/runtime/operations/rate.ts";
+import { createRequestHandler } from "#src/runtime/turns/requests.ts";
+import { RateCounter } from "#src/runtime/operations/rateCounter.ts";
 import { createSweeper } from "#src/runtime/effects/sweeper.ts";
-import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
+import type { ActorKind, EntityRef, Event, WorkerStage } from "#src/runtime/types.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import { turnStore } from "#src/runtime/turns/connections.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
@@ -49,7 +49,7 @@ export interface WorkerOptions {
   /** How long a JetStream stream keeps transitions, in milliseconds. */
   readonly eventsKeptMs?: number;
   /** Called between any two steps of the work, and awaited. */
-  readonly onStep?: (step: Step) => void | Promise<void>;
+  readonly onStep?: (step: WorkerStage) => void | Promise<void>;
 }
 
 /** Counts of a worker since it started, and what it holds now. */
@@ -81,7 +81,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(options.id)) throw new TypeError(`"${options.id}" is no name for a worker`);
   const kinds = new Map<string, ActorKind>();
   for (const kind of options.kinds) {
-    const faults = faultsOf(kind);
+    const faults = kindFaults(kind);
     if (kinds.has(kind.kind)) faults.push(`There are two kinds "${kind.kind}".`);
     if (faults.length > 0) throw new TypeError(`The kind "${kind.kind}" cannot be run. ${faults.join(" ")}`);
     kinds.set(kind.kind, kind);
@@ -92,7 +92,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let turns = 0;
   let events = 0;
   let fenced = 0;
-  const recent = new Recent();
+  const recent = new RateCounter();
 
   const hot = turnStore(store);
   const load = createLoader(hot);
@@ -153,7 +153,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     log,
     everyMs: options.sweepMs ?? 1_000,
   });
-  const follow = ({ entity, partition, folded, trace }: Committed) => {
+  const follow = ({ entity, partition, folded, trace }: CommittedTurn) => {
     measure.turns.of(entity.kind).inc();
     measure.turnEvents.of(entity.kind).observe(folded.transitions.length);
     for (const { type } of folded.transitions) measure.events.of(entity.kind, type).inc();
@@ -179,7 +179,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     log,
   });
 
-  const take = createQuestions({ kinds, partitions, mailboxes, builds, log });
+  const take = createRequestHandler({ kinds, partitions, mailboxes, builds, log });
   const rung = (body: Json) => {
     if (!Array.isArray(body)) return;
     for (const pair of body) {
@@ -199,7 +199,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const owns = (entity: EntityRef) => epochOf(partitionOf(entity, partitions)) !== undefined;
   const unsubscribe = [
     bus.serve(workerSubject(options.id), take),
-    bus.subscribe(RING, rung),
+    bus.subscribe(INPUTS_SUBJECT, rung),
     serveControl({ id: options.id, store, bus, kinds, mailboxes, owns, state, log }),
   ];
   const placement = startPlacement({

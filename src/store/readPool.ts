@@ -12,7 +12,7 @@ const MOST = 10;
  * whole tables, and none of the joins that need them. What such a plan costs grows with what is asked for, and with nothing else,
  * where each table has an index for the keys that the statement goes by.
  */
-export const READING: Settings = {
+export const LOOKUP_SETTINGS: Settings = {
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
   enable_hashjoin: "off",
@@ -20,6 +20,6 @@ export const READING: Settings = {
 };
 
 /** A pool beside another, for such statements. */
-export function readingStore(store: Store): Store {
-  return store.beside({ max: MOST, settings: READING });
+export function openLookupStore(store: Store): Store {
+  return store.beside({ max: MOST, settings: LOOKUP_SETTINGS });
 }

@@ -7,7 +7,7 @@
 import postgres from "postgres";
 import { parseWritten, toJson } from "#src/base/json.ts";
 import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
-import { replaceable } from "#src/store/lost.ts";
+import { openReplaceablePool } from "#src/store/replaceablePool.ts";
 import { traced } from "#src/store/traced.ts";
 
 /** The pool, and templates bound to it: `store.sql` is postgres.js with `bigint` for int8 and exact JSON. */
@@ -50,11 +50,11 @@ export function openStore(
   options: { max?: number; application?: string; settings?: Settings } = {},
 ): Store {
   const application = options.application ?? "arbor";
-  const pool = replaceable((onclose, before) => {
+  const pool = openReplaceablePool((onclose, before) => {
     if (before) return postgres({ ...before, onclose } as never) as unknown as Sql;
     const made = postgres(url, {
       max: options.max ?? 10,
-      // Connections stay until they are lost: `replaceable` takes each one that closes for that.
+      // Connections stay until they are lost: `openReplaceablePool` takes each one that closes for that.
       idle_timeout: undefined,
       max_lifetime: null,
       connect_timeout: 10,

@@ -2,7 +2,6 @@
 import type { Clock } from "#src/base/clock.ts";
 import { origin, type Tip } from "#src/cardano/block.ts";
 import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
-import type { MemberPosition } from "#src/chain/index/groups.ts";
 
 /** The state of a wallet as the API has it. */
 export type SyncState =
@@ -50,7 +49,7 @@ export function syncState(at: { readonly slot: number }, tipSlot: number, tolera
 /** Standings of wallets by id. `silent` are those whose actors do not answer. */
 export function walletStandings(
   { places, silent, networkTip }: {
-    readonly places: ReadonlyMap<string, MemberPosition>;
+    readonly places: ReadonlyMap<string, ReadPlace>;
     readonly silent: ReadonlySet<string>;
     readonly networkTip: { readonly slot: number };
   },

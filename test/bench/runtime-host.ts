@@ -3,7 +3,7 @@ import process from "node:process";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { createLog } from "#src/base/log.ts";
-import type { Family, Histogram } from "#src/base/metrics.ts";
+import { metrics } from "#src/base/metrics.ts";
 import { serve as listen } from "#src/edge/serve.ts";
 import { handleErrors, HttpFailure } from "#src/edge/errors.ts";
 import { observe } from "#src/edge/observe.ts";
@@ -11,7 +11,6 @@ import { endpoint } from "#src/edge/route.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
-import { askSeconds, commandSeconds, statementSeconds, turnSeconds } from "#src/runtime/metrics.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
 import { serve, settings } from "./runtime-child.ts";
@@ -35,19 +34,18 @@ export interface HostReady {
 /** How often each stage of a turn was gone through in this process, and for how many seconds in all. */
 export type Stages = Readonly<Record<"ask" | "command" | "turn" | "statement", { count: number; seconds: number }>>;
 
-const total = (family: Family<Histogram>) =>
-  family.series().reduce((sum, { series }) => ({
-    count: sum.count + series.counts.reduce((a, b) => a + b, 0),
-    seconds: sum.seconds + series.sum,
-  }), { count: 0, seconds: 0 });
-/** What this process measures of itself, as Prometheus would read it. */
-const stages = (): Promise<Stages> =>
-  Promise.resolve({
-    ask: total(askSeconds),
-    command: total(commandSeconds),
-    turn: total(turnSeconds),
-    statement: total(statementSeconds),
-  });
+/** What this process has measured of itself, as Prometheus would read it. */
+async function stages(): Promise<Stages> {
+  const families = new Map((await metrics.registry.getMetricsAsJSON()).map((family) => [family.name, family.values]));
+  const total = (stage: string) => {
+    const sum = (suffix: string) =>
+      families.get(`arbor_${stage}_seconds`)!
+        .filter((one) => "metricName" in one && one.metricName === `arbor_${stage}_seconds_${suffix}`)
+        .reduce((sum, { value }) => sum + value, 0);
+    return { count: sum("count"), seconds: sum("sum") };
+  };
+  return { ask: total("ask"), command: total("command"), turn: total("turn"), statement: total("statement") };
+}
 
 const { roles, id, databaseUrl, natsToken, leaseMs, ...given } = settings<HostSettings>();
 const log = createLog("warn");

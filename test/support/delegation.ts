@@ -4,14 +4,14 @@ import { delegationActor } from "#actors/delegation.ts";
 import { delegationInputs } from "#machines/delegation.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Touched } from "#src/cardano/projection.ts";
-import { fold, type Held } from "#src/runtime/turns/fold.ts";
+import { type EntityState, fold } from "#src/runtime/turns/fold.ts";
 import { hydrate, stateName, viewOf } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
 const kind = delegationActor();
 
 export class DelegationHeard {
-  held: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+  held: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
   private seq = 0;
   constructor(readonly id: string) {}
 

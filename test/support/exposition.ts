@@ -20,6 +20,7 @@ export function exposition(text: string): Map<string, Exposed> {
   let current: [string, Exposed] | undefined;
   const seen = new Set<string>();
   for (const line of text.slice(0, -1).split("\n")) {
+    if (line === "") continue;
     const comment = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/.exec(line);
     if (comment?.[1] === "HELP") help = [comment[2]!, comment[3]!];
     else if (comment) {

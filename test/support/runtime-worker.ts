@@ -3,7 +3,7 @@ import process from "node:process";
 import { createLog } from "#src/base/log.ts";
 import type { Json } from "#src/base/json.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
-import type { Step } from "#src/runtime/types.ts";
+import type { WorkerStage } from "#src/runtime/types.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
 import { accountKind, wire } from "./account.ts";
@@ -21,7 +21,7 @@ const bus = await connectBus({
   ...(settings.natsToken === undefined ? {} : { token: settings.natsToken }),
 });
 const faults: Fault[] = [];
-function struck({ at, causes }: Step): void | Promise<void> {
+function struck({ at, causes }: WorkerStage): void | Promise<void> {
   const i = faults.findIndex((fault) => fault.at === at && causes.some((cause) => cause.includes(fault.cause)));
   if (i < 0) return;
   const [fault] = faults.splice(i, 1);

@@ -6,7 +6,7 @@ import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/placement/partitions.ts";
-import type { EntityRef, Step } from "#src/runtime/types.ts";
+import type { EntityRef, WorkerStage } from "#src/runtime/types.ts";
 import type { WorkerState } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -17,7 +17,7 @@ import { until } from "./until.ts";
 
 /** Has a worker send itself a signal at a step of a turn or an effect whose cause contains a text; once. */
 export interface Fault {
-  readonly at: Step["at"];
+  readonly at: WorkerStage["at"];
   readonly cause: string;
   readonly signal: "SIGKILL" | "SIGSTOP";
 }

@@ -2,7 +2,7 @@
 import type { ScannedBlock } from "#src/cardano/block.ts";
 import type { Projection, Row, RowQuery, Touched, Want } from "#src/cardano/projection.ts";
 import type { ForwardStep } from "#src/chain/index/lookAhead.ts";
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";
 import { PrefetchedRows, StagedRows } from "#src/chain/index/stagedRows.ts";
 import { type LaterStarts, startsLater } from "#src/chain/index/groups.ts";
@@ -41,7 +41,7 @@ export interface BatchOptions {
  */
 export async function foldBlocks(steps: readonly FoldStep[], options: BatchOptions): Promise<Batch> {
   const { sql, catalog, projections, scope, laterStarts } = options;
-  const pace = new Pace();
+  const pace = new EventLoopPacer();
   const queries = steps.flatMap(({ keys }) => keys.flat());
   await catalog.know(sql, [...scope.tables, ...queries.map(({ table }) => table)]);
   const prefetched = await PrefetchedRows.read(queries, (query) => fetchOne(sql, query, scope));

@@ -7,7 +7,7 @@
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { RowQuery } from "#src/cardano/projection.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
 
 /** A block to apply. */
@@ -84,7 +84,7 @@ export class LookAhead {
   }
 
   private async pump(source: AsyncIterable<ChainStep>): Promise<void> {
-    const pace = new Pace();
+    const pace = new EventLoopPacer();
     try {
       for await (const step of source) {
         if (this.signal.aborted) break;

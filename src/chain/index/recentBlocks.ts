@@ -8,7 +8,7 @@
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, RowQuery } from "#src/cardano/projection.ts";
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { ForwardStep } from "#src/chain/index/lookAhead.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -85,7 +85,7 @@ export class RecentBlocks {
 
   /** The last position from `from` to `to` up to which every block is known and concerns none of the members. */
   async skipUnconcerned(from: Tip, to: Point, fingerprints: RowFingerprints): Promise<Tip> {
-    const pace = new Pace();
+    const pace = new EventLoopPacer();
     let at = from;
     while (!samePoint(at, to)) {
       const next = this.byParent.get(at.hash);

@@ -7,7 +7,7 @@ import { refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Control } from "#src/runtime/operations/control.ts";
 import { allowedIn } from "#src/runtime/operations/graph.ts";
-import { inspectActor, knowsActor, knowsReminder, listActors, readHistory } from "#src/runtime/operations/inspect.ts";
+import { hasReminder, inspectActor, listActors, readHistory, readPaused } from "#src/runtime/operations/inspect.ts";
 import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -26,7 +26,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   const unknown = ({ kind, id }: EntityRef) =>
     refusal({ code: "actor_unknown", message: `There is no ${kind} ${id}.` });
   const known = async (entity: EntityRef) => {
-    const row = await knowsActor(store, entity);
+    const row = await readPaused(store, entity);
     if (row === undefined) throw unknown(entity);
     return row;
   };
@@ -138,7 +138,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control }: Acto
   }, async ({ params: { kind, id, name } }) => {
     const entity = { kind, id };
     const { paused } = await known(entity);
-    if (!(await knowsReminder(store, entity, name))) {
+    if (!(await hasReminder(store, entity, name))) {
       throw refusal({ code: "reminder_unknown", message: `This ${kind} has no reminder "${name}".` });
     }
     if (paused) throw refusal({ code: "paused", message: `This ${kind} is paused.` });

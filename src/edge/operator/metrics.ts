@@ -11,7 +11,7 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import type { OperatorPart } from "#src/edge/operator/app.ts";
 import { memo } from "#src/edge/memo.ts";
 import { endpoint } from "#src/edge/route.ts";
-import { readBacklog, readTroubles } from "#src/runtime/operations/counts.ts";
+import { readBacklog, readProblemCounts } from "#src/runtime/operations/counts.ts";
 import type { Store } from "#src/store/store.ts";
 
 const gauge = (name: string, help: string): Gauge => metrics.gauge(name, `${help} Of the whole database.`).of();
@@ -39,7 +39,7 @@ const PATIENCE_MS = 1_000;
 
 type Rows = readonly [
   Awaited<ReturnType<typeof readBacklog>>,
-  Awaited<ReturnType<typeof readTroubles>>,
+  Awaited<ReturnType<typeof readProblemCounts>>,
   Awaited<ReturnType<typeof readCursor>>,
 ];
 
@@ -65,7 +65,7 @@ function setRows([backlog, troubles, cursor]: Rows): void {
 export function metricsRoutes({ store, log }: { store: Store; log: Log }): OperatorPart {
   const rowsOf = memo(
     FRESH_MS,
-    (): Promise<Rows> => Promise.all([readBacklog(store), readTroubles(store), readCursor(store.sql)]),
+    (): Promise<Rows> => Promise.all([readBacklog(store), readProblemCounts(store), readCursor(store.sql)]),
     10,
   );
   const read = async () => {
@@ -90,7 +90,7 @@ export function metricsRoutes({ store, log }: { store: Store; log: Log }): Opera
       answer: z.string(),
     }, async ({ context }) => {
       await read();
-      return context.body(metrics.text(), 200, { "content-type": METRICS_TYPE });
+      return context.body(await metrics.text(), 200, { "content-type": METRICS_TYPE });
     });
   };
 }

@@ -9,7 +9,7 @@ import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { openPoolBook } from "#actors/poolBook.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { eraCache } from "#src/chain/provider/eraCache.ts";
-import { readingStore } from "#src/store/readPool.ts";
+import { openLookupStore } from "#src/store/readPool.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import { TokenServer } from "#src/wallet/tokenMetadata.ts";
 import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
@@ -38,7 +38,7 @@ export const LONGEST_MS = 30_000;
 export const until = () => ({ deadline: Date.now() + LONGEST_MS });
 
 export function createWalletService(given: WalletEdgeOptions): WalletService {
-  const options = { ...given, store: readingStore(given.store) };
+  const options = { ...given, store: openLookupStore(given.store) };
   const { tokenMetadata: url, outside, log } = options;
   const readEras = eraCache(options.port);
   return {

@@ -1,5 +1,5 @@
 /** Signatures: those a transaction has, and those it needs (rule UTXOW). */
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { concat, toHex } from "#src/base/bytes.ts";
 import { sha3_256 } from "@noble/hashes/sha3.js";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
@@ -20,7 +20,7 @@ export async function checkKeys(
 ): Promise<LedgerFailure[]> {
   const failures: LedgerFailure[] = [];
   const wrong: KeyWitness[] = [];
-  const pace = new Pace();
+  const pace = new EventLoopPacer();
   for (const witness of [...witnesses.keys, ...witnesses.bootstraps]) {
     if (!verifySignature(witness.key, id, witness.signature)) wrong.push(witness);
     await pace.step();

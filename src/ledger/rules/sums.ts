@@ -1,5 +1,5 @@
 /** Sums of values that may hold hundreds of thousands of assets together: they let others have their turn, and stay small. */
-import { Pace } from "#src/base/eventLoop.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { type AssetId, type Assets, noAssets, type Value } from "#src/cardano/value.ts";
 
 /** Assets that a failure names beside those that there should be, at the most: an answer on the bus or the socket must stay small. */
@@ -10,7 +10,7 @@ const NAMED = 1_000;
  * enough to tell that the sum is not what was expected.
  */
 export async function boundedSum(values: readonly Value[], expected: Assets = noAssets): Promise<Value> {
-  const pace = new Pace();
+  const pace = new EventLoopPacer();
   const assets = new Map<AssetId, bigint>();
   let lovelace = 0n;
   let others = 0;

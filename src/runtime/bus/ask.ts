@@ -12,8 +12,14 @@ import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
 import { createOwners } from "#src/runtime/placement/owners.ts";
 import { askedAgain, askSeconds, outcomeOf } from "#src/runtime/metrics.ts";
 import { entityKey, partitionOf } from "#src/runtime/placement/partitions.ts";
-import { type Asked, commandId, entitySchema, type Told, workerSubject } from "#src/runtime/bus/protocol.ts";
-import { createSuspicion } from "#src/runtime/placement/failureDetector.ts";
+import {
+  entitySchema,
+  idSchema,
+  type PendingRequest,
+  type WorkerReply,
+  workerSubject,
+} from "#src/runtime/bus/protocol.ts";
+import { createFailureDetector } from "#src/runtime/placement/failureDetector.ts";
 import { askSpan } from "#src/runtime/spans.ts";
 import type { EntityRef, Event } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
@@ -50,11 +56,11 @@ const BUSY_MS = 100;
 
 export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: Store; log?: Log }): Ask {
   const owners = createOwners({ store, bus, log });
-  const suspicion = createSuspicion({ store, bus, log });
+  const suspicion = createFailureDetector({ store, bus, log });
 
   /** Puts a question to a worker; `undefined` when its partition moves meanwhile or the worker is gone: it may have the question. */
-  const putTo = (owner: string, partition: number, body: Json, patience: number): Promise<Told | undefined> =>
-    new Promise<Told | undefined>((resolve, reject) => {
+  const putTo = (owner: string, partition: number, body: Json, patience: number): Promise<WorkerReply | undefined> =>
+    new Promise<WorkerReply | undefined>((resolve, reject) => {
       const leave = () => {
         end();
         resolve(undefined);
@@ -66,7 +72,7 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       bus.request(workerSubject(owner), body, patience).then((told) => {
         end();
         suspicion.answered(owner);
-        resolve(told as unknown as Told);
+        resolve(told as unknown as WorkerReply);
       }, (error) => {
         end();
         if (error instanceof BusError && error.code === "no_responders") suspicion.missed(owner);
@@ -74,9 +80,9 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
       });
     });
 
-  const put = async (question: Asked): Promise<Result<Json, Failure>> => {
+  const put = async (question: PendingRequest): Promise<Result<Json, Failure>> => {
     const { entity, deadline } = question;
-    if (!entitySchema.safeParse(entity).success || !commandId.safeParse(question.id).success) {
+    if (!entitySchema.safeParse(entity).success || !idSchema.safeParse(question.id).success) {
       return fail("invalid", "The entity or the command has no proper id.");
     }
     // Whether a worker may have the command although it has not answered.
@@ -125,7 +131,7 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
     return fail("unavailable", message, { id: question.id });
   };
 
-  const measured = async (question: Asked): Promise<Result<Json, Failure>> => {
+  const measured = async (question: PendingRequest): Promise<Result<Json, Failure>> => {
     const begun = performance.now();
     const span = askSpan(question, refOf(activeSpan()));
     const traceparent = traceparentOf(refOf(span));

@@ -15,7 +15,7 @@ const LONGEST = 200;
 const id = z.string().min(1).max(LONGEST).refine((text) => !text.includes("\0") && isWellFormed(text), "no plain text");
 
 export const entitySchema = z.object({ kind: z.string().min(1).max(64), id });
-export const commandId = id;
+export const idSchema = id;
 
 const common = {
   id,
@@ -32,16 +32,16 @@ const common = {
 const event = z.looseObject({ type: z.string() });
 const json = z.custom<Json>(() => true);
 
-export const questionSchema = z.discriminatedUnion("ask", [
+export const workerRequestSchema = z.discriminatedUnion("ask", [
   z.object({ ask: z.literal("command"), ...common, event }),
   z.object({ ask: z.literal("build"), ...common, name: z.string(), input: json }),
 ]);
 
 /** A question as a worker takes it. */
-export type Question = z.infer<typeof questionSchema>;
+export type WorkerRequest = z.infer<typeof workerRequestSchema>;
 
 /** A question as an asker keeps it: `deadline` in milliseconds since 1970. */
-export type Asked = {
+export type PendingRequest = {
   id: string;
   entity: EntityRef;
   deadline: number;
@@ -50,4 +50,4 @@ export type Asked = {
 } & ({ ask: "command"; event: Event } | { ask: "build"; name: string; input: Json });
 
 /** What a worker answers: a result, or that another owns the entity. */
-export type Told = Result<Json, Failure> | { readonly again: "not_owner" };
+export type WorkerReply = Result<Json, Failure> | { readonly again: "not_owner" };

@@ -5,11 +5,11 @@
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, refOf, type TraceRef, within } from "#src/base/trace.ts";
-import { effectId, type Ended, type Item } from "#src/runtime/turns/fold.ts";
+import { type EffectEnd, effectId, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { effects as counted, effectSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { effectSpan } from "#src/runtime/spans.ts";
-import { type ActorKind, type EntityRef, type Event, type Step, Unfinished } from "#src/runtime/types.ts";
+import { type ActorKind, type EntityRef, type Event, Unfinished, type WorkerStage } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** An effect that is to be run. */
@@ -32,10 +32,10 @@ export interface EffectsOptions {
   readonly deliver: (
     kind: ActorKind,
     entity: EntityRef,
-    item: Item | Ended,
+    item: TurnItem | EffectEnd,
     trace: TraceRef | undefined,
   ) => Promise<boolean>;
-  readonly onStep?: ((step: Step) => void | Promise<void>) | undefined;
+  readonly onStep?: ((step: WorkerStage) => void | Promise<void>) | undefined;
   readonly log: Log;
   /** How long one attempt may last, in milliseconds. */
   readonly attemptMs?: number;
@@ -108,7 +108,7 @@ export function createEffects(options: EffectsOptions): Effects {
     await onStep?.({ at: "after-effect", entity, causes: [id] });
     if (lost.aborted) return;
     if (event instanceof Unfinished) return await goOn(effect, epoch, event.againMs);
-    const item: Item | Ended = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
+    const item: TurnItem | EffectEnd = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
     if (!(await deliver(kind, entity, item, refOf(span))) && !lost.aborted) {
       await retryLater(effect, epoch, "the entity did not take the outcome");
     }

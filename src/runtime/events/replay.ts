@@ -79,7 +79,7 @@ export async function readPage(
     ? sql`and o.version > ${version}::bigint`
     : sql``;
   const order = single ? sql`o.version` : sql`o.tx, o.kind, o.id, o.version`;
-  const rows = await sql<Row[]>`
+  const rows = await sql<PageRow[]>`
     with bounds as materialized (
       select greatest(pg_snapshot_xmin(pg_current_snapshot()), ${edge?.toString() ?? "0"}::xid8) as edge,
         (select tx from outbox_pruned) as pruned)
@@ -105,7 +105,7 @@ export async function readPage(
           '([a-z0-9])([A-Z])', '\\1-\\2', 'g'), '[^A-Za-z0-9]+', '-', 'g')) = ${transition ?? null}))
       order by n.place limit ${limit}) e on true
     order by e.place`;
-  const found = rows.filter((row): row is Row & Found => row.kind !== null).map(loggedEvent);
+  const found = rows.filter((row): row is PageRow & EventRow => row.kind !== null).map(loggedEvent);
   const events = found.filter((event) => passes(event.transition, filter));
   const { edge: to, pruned } = { edge: { tx: BigInt(rows[0]!.edge) }, pruned: BigInt(rows[0]!.pruned) };
   const reset = after.tx <= pruned && after.tx > 0n;
@@ -140,18 +140,18 @@ function furthest(a: Position, b: Position): Position {
   return comparePositions(a, b) >= 0 ? a : b;
 }
 
-interface Row {
+interface PageRow {
   edge: string;
   pruned: string;
   scanned: bigint | null;
   kind: string | null;
 }
 
-interface Found extends TransitionRow {
+interface EventRow extends TransitionRow {
   tx_text: string;
 }
 
-function loggedEvent(row: Found): LoggedEvent {
+function loggedEvent(row: EventRow): LoggedEvent {
   const transition = transitionOf(row);
   const { entity, version } = transition;
   return { transition, position: { tx: BigInt(row.tx_text), entity, version } };

@@ -9,7 +9,7 @@
  */
 import type { Store } from "#src/store/store.ts";
 
-export interface Settled {
+export interface SettledPosition {
   /** Every transaction below it that wrote transitions has ended, for statements that begin after this look. */
   readonly edge: bigint;
   /** Whether the server's own snapshot falls short of it. */
@@ -19,8 +19,8 @@ export interface Settled {
 }
 
 /** Looks who may still write transitions below the next transaction id. */
-export async function settledEdge(store: Store): Promise<Settled> {
-  const [row] = await store.sql<Look[]>`
+export async function settledEdge(store: Store): Promise<SettledPosition> {
+  const [row] = await store.sql<ServerTransactions[]>`
     select pg_snapshot_xmax(pg_current_snapshot())::text as next, pg_snapshot_xmin(pg_current_snapshot())::text as oldest,
       (select json_agg(json_build_object('pid', l.pid, 'state', a.state, 'xid', a.backend_xid::text, 'name', a.application_name,
           'seconds', extract(epoch from now() - a.xact_start)::int))
@@ -48,7 +48,7 @@ function wholeId(xid: string, near: bigint): bigint {
   return near - BigInt.asIntN(32, near - BigInt(xid));
 }
 
-interface Look {
+interface ServerTransactions {
   next: string;
   oldest: string;
   writers: {

@@ -22,14 +22,14 @@ export function controlSubject(worker: string): string {
   return `arbor.control.${worker}`;
 }
 
-const orderSchema = z.discriminatedUnion("do", [
+const controlRequestSchema = z.discriminatedUnion("do", [
   z.object({ do: z.literal("state") }),
   z.object({ do: z.literal("look"), entity: entitySchema }),
   z.object({ do: z.literal("refresh"), entity: entitySchema }),
   z.object({ do: z.literal("passivate"), entity: entitySchema }),
   z.object({ do: z.literal("fire"), entity: entitySchema, name: z.string() }),
 ]);
-type Order = z.infer<typeof orderSchema>;
+type ControlRequest = z.infer<typeof controlRequestSchema>;
 
 /** An entity's mailbox: what waits in it, whether the entity is in memory, and in the middle of a turn. */
 export interface MailboxView {
@@ -52,7 +52,7 @@ export interface ControlledWorker {
 
 /** A worker's side: takes orders until the function that it gives is called. */
 export function serveControl({ id, store, bus, kinds, mailboxes, owns, state, log }: ControlledWorker): () => void {
-  const carryOut = async (order: Order): Promise<unknown> => {
+  const carryOut = async (order: ControlRequest): Promise<unknown> => {
     if (order.do === "state") return state();
     const { entity } = order;
     const kind = kinds.get(entity.kind);
@@ -67,7 +67,7 @@ export function serveControl({ id, store, bus, kinds, mailboxes, owns, state, lo
     return { fired: await mailboxes.deliver(kind, entity, item) };
   };
   return bus.subscribe(controlSubject(id), (body, respond: Respond | undefined) => {
-    const parsed = orderSchema.safeParse(body);
+    const parsed = controlRequestSchema.safeParse(body);
     if (!parsed.success || respond === undefined) return;
     carryOut(parsed.data).then((answer) => respond(answer as Json)).catch((error) =>
       log.warn("an order was not carried out", { order: parsed.data.do, reason: reason(error) })
@@ -97,7 +97,11 @@ const LOOK_MS = 1_500;
 
 /** An asker's side. */
 export function createControl({ store, bus, log = silentLog }: { store: Store; bus: Bus; log?: Log }): Control {
-  const tell = async (worker: string, order: Order, patience: number): Promise<Record<string, unknown> | undefined> => {
+  const tell = async (
+    worker: string,
+    order: ControlRequest,
+    patience: number,
+  ): Promise<Record<string, unknown> | undefined> => {
     try {
       return await bus.request(controlSubject(worker), order as Json, patience) as Record<string, unknown>;
     } catch (error) {
@@ -106,7 +110,7 @@ export function createControl({ store, bus, log = silentLog }: { store: Store; b
     }
   };
   /** Tells the owner, whoever that is by then. */
-  const tellOwner = async (order: Exclude<Order, { do: "state" }>, ms = LOOK_MS) => {
+  const tellOwner = async (order: Exclude<ControlRequest, { do: "state" }>, ms = LOOK_MS) => {
     for (const until = performance.now() + ms;;) {
       const [row] = await store.sql<{ owner: string | null }[]>`
         select owner from partition

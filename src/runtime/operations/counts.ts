@@ -21,7 +21,7 @@ export async function readWorkers(store: Store): Promise<readonly WorkerRow[]> {
 }
 
 /** A lease of a partition or of a name. */
-export interface Holding {
+export interface LeaseStatus {
   readonly owner: string | null;
   readonly epoch: number;
   /** What is left of it, in milliseconds; not above 0 where it ran out or was given back. */
@@ -36,7 +36,7 @@ export async function countByPartition(store: Store): Promise<ReadonlyMap<number
 }
 
 /** The partitions, by number. */
-export async function readPartitions(store: Store): Promise<readonly (Holding & { id: number })[]> {
+export async function readPartitions(store: Store): Promise<readonly (LeaseStatus & { id: number })[]> {
   const rows = await store.sql<{ id: number; owner: string | null; epoch: bigint; expiresInMs: number }[]>`
     select id, owner, epoch,
       (extract(epoch from greatest(expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"
@@ -52,7 +52,7 @@ export async function countServedPartitions(store: Store): Promise<{ readonly al
 }
 
 /** The named leases. */
-export async function readLeases(store: Store): Promise<readonly (Holding & { name: string })[]> {
+export async function readLeases(store: Store): Promise<readonly (LeaseStatus & { name: string })[]> {
   const rows = await store.sql<{ name: string; owner: string | null; epoch: bigint; expiresInMs: number }[]>`
     select name, owner, epoch,
       (extract(epoch from greatest(expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"
@@ -61,7 +61,9 @@ export async function readLeases(store: Store): Promise<readonly (Holding & { na
 }
 
 /** Partitions that nobody holds, and events that were set aside. */
-export async function readTroubles(store: Store): Promise<{ readonly unserved: number; readonly deadLetters: number }> {
+export async function readProblemCounts(
+  store: Store,
+): Promise<{ readonly unserved: number; readonly deadLetters: number }> {
   const [row] = await store.sql<{ unserved: number; deadLetters: number }[]>`
     select (select count(*)::int from partition where owner is null or expires < now()) as unserved,
       (select count(*)::int from (select 1 from dead_letter limit ${MOST}) x) as "deadLetters"`;

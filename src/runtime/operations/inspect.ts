@@ -31,20 +31,24 @@ export async function countActors(store: Store): Promise<KindCount[]> {
 }
 
 /** Which of some actors answer nobody now: they are paused, or no worker serves their partition. */
-export async function readSilent(sql: Queries, kind: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await sql<{ id: string }[]>`${silentQuery(sql, kind, ids)}`;
+export async function readUnavailable(
+  sql: Queries,
+  kind: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`${unavailableQuery(sql, kind, ids)}`;
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What `readSilent` asks, to be read together with other things: rows with an `id`. */
-export function silentQuery(sql: Queries, kind: string, ids: readonly string[]): Fragment {
+/** What `readUnavailable` asks, to be read together with other things: rows with an `id`. */
+export function unavailableQuery(sql: Queries, kind: string, ids: readonly string[]): Fragment {
   return sql`select a.id from actor a join partition p on p.id = a.partition
     where a.kind = ${kind} and a.id = any(${sql.array([...ids])})
       and (a.paused or p.owner is null or p.expires < now())`;
 }
 
 /** An actor in a list. */
-export interface ActorLine {
+export interface ActorSummary {
   readonly kind: string;
   readonly id: string;
   readonly state: string;
@@ -71,15 +75,15 @@ export async function listActors(
   filter: ActorFilter,
   after: EntityRef | undefined,
   limit: number,
-): Promise<ActorLine[]> {
+): Promise<ActorSummary[]> {
   const { state, paused, prefix } = filter;
   const { sql } = store;
   const kinds = filter.kind === undefined ? await kindsFrom(store, after?.kind ?? "") : [filter.kind];
-  const lines: ActorLine[] = [];
+  const lines: ActorSummary[] = [];
   for (const kind of kinds) {
     if (lines.length >= limit) break;
     if (after !== undefined && kind < after.kind) continue;
-    const rows = await sql<(Omit<ActorLine, "version"> & { version: bigint })[]>`
+    const rows = await sql<(Omit<ActorSummary, "version"> & { version: bigint })[]>`
       select a.kind, a.id, a.state, a.version, a.paused, a.changed, a.partition, p.owner
       from (select * from actor where kind = ${kind}
           ${state === undefined ? sql`` : sql`and state = ${state}`}
@@ -185,7 +189,7 @@ export async function inspectActor(store: Store, { kind, id }: EntityRef): Promi
 }
 
 /** A transition in an actor's history. */
-export interface HistoryLine {
+export interface HistoryEntry {
   readonly version: number;
   readonly from: string;
   readonly to: string;
@@ -200,7 +204,7 @@ export async function readHistory(
   { kind, id }: EntityRef,
   before: number | undefined,
   limit: number,
-): Promise<HistoryLine[]> {
+): Promise<HistoryEntry[]> {
   const rows = await store.sql<
     { version: bigint; from_state: string; to_state: string; type: string; cause: string; at: Date }[]
   >`
@@ -218,13 +222,13 @@ export async function readHistory(
 }
 
 /** Whether an actor is paused; `undefined` where it has no row. */
-export async function knowsActor(store: Store, { kind, id }: EntityRef): Promise<{ paused: boolean } | undefined> {
+export async function readPaused(store: Store, { kind, id }: EntityRef): Promise<{ paused: boolean } | undefined> {
   const [row] = await store.sql<{ paused: boolean }[]>`select paused from actor where kind = ${kind} and id = ${id}`;
   return row;
 }
 
 /** Whether an actor has a reminder of a name. */
-export async function knowsReminder(store: Store, { kind, id }: EntityRef, name: string): Promise<boolean> {
+export async function hasReminder(store: Store, { kind, id }: EntityRef, name: string): Promise<boolean> {
   const rows = await store.sql`
     select 1 from reminder where kind = ${kind} and id = ${id} and name = ${name}`;
   return rows.length > 0;

@@ -14,7 +14,7 @@ import { pruneEvents } from "#src/runtime/events/replay.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** How long things are kept, in hours. */
-export interface Keep {
+export interface RetentionHours {
   /** Answers of commands: how long the same id gets the first answer. */
   readonly results: number;
   /** Transitions, for history and replay. */
@@ -24,7 +24,7 @@ export interface Keep {
   readonly deadLetters: number;
 }
 
-export const KEEP: Keep = { results: 24, history: 30 * 24, effects: 24, deadLetters: 30 * 24 };
+export const RETENTION_HOURS: RetentionHours = { results: 24, history: 30 * 24, effects: 24, deadLetters: 30 * 24 };
 
 /** Rows that went, by what they were. */
 export interface Pruned {
@@ -42,7 +42,7 @@ const REST_MS = 10;
 const WORKER_HOURS = 5 / 60;
 
 /** Deletes everything that is older than it is kept, until nothing is left or the signal aborts. */
-export async function prune(store: Store, keep: Keep, signal?: AbortSignal): Promise<Pruned> {
+export async function prune(store: Store, keep: RetentionHours, signal?: AbortSignal): Promise<Pruned> {
   const { sql } = store;
   const before = (hours: number) => sql`now() - ${hours} * interval '1 hour'`;
   const pruned: Pruned = { results: 0, history: 0, effects: 0, inputs: 0, deadLetters: 0 };
@@ -92,7 +92,7 @@ export interface HousekeeperOptions {
   readonly store: Store;
   /** Who asks for the lease, unique among processes. */
   readonly owner: string;
-  readonly keep?: Keep;
+  readonly keep?: RetentionHours;
   /** Time between two rounds, in milliseconds. */
   readonly everyMs?: number;
   readonly ttlMs: number;
@@ -101,7 +101,7 @@ export interface HousekeeperOptions {
 
 /** Prunes from time to time while this process holds the lease. */
 export function startHousekeeper(options: HousekeeperOptions): Lease {
-  const { store, owner, keep = KEEP, everyMs = 60_000, ttlMs, log = silentLog } = options;
+  const { store, owner, keep = RETENTION_HOURS, everyMs = 60_000, ttlMs, log = silentLog } = options;
   return holdLease({
     store,
     name: "housekeeper",

@@ -20,15 +20,15 @@ export function aliveSubject(name: string): string {
 
 /** Questions without a listener before a worker is marked, and the time over which they are spread, in milliseconds: a client that
  * has lost its connection is back within that time. */
-export const MISSED = 3;
-export const OVER_MS = 250;
+export const MISSED_PINGS = 3;
+export const MISSED_OVER_MS = 250;
 /** How long whoever is there may take to say so, in milliseconds. */
 const PING_MS = 250;
 /** How long a worker that was asked may say nothing to anybody before it is asked whether it is there, in milliseconds. */
 const SILENT_MS = 100;
 
 /** What an asker keeps in mind about workers that did not listen. */
-export interface Suspicion {
+export interface FailureDetector {
   /** A question to a worker met no listener. */
   missed(worker: string): void;
   /** A worker answered something. */
@@ -45,7 +45,7 @@ interface Waiting {
   pinging: boolean;
 }
 
-export function createSuspicion({ store, bus, log }: { store: Store; bus: Bus; log: Log }): Suspicion {
+export function createFailureDetector({ store, bus, log }: { store: Store; bus: Bus; log: Log }): FailureDetector {
   const misses = new Map<string, { count: number; since: number }>();
   const mark = async (worker: string) => {
     const marked = await store.sql`
@@ -90,7 +90,7 @@ export function createSuspicion({ store, bus, log }: { store: Store; bus: Bus; l
         misses.set(worker, { count: 1, since: now });
         return;
       }
-      if (++miss.count < MISSED || now - miss.since < OVER_MS) return;
+      if (++miss.count < MISSED_PINGS || now - miss.since < MISSED_OVER_MS) return;
       misses.delete(worker);
       mark(worker).catch((error) => log.warn("a worker was not marked", { suspect: worker, reason: reason(error) }));
     },

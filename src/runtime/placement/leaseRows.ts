@@ -2,10 +2,10 @@
 import type { Store } from "#src/store/store.ts";
 
 /** A partition under the epoch at which it was taken. */
-export type Held = readonly [id: number, epoch: number];
+export type HeldPartition = readonly [id: number, epoch: number];
 
 /** What a look at the rows gave. */
-export interface Look {
+export interface LeaseView {
   /** Partitions whose leases were renewed, and who is to have each, where somebody said so. */
   readonly kept: { readonly id: number; readonly wanted: string | null }[] | null;
   /** Whether askers got no answer from this worker. */
@@ -21,10 +21,10 @@ export interface Look {
 /** Says that this worker lives, renews what it holds, and looks at the others; in one commit. */
 export async function renewLeases(
   { sql }: Store,
-  { worker, leaseMs, held }: { worker: string; leaseMs: number; held: readonly Held[] },
-): Promise<Look> {
+  { worker, leaseMs, held }: { worker: string; leaseMs: number; held: readonly HeldPartition[] },
+): Promise<LeaseView> {
   const ttl = `${leaseMs} ms`;
-  const [row] = await sql<Look[]>`
+  const [row] = await sql<LeaseView[]>`
     with me as (insert into worker (id, seen) values (${worker}, now())
         on conflict (id) do update set seen = excluded.seen returning suspect is not null as suspect),
       kept as (update partition p set expires = now() + ${ttl}::interval
@@ -73,7 +73,7 @@ export async function takeLeases(
 /** Gives leases back, those that are still this worker's; `ends` takes the worker out of the others' sight with them. */
 export async function returnLeases(
   { sql }: Store,
-  { worker, held, ends = false }: { worker: string; held: readonly Held[]; ends?: boolean },
+  { worker, held, ends = false }: { worker: string; held: readonly HeldPartition[]; ends?: boolean },
 ): Promise<void> {
   await sql`
     with gone as (delete from worker where id = ${worker} and ${ends})

@@ -11,7 +11,7 @@
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import { aliveSubject, MISSED, OVER_MS, ping } from "#src/runtime/placement/failureDetector.ts";
+import { aliveSubject, MISSED_OVER_MS, MISSED_PINGS, ping } from "#src/runtime/placement/failureDetector.ts";
 import { leaseMoves, leases } from "#src/runtime/metrics.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
@@ -68,7 +68,9 @@ export function holdLease(options: LeaseOptions): Lease {
   /** Takes the lease if it is free. Gives how long to wait before the next try, in milliseconds. */
   const take = async (): Promise<number> => {
     const asked = performance.now();
-    const gone = missed !== undefined && missed.count >= MISSED && asked - missed.since >= OVER_MS ? missed.epoch : -1;
+    const gone = missed !== undefined && missed.count >= MISSED_PINGS && asked - missed.since >= MISSED_OVER_MS
+      ? missed.epoch
+      : -1;
     const [row] = await store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
       with taken as (insert into lease as l (name, epoch, owner, expires)
         values (${name}, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
@@ -81,7 +83,9 @@ export function holdLease(options: LeaseOptions): Lease {
     const { taken, left } = row!;
     if (taken === null) {
       const later = Math.min(ttlMs / 4, Math.max(0, left ?? 0) + 5);
-      return bus !== undefined && await missing(bus, Number(row!.epoch)) ? Math.min(later, OVER_MS / MISSED) : later;
+      return bus !== undefined && await missing(bus, Number(row!.epoch))
+        ? Math.min(later, MISSED_OVER_MS / MISSED_PINGS)
+        : later;
     }
     const epoch = Number(taken);
     missed = undefined;

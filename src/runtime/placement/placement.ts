@@ -12,7 +12,7 @@ import type { Bus } from "#src/runtime/bus/bus.ts";
 import { moves } from "#src/runtime/metrics.ts";
 import {
   clearSuspicion,
-  type Look,
+  type LeaseView,
   renewLeases,
   returnLeases,
   startDraining,
@@ -59,7 +59,7 @@ interface Lease {
 }
 
 /** What a look at the rows of workers and partitions gave. */
-interface View {
+interface ClusterView {
   /** Partitions that this worker is to hold. */
   readonly share: number;
   /** Workers that live, without this one. */
@@ -104,7 +104,7 @@ export function startPlacement(options: PlacementOptions): Placement {
   };
 
   /** Says that this worker lives, renews what it holds, and looks at the others; in one commit. */
-  const renew = async (): Promise<View> => {
+  const renew = async (): Promise<ClusterView> => {
     const held = [...leases];
     const asked = performance.now();
     const look = await renewLeases(store, {
@@ -129,7 +129,7 @@ export function startPlacement(options: PlacementOptions): Placement {
   };
 
   /** Hears for itself whether suspects are there, this worker among them. */
-  const judge = async ({ suspect, others, called, free_in }: Look): Promise<View> => {
+  const judge = async ({ suspect, others, called, free_in }: LeaseView): Promise<ClusterView> => {
     const all = others ?? [];
     const gone = (await Promise.all(
       all.filter((other) => other.suspect).map(async (other) =>
@@ -153,7 +153,7 @@ export function startPlacement(options: PlacementOptions): Placement {
   };
 
   /** Takes at most so many partitions: those that are wanted here, or whatever nobody else is to have. */
-  const take = async (most: number, which: "wanted" | "free", { others, gone }: View) => {
+  const take = async (most: number, which: "wanted" | "free", { others, gone }: ClusterView) => {
     const asked = performance.now();
     const rows = await takeLeases(store, { worker, leaseMs, most, which, held: [...leases.keys()], others, gone });
     if (rows.length === 0) return;
@@ -195,7 +195,7 @@ export function startPlacement(options: PlacementOptions): Placement {
    * What is wanted elsewhere, and what is too much: first what nobody wants here, of that what came last; then what was wanted
    * here for the longest.
    */
-  const surplus = ({ share, others }: View): number[] => {
+  const surplus = ({ share, others }: ClusterView): number[] => {
     const held = [...leases];
     const elsewhere = held.filter(([, { wanted }]) => wanted !== undefined && others.includes(wanted));
     const here = held.filter(([, { wanted }]) => wanted === worker);

@@ -4,7 +4,7 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import { aliveSubject, MISSED, OVER_MS, ping } from "#src/runtime/placement/failureDetector.ts";
+import { aliveSubject, MISSED_OVER_MS, MISSED_PINGS, ping } from "#src/runtime/placement/failureDetector.ts";
 
 export interface Presence {
   /** What this process is called until it ends; no other ever is. */
@@ -15,15 +15,15 @@ export interface Presence {
 }
 
 /** Answers on a bus that this process is there. */
-export function showPresence(bus: Bus): Presence {
+export function announcePresence(bus: Bus): Presence {
   const name = crypto.randomUUID();
   const unsubscribe = bus.subscribe(aliveSubject(name), (_, respond) => respond?.(null));
   return {
     name,
     isGone: async (other) => {
       for (let missed = 1; other !== name && await ping(bus, other) === "gone"; missed++) {
-        if (missed === MISSED) return true;
-        await sleep(OVER_MS / (MISSED - 1));
+        if (missed === MISSED_PINGS) return true;
+        await sleep(MISSED_OVER_MS / (MISSED_PINGS - 1));
       }
       return false;
     },

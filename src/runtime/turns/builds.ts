@@ -2,17 +2,17 @@
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
-import type { Held } from "#src/runtime/turns/fold.ts";
-import type { Loaded, Wanted } from "#src/runtime/turns/loader.ts";
+import type { EntityState } from "#src/runtime/turns/fold.ts";
+import type { EntityTarget, LoadedEntity } from "#src/runtime/turns/loader.ts";
 import * as measure from "#src/runtime/metrics.ts";
-import { begin, unreadable, viewOf } from "#src/runtime/turns/machine.ts";
+import { startMachine, unreadableFailure, viewOf } from "#src/runtime/turns/machine.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
-import type { Answer } from "#src/runtime/turns/queue.ts";
+import type { CommandAnswer } from "#src/runtime/turns/queue.ts";
 import { isRetryable } from "#src/store/store.ts";
 
 export interface BuildsOptions {
-  readonly load: (wanted: Wanted) => Promise<Loaded | Error>;
-  readonly resident: (wanted: Wanted) => Held | undefined;
+  readonly load: (wanted: EntityTarget) => Promise<LoadedEntity | Error>;
+  readonly resident: (wanted: EntityTarget) => EntityState | undefined;
   readonly epochOf: (partition: number) => number | undefined;
   /** Aborts when the worker ends: who waits for a build asks the next owner. */
   readonly leaving: AbortSignal;
@@ -24,9 +24,9 @@ export interface BuildsOptions {
 /** A function that answers builds. One that is asked again by its id while it runs is not started twice. */
 export function createBuilds(
   options: BuildsOptions,
-): (wanted: Wanted, id: string, name: string, input: Json, deadline: number) => Promise<Answer> {
-  const running = new Map<string, Promise<Answer>>();
-  const run = async (wanted: Wanted, name: string, input: Json, deadline: number): Promise<Answer> => {
+): (wanted: EntityTarget, id: string, name: string, input: Json, deadline: number) => Promise<CommandAnswer> {
+  const running = new Map<string, Promise<CommandAnswer>>();
+  const run = async (wanted: EntityTarget, name: string, input: Json, deadline: number): Promise<CommandAnswer> => {
     const { kind, entity, partition } = wanted;
     const build = kind.builds !== undefined && Object.hasOwn(kind.builds, name) ? kind.builds[name] : undefined;
     if (build === undefined) return fail("unknown_kind", `A ${kind.kind} has no build "${name}".`);
@@ -36,11 +36,11 @@ export function createBuilds(
     let held = options.resident(wanted);
     if (held === undefined) {
       const loaded = await options.load(wanted);
-      if (loaded instanceof Error) return unreadable(kind, loaded);
+      if (loaded instanceof Error) return unreadableFailure(kind, loaded);
       if (loaded.paused) return fail("paused", `This ${kind.kind} is paused.`);
       held = loaded.held;
     }
-    const snapshot = held.snapshot ?? begin(kind.machine, entity)[0];
+    const snapshot = held.snapshot ?? startMachine(kind.machine, entity)[0];
     const ended = new AbortController();
     const ms = deadline - Date.now();
     const timer = setTimeout(() => ended.abort(new Error("the time was up")), Math.max(0, ms));
@@ -48,7 +48,7 @@ export function createBuilds(
     options.leaving.addEventListener("abort", leave, { once: true });
     const late = () => options.leaving.aborted ? "not_owner" : fail("unavailable", "The build took too long.");
     try {
-      return await Promise.race<Answer>([
+      return await Promise.race<CommandAnswer>([
         build.run(viewOf(entity, snapshot, held.version), parsed.data, { entity, signal: ended.signal, deadline }),
         new Promise((resolve) => ended.signal.addEventListener("abort", () => resolve(late()))),
       ]);
@@ -67,7 +67,7 @@ export function createBuilds(
     // Where it is counted, and once however often it is asked for while it runs.
     const begun = performance.now();
     const labels = [wanted.kind.kind, Object.hasOwn(wanted.kind.builds ?? {}, name) ? name : "unknown"] as const;
-    const counted = (told: Answer): Answer => {
+    const counted = (told: CommandAnswer): CommandAnswer => {
       measure.builds.of(...labels, measure.outcomeOf(told)).inc();
       measure.buildSeconds.of(...labels).since(begun);
       return told;
@@ -75,7 +75,7 @@ export function createBuilds(
     if (running.size >= (options.atOnce ?? 256)) {
       return Promise.resolve(counted(fail("overloaded", "Too many builds run at the moment; try again later.")));
     }
-    const answer = run(wanted, name, input, deadline).catch((error): Answer => {
+    const answer = run(wanted, name, input, deadline).catch((error): CommandAnswer => {
       // A build changes nothing, so the caller may ask again.
       if (isRetryable(error)) return fail("unavailable", "The database cannot be reached at the moment; try again.");
       options.log.error("a build failed", { entity: entityKey(wanted.entity), build: name, reason: reason(error) });

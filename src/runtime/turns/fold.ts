@@ -10,12 +10,19 @@ import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Effect, Forget, Put, Remind, Remove, Reply, Turn } from "#src/base/turn.ts";
 import type { Transition } from "#src/runtime/events/transition.ts";
-import { type Action, advance, begin, dehydrate, isTurnAction, stateName } from "#src/runtime/turns/machine.ts";
+import {
+  type Action,
+  dehydrate,
+  isTurnAction,
+  startMachine,
+  stateName,
+  stepMachine,
+} from "#src/runtime/turns/machine.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
 
 /** Something to apply to an entity. `poison` says why an earlier try to write its turn failed for good. */
-export type Item =
+export type TurnItem =
   & { readonly event: Event; poison?: string }
   & (
     | { readonly from: "command"; readonly id: string }
@@ -25,14 +32,14 @@ export type Item =
   );
 
 /** The end of an effect that has no outcome to apply. */
-export interface Ended {
+export interface EffectEnd {
   readonly from: "ended";
   readonly n: number;
   poison?: string;
 }
 
 /** An entity as its worker holds it. `snapshot` is missing before the first event. */
-export interface Held {
+export interface EntityState {
   readonly snapshot: AnyMachineSnapshot | undefined;
   readonly version: number;
   readonly inputSeq: number;
@@ -47,16 +54,16 @@ export interface OwnRow {
 }
 
 /** An event that failed and was set aside. */
-export interface Dead {
-  readonly from: Item["from"];
+export interface FailedEvent {
+  readonly from: TurnItem["from"];
   readonly cause: string;
   readonly event: Event;
   readonly error: string;
 }
 
 /** What a turn writes, and what follows once it is written. */
-export interface Folded {
-  readonly next: Held;
+export interface TurnRows {
+  readonly next: EntityState;
   /** JSON of the next snapshot; `undefined` when no event was applied. */
   readonly text: string | undefined;
   readonly transitions: readonly Transition[];
@@ -77,14 +84,14 @@ export interface Folded {
   readonly fired: readonly { readonly name: string; readonly n: number }[];
   readonly inputs: readonly { readonly seq: number; readonly outcome: "applied" | "skipped" | "failed" }[];
   readonly rows: readonly OwnRow[];
-  readonly dead: readonly Dead[];
+  readonly dead: readonly FailedEvent[];
 }
 
 /** Most effects and reminders that one event may ask for. */
 const PER_EVENT = 64;
 
 /** What an item is known by in history: its command's id, or where it came from. */
-export function causeOf(entity: EntityRef, item: Item | Ended): string {
+export function causeOf(entity: EntityRef, item: TurnItem | EffectEnd): string {
   if (item.from === "command") return item.id;
   if (item.from === "input") return `input:${item.seq}`;
   if (item.from === "reminder") return `reminder:${item.name}`;
@@ -100,10 +107,10 @@ export function effectId(entity: EntityRef, n: number): string {
 export function fold(
   kind: ActorKind,
   entity: EntityRef,
-  held: Held,
-  items: readonly (Item | Ended)[],
+  held: EntityState,
+  items: readonly (TurnItem | EffectEnd)[],
   at: number,
-): Folded {
+): TurnRows {
   const folded = attempt(kind, entity, held, items, at, false);
   if (folded !== undefined) return folded;
   // A snapshot cannot be kept: look at each one, so that only the event that spoils it is refused.
@@ -113,11 +120,11 @@ export function fold(
 function attempt(
   kind: ActorKind,
   entity: EntityRef,
-  held: Held,
-  items: readonly (Item | Ended)[],
+  held: EntityState,
+  items: readonly (TurnItem | EffectEnd)[],
   at: number,
   careful: boolean,
-): Folded | undefined {
+): TurnRows | undefined {
   let { snapshot, version, inputSeq } = held;
   const turn = new Rows(kind, entity, at);
   for (const item of items) {
@@ -129,13 +136,13 @@ function attempt(
     if (item.from === "input") inputSeq = Math.max(inputSeq, item.seq);
     try {
       if (item.poison !== undefined) throw new Error(item.poison);
-      const [current, entered] = snapshot === undefined ? begin(kind.machine, entity) : [snapshot, []];
+      const [current, entered] = snapshot === undefined ? startMachine(kind.machine, entity) : [snapshot, []];
       const event = { ...item.event, turn: turnOf(item, at) };
       if (!current.can(event as never)) {
         turn.refuse(item, stateName(current.value));
         continue;
       }
-      const [next, actions] = advance(kind.machine, current, event);
+      const [next, actions] = stepMachine(kind.machine, current, event);
       if (next.status === "error") throw next.error;
       if (careful) dehydrate(kind.machine, next);
       turn.apply(item, version + 1, stateName(current.value), stateName(next.value), [...entered, ...actions]);
@@ -157,7 +164,7 @@ function attempt(
   return turn.folded({ snapshot, version, inputSeq }, text);
 }
 
-function turnOf(item: Item, at: number): Turn {
+function turnOf(item: TurnItem, at: number): Turn {
   if (item.from === "command") return { at, command: item.id };
   return item.from === "input" ? { at, input: item.seq } : { at };
 }
@@ -174,7 +181,7 @@ class Rows {
   private fired: { name: string; n: number }[] = [];
   private inputs: { seq: number; outcome: "applied" | "skipped" | "failed" }[] = [];
   private rows = new Map<string, OwnRow>();
-  private dead: Dead[] = [];
+  private dead: FailedEvent[] = [];
 
   constructor(
     private readonly kind: ActorKind,
@@ -182,7 +189,7 @@ class Rows {
     private readonly at: number,
   ) {}
 
-  apply(item: Item, version: number, from: string, to: string, actions: readonly Action[]): void {
+  apply(item: TurnItem, version: number, from: string, to: string, actions: readonly Action[]): void {
     const replies: Reply[] = [];
     const effects: typeof this.effects = [];
     const reminders: [string, { n: number; at: number; event: Event } | undefined][] = [];
@@ -218,28 +225,28 @@ class Rows {
     return this.reminders.has(name);
   }
 
-  refuse(item: Item, state: string): void {
+  refuse(item: TurnItem, state: string): void {
     this.consume(item, "skipped");
     if (item.from !== "command") return;
     const message = `${this.entity.kind} does not accept ${item.event.type} in the state "${state}".`;
     this.results.set(item.id, fail("not_possible", message, { state, event: item.event.type }));
   }
 
-  spoil(item: Item, error: string): void {
+  spoil(item: TurnItem, error: string): void {
     this.consume(item, "failed");
     this.dead.push({ from: item.from, cause: causeOf(this.entity, item), event: item.event, error });
     if (item.from !== "command") return;
     this.results.set(item.id, fail("failed", `${item.event.type} failed and was set aside: ${error}`));
   }
 
-  folded(next: Held, text: string | undefined): Folded {
+  folded(next: EntityState, text: string | undefined): TurnRows {
     const { transitions, bodies, results, answers, effects, ended, reminders, fired, inputs, dead } = this;
     const rows = [...this.rows.values()];
     return { next, text, transitions, bodies, results, answers, effects, ended, reminders, fired, inputs, rows, dead };
   }
 
   /** Whatever became of it, an item is used up. */
-  private consume(item: Item, outcome: "applied" | "skipped" | "failed"): void {
+  private consume(item: TurnItem, outcome: "applied" | "skipped" | "failed"): void {
     if (item.from === "input") this.inputs.push({ seq: item.seq, outcome });
     else if (item.from === "outcome") this.ended.push(item.n);
     else if (item.from === "reminder") {
@@ -248,7 +255,7 @@ class Rows {
     }
   }
 
-  private reply(item: Item, reply: Reply): void {
+  private reply(item: TurnItem, reply: Reply): void {
     const result = "error" in reply ? { ok: false as const, error: reply.error } : ok(reply.ok ?? null);
     const to = reply.to ?? (item.from === "command" ? item.id : undefined);
     if (to === undefined) return;

@@ -1,6 +1,6 @@
 /**
  * The ordered input log: what happened elsewhere, told to entities in the order of its rows. Whoever knows it appends rows in
- * the transaction that records it, then rings; the entity's turn reads the rows. A lost ring costs a moment, never a row.
+ * the transaction that records it, then rings; the entity's turn reads the rows. A lost notifyInputs costs a moment, never a row.
  */
 import { toJson } from "#src/base/json.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -40,11 +40,11 @@ export async function appendInputs(sql: Queries, rows: readonly InputRow[]): Pro
   }
 }
 
-export const RING = "arbor.ring";
+export const INPUTS_SUBJECT = "arbor.ring";
 
 /** Tells the workers which entities have new rows, after the commit. */
-export function ring(bus: Bus, entities: readonly EntityRef[]): void {
+export function notifyInputs(bus: Bus, entities: readonly EntityRef[]): void {
   for (let i = 0; i < entities.length; i += ROWS) {
-    bus.publish(RING, entities.slice(i, i + ROWS).map(({ kind, id }) => [kind, id]));
+    bus.publish(INPUTS_SUBJECT, entities.slice(i, i + ROWS).map(({ kind, id }) => [kind, id]));
   }
 }

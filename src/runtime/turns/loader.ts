@@ -1,21 +1,21 @@
 /** Entities as their rows have them, several in one query. */
 import { batched } from "#src/runtime/turns/batch.ts";
-import type { Held } from "#src/runtime/turns/fold.ts";
+import type { EntityState } from "#src/runtime/turns/fold.ts";
 import { loaded as counted } from "#src/runtime/metrics.ts";
 import { hydrate } from "#src/runtime/turns/machine.ts";
 import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** An entity that is to be loaded. */
-export interface Wanted {
+export interface EntityTarget {
   readonly kind: ActorKind;
   readonly entity: EntityRef;
   readonly partition: number;
 }
 
 /** An entity as it was loaded. */
-export interface Loaded {
-  readonly held: Held;
+export interface LoadedEntity {
+  readonly held: EntityState;
   readonly paused: boolean;
   /** Whether the input log holds events that it has not read. */
   readonly unread: boolean;
@@ -31,8 +31,8 @@ interface Row {
 }
 
 /** Loads entities. Rejects when the database does not answer; gives the `Error` when a snapshot cannot be read. */
-export function createLoader(store: Store): (wanted: Wanted) => Promise<Loaded | Error> {
-  return batched(async (wanted: readonly Wanted[]) => {
+export function createLoader(store: Store): (wanted: EntityTarget) => Promise<LoadedEntity | Error> {
+  return batched(async (wanted: readonly EntityTarget[]) => {
     const rows = await store.sql<Row[]>`
       select a.version, a.input_seq, a.snapshot::text as snapshot, a.machine_version, a.paused,
         exists (select 1 from input_log i where i.partition = e.partition and i.kind = e.kind and i.id = e.id and not i.read)
@@ -46,7 +46,7 @@ export function createLoader(store: Store): (wanted: Wanted) => Promise<Loaded |
   }, { most: 256, inFlight: 2 });
 }
 
-function loaded(kind: ActorKind, row: Row): Loaded | Error {
+function loaded(kind: ActorKind, row: Row): LoadedEntity | Error {
   if (row.snapshot === null) {
     return { held: { snapshot: undefined, version: 0, inputSeq: 0 }, paused: false, unread: row.unread };
   }

@@ -28,7 +28,7 @@ interface Node {
 }
 
 /** What is wrong with a kind, in sentences; nothing when it can be run. Actions inside `enqueueActions` show only when they run. */
-export function faultsOf(kind: ActorKind): string[] {
+export function kindFaults(kind: ActorKind): string[] {
   const faults: string[] = [];
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(kind.kind)) {
     faults.push(`The kind "${kind.kind}" is not lower-case letters, digits and dashes.`);
@@ -84,7 +84,7 @@ export function dehydrate(machine: AnyStateMachine, snapshot: AnyMachineSnapshot
 class NewerSnapshot extends Error {}
 
 /** Why an entity whose snapshot cannot be read does nothing, from what `hydrate` threw. */
-export function unreadable({ kind }: ActorKind, error: Error): { ok: false; error: Failure<RuntimeCode> } {
+export function unreadableFailure({ kind }: ActorKind, error: Error): { ok: false; error: Failure<RuntimeCode> } {
   if (!(error instanceof NewerSnapshot)) return fail("failed", `This ${kind} cannot be read: ${error.message}`);
   return fail(
     "newer_version",
@@ -115,13 +115,13 @@ export interface Action {
 }
 
 /** The snapshot before any event, and the actions of entering it. */
-export function begin(machine: AnyStateMachine, entity: EntityRef): [AnyMachineSnapshot, readonly Action[]] {
+export function startMachine(machine: AnyStateMachine, entity: EntityRef): [AnyMachineSnapshot, readonly Action[]] {
   const { scope, collect } = stage(machine);
   return collect(() => machine.getInitialSnapshot(scope as never, { kind: entity.kind, id: entity.id }));
 }
 
 /** The snapshot after an event, and the actions asked for. Throws what the machine throws. */
-export function advance(
+export function stepMachine(
   machine: AnyStateMachine,
   snapshot: AnyMachineSnapshot,
   event: Event,

@@ -6,35 +6,48 @@ import { type Clock, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
 import { endSpan, refOf, type TraceRef } from "#src/base/trace.ts";
-import { causeOf, type Ended, fold, type Folded, type Held, type Item } from "#src/runtime/turns/fold.ts";
-import type { Loaded, Wanted } from "#src/runtime/turns/loader.ts";
-import { unreadable } from "#src/runtime/turns/machine.ts";
+import {
+  causeOf,
+  type EffectEnd,
+  type EntityState,
+  fold,
+  type TurnItem,
+  type TurnRows,
+} from "#src/runtime/turns/fold.ts";
+import type { EntityTarget, LoadedEntity } from "#src/runtime/turns/loader.ts";
+import { unreadableFailure } from "#src/runtime/turns/machine.ts";
 import { repeated, turnSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { turnSpan } from "#src/runtime/spans.ts";
 import type { TurnWrite } from "#src/runtime/turns/statement.ts";
-import type { ActorKind, EntityRef, Event, Step } from "#src/runtime/types.ts";
-import { type Answer, type Asker, type Entry, type Total, Waiting } from "#src/runtime/turns/queue.ts";
+import type { ActorKind, EntityRef, Event, WorkerStage } from "#src/runtime/types.ts";
+import {
+  type Caller,
+  type CommandAnswer,
+  type MailboxEntry,
+  MailboxQueue,
+  type WaitingTotal,
+} from "#src/runtime/turns/queue.ts";
 import type { Verdict } from "#src/runtime/turns/writer.ts";
 
 /** A turn that was written, for what follows it. */
-export interface Committed {
+export interface CommittedTurn {
   readonly entity: EntityRef;
   readonly partition: number;
   readonly epoch: number;
-  readonly folded: Folded;
+  readonly folded: TurnRows;
   readonly causes: readonly string[];
   /** The turn's span. */
   readonly trace: TraceRef | undefined;
 }
 
 /** What a turn needs of its worker. */
-export interface CellOptions {
+export interface MailboxOptions {
   /** Epoch under which this worker owns a partition, if it does. */
   readonly epochOf: (partition: number) => number | undefined;
   /** Told when a write found another owner. */
   readonly onFenced: (partition: number, epoch: number) => void;
-  readonly load: (wanted: Wanted) => Promise<Loaded | Error>;
+  readonly load: (wanted: EntityTarget) => Promise<LoadedEntity | Error>;
   /** The next unread rows of the input log for an entity, oldest first. */
   readonly readInputs: (
     entity: EntityRef,
@@ -43,10 +56,10 @@ export interface CellOptions {
   ) => Promise<readonly { seq: number; event: Event }[]>;
   readonly write: (turn: TurnWrite) => Promise<Verdict>;
   /** What follows a commit once the replies are out: publishing and effects, in the order of commits for each entity. */
-  readonly onCommitted: (turn: Committed) => void;
+  readonly onCommitted: (turn: CommittedTurn) => void;
   /** Publishes the transitions behind a version, before any later one: they were written by a statement whose answer was lost. */
   readonly onFound: (entity: EntityRef, after: number) => Promise<void>;
-  readonly onStep?: ((step: Step) => void | Promise<void>) | undefined;
+  readonly onStep?: ((step: WorkerStage) => void | Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -54,12 +67,12 @@ export interface CellOptions {
 /** Most events in one turn. */
 export const FOLD = 64;
 
-export class Cell {
-  private readonly waiting: Waiting;
+export class Mailbox {
+  private readonly waiting: MailboxQueue;
   running: Promise<void> | undefined;
   /** When something last arrived for the entity, by the worker's clock. */
   usedAt = 0;
-  private held: Held | undefined;
+  private held: EntityState | undefined;
   private epoch: number | undefined;
   /** Whether the input log may have rows to read. */
   private unread = false;
@@ -79,12 +92,12 @@ export class Cell {
     readonly kind: ActorKind,
     readonly entity: EntityRef,
     readonly partition: number,
-    private readonly options: CellOptions,
-    total: Total,
+    private readonly options: MailboxOptions,
+    total: WaitingTotal,
     /** Told when the entity need not be kept. */
-    private readonly forget: (cell: Cell) => void,
+    private readonly forget: (cell: Mailbox) => void,
   ) {
-    this.waiting = new Waiting(total);
+    this.waiting = new MailboxQueue(total);
   }
 
   /** How many entries wait. */
@@ -98,12 +111,12 @@ export class Cell {
   }
 
   /** The entity as its last turn left it, if that is known under the epoch of now. */
-  get current(): Held | undefined {
+  get current(): EntityState | undefined {
     return this.epoch === this.options.epochOf(this.partition) && !this.outdated ? this.held : undefined;
   }
 
   /** Lets an asker wait with those who asked the same command before, if it waits here or its reply is open. */
-  join(id: string, asker: Asker, deadline: number): boolean {
+  join(id: string, asker: Caller, deadline: number): boolean {
     return this.waiting.join(id, asker, deadline);
   }
 
@@ -112,7 +125,7 @@ export class Cell {
     this.waiting.expire(fail("unavailable", "The command's time was up before its turn; it was not applied."));
   }
 
-  enqueue(entry: Entry): void {
+  enqueue(entry: MailboxEntry): void {
     this.waiting.push(entry);
     this.start();
   }
@@ -168,7 +181,7 @@ export class Cell {
 
   /** Loads an entity. When it cannot be worked on, its mailbox is answered and emptied. */
   private async load(): Promise<boolean> {
-    let loaded: Loaded | Error;
+    let loaded: LoadedEntity | Error;
     try {
       loaded = await this.options.load(this);
     } catch (error) {
@@ -178,7 +191,7 @@ export class Cell {
     if (this.outdated) return false;
     if (loaded instanceof Error || loaded.paused) {
       const answer = loaded instanceof Error
-        ? unreadable(this.kind, loaded)
+        ? unreadableFailure(this.kind, loaded)
         : fail("paused", `This ${this.entity.kind} is paused.`);
       if (loaded instanceof Error) {
         this.options.log.error("an entity cannot be read", {
@@ -206,11 +219,11 @@ export class Cell {
     return true;
   }
 
-  private async turn(epoch: number, held: Held): Promise<void> {
+  private async turn(epoch: number, held: EntityState): Promise<void> {
     const { options } = this;
     const begun = performance.now();
     const most = this.alone > 0 ? 1 : FOLD;
-    const items: (Item | Ended)[] = [];
+    const items: (TurnItem | EffectEnd)[] = [];
     if (this.unread) {
       this.unread = false;
       try {
@@ -234,7 +247,7 @@ export class Cell {
     const span = turnSpan(this.entity, entries);
     const trace = refOf(span);
     const at = options.clock.now();
-    let folded: Folded;
+    let folded: TurnRows;
     let verdict: Verdict;
     try {
       folded = fold(this.kind, this.entity, held, items, at);
@@ -299,7 +312,7 @@ export class Cell {
     }
   }
 
-  private input(seq: number, event: Event): Item {
+  private input(seq: number, event: Event): TurnItem {
     const parsed = this.kind.inputs.safeParse(event);
     if (parsed.success) return { from: "input", seq, event: parsed.data };
     return { from: "input", seq, event, poison: "no event that this kind accepts from the input log" };
@@ -314,7 +327,7 @@ export class Cell {
   }
 
   /** Answers everything that waits, drops the rest and forgets the entity. */
-  private clear(answer: Answer): void {
+  private clear(answer: CommandAnswer): void {
     this.unread = false;
     this.outdated = false;
     this.doubt = false;
@@ -322,7 +335,7 @@ export class Cell {
     this.forget(this);
   }
 
-  private async step(at: Step["at"], causes: readonly string[]): Promise<void> {
+  private async step(at: WorkerStage["at"], causes: readonly string[]): Promise<void> {
     if (this.options.onStep !== undefined) await this.options.onStep({ at, entity: this.entity, causes });
   }
 }

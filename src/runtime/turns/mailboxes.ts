@@ -1,13 +1,13 @@
 /** The mailboxes of a worker: entities in memory, with what waits for each of them. */
 import { fail } from "#src/base/result.ts";
 import type { TraceRef } from "#src/base/trace.ts";
-import { Cell, type CellOptions } from "#src/runtime/turns/mailbox.ts";
-import type { Ended, Held, Item } from "#src/runtime/turns/fold.ts";
+import { Mailbox, type MailboxOptions } from "#src/runtime/turns/mailbox.ts";
+import type { EffectEnd, EntityState, TurnItem } from "#src/runtime/turns/fold.ts";
 import { entityKey, partitionOf } from "#src/runtime/placement/partitions.ts";
 import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
-import type { Asker, Total } from "#src/runtime/turns/queue.ts";
+import type { Caller, WaitingTotal } from "#src/runtime/turns/queue.ts";
 
-export interface MailboxOptions extends CellOptions {
+export interface MailboxesOptions extends MailboxOptions {
   readonly partitions: number;
   /** Most commands that wait for one entity, and for all of them. */
   readonly waiting?: { readonly entity: number; readonly all: number };
@@ -18,13 +18,13 @@ export interface MailboxOptions extends CellOptions {
 }
 
 export class Mailboxes {
-  private readonly cells = new Map<string, Cell>();
-  private readonly total: Total = { waiting: 0 };
+  private readonly cells = new Map<string, Mailbox>();
+  private readonly total: WaitingTotal = { waiting: 0 };
 
-  constructor(private readonly options: MailboxOptions) {}
+  constructor(private readonly options: MailboxesOptions) {}
 
   /** Puts a command into its entity's mailbox; its event was checked against the kind's schema. */
-  ask(kind: ActorKind, entity: EntityRef, id: string, event: Event, deadline: number, asker: Asker): void {
+  ask(kind: ActorKind, entity: EntityRef, id: string, event: Event, deadline: number, asker: Caller): void {
     const cell = this.cell(kind, entity);
     if (cell === undefined) return asker.respond("not_owner");
     if (cell.join(id, asker, deadline)) return;
@@ -37,7 +37,7 @@ export class Mailboxes {
   }
 
   /** Puts a reminder or an effect's end into its entity's mailbox; resolves to whether it was used up. */
-  deliver(kind: ActorKind, entity: EntityRef, item: Item | Ended, trace?: TraceRef): Promise<boolean> {
+  deliver(kind: ActorKind, entity: EntityRef, item: TurnItem | EffectEnd, trace?: TraceRef): Promise<boolean> {
     return new Promise((settle) => {
       const cell = this.cell(kind, entity);
       if (cell === undefined) return settle(false);
@@ -70,7 +70,7 @@ export class Mailboxes {
   }
 
   /** The entity as its last turn left it, if it is in memory. */
-  resident(entity: EntityRef): Held | undefined {
+  resident(entity: EntityRef): EntityState | undefined {
     return this.cells.get(entityKey(entity))?.current;
   }
 
@@ -88,13 +88,13 @@ export class Mailboxes {
   }
 
   /** The cell of an entity, if this worker owns it; the one used last is the last in the map. */
-  private cell(kind: ActorKind, entity: EntityRef): Cell | undefined {
+  private cell(kind: ActorKind, entity: EntityRef): Mailbox | undefined {
     const partition = partitionOf(entity, this.options.partitions);
     if (this.options.epochOf(partition) === undefined) return undefined;
     const key = entityKey(entity);
     const known = this.cells.get(key);
     if (known !== undefined) this.cells.delete(key);
-    const cell = known ?? new Cell(kind, entity, partition, this.options, this.total, this.forget);
+    const cell = known ?? new Mailbox(kind, entity, partition, this.options, this.total, this.forget);
     cell.usedAt = this.options.clock.now();
     this.cells.set(key, cell);
     this.passivateUnused(cell.usedAt);
@@ -111,7 +111,7 @@ export class Mailboxes {
     }
   }
 
-  private readonly forget = (cell: Cell) => {
+  private readonly forget = (cell: Mailbox) => {
     const key = entityKey(cell.entity);
     if (this.cells.get(key) === cell) this.cells.delete(key);
   };

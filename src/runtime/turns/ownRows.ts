@@ -1,12 +1,12 @@
 /** Rows of the kinds' own tables, as clauses of the statement of their turns: their columns have the types of the table. */
 import { toJson } from "#src/base/json.ts";
-import type { Clauses } from "#src/runtime/turns/sqlFragments.ts";
+import type { StatementBuilder } from "#src/runtime/turns/statementBuilder.ts";
 import type { OwnRow } from "#src/runtime/turns/fold.ts";
 
 type Placed = readonly [place: number, row: OwnRow, turn: unknown];
 
 /** Adds one clause for each table and set of columns; the relation `w` names the turns that are written. */
-export function writeOwnRows(sql: Clauses, rows: readonly Placed[]): void {
+export function writeOwnRows(sql: StatementBuilder, rows: readonly Placed[]): void {
   const groups = new Map<string, Placed[]>();
   for (const placed of rows) {
     const { table, remove } = placed[1];

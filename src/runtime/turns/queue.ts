@@ -2,30 +2,30 @@
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import type { TraceRef } from "#src/base/trace.ts";
-import type { Ended, Folded, Item } from "#src/runtime/turns/fold.ts";
+import type { EffectEnd, TurnItem, TurnRows } from "#src/runtime/turns/fold.ts";
 import type { Verdict } from "#src/runtime/turns/writer.ts";
 
 /** What an asker is told: an answer, or to ask the owner instead. */
-export type Answer = Result<Json, Failure> | "not_owner";
+export type CommandAnswer = Result<Json, Failure> | "not_owner";
 
 /** For who may not be told that nothing happened: the id brings the answer, another id would have it done twice. */
 const UNSURE = fail("unavailable", "The command may have been applied; asked again with its id it tells.");
 
 /** Someone who waits for the answer to a command until some time (ms since 1970). */
-export interface Asker {
+export interface Caller {
   readonly until: number;
   /** Where the question stands in its trace, and the request that it was asked for. */
   readonly trace?: TraceRef | undefined;
   readonly request?: string | undefined;
-  respond(answer: Answer): void;
+  respond(answer: CommandAnswer): void;
 }
 
 /** Something that waits for its turn. */
-export interface Entry {
-  readonly item: Item | Ended;
+export interface MailboxEntry {
+  readonly item: TurnItem | EffectEnd;
   /** When nobody waits for it any more, in milliseconds since 1970. */
   deadline: number;
-  readonly askers: Asker[];
+  readonly askers: Caller[];
   /** Told whether the item is used up (`true`) or was dropped unread. */
   readonly settle?: (used: boolean) => void;
   /** Where the entry comes from, when nobody asked. */
@@ -35,18 +35,18 @@ export interface Entry {
 }
 
 /** How much waits for all entities of a worker together. */
-export interface Total {
+export interface WaitingTotal {
   waiting: number;
 }
 
-export class Waiting {
-  private queue: Entry[] = [];
+export class MailboxQueue {
+  private queue: MailboxEntry[] = [];
   /** Commands whose reply is open, with those who wait for it. */
-  private readonly open = new Map<string, Asker[]>();
+  private readonly open = new Map<string, Caller[]>();
   /** Commands that wait for a turn or are in one, by id. */
-  private readonly taken = new Map<string, Entry>();
+  private readonly taken = new Map<string, MailboxEntry>();
 
-  constructor(private readonly total: Total) {}
+  constructor(private readonly total: WaitingTotal) {}
 
   /** How many entries wait for a turn. */
   get depth(): number {
@@ -66,7 +66,7 @@ export class Waiting {
    * Lets an asker wait with those who asked the same command before, if it is here or its reply is open: who asks again takes no
    * room, and is not refused for want of it.
    */
-  join(id: string, asker: Asker, deadline: number): boolean {
+  join(id: string, asker: Caller, deadline: number): boolean {
     const entry = this.taken.get(id);
     const askers = entry?.askers ?? this.open.get(id);
     if (askers === undefined) return false;
@@ -77,16 +77,16 @@ export class Waiting {
     return true;
   }
 
-  push(entry: Entry): void {
+  push(entry: MailboxEntry): void {
     this.queue.push(entry);
     this.total.waiting++;
     if (entry.item.from === "command") this.taken.set(entry.item.id, entry);
   }
 
   /** Up to `most` entries: those that nobody waits for any more are dropped. */
-  take(most: number): Entry[] {
+  take(most: number): MailboxEntry[] {
     const now = Date.now();
-    const entries: Entry[] = [];
+    const entries: MailboxEntry[] = [];
     let looked = 0;
     while (entries.length < most && looked < this.queue.length) {
       const entry = this.queue[looked++]!;
@@ -113,14 +113,14 @@ export class Waiting {
   }
 
   /** Puts entries back to the front, for another turn; `tried` where the last one may have been written. */
-  putBack(entries: readonly Entry[], tried = false): void {
+  putBack(entries: readonly MailboxEntry[], tried = false): void {
     if (tried) { for (const entry of entries) entry.tried = true; }
     this.queue = [...entries, ...this.queue];
     this.total.waiting += entries.length;
   }
 
   /** Answers what a written turn decided. */
-  reply(entries: readonly Entry[], folded: Folded): void {
+  reply(entries: readonly MailboxEntry[], folded: TurnRows): void {
     for (const { item, askers, settle } of entries) {
       settle?.(true);
       if (item.from !== "command") continue;
@@ -136,8 +136,8 @@ export class Waiting {
   }
 
   /** Answers what was used up before; the others go back to the front of the mailbox. */
-  setAside(entries: readonly Entry[], known: Extract<Verdict, { is: "known" }>): void {
-    const rest: Entry[] = [];
+  setAside(entries: readonly MailboxEntry[], known: Extract<Verdict, { is: "known" }>): void {
+    const rest: MailboxEntry[] = [];
     for (const entry of entries) {
       const { item, askers, settle } = entry;
       if (item.from === "command" && known.results.has(item.id)) {
@@ -153,7 +153,7 @@ export class Waiting {
   }
 
   /** Gives up what nobody waits for any more, with an answer all the same. */
-  expire(answer: Answer): void {
+  expire(answer: CommandAnswer): void {
     const now = Date.now();
     const late = this.queue.filter(({ deadline }) => deadline <= now);
     if (late.length === 0) return;
@@ -166,7 +166,7 @@ export class Waiting {
   }
 
   /** Answers everyone who waits, and drops the rest. A command that was or may have been applied is not told anything else. */
-  clear(answer: Answer): void {
+  clear(answer: CommandAnswer): void {
     const { queue } = this;
     this.queue = [];
     for (const { item } of queue) if (item.from === "command") this.taken.delete(item.id);

@@ -8,12 +8,12 @@ import { BusError, type Respond } from "#src/runtime/bus/bus.ts";
 import type { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
 import * as measure from "#src/runtime/metrics.ts";
 import { entityKey, partitionOf } from "#src/runtime/placement/partitions.ts";
-import { type Question, questionSchema, type Told } from "#src/runtime/bus/protocol.ts";
+import { type WorkerReply, type WorkerRequest, workerRequestSchema } from "#src/runtime/bus/protocol.ts";
 import { buildSpan } from "#src/runtime/spans.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
-import type { Answer } from "#src/runtime/turns/queue.ts";
+import type { CommandAnswer } from "#src/runtime/turns/queue.ts";
 
-export interface QuestionsOptions {
+export interface RequestHandlerOptions {
   readonly kinds: ReadonlyMap<string, ActorKind>;
   /** How many partitions there are. */
   readonly partitions: number;
@@ -23,8 +23,8 @@ export interface QuestionsOptions {
 }
 
 /** A function that takes questions as the bus brings them; never throws. */
-export function createQuestions(
-  { kinds, partitions, mailboxes, builds, log }: QuestionsOptions,
+export function createRequestHandler(
+  { kinds, partitions, mailboxes, builds, log }: RequestHandlerOptions,
 ): (body: Json, respond: Respond | undefined) => void {
   const debug = log.on("debug");
   const said = (message: string, fields: Record<string, unknown>, outcome: string, begun: number) =>
@@ -33,9 +33,9 @@ export function createQuestions(
       outcome,
       ms: Math.round((performance.now() - begun) * 10) / 10,
     });
-  const answer = (respond: Respond | undefined, told: Answer) => {
+  const answer = (respond: Respond | undefined, told: CommandAnswer) => {
     if (respond === undefined) return;
-    const body: Told = told === "not_owner" ? { again: "not_owner" } : told;
+    const body: WorkerReply = told === "not_owner" ? { again: "not_owner" } : told;
     try {
       respond(body as unknown as Json);
     } catch (error) {
@@ -52,9 +52,9 @@ export function createQuestions(
     }
   };
   return (body, respond) => {
-    const parsed = questionSchema.safeParse(body);
+    const parsed = workerRequestSchema.safeParse(body);
     if (!parsed.success) return answer(respond, fail("invalid", "No question.", issues(parsed.error.issues)));
-    const question: Question = parsed.data;
+    const question: WorkerRequest = parsed.data;
     const { entity, id, cause: request } = question;
     const now = Date.now();
     const deadline = now + question.deadline;

@@ -9,8 +9,8 @@
  */
 import { toJson } from "#src/base/json.ts";
 import type { TraceRef } from "#src/base/trace.ts";
-import { Clauses } from "#src/runtime/turns/sqlFragments.ts";
-import type { Folded } from "#src/runtime/turns/fold.ts";
+import { StatementBuilder } from "#src/runtime/turns/statementBuilder.ts";
+import type { TurnRows } from "#src/runtime/turns/fold.ts";
 import { writeOwnRows } from "#src/runtime/turns/ownRows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 
@@ -25,13 +25,13 @@ export interface TurnWrite {
   readonly seen: number;
   readonly machineVersion: number;
   readonly at: number;
-  readonly folded: Folded;
+  readonly folded: TurnRows;
   /** The turn's span. */
   readonly trace?: TraceRef | undefined;
 }
 
 /** What the statement answers in its only row. Places are those in the list of turns, from 1. */
-export interface Written {
+export interface StatementResult {
   readonly written: number[];
   readonly owned: number[];
   readonly known: { place: number; command: string; result: unknown }[] | null;
@@ -40,12 +40,12 @@ export interface Written {
 
 /** Something of a turn, with the place of its turn. */
 type Placed<T> = readonly [place: number, row: T, turn: TurnWrite];
-type Spread = <T>(pick: (folded: Folded) => Iterable<T>) => Placed<T>[];
+type Spread = <T>(pick: (folded: TurnRows) => Iterable<T>) => Placed<T>[];
 
 /** The statement for some turns: its text, which repeats for turns of the same make, and its parameters. */
 export function turnStatement(turns: readonly TurnWrite[]): { text: string; parameters: unknown[] } {
-  const sql = new Clauses(turns.length === 1);
-  const spread: Spread = <T>(pick: (folded: Folded) => Iterable<T>) => {
+  const sql = new StatementBuilder(turns.length === 1);
+  const spread: Spread = <T>(pick: (folded: TurnRows) => Iterable<T>) => {
     const placed: Placed<T>[] = [];
     turns.forEach((turn, i) => {
       for (const row of pick(turn.folded)) placed.push([i + 1, row, turn]);
@@ -74,7 +74,7 @@ export function turnStatement(turns: readonly TurnWrite[]): { text: string; para
 }
 
 /** `e`: the turns. `own`: the partitions that are still at their epochs, and stay there until this statement has ended. */
-function ownership(sql: Clauses, turns: readonly TurnWrite[]): void {
+function ownership(sql: StatementBuilder, turns: readonly TurnWrite[]): void {
   const rows = sql.rows(
     ["place", "int", turns.map((_, i) => i + 1)],
     ["kind", "text", turns.map((turn) => turn.entity.kind)],
@@ -106,12 +106,12 @@ function ownership(sql: Clauses, turns: readonly TurnWrite[]): void {
  * Whether a turn leaves the actor's row alone: one that only refuses commands. What takes back a reminder or sets an event aside
  * goes by the version all the same, for a turn that nobody knows the end of may set that reminder anew.
  */
-function isLight({ text, inputs, fired, dead }: Folded): boolean {
+function isLight({ text, inputs, fired, dead }: TurnRows): boolean {
   return text === undefined && inputs.length + fired.length + dead.length === 0;
 }
 
 /** `c`: the commands. `known`: those that have a row already. */
-function knownCommands(sql: Clauses, spread: Spread): string[] {
+function knownCommands(sql: StatementBuilder, spread: Spread): string[] {
   const rows = spread((folded) => folded.results);
   if (rows.length === 0) return [];
   const asked = sql.rows(
@@ -129,7 +129,7 @@ function knownCommands(sql: Clauses, spread: Spread): string[] {
 }
 
 /** `ended` and `fired`: the effects and reminders used up by the turns. `gone`: those that were used up before. */
-function usedUp(sql: Clauses, spread: Spread): string[] {
+function usedUp(sql: StatementBuilder, spread: Spread): string[] {
   const ended = spread((folded) => folded.ended);
   const fired = spread((folded) => folded.fired);
   if (ended.length + fired.length === 0) return [];
@@ -152,7 +152,7 @@ function usedUp(sql: Clauses, spread: Spread): string[] {
 }
 
 /** `good`: the turns that may be written. `w`: those that are, by the version of the actor's row. */
-function actors(sql: Clauses, spared: readonly string[]): void {
+function actors(sql: StatementBuilder, spared: readonly string[]): void {
   const whole = spared.map((name) => `not exists (select 1 from ${name} s where s.place = e.place)`);
   sql.read(
     "good",
@@ -182,7 +182,7 @@ function actors(sql: Clauses, spared: readonly string[]): void {
   );
 }
 
-function commands(sql: Clauses, spread: Spread): void {
+function commands(sql: StatementBuilder, spread: Spread): void {
   if (spread((folded) => folded.results).length > 0) {
     sql.write(
       "results",
@@ -204,7 +204,7 @@ function commands(sql: Clauses, spread: Spread): void {
   );
 }
 
-function transitions(sql: Clauses, spread: Spread): void {
+function transitions(sql: StatementBuilder, spread: Spread): void {
   const events = spread((folded) => folded.transitions.map((event, i) => [event, folded.bodies[i]] as const));
   if (events.length === 0) return;
   const rows = sql.rows(
@@ -225,7 +225,7 @@ function transitions(sql: Clauses, spread: Spread): void {
   );
 }
 
-function effects(sql: Clauses, spread: Spread): void {
+function effects(sql: StatementBuilder, spread: Spread): void {
   const asked = spread((folded) => folded.effects);
   if (asked.length > 0) {
     const rows = sql.rows(
@@ -249,7 +249,7 @@ function effects(sql: Clauses, spread: Spread): void {
   );
 }
 
-function reminders(sql: Clauses, spread: Spread): void {
+function reminders(sql: StatementBuilder, spread: Spread): void {
   const all = spread((folded) => folded.reminders);
   const set = all.flatMap(([place, [name, reminder]]) => reminder === undefined ? [] : [{ place, name, ...reminder }]);
   if (set.length > 0) {
@@ -281,7 +281,7 @@ function reminders(sql: Clauses, spread: Spread): void {
   );
 }
 
-function inputs(sql: Clauses, spread: Spread): void {
+function inputs(sql: StatementBuilder, spread: Spread): void {
   const read = spread((folded) => folded.inputs);
   if (read.length === 0) return;
   const rows = sql.rows(
@@ -295,7 +295,7 @@ function inputs(sql: Clauses, spread: Spread): void {
   );
 }
 
-function deadLetters(sql: Clauses, spread: Spread): void {
+function deadLetters(sql: StatementBuilder, spread: Spread): void {
   const dead = spread((folded) => folded.dead);
   if (dead.length === 0) return;
   const rows = sql.rows(

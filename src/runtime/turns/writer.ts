@@ -7,7 +7,7 @@ import { batched } from "#src/runtime/turns/batch.ts";
 import { statementSeconds, statementTurns } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { statementSpan } from "#src/runtime/spans.ts";
-import { turnStatement, type TurnWrite, type Written } from "#src/runtime/turns/statement.ts";
+import { type StatementResult, turnStatement, type TurnWrite } from "#src/runtime/turns/statement.ts";
 import { isRetryable, type Store } from "#src/store/store.ts";
 
 /** What became of a turn. Unless it was `written`, nothing of it was. */
@@ -40,7 +40,7 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
     const begun = performance.now();
     try {
       const { text, parameters } = turnStatement(turns);
-      const [row] = await store.sql.unsafe<Written[]>(text, parameters as never[], { prepare: true });
+      const [row] = await store.sql.unsafe<StatementResult[]>(text, parameters as never[], { prepare: true });
       statementSeconds.of().since(begun);
       statementTurns.of().observe(turns.length);
       endSpan(span);
@@ -97,7 +97,7 @@ const MOST_LOCKED = 1_000;
 
 const OURS = new Set(["actor_pkey", "command_result_pkey", "effect_pkey", "outbox_pkey", "reminder_pkey"]);
 
-function verdict(turn: TurnWrite, place: number, row: Written): Verdict {
+function verdict(turn: TurnWrite, place: number, row: StatementResult): Verdict {
   if (row.written.includes(place)) return { is: "written" };
   if (!row.owned.includes(turn.partition)) return { is: "fenced" };
   const known = (row.known ?? []).filter((one) => one.place === place);

@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 
 /** An address to connect to. */
-export interface Target {
+export interface ResolvedAddress {
   readonly address: string;
 }
 
@@ -45,7 +45,7 @@ const REFUSED = "Webhooks do not go to addresses of this machine, of private net
 export async function resolveTarget(
   url: URL,
   allowPrivate: boolean,
-): Promise<Result<Target, Failure<"refused" | "unresolved">>> {
+): Promise<Result<ResolvedAddress, Failure<"refused" | "unresolved">>> {
   const literal = literalOf(url);
   let addresses: string[];
   if (literal !== undefined) addresses = [literal];

@@ -5,10 +5,10 @@ import { type Log, reason } from "#src/base/log.ts";
 import { cloudEvent } from "#src/runtime/events/transition.ts";
 import type { EventBatch, EventLog } from "#src/runtime/events/eventLog.ts";
 import { type Position, positionText } from "#src/runtime/events/position.ts";
-import { noteOutcomes, type Outcome, queueEvents, trimDeliveries } from "#src/runtime/webhooks/queue.ts";
-import { post, type Posted } from "#src/runtime/webhooks/post.ts";
+import { type DeliveryOutcome, noteOutcomes, queueEvents, trimDeliveries } from "#src/runtime/webhooks/queue.ts";
+import { post, type PostResult } from "#src/runtime/webhooks/post.ts";
 import { RETRIES, type Retries, waitAfter } from "#src/runtime/webhooks/retries.ts";
-import { type Due, dueDeliveries, type Webhook, webhookSecret } from "#src/runtime/webhooks/rows.ts";
+import { dueDeliveries, type DueDelivery, type Webhook, webhookSecret } from "#src/runtime/webhooks/rows.ts";
 import { signatureHeaders } from "#src/runtime/webhooks/sign.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -134,7 +134,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     stopped.abort();
   };
 
-  const attempt = async ({ n, event, attempts }: Due, secret: Uint8Array): Promise<Outcome[]> => {
+  const attempt = async ({ n, event, attempts }: DueDelivery, secret: Uint8Array): Promise<DeliveryOutcome[]> => {
     const posted = await sendEvent({ ...options, signal: over }, webhook, secret, `${webhook.id}_${n}`, event);
     // Cut off by this process: it was no attempt of the receiver's to answer.
     if (over.aborted && !posted.ok) return [];
@@ -142,7 +142,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     return [{ n, posted, attempts: tries, waitMs: waitAfter(tries, retries, posted.retryAfterMs) }];
   };
 
-  const judged = (outcomes: readonly Outcome[]): { status: Webhook["status"]; reason: string | null } => {
+  const judged = (outcomes: readonly DeliveryOutcome[]): { status: Webhook["status"]; reason: string | null } => {
     const failed = outcomes.filter(({ posted }) => !posted.ok);
     if (failed.length === 0) return { status: "active", reason: null };
     const gone = failed.find(({ posted }) => posted.code === 410);
@@ -151,7 +151,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     if (last === undefined) return { status: "failing", reason: failed[0]!.posted.error };
     return { status: "disabled", reason: `Delivery ${last.n} failed ${last.attempts} times. ${last.posted.error}` };
   };
-  const tell = (next: { status: Webhook["status"]; reason: string | null }, outcomes: readonly Outcome[]) => {
+  const tell = (next: { status: Webhook["status"]; reason: string | null }, outcomes: readonly DeliveryOutcome[]) => {
     if (next.status === status) return;
     // An error of a receiver may say anything: its status is enough for the log.
     const codes = [...new Set(outcomes.flatMap(({ posted }) => posted.ok ? [] : posted.code ?? "no answer"))];
@@ -191,7 +191,7 @@ export async function sendEvent(
   secret: Uint8Array,
   id: string,
   event: Json,
-): Promise<Posted> {
+): Promise<PostResult> {
   const body = toJson(event);
   const headers = {
     "content-type": "application/cloudevents+json; charset=utf-8",

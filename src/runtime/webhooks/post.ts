@@ -17,7 +17,7 @@ export interface PostOptions {
 }
 
 /** What became of a message. */
-export interface Posted {
+export interface PostResult {
   /** Whether the receiver answered with a status of 200 to 299. */
   readonly ok: boolean;
   readonly code: number | null;
@@ -38,11 +38,11 @@ export async function post(
   headers: Readonly<Record<string, string>>,
   body: string,
   options: PostOptions,
-): Promise<Posted> {
+): Promise<PostResult> {
   const late = AbortSignal.timeout(options.timeoutMs);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
-  const lost = (error: string): Posted => ({ ok: false, code: null, error, answer: null, retryAfterMs: null });
-  const aborted = new Promise<Posted>((resolve) =>
+  const lost = (error: string): PostResult => ({ ok: false, code: null, error, answer: null, retryAfterMs: null });
+  const aborted = new Promise<PostResult>((resolve) =>
     signal.addEventListener(
       "abort",
       () => resolve(lost(late.aborted ? `No answer within ${options.timeoutMs} ms.` : "The sender stopped.")),
@@ -62,7 +62,7 @@ export async function post(
   return await Promise.race([work, aborted]);
 }
 
-function read(response: IncomingMessage, settle: (posted: Posted) => void): void {
+function read(response: IncomingMessage, settle: (posted: PostResult) => void): void {
   const code = response.statusCode ?? 0;
   if (code >= 200 && code < 300) return settle({ ok: true, code, error: null, answer: null, retryAfterMs: null });
   const parts: Buffer[] = [];

@@ -1,6 +1,6 @@
 /** What the holder of the lease writes; every statement counts only under the lease's epoch. */
 import { fence } from "#src/runtime/placement/namedLease.ts";
-import type { Posted } from "#src/runtime/webhooks/post.ts";
+import type { PostResult } from "#src/runtime/webhooks/post.ts";
 import type { WebhookStatus } from "#src/runtime/webhooks/rows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
@@ -41,9 +41,9 @@ export async function queueEvents(
 }
 
 /** What became of one attempt. */
-export interface Outcome {
+export interface DeliveryOutcome {
   readonly n: number;
-  readonly posted: Posted;
+  readonly posted: PostResult;
   readonly attempts: number;
   /** Until the next one, in milliseconds, where it failed. */
   readonly waitMs: number;
@@ -55,7 +55,7 @@ export async function noteOutcomes(
   { id, epoch, outcomes, status, reason }: {
     id: string;
     epoch: number;
-    outcomes: readonly Outcome[];
+    outcomes: readonly DeliveryOutcome[];
     status: WebhookStatus;
     reason: string | null;
   },

@@ -120,7 +120,7 @@ export async function listDeliveries(
 }
 
 /** A delivery on its way. */
-export interface Due {
+export interface DueDelivery {
   readonly n: number;
   readonly event: Json;
   readonly attempts: number;
@@ -131,7 +131,7 @@ export async function dueDeliveries(
   store: Store,
   id: string,
   limit: number,
-): Promise<{ due: Due[]; nextMs: number | null }> {
+): Promise<{ due: DueDelivery[]; nextMs: number | null }> {
   const rows = await store.sql<{ n: bigint; event: string; attempts: number; wait: number }[]>`
     select n, event::text as event, attempts, wait from (
       select distinct on (kind, id) n, event, attempts,

@@ -8,9 +8,9 @@ import { turnActions } from "#src/base/turn.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import type { ActorKind, Step } from "#src/runtime/types.ts";
+import type { ActorKind, WorkerStage } from "#src/runtime/types.ts";
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -97,7 +97,7 @@ let bus: Bus;
 let ask: Ask;
 let operator: OperatorClient;
 let worker: Worker | undefined;
-let onStep: ((step: Step) => void | Promise<void>) | undefined;
+let onStep: ((step: WorkerStage) => void | Promise<void>) | undefined;
 const lines: Record<string, unknown>[] = [];
 const log = createLog("error", {}, (line) => void lines.push(JSON.parse(line)));
 const entity = (id: string) => ({ kind: "fragile", id });
@@ -108,7 +108,7 @@ const tell = async (id: string, ...ns: number[]) => {
   await store.sql.begin((sql) =>
     appendInputs(sql, ns.map((n) => ({ entity: entity(id), event: { type: "TOLD", n } })))
   );
-  ring(bus, [entity(id)]);
+  notifyInputs(bus, [entity(id)]);
 };
 const letters = async (id: string) =>
   (await operator.read(`/dead-letters?kind=fragile&id=${id}`, api.deadLetters)).deadLetters;

@@ -6,7 +6,7 @@ import { silentLog } from "#src/base/log.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -187,7 +187,7 @@ describe("one worker in this process", () => {
     await pause("c");
     for (let n = 1; n <= 5; n++) {
       await store.sql.begin((sql) => appendInputs(sql, [{ entity: account("c"), event: { type: "SEEN", n } }]));
-      ring(bus, [account("c")]);
+      notifyInputs(bus, [account("c")]);
     }
     await bus.flush();
     await sleep(200);

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
-import { type Keep, prune, startHousekeeper } from "#src/runtime/operations/retention.ts";
+import { prune, type RetentionHours, startHousekeeper } from "#src/runtime/operations/retention.ts";
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -22,7 +22,7 @@ let ask: Ask;
 let worker: Worker;
 const keepers: Lease[] = [];
 
-const KEEP: Keep = { results: 24, history: 720, effects: 24, deadLetters: 720 };
+const KEEP: RetentionHours = { results: 24, history: 720, effects: 24, deadLetters: 720 };
 const account = (id: string) => ({ kind: "account", id });
 const ADD = { type: "ADD", amount: 1 };
 const count = async (table: string, id?: string) =>
@@ -77,7 +77,7 @@ async function live(id: string): Promise<void> {
   await store.sql.begin((sql) =>
     appendInputs(sql, [{ entity, event: { type: "SEEN", n: 1 } }, { entity, event: { type: "SEEN", n: 2 } }])
   );
-  ring(bus, [entity]);
+  notifyInputs(bus, [entity]);
   await until("it has done everything", async () => (await readActor(store, entity))?.version === 5);
   await until(
     "everything is told",

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
-import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { readActor } from "../../support/read.ts";
 import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
@@ -164,9 +164,9 @@ describe("the input log", () => {
     cluster.store.sql.begin((sql) =>
       appendInputs(sql, numbers.map((n) => ({ entity: account(id), event: { type: "SEEN", n } })))
     );
-  test("is read in order, after a ring and without one; an event that does not fit is passed over", async () => {
+  test("is read in order, after a notification and without one; an event that does not fit is passed over", async () => {
     await append("i", [1, 2, -3, 4]);
-    ring(cluster.bus, [account("i")]);
+    notifyInputs(cluster.bus, [account("i")]);
     const seen = async () => (await readActor(cluster.store, account("i")))?.context.seen as number[] ?? [];
     await until("the ring", async () => (await seen()).length === 3);
     expect(await seen()).toEqual([1, 2, 4]);

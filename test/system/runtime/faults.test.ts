@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { appendInputs, ring } from "#src/runtime/turns/inputLog.ts";
-import type { EntityRef, Step } from "#src/runtime/types.ts";
+import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
+import type { EntityRef, WorkerStage } from "#src/runtime/types.ts";
 import { sharedInfra } from "../../support/infra.ts";
 import { readActor } from "../../support/read.ts";
 import { type Cluster, startCluster, type WorkerProcess } from "../../support/runtime.ts";
@@ -51,7 +51,7 @@ async function expectWhole(entity: EntityRef, versions: number): Promise<void> {
   expect(heard.get(entity.id)).toEqual(whole);
 }
 
-const steps: readonly { at: Step["at"]; of: "command" | "effect"; outside: number }[] = [
+const steps: readonly { at: WorkerStage["at"]; of: "command" | "effect"; outside: number }[] = [
   { at: "before-commit", of: "command", outside: 1 },
   { at: "after-commit", of: "command", outside: 1 },
   { at: "before-reply", of: "command", outside: 1 },
@@ -154,7 +154,7 @@ describe("the input log", () => {
       await cluster.store.sql.begin((sql) =>
         appendInputs(sql, entities.map((entity) => ({ entity, event: { type: "SEEN", n } })))
       );
-      ring(cluster.bus, entities);
+      notifyInputs(cluster.bus, entities);
       if (n === 15 || n === 40) {
         shaky.signal("SIGKILL");
         await shaky.exited;

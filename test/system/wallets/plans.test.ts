@@ -7,10 +7,10 @@ import { lovelace } from "#src/cardano/value.ts";
 import { memberPositionsQuery } from "#src/chain/index/groups.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { listedQuery, readListed } from "#src/chain/pending/submissions.ts";
-import { silentQuery } from "#src/runtime/operations/inspect.ts";
+import { unavailableQuery } from "#src/runtime/operations/inspect.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
-import { READING } from "#src/store/readPool.ts";
+import { LOOKUP_SETTINGS } from "#src/store/readPool.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
 import { readTogether } from "#src/store/readTogether.ts";
 import { delegationMigrations } from "#src/wallet/delegation/migrations.ts";
@@ -37,7 +37,7 @@ beforeEach(async () => {
     ...walletIndexMigrations,
     ...delegationMigrations,
   ]);
-  reading = store.beside({ max: 1, settings: READING });
+  reading = store.beside({ max: 1, settings: LOOKUP_SETTINGS });
 });
 afterEach(async () => {
   await store?.close();
@@ -74,7 +74,7 @@ const READS: Readonly<Record<string, (sql: Queries) => Promise<unknown>>> = {
       holdings: holdingsQuery(sql, [OWN]),
       ...accountQueries(sql, [OWN]),
       places: memberPositionsQuery(sql, "wallet", [OWN]),
-      silent: silentQuery(sql, "wallet", [OWN]),
+      silent: unavailableQuery(sql, "wallet", [OWN]),
     }),
   listed: (sql) => readListed(sql, [OWN]),
   "what is pending": (sql) => readHoldings(sql, [OWN], new Map([[OWN, [scanned]]])),

@@ -41,8 +41,8 @@ function service(name: string, level: "debug" | "info" = "info") {
   return { app, lines };
 }
 
-const counted = (name: string) =>
-  exposition(metrics.text()).get("arbor_http_requests_total")!.samples
+const counted = async (name: string) =>
+  exposition(await metrics.text()).get("arbor_http_requests_total")!.samples
     .filter(({ labels }) => labels.service === name)
     .map(({ labels, value }) => [labels.method, labels.route, labels.status, value]);
 
@@ -66,14 +66,14 @@ describe("a request", () => {
     for (const path of ["/thing/1", "/thing/2", "/gone", "/no/such/thing", "/else"]) await app.request(path);
     await app.request("/thing", { method: "POST", body: '{"secret":"s"}' });
     await app.request("/thing", { method: "BREW" });
-    expect(counted("routes")).toEqual([
+    expect(await counted("routes")).toEqual([
       ["GET", "/thing/:id", "200", 2],
       ["GET", "/gone", "404", 1],
       ["GET", "unmatched", "404", 2],
       ["POST", "/thing", "500", 1],
       ["OTHER", "unmatched", "405", 1],
     ]);
-    const under = exposition(metrics.text()).get("arbor_http_requests_under_way")!.samples;
+    const under = exposition(await metrics.text()).get("arbor_http_requests_under_way")!.samples;
     expect(under.find(({ labels }) => labels.service === "routes")?.value).toBe(0);
   });
 

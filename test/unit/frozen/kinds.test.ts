@@ -10,7 +10,7 @@ import { tokenActor } from "#actors/token.ts";
 import { transactionActor } from "#actors/transaction.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { cloudEvent, eventSubject } from "#src/runtime/events/transition.ts";
-import { fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
+import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { graphOf } from "#src/runtime/operations/graph.ts";
 import { hydrate, stateName } from "#src/runtime/turns/machine.ts";
 import type { ActorKind, Event } from "#src/runtime/types.ts";
@@ -193,11 +193,11 @@ function shapeOf(map: Map<string, Shape>, name: string): Shape {
 function explore(kind: ActorKind, samples: readonly Sample[]): Found {
   const found = new Found();
   const entity = { kind: kind.kind, id: "id" };
-  const start: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
-  const initial = kind.machine.getInitialSnapshot({} as never, entity) as Held["snapshot"];
+  const start: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
+  const initial = kind.machine.getInitialSnapshot({} as never, entity) as EntityState["snapshot"];
   const seen = new Set<string>();
-  for (let edge: Held[] = [start]; edge.length > 0;) {
-    const next: Held[] = [];
+  for (let edge: EntityState[] = [start]; edge.length > 0;) {
+    const next: EntityState[] = [];
     for (const held of edge) {
       const before = held.snapshot ?? initial!;
       for (const [from, make] of samples) {
@@ -213,7 +213,7 @@ function explore(kind: ActorKind, samples: readonly Sample[]): Found {
           event: parsed,
           from,
           ...(from === "command" ? { id: "c" } : from === "input" ? { seq: held.inputSeq + 1 } : { n: 1 }),
-        } as Item;
+        } as TurnItem;
         const folded = fold(kind, entity, held, [item], AT);
         expect(folded.dead).toEqual([]);
         const { text, transitions, bodies, results, answers, effects, reminders, rows } = folded;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sharedWalletCommands, sharedWalletMachine } from "#machines/shared-wallet.ts";
 import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
 import { parseJson } from "#src/base/json.ts";
-import { type Ended, fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
+import { type EffectEnd, type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/turns/machine.ts";
 import type { ActorKind, Event } from "#src/runtime/types.ts";
 import { validateTemplates } from "#src/wallet/shared/validate.ts";
@@ -147,13 +147,13 @@ class Model {
 
 /** What the runtime keeps for the entity beside its snapshot. */
 class World {
-  held: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+  held: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
   seq = 0;
   readonly effects = new Map<number, { name: string; life: number }>();
   readonly rows = new Map<string, { readonly [column: string]: unknown }>();
   readonly replies = new Map<string, string>();
 
-  turn(items: readonly (Item | Ended)[]): void {
+  turn(items: readonly (TurnItem | EffectEnd)[]): void {
     const folded = fold(kind, entity, this.held, items, 1_000);
     expect(folded.dead).toEqual([]);
     for (const n of folded.ended) expect(this.effects.delete(n)).toBe(true);
@@ -242,7 +242,7 @@ const common = {
 const template = (one: Given) => ({ script: textOf(one), names: one.names, keys: one.keys });
 
 function play(world: World, model: Model, one: Step, id: string): void {
-  const command = (event: Event): Item => {
+  const command = (event: Event): TurnItem => {
     expect(sharedWalletCommands.safeParse(event).error).toBeUndefined();
     return { from: "command", id, event };
   };

@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest";
 import { tokenActor, type TokenBuildOptions } from "#actors/token.ts";
 import { tokenInputs } from "#machines/token.ts";
 import type { Json } from "#src/base/json.ts";
-import { fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
-import { begin, hydrate, stateName, viewOf } from "#src/runtime/turns/machine.ts";
+import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
+import { hydrate, startMachine, stateName, viewOf } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
 /** What a build meets that is possible: the rows it reads. */
@@ -94,12 +94,12 @@ const anyInput: fc.Arbitrary<Input> = fc.oneof(
 
 /** One entity as its worker has it, taken out of its stored form after every turn. */
 class Token {
-  held: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+  held: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
   private seq = 0;
 
   /** A turn over some rows; gives what became of each. */
   turn(inputs: readonly Input[]): readonly string[] {
-    const items = inputs.map((event): Item => ({
+    const items = inputs.map((event): TurnItem => ({
       from: "input",
       seq: ++this.seq,
       event: tokenInputs.parse(event) as Event,
@@ -215,7 +215,7 @@ describe("a token", () => {
     for (const [state, story] of Object.entries(stories) as [State, Input[]][]) {
       const token = new Token();
       token.turn(story);
-      const snapshot = token.held.snapshot ?? begin(kind.machine, entity)[0];
+      const snapshot = token.held.snapshot ?? startMachine(kind.machine, entity)[0];
       for (const [intent, [name, input]] of Object.entries(inputs)) {
         const context = { entity, signal: new AbortController().signal, deadline: 0 };
         const answer = kind.builds![name]!.run(viewOf(entity, snapshot, token.held.version), input as Json, context);

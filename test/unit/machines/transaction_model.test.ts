@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isWellFormed } from "#src/base/bytes.ts";
 import { transactionActor, type TransactionActorOptions } from "#actors/transaction.ts";
-import { type Ended, fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
+import { type EffectEnd, type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { hydrate, SNAPSHOT_BYTES, stateName } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 
@@ -190,7 +190,7 @@ class Model {
 
 /** What the runtime keeps for an entity beside its snapshot, as the turns' rows leave it. */
 class World {
-  held: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+  held: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
   seq = 0;
   now = 1_000_000;
   readonly effects = new Map<number, number>();
@@ -199,7 +199,7 @@ class World {
   readonly replies = new Map<string, unknown>();
   readonly open = new Set<string>();
 
-  turn(items: readonly (Item | Ended)[]): void {
+  turn(items: readonly (TurnItem | EffectEnd)[]): void {
     const folded = fold(kind, entity, this.held, items, this.now);
     expect(folded.dead).toEqual([]);
     for (const n of folded.ended) expect(this.effects.delete(n)).toBe(true);
@@ -293,10 +293,10 @@ const turns = fc.array(
 /** Applies a turn's steps to both; what is picked was there before the turn. */
 function play(world: World, model: Model, steps: readonly Step[], unique: () => string): void {
   world.now += 1_000;
-  const items: (Item | Ended)[] = [];
+  const items: (TurnItem | EffectEnd)[] = [];
   const ended = new Set<number>();
   const effects = [...world.effects.keys()];
-  const input = (event: Event): Item => ({ from: "input", seq: ++world.seq, event });
+  const input = (event: Event): TurnItem => ({ from: "input", seq: ++world.seq, event });
   for (const one of steps) {
     if (one.is === "submit") {
       const id = one.id + unique();

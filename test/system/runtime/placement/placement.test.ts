@@ -1,11 +1,12 @@
 /** Who owns what: workers that join, leave, die, go deaf, and are given a partition. */
 import { afterEach, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { askedAgain } from "#src/runtime/metrics.ts";
+import { metrics } from "#src/base/metrics.ts";
 import { movePartition } from "#src/runtime/placement/movePartition.ts";
 import { partitionOf } from "#src/runtime/placement/partitions.ts";
 import { PLACEMENT } from "#src/runtime/placement/failureDetector.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
+import { exposition } from "../../../support/exposition.ts";
 import { sharedInfra } from "../../../support/infra.ts";
 import { startProxy } from "../../../support/proxy.ts";
 import { readActor } from "../../../support/read.ts";
@@ -126,12 +127,16 @@ describe("suspects", () => {
     const two = await cluster.start("two");
     await cluster.settled([one, two]);
     const entity = await cluster.ownedBy(two);
-    const givenUp = askedAgain.of("timeout").value;
+    const timeouts = async () =>
+      exposition(await metrics.text()).get("arbor_asked_again_total")!.samples.find(({ labels }) =>
+        labels.reason === "timeout"
+      )?.value;
+    const givenUp = await timeouts();
     await two.arm({ at: "after-commit", cause: "in-hand", signal: "SIGKILL" });
     const answer = cluster.ask.ask(entity, { type: "ADD", amount: 1 }, { commandId: "in-hand", deadlineMs: 20_000 });
     expect(await answer).toEqual({ ok: true, value: { balance: 1, adds: 1 } });
     await two.exited;
-    expect(askedAgain.of("timeout").value).toBe(givenUp);
+    expect(await timeouts()).toBe(givenUp);
     await cluster.settled([one]);
   });
 

@@ -1,7 +1,7 @@
 /** Whether processes are there, asked over the bus. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { showPresence } from "#src/runtime/placement/presence.ts";
+import { announcePresence } from "#src/runtime/placement/presence.ts";
 import { sharedInfra } from "../../../support/infra.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 it("is known of those that live, of oneself, and of those that ended", async () => {
-  const [one, other] = [showPresence(bus), showPresence(bus)];
+  const [one, other] = [announcePresence(bus), announcePresence(bus)];
   expect(one.name).not.toBe(other.name);
   expect(await one.isGone(other.name)).toBe(false);
   expect(await one.isGone(one.name)).toBe(false);

@@ -1,11 +1,11 @@
 /** The statement of a turn against a real database: its fence, its anti-join, its groups. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Json } from "#src/base/json.ts";
-import { fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
+import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { createLoader } from "#src/runtime/turns/loader.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions } from "#src/runtime/placement/partitions.ts";
-import { turnStatement, type TurnWrite, type Written } from "#src/runtime/turns/statement.ts";
+import { type StatementResult, turnStatement, type TurnWrite } from "#src/runtime/turns/statement.ts";
 import { turnStore } from "#src/runtime/turns/connections.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -16,7 +16,7 @@ import { untilBlocked } from "../../../support/locks.ts";
 
 let infra: Infra;
 let store: Store;
-const nothing: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+const nothing: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
 
 beforeAll(async () => {
   infra = await sharedInfra();
@@ -33,11 +33,15 @@ beforeEach(async () => {
   await store.sql`truncate actor, command_result, outbox, effect, reminder, input_log, dead_letter, test_balance`;
 });
 
-function add(id: string, amount = 1): Item {
+function add(id: string, amount = 1): TurnItem {
   return { from: "command", id, event: { type: "ADD", amount } };
 }
 
-function turn(id: string, items: Item[], more: { held?: Held; partition?: number; epoch?: number } = {}): TurnWrite {
+function turn(
+  id: string,
+  items: TurnItem[],
+  more: { held?: EntityState; partition?: number; epoch?: number } = {},
+): TurnWrite {
   const entity = { kind: "account", id };
   const held = more.held ?? nothing;
   return {
@@ -52,9 +56,9 @@ function turn(id: string, items: Item[], more: { held?: Held; partition?: number
   };
 }
 
-async function run(sql: Queries, turns: TurnWrite[]): Promise<Written> {
+async function run(sql: Queries, turns: TurnWrite[]): Promise<StatementResult> {
   const { text, parameters } = turnStatement(turns);
-  const [row] = await sql.unsafe<Written[]>(text, parameters as never[]);
+  const [row] = await sql.unsafe<StatementResult[]>(text, parameters as never[]);
   return row!;
 }
 
@@ -79,7 +83,7 @@ test("while a turn is being written nobody can raise the epoch, but the lease ca
 });
 
 test("a turn that waits for a takeover is not written", async () => {
-  let late: Promise<Written> | undefined;
+  let late: Promise<StatementResult> | undefined;
   await store.sql.begin(async (sql) => {
     await sql`update partition set epoch = 6 where id = 1`;
     late = run(store.sql, [turn("a", [add("c1")]), turn("b", [add("c1")], { partition: 2 })]);
@@ -97,7 +101,7 @@ test("a fold with one known command writes nothing of that entity, and everythin
     kind: accountKind(wire(store)),
     entity: { kind: "account", id: "a" },
     partition: 1,
-  })) as { held: Held };
+  })) as { held: EntityState };
   const answer = await run(store.sql, [
     turn("a", [add("c1"), add("c2"), add("c3")], { held: held.held }),
     turn("b", [add("c1")]),
@@ -146,7 +150,7 @@ test("a row that somebody holds keeps its entity from being written, and no othe
   await write(turn("a", [add("c1")]));
   const load = async (id: string) =>
     (await createLoader(store)({ kind: accountKind(wire(store)), entity: { kind: "account", id }, partition: 1 }) as {
-      held: Held;
+      held: EntityState;
     })
       .held;
   const held = await load("a");
@@ -170,13 +174,13 @@ test("an effect and a reminder are used up once", async () => {
   const entity = { kind: "account", id: "a" };
   await write(turn("a", [add("c1", 9), { from: "command", id: "c2", event: { type: "REMEMBER", at: 5 } }]));
   await write(turn("a", [{ from: "command", id: "c3", event: { type: "PAY", amount: 2 } }], {
-    held: (await createLoader(store)({ kind, entity, partition: 1 }) as { held: Held }).held,
+    held: (await createLoader(store)({ kind, entity, partition: 1 }) as { held: EntityState }).held,
   }));
   const [effect] = await store.sql<{ n: bigint }[]>`select n from effect`;
   const [reminder] = await store.sql<{ n: bigint }[]>`select n from reminder`;
-  const paid: Item = { from: "outcome", n: Number(effect!.n), event: { type: "PAID", n: 1 } };
-  const woken: Item = { from: "reminder", name: "wake", n: Number(reminder!.n), event: { type: "WOKEN" } };
-  const load = async () => (await createLoader(store)({ kind, entity, partition: 1 }) as { held: Held }).held;
+  const paid: TurnItem = { from: "outcome", n: Number(effect!.n), event: { type: "PAID", n: 1 } };
+  const woken: TurnItem = { from: "reminder", name: "wake", n: Number(reminder!.n), event: { type: "WOKEN" } };
+  const load = async () => (await createLoader(store)({ kind, entity, partition: 1 }) as { held: EntityState }).held;
   expect(await write(turn("a", [paid, woken], { held: await load() }))).toEqual({ is: "written" });
   expect(await version("a")).toBe(5);
   const [result] = await store.sql`select result from command_result where command = 'c3'`;
@@ -194,13 +198,14 @@ test("an effect and a reminder are used up once", async () => {
 test("a reminder that is refused does not take away the one set anew by a turn that nobody knew the end of", async () => {
   const kind = accountKind(wire(store));
   const load = async () =>
-    (await createLoader(store)({ kind, entity: { kind: "account", id: "a" }, partition: 1 }) as { held: Held }).held;
-  const remember = (id: string, at: number): Item => ({ from: "command", id, event: { type: "REMEMBER", at } });
+    (await createLoader(store)({ kind, entity: { kind: "account", id: "a" }, partition: 1 }) as { held: EntityState })
+      .held;
+  const remember = (id: string, at: number): TurnItem => ({ from: "command", id, event: { type: "REMEMBER", at } });
   await run(store.sql, [turn("a", [remember("c1", 5)])]);
   const held = await load();
   const [reminder] = await store.sql<{ n: bigint }[]>`select n from reminder`;
-  const fired: Item = { from: "reminder", name: "wake", n: Number(reminder!.n), event: { type: "NONSENSE" } };
-  let late: Promise<Written> | undefined;
+  const fired: TurnItem = { from: "reminder", name: "wake", n: Number(reminder!.n), event: { type: "NONSENSE" } };
+  let late: Promise<StatementResult> | undefined;
   await store.sql.begin(async (sql) => {
     await run(sql, [turn("a", [remember("c2", 7)], { held })]);
     late = run(store.sql, [turn("a", [fired], { held })]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { setup } from "xstate";
 import { allowedIn, graphOf } from "#src/runtime/operations/graph.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
-import { Recent } from "#src/runtime/operations/rate.ts";
+import { RateCounter } from "#src/runtime/operations/rateCounter.ts";
 import { tokenMachine } from "#machines/token.ts";
 import { transactionMachine } from "#machines/transaction.ts";
 
@@ -89,7 +89,7 @@ describe("the events that a state allows", () => {
 describe("how often something happened lately", () => {
   it("counts the last minute, and less when it is younger", () => {
     let now = 5_000;
-    const recent = new Recent(() => now);
+    const recent = new RateCounter(() => now);
     expect(recent.perSecond()).toBe(0);
     recent.add(10);
     now += 2_000;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Load, shareOf } from "#src/runtime/placement/assignment.ts";
+import { shareOf, type WorkerLoad } from "#src/runtime/placement/assignment.ts";
 
 const cluster = fc.record({
   partitions: fc.integer({ min: 1, max: 256 }),
@@ -9,7 +9,7 @@ const cluster = fc.record({
 
 test("shares add up, differ by at most one, and belong to those that hold the most", () => {
   fc.assert(fc.property(cluster, ({ partitions, held }) => {
-    const loads: Load[] = held.map((n, i) => ({ worker: `w${i}`, partitions: n }));
+    const loads: WorkerLoad[] = held.map((n, i) => ({ worker: `w${i}`, partitions: n }));
     const shares = loads.map(({ worker }) => shareOf(worker, loads, partitions));
     expect(shares.reduce((sum, n) => sum + n, 0)).toBe(partitions);
     expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);

@@ -29,7 +29,7 @@ it("a build that is asked for again while it runs is made and counted once", asy
   const ask = () => builds(wanted, "once", "slow", {}, Date.now() + 1_000);
   expect(await Promise.all([ask(), ask(), ask()])).toEqual(Array(3).fill({ ok: true, value: 1 }));
   await builds(wanted, "none", "no such build", {}, Date.now() + 1_000);
-  const counted = exposition(metrics.text()).get("arbor_builds_total")!.samples
+  const counted = exposition(await metrics.text()).get("arbor_builds_total")!.samples
     .filter(({ labels }) => labels.kind === kind.kind);
   expect(counted.map(({ labels, value }) => [labels.build, labels.outcome, value])).toEqual([
     ["slow", "ok", 1],

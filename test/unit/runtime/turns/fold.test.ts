@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
-import { fold, type Held, type Item } from "#src/runtime/turns/fold.ts";
+import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { dehydrate, hydrate } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 import { accountKind } from "../../../support/account.ts";
 
 const kind = accountKind(async () => undefined);
 const entity = { kind: "account", id: "a" };
-const nothing: Held = { snapshot: undefined, version: 0, inputSeq: 0 };
+const nothing: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
 let ids = 0;
-const command = (event: Event, id = `c${++ids}`): Item => ({ from: "command", id, event });
+const command = (event: Event, id = `c${++ids}`): TurnItem => ({ from: "command", id, event });
 
 describe("fold", () => {
   test("gives each event its own version, answer and transition", () => {
@@ -75,7 +75,7 @@ describe("fold", () => {
   test("drops a reminder that an earlier event of the turn replaced or took back", () => {
     const set = fold(kind, entity, nothing, [command({ type: "REMEMBER", at: 5 })], 1);
     const { n } = set.reminders.get("wake")!;
-    const fired: Item = { from: "reminder", name: "wake", n, event: { type: "WOKEN" } };
+    const fired: TurnItem = { from: "reminder", name: "wake", n, event: { type: "WOKEN" } };
     const both = fold(kind, entity, set.next, [command({ type: "REMEMBER", at: 9 }), fired], 2);
     expect(both.next.snapshot!.context.woken).toBe(0);
     expect(both.reminders.get("wake")).toMatchObject({ at: 9 });
@@ -97,7 +97,7 @@ describe("fold", () => {
       fc.record({ type: fc.constant("PAID"), n: fc.integer({ min: 1, max: 9 }) }),
     );
     fc.assert(fc.property(fc.array(event, { maxLength: 20 }), (events) => {
-      const items = events.map((one, i): Item =>
+      const items = events.map((one, i): TurnItem =>
         one.type === "SEEN"
           ? { from: "input", seq: i + 1, event: one }
           : one.type === "PAID"

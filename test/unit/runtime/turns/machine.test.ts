@@ -13,7 +13,15 @@ import {
 } from "xstate";
 import { turnActions } from "#src/base/turn.ts";
 import { fold } from "#src/runtime/turns/fold.ts";
-import { advance, begin, dehydrate, faultsOf, hydrate, stateName, unreadable } from "#src/runtime/turns/machine.ts";
+import {
+  dehydrate,
+  hydrate,
+  kindFaults,
+  startMachine,
+  stateName,
+  stepMachine,
+  unreadableFailure,
+} from "#src/runtime/turns/machine.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { accountKind } from "../../../support/account.ts";
 
@@ -46,16 +54,16 @@ describe("a machine is refused at its definition", () => {
     ],
   ];
   test.each(refused)("%s", (_, machine, why) => {
-    expect(faultsOf(kindOf(machine)).join(" ")).toContain(why);
+    expect(kindFaults(kindOf(machine)).join(" ")).toContain(why);
   });
 
   test("and one of assignments, turn actions and `enqueueActions` is not", () => {
-    expect(faultsOf(account)).toEqual([]);
+    expect(kindFaults(account)).toEqual([]);
     const machine = setup({ actions: { ...turnActions, note: assign({}) } }).createMachine({
       on: { GO: { actions: ["note", enqueueActions(() => {}), raise({ type: "X" })] } },
     });
-    expect(faultsOf(kindOf(machine))).toEqual([]);
-    expect(faultsOf({ ...account, kind: "Not.A.Token" })).toHaveLength(1);
+    expect(kindFaults(kindOf(machine))).toEqual([]);
+    expect(kindFaults({ ...account, kind: "Not.A.Token" })).toHaveLength(1);
   });
 });
 
@@ -147,7 +155,7 @@ describe("snapshots", () => {
       try {
         return hydrate(kind, JSON.parse(dehydrate(account.machine, folded.next.snapshot!)), version) && undefined;
       } catch (error) {
-        return unreadable(kind, error as Error).error.code;
+        return unreadableFailure(kind, error as Error).error.code;
       }
     };
     expect([why(99), why(1), why(1, { ...account, version: 2 })]).toEqual(["newer_version", undefined, "failed"]);
@@ -161,11 +169,11 @@ test("a step is the one of XState's own `transition`", () => {
     { type: "PAID", n: 1 },
     { type: "CLOSE" },
   ].map((event) => ({ ...event, turn: { at: 1, command: "c" } }));
-  let [mine, entered] = begin(account.machine, entity);
+  let [mine, entered] = startMachine(account.machine, entity);
   let [theirs, first] = initialTransition(account.machine, entity);
   expect(entered).toEqual(first.map(({ type, params }) => ({ type, params })));
   for (const event of events) {
-    const [next, actions] = advance(account.machine, mine, event);
+    const [next, actions] = stepMachine(account.machine, mine, event);
     const [reference, expected] = transition(account.machine, theirs, event);
     expect(actions).toEqual(expected.map(({ type, params }) => ({ type, params })));
     expect(account.machine.getPersistedSnapshot(next)).toEqual(account.machine.getPersistedSnapshot(reference));

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { fail } from "#src/base/result.ts";
-import type { Folded } from "#src/runtime/turns/fold.ts";
-import { type Answer, type Entry, Waiting } from "#src/runtime/turns/queue.ts";
+import type { TurnRows } from "#src/runtime/turns/fold.ts";
+import { type CommandAnswer, type MailboxEntry, MailboxQueue } from "#src/runtime/turns/queue.ts";
 
 const paused = fail("paused", "This account is paused.");
 
-function command(id: string, deadline = Infinity): { entry: Entry; answers: Answer[] } {
-  const answers: Answer[] = [];
-  const askers = [{ until: Infinity, respond: (answer: Answer) => void answers.push(answer) }];
+function command(id: string, deadline = Infinity): { entry: MailboxEntry; answers: CommandAnswer[] } {
+  const answers: CommandAnswer[] = [];
+  const askers = [{ until: Infinity, respond: (answer: CommandAnswer) => void answers.push(answer) }];
   return { entry: { item: { from: "command", id, event: { type: "ADD" } }, deadline, askers }, answers };
 }
 
 test("a command that may have been applied is not told that it was not", () => {
-  const waiting = new Waiting({ waiting: 0 });
+  const waiting = new MailboxQueue({ waiting: 0 });
   const [late, stopped, untried] = [command("late", Date.now() - 1), command("stopped"), command("untried")];
   waiting.putBack([late.entry, stopped.entry], true);
   waiting.push(untried.entry);
@@ -27,10 +27,13 @@ test("a command that may have been applied is not told that it was not", () => {
 });
 
 test("a pause does not tell a command whose reply is open that it is refused", () => {
-  const waiting = new Waiting({ waiting: 0 });
+  const waiting = new MailboxQueue({ waiting: 0 });
   const open = command("open");
   waiting.push(open.entry);
-  waiting.reply(waiting.take(1), { results: new Map([["open", undefined]]), answers: new Map() } as unknown as Folded);
+  waiting.reply(
+    waiting.take(1),
+    { results: new Map([["open", undefined]]), answers: new Map() } as unknown as TurnRows,
+  );
   waiting.clear(paused);
   expect(open.answers).toMatchObject([{ error: { code: "unavailable" } }]);
 });

@@ -1,7 +1,7 @@
 /** How often something happened within the last minute, by the second: a count in constant memory. */
 const SECONDS = 60;
 
-export class Recent {
+export class RateCounter {
   private readonly counts = new Array<number>(SECONDS).fill(0);
   private readonly began: number;
   private last: number;

@@ -28,7 +28,7 @@ const GRACE_S = 1;
 export type MakePool = (onClose: (id: number) => void, before: AnySql["options"] | undefined) => AnySql;
 
 /** A pool that is replaced whenever it lost a connection, behind one handle that stays. Its connections must not close by themselves. */
-export function replaceable(make: MakePool): { readonly sql: AnySql; end(seconds: number): Promise<void> } {
+export function openReplaceablePool(make: MakePool): { readonly sql: AnySql; end(seconds: number): Promise<void> } {
   const leaving = new Set<Promise<void>>();
   let ended = false;
   let current = open(undefined);

@@ -4,7 +4,7 @@ import { writeArray } from "#src/store/arrays.ts";
 /** A column of values that becomes a parameter: its name, its SQL type, one value a row. */
 export type Column = readonly [name: string, type: "int" | "bigint" | "float8" | "text", values: readonly unknown[]];
 
-export class Clauses {
+export class StatementBuilder {
   readonly parameters: unknown[] = [];
   private readonly clauses: string[] = [];
 
