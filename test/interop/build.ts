@@ -14,6 +14,10 @@ declare module "vitest" {
     relay: string;
     /** Program of the relay on pallas; empty where it could not be built. */
     pallas: string;
+    /** Program of plutigo's Plutus machine; empty where it could not be built. */
+    plutigo: string;
+    /** Program of aiken's Plutus machine; empty where it could not be built. */
+    uplc: string;
     /** Folder of npm's cardano-wallet-js; empty where it could not be installed. */
     walletJs: string;
     /** Folder of yaci-cli and its configuration; empty where it could not be installed. */
@@ -41,12 +45,12 @@ function done(...run: Parameters<typeof printed>): boolean {
   return printed(...run) !== undefined;
 }
 
-function gouroboros(): string {
-  const program = path.join(root, "relay");
+/** Builds a Go module beside this file. */
+function goProgram(module: string, name: string, without: string): string {
+  const program = path.join(root, name);
   const args = ["build", "-buildvcs=false", "-mod=readonly", "-o", program, "."];
   const env = { CGO_ENABLED: "0", GOTOOLCHAIN: "local" };
-  const without = "Without it gouroboros cannot be put on the node's socket.";
-  return done("go", args, here("gouroboros"), env, without) ? program : "";
+  return done("go", args, here(module), env, without) ? program : "";
 }
 
 const DINGO = "github.com/blinklabs-io/dingo";
@@ -80,13 +84,15 @@ function dingo(): string {
   return folder;
 }
 
-/** One crate after the other and at low priority: the first build takes two minutes, and others may want the processors. */
-function pallas(): string {
-  const target = path.join(root, "pallas");
+/**
+ * Builds a crate beside this file, one dependency after the other and at low priority: the first build takes some minutes, and others may want
+ * the processors.
+ */
+function crate(name: string, without: string): string {
+  const target = path.join(root, name);
   const args = ["-n", "10", "cargo", "build", "--release", "--locked", "-j1", "--target-dir", target];
-  const without = "Without it pallas cannot be put on the node's socket.";
-  if (!done("cargo", ["--version"], here("pallas"), {}, without)) return "";
-  return done("nice", args, here("pallas"), {}, without) ? path.join(target, "release", "pallas-peer") : "";
+  if (!done("cargo", ["--version"], here(name), {}, without)) return "";
+  return done("nice", args, here(name), {}, without) ? path.join(target, "release", `${name}-peer`) : "";
 }
 
 function yaci(): string {
@@ -121,9 +127,13 @@ function walletJs(): string {
 
 export default function setup(project: TestProject): void {
   mkdirSync(root, { recursive: true });
-  project.provide("relay", gouroboros());
+  const socket = (by: string) => `Without it ${by} cannot be put on the node's socket.`;
+  const machine = (by: string) => `Without it there is no second opinion by ${by}.`;
+  project.provide("relay", goProgram("gouroboros", "relay", socket("gouroboros")));
   project.provide("dingo", dingo());
-  project.provide("pallas", pallas());
+  project.provide("pallas", crate("pallas", socket("pallas")));
+  project.provide("plutigo", goProgram("plutigo", "plutigo-peer", machine("plutigo")));
+  project.provide("uplc", crate("uplc", machine("aiken's uplc")));
   project.provide("yaci", yaci());
   project.provide("walletJs", walletJs());
 }

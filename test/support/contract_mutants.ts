@@ -303,6 +303,26 @@ function isAsked({ spends }: Plan): boolean {
     spends.some((spend) => isOurs(spend));
 }
 
+/** One or more mutations of a transaction; undefined where they leave it as it was, or scripts would not be run on it. */
+function judgedMutant(honest: Scenario, roll: Roll): Plan | undefined {
+  let plan = mutant(honest, roll);
+  while (roll(6) === 0 && plan.outputs.length > 0 && plan.spends.length > 0 && plan.signers.length > 0) {
+    plan = mutant({ ...honest, plan }, roll);
+  }
+  return samePlan(plan, honest.plan) || !isAsked(plan) ? undefined : plan;
+}
+
+/** Contexts of all script runs of so many mutants. */
+export function mutantContexts(seed: number, count: number): Data[] {
+  const roll = dice(seed);
+  const contexts: Data[] = [];
+  for (let made = 0; made < count; made++) {
+    const plan = judgedMutant(scenario(roll), roll);
+    if (plan) verdictBy(plan, (context) => (contexts.push(context), undefined));
+  }
+  return contexts;
+}
+
 const script = machine(validator, theBuild().options);
 
 /** `verdictBy` the fast machine; updates come first, since they refuse most. */
@@ -350,15 +370,9 @@ export function mutate(seed: number, sample: number, until: (harvest: Harvest) =
       honest = scenario(roll);
       if (fastVerdict(honest.plan) !== "accepted") harvest.violations.push("an honest transaction is refused");
     }
-    let plan = mutant(honest, roll);
-    while (roll(6) === 0 && plan.outputs.length > 0 && plan.spends.length > 0 && plan.signers.length > 0) {
-      plan = mutant({ ...honest, plan }, roll);
-    }
-    if (samePlan(plan, honest.plan) || !isAsked(plan)) {
-      made++;
-      continue;
-    }
     made++;
+    const plan = judgedMutant(honest, roll);
+    if (!plan) continue;
     const said = fastVerdict(plan);
     const total = harvest.refused + harvest.equivalent + harvest.impossible;
     if (total % sample === 0) {

@@ -432,6 +432,9 @@ function showValue(type: Type, value: unknown): string {
     case TypeTag.G1:
     case TypeTag.G2:
       return `0x${toHex(compressedPoint(type, value))}`;
+    case TypeTag.MILLER_LOOP:
+      // has no form that is the same everywhere
+      return "_";
     default:
       return String(value);
   }

@@ -111,14 +111,13 @@ export class Bits {
     this.bit(1);
   }
 
-  /** Seven bits a byte, the low ones first, the highest bit saying that more follow. */
+  /** Seven bits a byte, the low ones first, the highest bit saying that more follow. Takes time in proportion to the digits. */
   natural(value: bigint): void {
-    let rest = value;
-    do {
-      const low = Number(rest & 127n);
-      rest >>= 7n;
-      this.bits(rest > 0n ? low | 128 : low, 8);
-    } while (rest > 0n);
+    const digits = value.toString(2);
+    for (let end = digits.length; end > 0; end -= 7) {
+      const low = parseInt(digits.slice(Math.max(0, end - 7), end), 2);
+      this.bits(end > 7 ? low | 128 : low, 8);
+    }
   }
 
   /** Zigzag: 0, −1, 1, −2, … */

@@ -138,8 +138,16 @@ export function scaled(factor: bigint, assets: Assets): Assets {
   ]));
 }
 
-/** A value as data: a map of maps. */
+/** Most tokens of a value that is made data (`valueDataMaxSize`). */
+const MAX_DATA = 40_000;
+
+/**
+ * A value as data: a map of maps.
+ *
+ * @throws Failure where it has too many tokens.
+ */
 export function assetsData(assets: Assets): MachineData {
+  if (assets.size > MAX_DATA) refuse("valueData: the value has more than 40,000 tokens");
   return new DataMap(assets.policies.map(([policy, tokens]) => [policy, new DataMap(tokens)]));
 }
 

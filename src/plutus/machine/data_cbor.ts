@@ -95,7 +95,8 @@ function write(out: Writer, data: MachineData, todo: (MachineData | typeof END)[
       else {
         out.head(6, 102);
         out.head(4, 2);
-        writeInteger(out, tag);
+        // one beyond 64 bits cannot be read; scripts could make it before version 11
+        writeInteger(out, tag, writePiece);
       }
       return writeList(out, partsArray(data), todo);
     }
@@ -109,7 +110,7 @@ function writeList(out: Writer, parts: readonly unknown[], todo: (MachineData | 
   for (let i = parts.length - 1; i >= 0; i--) todo.push(parts[i] as MachineData);
 }
 
-function writeInteger(out: Writer, value: bigint): void {
+function writeInteger(out: Writer, value: bigint, write = writeBytes): void {
   const magnitude = value < 0n ? -1n - value : value;
   if (magnitude < WORD64) return out.head(value < 0n ? 1 : 0, magnitude);
   const digits = magnitude.toString(16);
@@ -117,19 +118,17 @@ function writeInteger(out: Writer, value: bigint): void {
   const bytes = new Uint8Array(even.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(even.slice(2 * i, 2 * i + 2), 16);
   out.byte(value < 0n ? 0xc3 : 0xc2);
-  writeBytes(out, bytes);
+  write(out, bytes);
+}
+
+function writePiece(out: Writer, bytes: Uint8Array): void {
+  out.head(2, bytes.length);
+  out.bytes(bytes);
 }
 
 function writeBytes(out: Writer, bytes: Uint8Array): void {
-  if (bytes.length <= PIECE) {
-    out.head(2, bytes.length);
-    return out.bytes(bytes);
-  }
+  if (bytes.length <= PIECE) return writePiece(out, bytes);
   out.byte(0x5f);
-  for (let i = 0; i < bytes.length; i += PIECE) {
-    const piece = bytes.subarray(i, i + PIECE);
-    out.head(2, piece.length);
-    out.bytes(piece);
-  }
+  for (let i = 0; i < bytes.length; i += PIECE) writePiece(out, bytes.subarray(i, i + PIECE));
   out.byte(BREAK);
 }

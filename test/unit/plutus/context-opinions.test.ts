@@ -8,16 +8,12 @@ import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { EMPTY_ROOT, tokenName } from "#src/cage/datum.ts";
 import { cageScript } from "#src/cage/script.ts";
-import { applyDelta } from "#src/ledger/delta.ts";
-import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
-import { validate } from "#src/ledger/validate.ts";
 import { posixTime } from "#src/plutus/context/interval.ts";
 import { translate } from "#src/plutus/context/translate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import type { EvaluationInput } from "#src/plutus/types.ts";
 import { op, published, slots as contractSlots } from "../../support/cage.ts";
-import { type Transition, transitions } from "../../support/conformance.ts";
+import { transitions } from "../../support/conformance.ts";
 import { appliedTo, AROUND, firstDifference, type Probed, probed } from "../../support/context_probe.ts";
 import { read } from "../../support/contexts.ts";
 import {
@@ -34,6 +30,7 @@ import {
   slots,
   World,
 } from "../../support/draft.ts";
+import { follow } from "../../support/follow_transition.ts";
 import { agrees, agreesWithThree, agreesWithTwo, plutusHash } from "../../support/scripts.ts";
 import { tracedBySecond } from "../../support/second_evaluator.ts";
 import { vectors } from "../../support/vectors.ts";
@@ -69,27 +66,6 @@ function difference({ language, pointer, transaction, utxos, shown }: Probed, ma
   const args = made.ok ? made.value(redeemer) : made;
   if (!args.ok) return args.error.reason;
   return shown instanceof Error ? shown.message : firstDifference(args.value, shown);
-}
-
-/** Gives what scripts are run on to a function, along a transition that the Haskell ledger made. */
-async function follow({ slot, terms, before: { state }, events }: Transition, see: (input: EvaluationInput) => void) {
-  let epochs = Math.floor(slot / terms.epochLength);
-  let now = slot;
-  for (const event of events) {
-    if (event.kind !== "transaction") {
-      if (event.kind === "ticks") now += event.count;
-      else now = Math.max(now, (epochs += event.count) * terms.epochLength);
-      while (state.epoch < Math.floor(now / terms.epochLength)) applyEpoch(state, passEpoch(state, terms));
-      continue;
-    }
-    const verdict = await validate(state, event.cbor, event.slot, (input) => {
-      const evaluation = evaluateScripts(input);
-      if (evaluation.ok || evaluation.kind !== "not_collected") see(input);
-      return Promise.resolve(evaluation);
-    }, slots);
-    if (verdict.ok !== event.accepted) return;
-    if (verdict.ok) applyDelta(state, verdict.value);
-  }
 }
 
 describe("in the transitions that the Haskell ledger made", () => {

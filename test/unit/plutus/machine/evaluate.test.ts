@@ -3,11 +3,24 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
 import { decodeMachineData, encodeMachineData } from "#src/plutus/machine/data_cbor.ts";
-import { sameData } from "#src/plutus/machine/data.ts";
+import { Assets } from "#src/plutus/machine/assets.ts";
+import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
+import { Built, DataKind, sameData } from "#src/plutus/machine/data.ts";
+import { EMPTY } from "#src/plutus/machine/list.ts";
 import { evaluate, evaluateProgram, isUnit, type Language, type Outcome } from "#src/plutus/machine/evaluate.ts";
 import { readBack } from "#src/plutus/machine/readback.ts";
-import { apply, constant, constr, delay, force, lambda, type Term, variable } from "#src/plutus/machine/term.ts";
-import { DATA } from "#src/plutus/machine/type.ts";
+import {
+  apply,
+  builtin,
+  constant,
+  constr,
+  delay,
+  force,
+  lambda,
+  type Term,
+  variable,
+} from "#src/plutus/machine/term.ts";
+import { DATA, VALUE } from "#src/plutus/machine/type.ts";
 import { Constant, NOTHING } from "#src/plutus/machine/value.ts";
 import { encodeProgram } from "../../../support/flat_writer.ts";
 import { mainnetCostModels } from "../../../support/plutus_programs.ts";
@@ -91,6 +104,18 @@ describe("meaning by language and protocol version", () => {
     const bytes = call("sha2_256", `bytestring #${"00".repeat(65_537)}`);
     expect(run(bytes, 3, 10).ok).toBe(true);
     expect(result(run(bytes, 3, 11))).toBe("builtin");
+  });
+
+  it("gives no data of a value of more than 40,000 tokens (valueDataMaxSize)", () => {
+    const tokens = Array.from({ length: 40_001 }, (_, i) => [Uint8Array.of(i >> 16, i >> 8, i), 1n] as const);
+    const dataOf = (count: number) => {
+      const value = new Constant(VALUE, new Assets([[Uint8Array.of(1), tokens.slice(0, count)]]));
+      const term = apply(builtin(BUILTIN_NAMES.indexOf("valueData")), constant(value));
+      const rules = { language: 3, protocolMajor: 11, costModel: models[3] } as const;
+      return evaluateProgram({ version: [1, 0, 0], term, open: false }, [], rules, NONE);
+    };
+    expect(dataOf(40_000).ok).toBe(true);
+    expect(result(dataOf(40_001))).toBe("builtin");
   });
 
   it("branches on constants since version 11, in every language", () => {
@@ -196,6 +221,9 @@ describe("data as bytes", () => {
     expect(written(new Constr(128, [0n]))).toBe("d8668218809f00ff");
     expect(written(1n << 64n)).toBe("c249010000000000000000");
     expect(written(-1n - (1n << 64n))).toBe("c349010000000000000000");
+    // a constructor's number beyond 64 bits, which only scripts before version 11 make, is never in pieces
+    const number = new Built(DataKind.CONSTR, 1n << 520n, EMPTY);
+    expect(toHex(encodeMachineData(number))).toBe(`d86682c2584201${"00".repeat(65)}80`);
     // pieces of 64 bytes, of integers too
     expect(written(new Uint8Array(65))).toBe(`5f5840${"00".repeat(64)}4100ff`);
     expect(written((1n << 520n) - 1n)).toBe(`c25f5840${"ff".repeat(64)}41ffff`);
