@@ -61,6 +61,10 @@ export function inlineCode(text: string): string[] {
   return [...prose.matchAll(/``(.+?)``|`([^`\n]+)`/g)].map((match) => (match[1] ?? match[2])!.trim());
 }
 
+/** Names of other programs that a page may use, by its comment `<!-- names of others: name name -->`. */
+export const namesOfOthers = (text: string): string[] =>
+  [...text.matchAll(/^<!-- names of others: (.+) -->$/gm)].flatMap(([, names]) => names!.split(/\s+/));
+
 /** Anchors of a page, as GitHub derives them from headings. */
 export function anchorsOf(text: string): Set<string> {
   const seen = new Map<string, number>();
