@@ -32,11 +32,21 @@ beforeAll(async () => {
   arbor = await Arbor.start({ infra, env: { ARBOR_WEBHOOKS_PRIVATE: "true", ARBOR_HEALTH_PORT: "0" } });
 });
 afterAll(async () => {
-  for (const { pid } of children) process.kill(-pid!, "SIGKILL");
+  for (const child of children) end(child);
   await arbor?.end();
   await infra?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** Ends a child with all that it has started. */
+function end(child: ChildProcess): void {
+  children.delete(child);
+  try {
+    process.kill(-child.pid!, "SIGKILL");
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ESRCH") throw error;
+  }
+}
 
 /**
  * `deno` and `npx -y deno`, which run the tasks of deno.json from any folder. A task that is not a program of the product has no business in a
@@ -139,7 +149,7 @@ async function run(page: string, blocks: readonly Block[]): Promise<string[]> {
   });
   children.add(child);
   const code = await new Promise((resolve) => child.once("exit", resolve));
-  children.delete(child);
+  end(child); // a stream that a block has read enough of
   const read = (name: string) => readFileSync(path.join(home, name), "utf8");
   if (code !== 0) {
     const at = Number(read("at"));
