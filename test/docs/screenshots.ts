@@ -1,46 +1,41 @@
 /** `deno task screenshots`: makes the pictures of docs/images from the pages of a service that this command starts. */
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
+import { createLog } from "#src/base/log.ts";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed } from "#src/cardano/keys.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 import { call } from "#src/client/http.ts";
 import { signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
+import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { startPostgres } from "#src/embedded/postgres.ts";
+import { Arbor } from "../support/arbor.ts";
 import { startBrowser } from "../support/browser.ts";
-import { endChild } from "../support/child.ts";
 import { root } from "../support/docs.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-screenshots-"));
-const ports = ["token", "wallet", "devnet", "operator", "nats"].flatMap((name) => [`--${name}-port`, "0"]);
-const args = ["run", "-A", "src/app/start.ts", ...ports, "--folder", folder, "--block-ms", "200", "--slot-ms", "200"];
-const service = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+const log = createLog("warn");
+const postgres = await startPostgres({ folder, log });
+const nats = await startNatsEndpoint({ port: 0, token: "screenshots", log });
 try {
-  await takeAll(await placesOf());
+  const infra = { databaseUrl: postgres.url, natsUrl: nats.url, natsToken: "screenshots", stop: async () => {} };
+  const arbor = await Arbor.start({ infra });
+  try {
+    await takeAll(arbor);
+  } finally {
+    await arbor.end();
+  }
 } finally {
-  await endChild(service, "SIGTERM");
+  await nats.stop();
+  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 process.exit(0);
 
-/** Addresses by service, as the start prints them. */
-async function placesOf(): Promise<ReadonlyMap<string, string>> {
-  let printed = "";
-  await new Promise<void>((resolve, reject) => {
-    service.stdout.on("data", (chunk) => {
-      printed += chunk;
-      if (/^Ready after/m.test(printed)) resolve();
-    });
-    service.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
-  });
-  return new Map([...printed.matchAll(/^(\S.*?) {2,}(http:\S+)$/gm)].map(([, name, url]) => [name!, url!]));
-}
-
-async function takeAll(places: ReadonlyMap<string, string>): Promise<void> {
-  const [tokens, operator] = [places.get("token service")!, places.get("operator service")!];
-  const token = await livingToken(new TokenClient(tokens), places.get("devnet and faucet")!);
+async function takeAll({ tokens, operator, devnet }: Arbor): Promise<void> {
+  const token = await livingToken(new TokenClient(tokens), devnet);
   const browser = await startBrowser();
   if (!browser) throw new Error("screenshots need a Chromium");
   const take = async (name: string, url: string, ready: string, height: number) => {
