@@ -37,7 +37,7 @@ export interface Publisher {
   /** Tells of the transitions of a turn, after those handed over before; `trace` is the turn's span. */
   push(transitions: readonly Transition[], trace?: TraceRef): void;
   /** Tells of an entity's transitions behind a version, as `push` does. Rejects when they cannot be read. */
-  pushFound(entity: EntityRef, after: number): Promise<void>;
+  pushUnpublished(entity: EntityRef, after: number): Promise<void>;
   /** Tells of what is not marked in some partitions and is older than `olderMs`. Rejects when it cannot. */
   sweep(partitions: readonly number[], olderMs: number): Promise<number>;
   /** Whether more was handed over than one round tells: what is not marked then is late, and not lost. */
@@ -206,7 +206,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   return {
     push,
-    pushFound: async ({ kind, id }, after) => {
+    pushUnpublished: async ({ kind, id }, after) => {
       const rows = await store.sql<TransitionRow[]>`
         select kind, id, version, from_state, to_state, type, cause, at from outbox
         where kind = ${kind} and id = ${id} and version > ${after} and not published order by version`;

@@ -57,7 +57,7 @@ export function serveControl({ id, store, bus, kinds, mailboxes, owns, state, lo
     const { entity } = order;
     const kind = kinds.get(entity.kind);
     if (kind === undefined || !owns(entity)) return { again: "not_owner" };
-    if (order.do === "look") return mailboxes.look(entity);
+    if (order.do === "look") return mailboxes.view(entity);
     if (order.do === "passivate") return { passivated: mailboxes.passivate(entity) };
     if (order.do === "refresh") return mailboxes.refresh(kind, entity) ? {} : { again: "not_owner" };
     const [row] = await store.sql<{ n: bigint; event: Event }[]>`
