@@ -1,33 +1,33 @@
 /**
- * What a stake credential's certificates say: whom its stake and its vote go to, now and in the epochs to come.
+ * The delegation of a stake credential, by its certificates: pool and DRep now and in the coming epochs.
  *
  * ```
  *            JOIN, VOTE                JOIN, VOTE
  * neither ───────────────▶ delegating ◀─────────▶ voting ◀──────────▶ both      (UNREGISTERED: back to neither)
  * ```
  *
- * Every step comes through the chain log. The state is what the newest certificate left; stake counts only from the second epoch after
- * it, so `active` and `next` go behind it. Wallets that share a credential may be read at different places of the chain: what is
- * older than what is known changes nothing, and TOLD says all of it anew, when a wallet comes to where the others are. The intents (JOIN, QUIT,
- * CAST) are never applied: whether the machine accepts one says whether a transaction that does it can be made.
+ * State changes arrive through the chain log. The state is the result of the newest certificate. Stake counts only from the second
+ * epoch after the certificate, so `active` and `next` follow later. Wallets that share a credential may be read at different
+ * points of the chain: events older than the known ones change nothing, and TOLD carries the whole account when a wallet reaches
+ * the others. The intents (JOIN, QUIT, CAST) are never applied: a build checks with `can` whether the machine accepts one.
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
 
-/** Epochs from a certificate to the one in which it counts. */
+/** Epochs from a certificate to the first one in which it counts. */
 export const LAG = 2;
 
 const slot = z.number().int().min(-1);
 const epoch = z.number().int().min(0);
 const whom = {
-  /** Pool id in hexadecimal; of whatever length the chain has it. */
+  /** Pool id in hexadecimal, of any length. */
   pool: z.string().nullable(),
   /** `abstain`, `no_confidence`, `key-<hash>` or `script-<hash>`. */
   drep: z.string().nullable(),
 };
 const certified = z.object({
-  /** Epoch of the certificate; -1 for what held before anything is known. */
+  /** Epoch of the certificate; -1 for the delegation before the first known one. */
   epoch: z.number().int().min(-1),
   ...whom,
 }).strict();
@@ -39,58 +39,58 @@ const account = {
   deposit: z.string().regex(/^\d+$/).nullable(),
 };
 /**
- * All there is to say; `slot` is that of the newest of it, for a later rollback that changes none of it is not told, `epoch` that of the block
- * where the index stands. `history` has the newest certificates of the last epochs, the oldest first.
+ * The whole account. `slot` is that of its newest change (a later rollback that changes nothing sends no event), `epoch` that of
+ * the index's block. `history` has the newest certificates of the last epochs, oldest first.
  */
 const whole = { ...account, history: z.array(certified).max(LAG + 2), rewards: z.string().regex(/^\d+$/) };
 
 export const delegationInputs = z.discriminatedUnion("type", [
-  /** A block has certificates of the credential; this is what they leave. */
+  /** A block has certificates of the credential; these are the values after them. */
   z.object({ type: z.literal("CERTIFIED"), ...account, ...whom }).strict(),
-  /** The first block of an epoch in which something begins to count. */
+  /** The first block of an epoch in which a certificate begins to count. */
   z.object({ type: z.literal("EPOCH"), slot, epoch }).strict(),
-  /** Rewards that are not withdrawn, as the ledger tells them after an epoch's beginning or a withdrawal left them. */
+  /** Rewards not withdrawn, by the ledger, after an epoch boundary or a withdrawal. */
   z.object({ type: z.literal("REWARDED"), slot, epoch, rewards: z.string().regex(/^\d+$/) }).strict(),
-  /** All of it, as a wallet's rows have it when it is from now on read with all others. */
+  /** The whole account, sent when the index begins to read a wallet together with all others. */
   z.object({ type: z.literal("TOLD"), ...whole }).strict(),
-  /** Blocks that said something are no more; this holds again. */
+  /** Blocks with changes were rolled back; this is the account again. */
   z.object({ type: z.literal("ROLLED_BACK"), ...whole }).strict(),
 ]);
 
-/** What somebody wants to do; only asked about, never applied. */
+/** The intent of a build: only checked with `can`, never applied. */
 export type DelegationIntent =
   | { readonly type: "JOIN"; readonly pool: string; readonly drep?: string }
   | { readonly type: "CAST"; readonly drep: string }
-  /** `withdrawing`: the rewards go out in the same transaction. */
+  /** `withdrawing`: the same transaction withdraws the rewards. */
   | { readonly type: "QUIT"; readonly withdrawing: boolean };
 
 export type DelegationEvent = z.infer<typeof delegationInputs> | DelegationIntent;
 
-/** Whom stake and vote go to. */
+/** Pool and DRep of a delegation. */
 export interface Delegated {
   readonly pool: string | null;
   readonly drep: string | null;
 }
 
-/** What a certificate left, and its epoch. */
+/** The delegation after a certificate, and the certificate's epoch. */
 export interface Certified extends Delegated {
   readonly epoch: number;
 }
 
-/** Whom stake and vote count for in an epoch, and what changes in the next ones. */
+/** The delegation that counts in an epoch, and its changes in the next epochs. */
 export interface Shown {
   readonly active: Delegated;
   readonly next: readonly (Delegated & { readonly from: number })[];
 }
 
 export interface DelegationContext extends Shown {
-  /** Of the last thing told; null before it. */
+  /** Slot of the last event; null before the first. */
   readonly slot: number | null;
   readonly epoch: number;
   readonly registered: boolean;
   readonly deposit: string | null;
   readonly history: readonly Certified[];
-  /** Lovelace not withdrawn, as far as the network said. */
+  /** Rewards not withdrawn, in lovelace, by the last report of the network. */
   readonly rewards: string;
 }
 
@@ -98,7 +98,7 @@ const NOBODY: Delegated = { pool: null, drep: null };
 const same = (a: Delegated, b: Delegated) => a.pool === b.pool && a.drep === b.drep;
 const only = ({ pool, drep }: Delegated): Delegated => ({ pool, drep });
 
-/** What counts in an epoch and after it, of certificates with the oldest first. A change that changes nothing is no change. */
+/** The delegation that counts in an epoch, and its changes after it, from certificates, oldest first. */
 export function shownIn(history: readonly Certified[], epoch: number): Shown {
   const active = only(history.findLast((one) => one.epoch <= epoch - LAG) ?? NOBODY);
   const next: (Delegated & { from: number })[] = [];
@@ -112,14 +112,14 @@ export function shownIn(history: readonly Certified[], epoch: number): Shown {
   return { active, next };
 }
 
-/** The part of a history that can still matter in an epoch: the newest of each epoch, and one that has begun to count. */
+/** The part of a history that matters from an epoch on: the newest certificate of each epoch, and the last that counts already. */
 export function kept(history: readonly Certified[], epoch: number): readonly Certified[] {
   const newest = history.filter((one, i) => history[i + 1]?.epoch !== one.epoch);
   const begun = newest.findLastIndex((one) => one.epoch <= epoch - LAG);
   return newest.slice(Math.max(0, begun));
 }
 
-/** Why an account cannot do what is wanted; undefined where it can. */
+/** Why an intent is not possible. */
 export type Objection =
   | "pool_already_joined"
   | "pool_already_joined_same_vote"
@@ -127,13 +127,13 @@ export type Objection =
   | "not_delegating_to"
   | "non_null_rewards";
 
-/** What decides whether an intent is possible. */
+/** The values that decide whether an intent is possible. */
 export interface Standing extends Delegated {
   readonly registered: boolean;
   readonly rewards: bigint;
 }
 
-/** Whether an account that stands so can do what is wanted. */
+/** Why an account cannot carry out an intent; `undefined` when it can. */
 export function objection(
   { registered, pool, drep, rewards }: Standing,
   intent: DelegationIntent,
@@ -154,7 +154,7 @@ export function objection(
 
 type Whole = Extract<DelegationEvent, { type: "TOLD" | "ROLLED_BACK" }>;
 
-/** What the newest certificate left. */
+/** The delegation after the newest certificate. */
 function newest({ history }: Pick<DelegationContext, "history">): Delegated {
   return history.at(-1) ?? NOBODY;
 }
@@ -189,7 +189,7 @@ function stateOf({ pool, drep }: Delegated): "neither" | "delegating" | "voting"
   return drep !== null ? "voting" : "neither";
 }
 
-/** Whether the chain tells something that is not behind what is known. */
+/** Whether an event from the chain is not older than the known ones. */
 function counts(context: DelegationContext, event: DelegationEvent): boolean {
   if (!("slot" in event)) return false;
   if (event.type === "TOLD" || event.type === "ROLLED_BACK") return true;
@@ -216,7 +216,7 @@ const moves = [
   { guard: "toDelegating", target: ".delegating", actions: "take" },
   { guard: "toVoting", target: ".voting", actions: "take" },
   { guard: "toBoth", target: ".both", actions: "take" },
-  // of a wallet that is read behind others
+  // from a wallet that is read at an earlier point than others
   { actions: "stay" },
 ] as const;
 

@@ -1,5 +1,5 @@
 /**
- * The life of a shared wallet: one whose addresses are scripts of several people's keys.
+ * The life cycle of a shared wallet: its addresses are scripts of the keys of several cosigners.
  *
  * ```
  * absent → incomplete → beginning → restoring → live
@@ -7,16 +7,16 @@
  *    └ deleted ←───────── deleting ←──────────────┘
  * ```
  *
- * While an account key of somebody is missing the wallet has no address: it is `incomplete`, and keys can be added or replaced, but for its
- * own. The command that brings the last key, be it CREATE itself, is answered when the wallet is enrolled with the index. From
- * there on its life is that of any wallet (`machines/wallet.ts`).
+ * While the account key of a cosigner is missing, the wallet is `incomplete` and has no address. Keys of other cosigners can then
+ * be added or replaced. The command that adds the last key (CREATE or ADD_KEYS) gets its reply when the wallet is in the index.
+ * From then on the states are those of any wallet (`machines/wallet.ts`).
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
 import {
-  changedAlike,
+  applyCommonCommand,
   commonCommands,
   creation,
   isNewPassphrase,
@@ -35,7 +35,7 @@ const template = z.object({
   script: z.string(),
   /** The names in it. */
   names: z.array(cosigner).min(1),
-  /** Account public keys and chain codes of those who are known. */
+  /** Known account public keys and chain codes, by cosigner. */
   keys,
 }).strict();
 type Template = z.infer<typeof template>;
@@ -45,7 +45,7 @@ export const CREDENTIALS = ["payment", "delegation"] as const;
 export const sharedWalletCommands = z.discriminatedUnion("type", [
   z.object({
     ...creation,
-    /** Index of its account, which is a hard one. */
+    /** Index of its account (hardened). */
     account: z.number().int().min(0).max(2 ** 31 - 1),
     payment: template,
     delegation: template.nullable(),
@@ -61,7 +61,7 @@ export type SharedWalletEvent =
 type Create = Extract<SharedWalletEvent, { type: "CREATE" }>;
 type AddKeys = Extract<SharedWalletEvent, { type: "ADD_KEYS" }>;
 
-/** What the wallet's rows say of it, and the attempt of the vault. */
+/** The wallet's rows, and its id in the vault. */
 export interface SharedWalletRecord extends Omit<Create, "type"> {
   /** In ms since 1970. */
   readonly createdAt: number;
@@ -69,16 +69,16 @@ export interface SharedWalletRecord extends Omit<Create, "type"> {
 
 export interface SharedWalletContext {
   readonly id: string;
-  /** How often it was created: answers of effects carry it, so that a late one changes nothing. */
+  /** How often it was created. Outcomes of effects carry it, so that a late one changes nothing. */
   readonly life: number;
   readonly record: SharedWalletRecord | null;
   /** The command whose reply is open. */
   readonly waiting: string | null;
-  /** Slot of the last thing that the chain told. */
+  /** Slot of the last event from the chain. */
   readonly slot: number | null;
 }
 
-/** Why keys are not taken. */
+/** Why keys are refused. */
 export type KeysFailure = Failure<
   | "shared_wallet_active"
   | "shared_wallet_no_delegation_template"
@@ -92,7 +92,7 @@ const active = fail(
   "The wallet has all its keys; they can be changed while it is incomplete only.",
 );
 
-/** A wallet's record with keys added to one of its templates: all of them or none. */
+/** A wallet's record with keys added to one of its templates; all keys or none. */
 function withKeys(record: SharedWalletRecord, { credential, keys }: AddKeys): Result<SharedWalletRecord, KeysFailure> {
   const template = record[credential];
   if (!template) {
@@ -128,7 +128,7 @@ function withKeys(record: SharedWalletRecord, { credential, keys }: AddKeys): Re
 
 const complete = ({ names, keys }: Template) => names.every((name) => keys[name] !== undefined);
 
-/** Whether no key of anybody is missing. */
+/** Whether all keys are known. */
 function isComplete({ payment, delegation }: Pick<SharedWalletRecord, "payment" | "delegation">): boolean {
   return complete(payment) && (delegation === null || complete(delegation));
 }
@@ -146,13 +146,13 @@ function sharedRow(id: string, record: SharedWalletRecord) {
   };
 }
 
-/** What a command changes of the record. */
-function changed(record: SharedWalletRecord, event: SharedWalletEvent): SharedWalletRecord {
+/** The record after a command. */
+function applyCommand(record: SharedWalletRecord, event: SharedWalletEvent): SharedWalletRecord {
   switch (event.type) {
     case "RENAME":
     case "SETTINGS":
     case "PASSPHRASE_CHANGED":
-      return changedAlike(record, event);
+      return applyCommonCommand(record, event);
     case "ADD_KEYS": {
       const added = withKeys(record, event);
       return added.ok ? added.value : record;
@@ -161,6 +161,24 @@ function changed(record: SharedWalletRecord, event: SharedWalletEvent): SharedWa
       return record;
   }
 }
+
+/** Handlers shared by several states; see `machines/wallet.ts` for why they are not on a parent state. */
+const creatable = {
+  CREATE: [
+    { guard: "createsComplete", target: "beginning", actions: ["create", "begin"] },
+    { target: "incomplete", actions: ["create", "agree"] },
+  ],
+} as const;
+const whileIndexed = {
+  TRANSACTION: { guard: "ofThisLife", actions: "note" },
+  ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+} as const;
+const whileItExists = {
+  RENAME: { actions: ["change", "agree"] },
+  SETTINGS: { actions: ["change", "agree"] },
+  PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
+  DELETE: { target: "deleting", actions: "end" },
+} as const;
 
 export const sharedWalletMachine = setup({
   types: {
@@ -183,8 +201,8 @@ export const sharedWalletMachine = setup({
     ...turnActions,
     create: enqueueActions(({ enqueue, context, event }) => {
       if (event.type !== "CREATE") return;
-      const { type: _, turn, ...given } = event;
-      const record: SharedWalletRecord = { ...given, createdAt: turn.at };
+      const { type: _, turn, ...members } = event;
+      const record: SharedWalletRecord = { ...members, createdAt: turn.at };
       const life = context.life + 1;
       enqueue.assign({ life, record, waiting: null, slot: null });
       const common = walletRow(context.id, life, { ...record, kind: "shared", policyKey: null });
@@ -195,7 +213,7 @@ export const sharedWalletMachine = setup({
       }
     }),
     change: enqueueActions(({ enqueue, context, event }) => {
-      const record = changed(context.record!, event);
+      const record = applyCommand(context.record!, event);
       enqueue.assign({ record });
       if (event.type === "ADD_KEYS") {
         enqueue({ type: "put", params: { table: "shared", row: sharedRow(context.id, record) } });
@@ -243,14 +261,7 @@ export const sharedWalletMachine = setup({
   initial: "absent",
   context: ({ input }) => ({ id: input.id, life: 0, record: null, waiting: null, slot: null }),
   states: {
-    absent: {
-      on: {
-        CREATE: [
-          { guard: "createsComplete", target: "beginning", actions: ["create", "begin"] },
-          { target: "incomplete", actions: ["create", "agree"] },
-        ],
-      },
-    },
+    absent: { on: creatable },
     incomplete: {
       on: {
         ADD_KEYS: [
@@ -258,55 +269,34 @@ export const sharedWalletMachine = setup({
           { guard: "completes", target: "beginning", actions: ["change", "begin"] },
           { actions: ["change", "agree"] },
         ],
-        RENAME: { actions: ["change", "agree"] },
-        SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
-        DELETE: { target: "deleting", actions: "end" },
+        ...whileItExists,
       },
     },
     beginning: {
       on: {
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
-        // the follower may be quicker than the effect's answer
+        // the index may restore the wallet before the effect's outcome arrives
         RESTORED: { guard: "ofThisLife", target: "live", actions: ["note", "answer"] },
         ADD_KEYS: { actions: "tooLate" },
-        RENAME: { actions: ["change", "agree"] },
-        SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
-        DELETE: { target: "deleting", actions: "end" },
+        ...whileItExists,
       },
     },
     restoring: {
       on: {
         RESTORED: { guard: "ofThisLife", target: "live", actions: "note" },
-        TRANSACTION: { guard: "ofThisLife", actions: "note" },
-        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+        ...whileIndexed,
         ADD_KEYS: { actions: "tooLate" },
-        RENAME: { actions: ["change", "agree"] },
-        SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
-        DELETE: { target: "deleting", actions: "end" },
+        ...whileItExists,
       },
     },
     live: {
       on: {
-        TRANSACTION: { guard: "ofThisLife", actions: "note" },
-        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+        ...whileIndexed,
         ADD_KEYS: { actions: "tooLate" },
-        RENAME: { actions: ["change", "agree"] },
-        SETTINGS: { actions: ["change", "agree"] },
-        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: ["change", "agree"] },
-        DELETE: { target: "deleting", actions: "end" },
+        ...whileItExists,
       },
     },
     deleting: { on: { ENDED: { guard: "ofThisLife", target: "deleted", actions: "answer" } } },
-    deleted: {
-      on: {
-        CREATE: [
-          { guard: "createsComplete", target: "beginning", actions: ["create", "begin"] },
-          { target: "incomplete", actions: ["create", "agree"] },
-        ],
-      },
-    },
+    deleted: { on: creatable },
   },
 });

@@ -1,5 +1,5 @@
 /**
- * The life of a token, as the chain tells it.
+ * The life cycle of a token on the chain.
  *
  * ```
  * absent → live → ended
@@ -7,16 +7,16 @@
  *       quarantined   (a block changed the root in a way that the requests do not explain)
  * ```
  *
- * Every step but the intents comes through the chain log; a rollback names the state that holds again. The intents
- * (REQUEST, UPDATE, END) are never applied: whether the machine accepts one says whether a build is possible now. In `absent`
- * they are: the rows that a build reads may be ahead of the log that the actor has read, and say whether there is a token.
+ * State changes arrive through the chain log; a rollback names the state that holds again. The intents (REQUEST, UPDATE, END)
+ * are never applied: a build checks with `can` whether the machine accepts one. `absent` accepts them, because the rows that a
+ * build reads may be ahead of the log that the actor has read; the rows then decide whether the token exists.
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
 
 const slot = z.number().int();
-/** What a state output says. */
+/** The contents of a state output. */
 const caged = {
   slot,
   /** Payment key hash of the owner. */
@@ -46,7 +46,7 @@ export const tokenInputs = z.discriminatedUnion("type", [
   }).strict(),
 ]);
 
-/** What a build wants to do; only asked about, never applied. */
+/** The intent of a build: only checked with `can`, never applied. */
 export type TokenIntent = { readonly type: "REQUEST" } | { readonly type: "UPDATE" } | { readonly type: "END" };
 
 export type TokenEvent = z.infer<typeof tokenInputs> | TokenIntent;

@@ -1,5 +1,5 @@
 /**
- * The life of a submitted transaction.
+ * The life cycle of a submitted transaction.
  *
  * ```
  * created → submitting → pending → in_ledger
@@ -8,20 +8,20 @@
  *                          expired            pending, expired, refused → forgotten
  * ```
  *
- * Refused is not for ever: another submission tries again, and so does a look (CHECK) where a network had taken it before. What the
- * chain says (IN_LEDGER, EXPIRED, ROLLED_BACK) comes through the chain log and wins over what a node answered; answers carry the
- * attempt they belong to, so that a late one changes nothing. What is forgotten is offered to nobody any more; the chain may still
- * include it. Nothing here looks by itself: whoever sweeps over all that is pending asks for a look where a network says otherwise.
+ * `refused` is not final: another submission tries again, and so does CHECK if the network accepted the transaction before. Events
+ * from the chain (IN_LEDGER, EXPIRED, ROLLED_BACK) arrive through the chain log and override the replies of a node. Those
+ * replies carry their attempt, so that a late one changes nothing. A forgotten transaction is no longer submitted; the chain may
+ * still include it. The machine does not poll: the sweep over pending transactions sends CHECK when the network differs.
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { type Json, toJson } from "#src/base/json.ts";
 import { type InTurn, turnActions } from "#src/base/turn.ts";
 
-/** Most commands that wait for an answer, and most UTF-16 units of their ids together: a snapshot holds 16 kB. */
+/** Most commands with an open reply, and most UTF-16 units of their ids together: a snapshot is limited to 16 kB. */
 const WAITING_LIMIT = 64;
 const WAITING_UNITS = 2_400;
-/** Most UTF-16 units of failures in a snapshot; the reply has them whole. */
+/** Most UTF-16 units of failures in a snapshot; the reply has them in full. */
 const FAILURE_UNITS = 2_000;
 /** Most wallets that one transaction is pending in. */
 const WALLETS = 16;
@@ -31,8 +31,8 @@ const wallet = z.string().min(1).max(100);
 const hex = z.string().regex(/^([0-9a-f]{2})+$/);
 
 /**
- * Hands over a signed transaction: its CBOR, what it spends, whom it pays, and the first slot in which it is no longer valid; also the
- * wallet that it was submitted by, and where the chain stood then: that wallet lists it as pending.
+ * Submits a signed transaction: its CBOR, the outputs it spends, the addresses it pays, and the first slot in which it is no
+ * longer valid. `by` is the wallet that submitted it, with the tip at that time; that wallet lists it as pending.
  */
 export const submit = z.object({
   type: z.literal("SUBMIT"),
@@ -44,14 +44,14 @@ export const submit = z.object({
 }).strict();
 export const transactionCommands = z.discriminatedUnion("type", [
   submit,
-  /** A wallet, or whoever submitted it without one, wants to hear no more of it. */
+  /** The wallet no longer lists it; null for a transaction that was submitted without a wallet. */
   z.object({ type: z.literal("FORGET"), wallet: wallet.nullable() }).strict(),
-  /** The network is to be asked again. */
+  /** Submits it to the network again. */
   z.object({ type: z.literal("CHECK") }).strict(),
 ]);
 
 const attempt = z.number().int().positive();
-/** A failure as the ledger names it, with what it says. */
+/** A failure by the ledger's name, with its message. */
 const failure = z.object({ name: z.string(), message: z.string() }).catchall(z.unknown());
 export const transactionOutcomes = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ACCEPTED"), attempt }).strict(),
@@ -72,12 +72,12 @@ export type TransactionEvent =
 export interface TransactionContext {
   readonly hash: string;
   readonly validTo: number | null;
-  /** Number of the last question put to the network. */
+  /** Number of the last submission to the network. */
   readonly attempt: number;
   /** Commands whose reply is open. */
   readonly waiting: readonly string[];
   readonly failures: readonly { readonly name: string; readonly message: string }[];
-  /** Whether a network took it, or the ledger had it, since it was last forgotten. */
+  /** Whether the network accepted it, or the ledger had it, since it was last forgotten. */
   readonly taken: boolean;
   readonly forgotten: boolean;
   /** Wallets that list it. */
@@ -89,7 +89,7 @@ export interface TransactionContext {
   readonly valid: boolean | null;
 }
 
-/** Names and messages of the first failures, as far as there is room. */
+/** Names and messages of the first failures, up to `FAILURE_UNITS`. */
 function summary(failures: TransactionContext["failures"]): TransactionContext["failures"] {
   let room = FAILURE_UNITS;
   return failures.flatMap(({ name, message }) => {
@@ -101,15 +101,15 @@ function summary(failures: TransactionContext["failures"]): TransactionContext["
   });
 }
 
-/** The first `units` UTF-16 units of a text, no character halved. */
+/** The first `units` UTF-16 units of a text, without splitting a surrogate pair. */
 function cut(text: string, units: number): string {
   const end = text.codePointAt(units - 1) ?? 0;
   return text.slice(0, end > 0xffff ? units - 1 : units);
 }
 
 /**
- * The row by which others know how a submission stands; `lapsedUntil`: a chain shorter than that slot has it valid again; `failures`: why
- * the network will not have what it had taken.
+ * The row of `submission_status`. `lapsedUntil`: a rollback below that slot makes the transaction valid again. `failures`: why the
+ * network refuses a transaction that it had accepted.
  */
 function standing(
   hash: string,
@@ -120,12 +120,15 @@ function standing(
   return { hash, status, lapsed_until: lapsedUntil, failures: failures.length === 0 ? null : toJson([...failures]) };
 }
 
-/** Whether another wallet than the one that forgets it lists it. */
+/** Whether a wallet other than the one that forgets it lists it. */
 function listedElsewhere(context: TransactionContext, event: TransactionEvent): boolean {
   return event.type === "FORGET" && event.wallet !== null && context.wallets.some((one) => one !== event.wallet);
 }
 
 const notInLedger = { slot: null, block: null, height: null, valid: null } as const;
+
+/** The handler of SUBMIT in states without a submission in progress. */
+const submittable = { SUBMIT: { target: "submitting", actions: ["submit", "link"] } } as const;
 
 export const transactionMachine = setup({
   types: {
@@ -139,12 +142,12 @@ export const transactionMachine = setup({
       const ids = [...context.waiting, event.turn.command ?? ""];
       return ids.length <= WAITING_LIMIT && ids.reduce((sum, id) => sum + id.length, 0) <= WAITING_UNITS;
     },
-    /** The block that held it is no more. */
+    /** The block with the transaction was rolled back. */
     itsBlock: ({ context, event }) =>
       event.type === "ROLLED_BACK" && context.slot !== null && context.slot > event.slot,
     itsBlockAndForgotten: ({ context, event }) =>
       event.type === "ROLLED_BACK" && context.slot !== null && context.slot > event.slot && context.forgotten,
-    /** The chain went back to where it is still valid. */
+    /** The chain was rolled back to a point at which it is valid. */
     validAgain: ({ context, event }) =>
       event.type === "ROLLED_BACK" && context.taken && (context.validTo === null || context.validTo > event.slot),
     wasTaken: ({ context }) => context.taken,
@@ -155,7 +158,7 @@ export const transactionMachine = setup({
   },
   actions: {
     ...turnActions,
-    /** Keeps the transaction and asks the network to take it; the reply stays open. */
+    /** Stores the transaction and submits it to the network; the reply stays open. */
     submit: enqueueActions(({ enqueue, context, event }) => {
       if (event.type !== "SUBMIT") return;
       const next = context.attempt + 1;
@@ -182,7 +185,7 @@ export const transactionMachine = setup({
       enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "pending") } });
       enqueue({ type: "effect", params: { name: "submit", input: { hash: context.hash, attempt: next } } });
     }),
-    /** The wallet that submits it lists it. */
+    /** The submitting wallet lists it. */
     link: enqueueActions(({ enqueue, context, event }) => {
       if (event.type !== "SUBMIT" || event.by === undefined) return;
       const { wallet, slot, height } = event.by;
@@ -283,7 +286,7 @@ export const transactionMachine = setup({
     IN_LEDGER: { target: ".in_ledger", actions: ["place", "take", "close", "settled", "answerWaiting"] },
   },
   states: {
-    created: { on: { SUBMIT: { target: "submitting", actions: ["submit", "link"] } } },
+    created: { on: submittable },
     submitting: {
       on: {
         SUBMIT: { guard: "hasRoom", actions: ["wait", "link"] },
@@ -320,7 +323,7 @@ export const transactionMachine = setup({
     },
     expired: {
       on: {
-        SUBMIT: { target: "submitting", actions: ["submit", "link"] },
+        ...submittable,
         ROLLED_BACK: { guard: "validAgain", target: "pending", actions: ["open", "look"] },
         FORGET: [
           { guard: "listedElsewhere", actions: ["unlink", "answer"] },
@@ -330,7 +333,7 @@ export const transactionMachine = setup({
     },
     refused: {
       on: {
-        SUBMIT: { target: "submitting", actions: ["submit", "link"] },
+        ...submittable,
         CHECK: { guard: "wasTaken", actions: ["answer", "look"] },
         ACCEPTED: { guard: "ofThisAttemptAndTaken", target: "pending", actions: ["open"] },
         ROLLED_BACK: { guard: "validAgain", target: "pending", actions: ["open", "look"] },
@@ -340,6 +343,6 @@ export const transactionMachine = setup({
         ],
       },
     },
-    forgotten: { on: { SUBMIT: { target: "submitting", actions: ["submit", "link"] } } },
+    forgotten: { on: submittable },
   },
 });

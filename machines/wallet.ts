@@ -1,5 +1,5 @@
 /**
- * The life of a wallet whose addresses are all its own: sequential (`shelley`) or of the first era (`random`).
+ * The life cycle of a wallet with a single owner: sequential (`shelley`) or of the Byron era (`random`).
  *
  * ```
  * absent → beginning → restoring → live
@@ -7,9 +7,10 @@
  *    └ deleted ←──────── deleting ←──┘
  * ```
  *
- * `beginning` and `deleting` last as long as the effect that enrols the wallet with the index or takes it off: a reply to CREATE and to
- * DELETE says that this is done. What a wallet holds is rows of the index, and whether it is ready on the wire is computed from where
- * its cursor stands; the machine knows that it is read from its birth on (`restoring`) or with all others (`live`).
+ * `beginning` and `deleting` last until the effect that adds the wallet to the index, or removes it, has ended; then CREATE or
+ * DELETE gets its reply. The coins of a wallet are rows of the index, and whether it is ready in the API follows from its
+ * cursor. The machine knows only whether the index reads the wallet from its creation point on (`restoring`) or together with
+ * all others (`live`).
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
@@ -26,35 +27,35 @@ const passphrase = z.object({
   method,
 }).strict();
 
-/** Least and most unused addresses that a pool keeps ahead, and how many it keeps unless told. */
+/** Least, greatest and default number of unused addresses that an address pool keeps ahead. */
 export const GAP = { least: 10, most: 100_000, usual: 20 } as const;
-/** How inputs are chosen: an output to each its own, as documented, or round robin over the assets, as the field does today. */
+/** Coin selection: for each output separately, as cardano-wallet documents it, or round robin over the assets, as it does now. */
 export const SELECTIONS = ["per-output", "round-robin"] as const;
 
-/** What CREATE says of a wallet of any kind. */
+/** Members of CREATE for wallets of all kinds. */
 export const creation = {
   type: z.literal("CREATE"),
   name,
   gap: z.number().int().min(GAP.least).max(GAP.most),
-  /** Account public key and chain code; of a random wallet its root public key and chain code. */
+  /** Account public key and chain code; for a random wallet the root public key and chain code. */
   key: publicKey,
-  /** The attempt under which the vault holds the root key; null for a wallet without one. */
+  /** Id under which the vault holds the root key; null for a wallet without one. */
   attempt: z.string().min(1).max(100).nullable(),
   passphrase: passphrase.nullable(),
-  /** The block after which the wallet's first transaction may stand; slot -1 with an empty hash: all blocks. */
+  /** The block after which the wallet's first transaction can be; slot -1 with an empty hash means all blocks. */
   birth: z.object({ slot, hash }).strict(),
   oneChange: z.boolean(),
   selection: z.enum(SELECTIONS),
 };
 
-/** Another passphrase opens the root key that the attempt put into the vault. */
+/** The passphrase of the root key in the vault has changed. */
 const passphraseChanged = z.object({
   type: z.literal("PASSPHRASE_CHANGED"),
   attempt: creation.attempt.unwrap(),
   passphrase,
 }).strict();
 
-/** What wallets of all kinds are told. */
+/** Commands to wallets of all kinds. */
 export const commonCommands = [
   z.object({ type: z.literal("RENAME"), name }).strict(),
   z.object({
@@ -71,7 +72,7 @@ export const walletCommands = z.discriminatedUnion("type", [
   z.object({
     ...creation,
     kind: z.enum(["shelley", "random"]),
-    /** Policy public key and chain code, where it is known from the beginning. */
+    /** Policy public key and chain code, if known at creation. */
     policyKey: publicKey.nullable(),
   }).strict(),
   ...commonCommands,
@@ -80,16 +81,16 @@ export const walletCommands = z.discriminatedUnion("type", [
 
 const life = z.number().int().positive();
 export const walletOutcomes = z.discriminatedUnion("type", [
-  /** The pools stand and the wallet is enrolled with the index. */
+  /** The address pools exist and the wallet is in the index. */
   z.object({ type: z.literal("BEGUN"), life }).strict(),
-  /** The wallet is off the index. */
+  /** The wallet has been removed from the index. */
   z.object({ type: z.literal("ENDED"), life }).strict(),
 ]);
 
-/** Missing in what the index says of wallets that were begun before it knew their lives. */
+/** Missing in events for wallets that were added before the index knew `life`. */
 const ofLife = { life: life.optional() };
 export const walletInputs = z.discriminatedUnion("type", [
-  /** From now on the wallet is read with all others. */
+  /** From now on the index reads the wallet together with all others. */
   z.object({ type: z.literal("RESTORED"), slot, ...ofLife }).strict(),
   /** A block holds a transaction that concerns the wallet. */
   z.object({
@@ -101,9 +102,9 @@ export const walletInputs = z.discriminatedUnion("type", [
     amount: z.string(),
     ...ofLife,
   }).strict(),
-  /** Blocks above a slot that concerned the wallet are no more. */
+  /** Blocks after a slot that concerned the wallet were rolled back. */
   z.object({ type: z.literal("ROLLED_BACK"), slot, ...ofLife }).strict(),
-  /** As the command, out of the transaction that changed the vault: whichever comes first is applied. */
+  /** Like the command, but written in the transaction that changed the vault: the first of the two is applied. */
   passphraseChanged,
 ]);
 
@@ -113,7 +114,7 @@ export type WalletEvent =
   | z.infer<typeof walletInputs>;
 type Create = Extract<WalletEvent, { type: "CREATE" }>;
 
-/** What the wallet's row says of it, and the attempt of the vault. */
+/** The wallet's row, and its id in the vault. */
 export interface WalletRecord extends Omit<Create, "type"> {
   /** In ms since 1970. */
   readonly createdAt: number;
@@ -121,13 +122,13 @@ export interface WalletRecord extends Omit<Create, "type"> {
 
 export interface WalletContext {
   readonly id: string;
-  /** How often it was created: answers of effects carry it, so that a late one changes nothing. */
+  /** How often it was created. Outcomes of effects carry it, so that a late one changes nothing. */
   readonly life: number;
-  /** What holds while the wallet is there. */
+  /** Null while the wallet does not exist. */
   readonly record: WalletRecord | null;
   /** The command whose reply is open. */
   readonly waiting: string | null;
-  /** Slot of the last thing that the chain told. */
+  /** Slot of the last event from the chain. */
   readonly slot: number | null;
 }
 
@@ -157,8 +158,8 @@ export function walletRow(
   };
 }
 
-/** What commands to wallets of all kinds change of the record. */
-export function changedAlike<R extends Pick<WalletRecord, "name" | "oneChange" | "selection" | "passphrase">>(
+/** Applies the commands common to wallets of all kinds to a record. */
+export function applyCommonCommand<R extends Pick<WalletRecord, "name" | "oneChange" | "selection" | "passphrase">>(
   record: R,
   event: Exclude<z.infer<(typeof commonCommands)[number]>, { type: "DELETE" }>,
 ): R {
@@ -177,7 +178,7 @@ export function changedAlike<R extends Pick<WalletRecord, "name" | "oneChange" |
   }
 }
 
-/** Whether an event says of the record's own key what the record does not know yet. */
+/** Whether an event is a later passphrase change of the record's own key. */
 export function isNewPassphrase(
   record: Pick<WalletRecord, "attempt" | "passphrase"> | null,
   event: { readonly type: string },
@@ -187,24 +188,40 @@ export function isNewPassphrase(
   return attempt === record.attempt && passphrase.at > record.passphrase.at;
 }
 
-/** Whether an event is of the wallet's present life, as far as it says: it may have waited since an earlier one. */
+/** Whether an event belongs to the wallet's current life. It may have waited since an earlier one; one without `life` always does. */
 export function isOfLife({ life }: { readonly life: number }, event: { readonly life?: number | undefined }): boolean {
   return event.life === undefined || event.life === life;
 }
 
-/** What a command changes of the record. */
-function changed(record: WalletRecord, event: WalletEvent): WalletRecord {
+/** The record after a command. */
+function applyCommand(record: WalletRecord, event: WalletEvent): WalletRecord {
   switch (event.type) {
     case "RENAME":
     case "SETTINGS":
     case "PASSPHRASE_CHANGED":
-      return changedAlike(record, event);
+      return applyCommonCommand(record, event);
     case "POLICY_KEY_SET":
       return { ...record, policyKey: event.key };
     default:
       return record;
   }
 }
+
+/**
+ * Handlers shared by several states. They are not on a parent state: the names of states are persisted, and operators list the
+ * events of each state.
+ */
+const whileIndexed = {
+  TRANSACTION: { guard: "ofThisLife", actions: "note" },
+  ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
+} as const;
+const whileItExists = {
+  RENAME: { actions: "change" },
+  SETTINGS: { actions: "change" },
+  PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
+  POLICY_KEY_SET: { actions: "change" },
+  DELETE: { target: "deleting", actions: "end" },
+} as const;
 
 export const walletMachine = setup({
   types: {
@@ -220,18 +237,18 @@ export const walletMachine = setup({
     ...turnActions,
     begin: enqueueActions(({ enqueue, context, event }) => {
       if (event.type !== "CREATE") return;
-      const { type: _, turn, ...given } = event;
-      const record: WalletRecord = { ...given, createdAt: turn.at };
+      const { type: _, turn, ...members } = event;
+      const record: WalletRecord = { ...members, createdAt: turn.at };
       const next = context.life + 1;
       enqueue.assign({ life: next, record, waiting: turn.command ?? null, slot: null });
       enqueue({ type: "put", params: { table: "wallet", row: walletRow(context.id, next, record) } });
-      if (given.attempt !== null) {
-        enqueue({ type: "put", params: { table: "adoption", row: { wallet: context.id, attempt: given.attempt } } });
+      if (members.attempt !== null) {
+        enqueue({ type: "put", params: { table: "adoption", row: { wallet: context.id, attempt: members.attempt } } });
       }
       enqueue({ type: "effect", params: { name: "begin", input: { wallet: context.id, life: next } } });
     }),
     change: enqueueActions(({ enqueue, context, event }) => {
-      const record = changed(context.record!, event);
+      const record = applyCommand(context.record!, event);
       enqueue.assign({ record });
       enqueue({ type: "put", params: { table: "wallet", row: walletRow(context.id, context.life, record) } });
       enqueue({ type: "reply", params: { ok: { id: context.id } } });
@@ -264,36 +281,22 @@ export const walletMachine = setup({
     beginning: {
       on: {
         BEGUN: { guard: "ofThisLife", target: "restoring", actions: "answer" },
-        // the follower may be quicker than the effect's answer
+        // the index may restore the wallet before the effect's outcome arrives
         RESTORED: { guard: "ofThisLife", target: "live", actions: ["note", "answer"] },
-        RENAME: { actions: "change" },
-        SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
-        POLICY_KEY_SET: { actions: "change" },
-        DELETE: { target: "deleting", actions: "end" },
+        ...whileItExists,
       },
     },
     restoring: {
       on: {
         RESTORED: { guard: "ofThisLife", target: "live", actions: "note" },
-        TRANSACTION: { guard: "ofThisLife", actions: "note" },
-        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
-        RENAME: { actions: "change" },
-        SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
-        POLICY_KEY_SET: { actions: "change" },
-        DELETE: { target: "deleting", actions: "end" },
+        ...whileIndexed,
+        ...whileItExists,
       },
     },
     live: {
       on: {
-        TRANSACTION: { guard: "ofThisLife", actions: "note" },
-        ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
-        RENAME: { actions: "change" },
-        SETTINGS: { actions: "change" },
-        PASSPHRASE_CHANGED: { guard: "newPassphrase", actions: "change" },
-        POLICY_KEY_SET: { actions: "change" },
-        DELETE: { target: "deleting", actions: "end" },
+        ...whileIndexed,
+        ...whileItExists,
       },
     },
     deleting: { on: { ENDED: { guard: "ofThisLife", target: "deleted", actions: "answer" } } },

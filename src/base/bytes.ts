@@ -1,12 +1,12 @@
-/** Bytes and their lower-case hexadecimal form, in which hashes and identifiers travel everywhere inside. */
+/** Byte strings, and their lower-case hexadecimal form, which hashes and identifiers have throughout the code. */
 
 const DIGITS = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
 
 // ES2026; Node has it from version 25 on
-const native = (Uint8Array.prototype as { toHex?: () => string }).toHex;
+const nativeToHex = (Uint8Array.prototype as { toHex?: () => string }).toHex;
 
-/** Lower-case hexadecimal of some bytes. */
-export const toHex: (bytes: Uint8Array) => string = native ? (bytes) => native.call(bytes) : (bytes) => {
+/** Bytes as lower-case hexadecimal. */
+export const toHex: (bytes: Uint8Array) => string = nativeToHex ? (bytes) => nativeToHex.call(bytes) : (bytes) => {
   let text = "";
   for (let i = 0; i < bytes.length; i++) text += DIGITS[bytes[i]!];
   return text;
@@ -17,13 +17,13 @@ export function isHex(text: string, length?: number): boolean {
   return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text) && (length === undefined || text.length === length * 2);
 }
 
-const read = (Uint8Array as unknown as { fromHex?: (text: string) => Uint8Array }).fromHex?.bind(Uint8Array);
+const nativeFromHex = (Uint8Array as unknown as { fromHex?: (text: string) => Uint8Array }).fromHex?.bind(Uint8Array);
 
-/** Bytes of a hexadecimal text. Throws a `TypeError` on anything else. */
+/** Bytes of a hexadecimal text. @throws TypeError when it is not hexadecimal. */
 export function fromHex(text: string): Uint8Array {
-  if (read) {
+  if (nativeFromHex) {
     try {
-      return read(text);
+      return nativeFromHex(text);
     } catch {
       throw new TypeError("not hexadecimal");
     }
@@ -34,12 +34,12 @@ export function fromHex(text: string): Uint8Array {
   return bytes;
 }
 
-/** One array out of several. */
+/** Concatenates its arguments. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined(parts);
 }
 
-/** One array out of a list of them, of whatever length: more arguments than some ten thousand overflow the stack. */
+/** Concatenates a list of any length; `concat` overflows the stack at some ten thousand arguments. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
@@ -60,7 +60,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-/** Whether two byte strings are the same. */
+/** Whether two byte strings are equal. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && compareBytes(a, b) === 0;
 }
@@ -68,12 +68,12 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** UTF-8 of a text. The caller has refused lone surrogates (see `isWellFormed`), which UTF-8 cannot carry. */
+/** A text as UTF-8. Lone surrogates, which UTF-8 cannot encode, must have been refused before (`isWellFormed`). */
 export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** Text of UTF-8 bytes, kept exactly (a byte order mark included), or `undefined` when they are not UTF-8. */
+/** The text of UTF-8 bytes, exactly (including a byte order mark); `undefined` when they are not UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
@@ -82,7 +82,7 @@ export function fromUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Whether a text has no lone surrogate, so that UTF-8 can carry it. */
+/** Whether a text has no lone surrogate, so that UTF-8 can encode it. */
 export function isWellFormed(text: string): boolean {
   return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
 }

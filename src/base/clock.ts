@@ -1,19 +1,19 @@
-/** Wall-clock time in milliseconds since 1970, behind a name so that tests can hold it still. */
+/** A source of wall-clock time, which tests replace. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
 }
 
-/** The machine's own clock. */
+/** The clock of the machine. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** A clock that moves only when told to. */
+/** A clock for tests, which moves only by `advance`. */
 export class VirtualClock implements Clock {
   constructor(private time: number) {}
   now(): number {
     return this.time;
   }
-  /** Moves on by `ms` milliseconds. */
+  /** Moves the clock forward by `ms` milliseconds. */
   advance(ms: number): void {
     this.time += ms;
   }
@@ -33,7 +33,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** What a promise gives within `ms` milliseconds; `undefined` when that takes longer. Rejects as the promise does. */
+/** Waits for a promise at most `ms` milliseconds, then resolves to `undefined`. Rejects if the promise rejects before. */
 export async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => timer = setTimeout(() => resolve(undefined), Math.max(0, ms)));

@@ -1,16 +1,17 @@
-/** Work in many small steps that holds nobody up. */
+/** Long work in small steps that lets other work on the event loop run. */
 import { setImmediate } from "node:timers";
 
-/** Lets everything that waits for the loop have its turn. */
+/** Yields to the event loop: everything that waits for it runs first. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => void setImmediate(() => resolve()));
 }
 
-/** Breathes after every `ms` milliseconds of work. */
+/** Yields to the event loop after every `ms` milliseconds of work. */
 export class EventLoopPacer {
   private since = performance.now();
   constructor(private readonly ms = 5) {}
 
+  /** To be awaited between two steps of the work. */
   async step(): Promise<void> {
     if (performance.now() - this.since < this.ms) return;
     await yieldToEventLoop();

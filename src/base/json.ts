@@ -2,22 +2,23 @@
  * Exact JSON: integers keep every digit in both directions.
  *
  * An integer that a `number` holds exactly is a `number`, any other integer is a `bigint`; a `bigint` is written as a JSON
- * number. A fraction is the nearest `number`; it is refused where that is an integer or infinite, which would be another value. (`JSON.parse` loses digits past 2^53; its source-text access is missing on Node 20.)
+ * number. A fraction is the nearest `number`; it is refused when that is an integer or infinite, which would be another value.
+ * (`JSON.parse` loses digits past 2^53, and its access to the source text is missing on Node 20.)
  */
 import { parse, stringify } from "lossless-json";
 import { fromUtf8, toHex } from "#src/base/bytes.ts";
 
-/** What JSON can carry, with `bigint` for integers beyond 2^53. */
+/** A JSON value, with `bigint` for integers beyond 2^53. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 
-/** What a value is on the other side of a message: integers a `number` or a `bigint`, bytes in hexadecimal, maps as pairs. */
+/** The type of a value after a message: integers are `number` or `bigint`, bytes are hexadecimal, maps are pairs. */
 export type Messaged<T> = T extends bigint ? number | bigint
   : T extends Uint8Array ? string
   : T extends ReadonlyMap<infer K, infer V> ? readonly (readonly [Messaged<K>, Messaged<V>])[]
   : T extends string | number | boolean | null | undefined ? T
   : { readonly [K in keyof T]: Messaged<T[K]> };
 
-/** A value as a message carries it: bytes in hexadecimal, members that are `undefined` left out. */
+/** Encodes a value for a message: bytes as hexadecimal, maps as pairs, without members that are `undefined`. */
 export function messaged<T>(value: T): Messaged<T> & Json {
   return asMessage(value) as Messaged<T> & Json;
 }
@@ -52,7 +53,7 @@ function integerOf(text: string): bigint | undefined {
   return zeros < 0 ? undefined : BigInt(sign + digits + "0".repeat(zeros));
 }
 
-/** Value of a JSON text. Throws a `SyntaxError` on anything else, a repeated key and a number that cannot be kept included. */
+/** Parses JSON. @throws SyntaxError when it is malformed, repeats a key, or has a number that cannot be represented. */
 export function parseJson(text: string): Json {
   return parse(text, undefined, { parseNumber: exactNumber }) as Json;
 }
@@ -62,7 +63,7 @@ export function isObject(json: Json | undefined): json is { [key: string]: Json 
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-/** Reads JSON out of UTF-8; `undefined` where it is none. */
+/** Parses JSON from UTF-8 bytes; `undefined` when it is malformed. */
 export function readJson(bytes: Uint8Array): Json | undefined {
   const text = fromUtf8(bytes);
   try {
@@ -72,27 +73,27 @@ export function readJson(bytes: Uint8Array): Json | undefined {
   }
 }
 
-/** A run of digits that may be an integer past 2^53: one in a text only costs time. */
+/** 16 digits that may begin an integer past 2^53. A match inside a string only costs time. */
 const LONG = /(?:^|[:,[\s-])\d{16}/;
 
 /**
- * As `parseJson`, for what a program of ours or a database has written, where no key is repeated: by the engine's own reader, which is
- * several times as fast, wherever no integer can lose digits by it.
+ * Like `parseJson`, for JSON written by this program or by the database, which repeats no key. It uses `JSON.parse`, which is
+ * several times as fast, unless an integer could lose digits.
  */
 export function parseWritten(text: string): Json {
   return LONG.test(text) ? parseJson(text) : JSON.parse(text) as Json;
 }
 
-/** A whole number as it is written fastest: a `number` wherever that is exact, else a `bigint`, which `toJson` writes several times as slowly. */
+/** An integer as a `number` where that is exact, else as a `bigint`, which `toJson` writes several times as slowly. */
 export function jsonInteger(value: number | bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** JSON text of a value; members that are `undefined` are left out. */
+/** JSON text of a value, without members that are `undefined`. */
 export function toJson(value: unknown): string {
   try {
-    // The engine's own writer is exact too, and many times faster; it refuses a `bigint`.
+    // `JSON.stringify` is exact too and many times faster, but throws on a `bigint`.
     return JSON.stringify(value) ?? "null";
   } catch {
     return stringify(value) ?? "null";

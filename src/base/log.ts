@@ -1,4 +1,4 @@
-/** Log lines as JSON on standard error, one object a line. Secrets are the caller's to leave out. */
+/** Log lines as JSON on standard error, one object per line. Callers must not pass secrets. */
 import process from "node:process";
 import { toJson } from "#src/base/json.ts";
 import { throttleRepeats } from "#src/base/logThrottle.ts";
@@ -12,13 +12,13 @@ export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
   error(message: string, fields?: Record<string, unknown>): void;
-  /** Whether lines of a level are written: for what is costly to say. */
+  /** Whether lines of a level are written, to skip expensive ones. */
   on(level: Level): boolean;
-  /** A log whose lines all carry some more fields. */
+  /** A log that adds fields to every line. */
   with(fields: Record<string, unknown>): Log;
 }
 
-/** What a caught value says of itself, for a log line: no stack trace. */
+/** Message and code of a caught value, without the stack trace. */
 export function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;
@@ -26,8 +26,8 @@ export function reason(error: unknown): string {
 }
 
 /**
- * A log that drops lines below `level`; it writes through `write`, by default to standard error. Warnings and errors with the same message
- * that come in numbers are written now and then, with the member `repeated`: for how many the line stands.
+ * Creates a log that drops lines below `level` and writes with `write`, by default to standard error. Frequent warnings and
+ * errors with the same message are throttled; the member `repeated` is then the number of lines that one line replaces.
  */
 export function createLog(
   level: Level,

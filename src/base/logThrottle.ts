@@ -1,48 +1,50 @@
 /**
- * Lines that come again and again. The first of a stretch of time are written as they come; of the others the last is written when
- * the stretch ends, with how many it stands for. So what fails a thousand times a minute fills no disk and hides no other line.
+ * Throttles repeated log lines. The first lines of a period are written at once; of the others only the last is written, at the
+ * end of the period, with the number of lines it replaces. An error that occurs a thousand times a minute therefore neither
+ * fills the disk nor hides other lines.
  */
 
-/** Lines of one name that are written in a stretch, and how long one lasts, in milliseconds. */
+/** Lines of one name that are written at once in a period. */
 const WRITTEN = 10;
-const STRETCH_MS = 10_000;
-/** Names that are counted at the same time; lines of further ones are written. */
+/** Length of a period, in milliseconds. */
+const PERIOD_MS = 10_000;
+/** Most names that are counted at the same time; lines of further names are written. */
 const MOST = 1_000;
 
-interface Stretch {
+interface Period {
   lines: number;
   /** Writes the last suppressed line, with the number of suppressed lines. */
   last: ((repeated: number) => void) | undefined;
 }
 
-/** A function that writes a line now or later, by the name under which it counts as a repetition. */
+/** A function that calls `write` now or later. Lines of the same name are repetitions of each other. */
 export function throttleRepeats(): (name: string, write: (repeated?: number) => void) => void {
-  const stretches = new Map<string, Stretch>();
+  const periods = new Map<string, Period>();
   const begin = (name: string) => {
-    stretches.set(name, { lines: 1, last: undefined });
+    periods.set(name, { lines: 1, last: undefined });
     const timer = setTimeout(() => {
-      const { lines, last } = stretches.get(name)!;
-      stretches.delete(name);
+      const { lines, last } = periods.get(name)!;
+      periods.delete(name);
       if (last === undefined) return;
-      // A storm goes on with its first line held back as well.
+      // In the next period already the first line is throttled.
       begin(name);
-      stretches.get(name)!.lines = WRITTEN;
+      periods.get(name)!.lines = WRITTEN;
       last(lines - WRITTEN);
-    }, STRETCH_MS) as unknown as { unref?: () => void } | number;
+    }, PERIOD_MS) as unknown as { unref?: () => void } | number;
     unref(timer);
   };
   return (name, write) => {
-    const stretch = stretches.get(name);
-    if (stretch === undefined) {
-      if (stretches.size < MOST) begin(name);
+    const period = periods.get(name);
+    if (period === undefined) {
+      if (periods.size < MOST) begin(name);
       return write();
     }
-    if (++stretch.lines > WRITTEN) stretch.last = write;
+    if (++period.lines > WRITTEN) period.last = write;
     else write();
   };
 }
 
-/** Lets a process end before the timer, whichever kind of timers the runtime has. */
+/** Lets the process exit before the timer fires, on Deno (a number) and on Node (an object). */
 function unref(timer: { unref?: () => void } | number): void {
   if (typeof timer === "number") (globalThis as { Deno?: { unrefTimer(id: number): void } }).Deno?.unrefTimer(timer);
   else timer.unref?.();

@@ -1,71 +1,71 @@
-/** Long work of which a process does one piece at a time, in the order in which it was first asked for. */
+/** Runs long jobs one at a time, in the order of their first request. */
 import { inTime } from "#src/base/clock.ts";
 
 /**
- * Does something long. `signal` aborts when the last request for it has lapsed; `pass`, called once the part is done that must not be done for several
- * at a time, lets the next one begin.
+ * A long job. `signal` aborts when its last request has expired. The job calls `pass` after the part that must not run
+ * concurrently, so that the next job can start.
  */
 export type LongWork = (signal: AbortSignal, pass: () => void) => Promise<void>;
 
-interface Place {
+interface Job {
   readonly work: LongWork;
-  /** When somebody last asked for it, by `performance.now()`. */
-  asked: number;
+  /** Time of the last request, by `performance.now()`. */
+  requested: number;
   begun: boolean;
-  /** Settled when the work has ended; absent before it begins. */
+  /** Settles when the job has ended; `undefined` before it starts. */
   outcome?: Promise<void>;
 }
 
 export class SerialWork {
-  private readonly places = new Map<string, Place>();
+  private readonly jobs = new Map<string, Job>();
   private current: string | undefined;
 
-  /** Work without a request for `forgottenMs` milliseconds is not begun; if it runs, it is aborted. */
-  constructor(private readonly forgottenMs = 60_000) {}
+  /** A job without a request for `expireMs` milliseconds is not started; if it runs, it is aborted. */
+  constructor(private readonly expireMs = 60_000) {}
 
   /**
-   * Puts work in line, unless one of that name is there, and waits for it at most `ms` milliseconds while it is under way. Gives whether it is
-   * done; where it is not, it goes on as long as it is asked for again. Rejects, once, as the work does.
+   * Queues a job unless one of that name is queued, and waits at most `ms` milliseconds for it if it runs. Resolves to whether
+   * it is done; otherwise it continues as long as `advance` is called again. Rejects when the job rejects.
    */
   async advance(name: string, work: LongWork, ms: number): Promise<boolean> {
-    let place = this.places.get(name);
-    if (place === undefined) this.places.set(name, place = { work, asked: 0, begun: false });
-    place.asked = performance.now();
+    let job = this.jobs.get(name);
+    if (job === undefined) this.jobs.set(name, job = { work, requested: 0, begun: false });
+    job.requested = performance.now();
     this.next();
-    if (place.outcome === undefined) return false;
-    return await inTime(place.outcome.then(() => true), ms) ?? false;
+    if (job.outcome === undefined) return false;
+    return await inTime(job.outcome.then(() => true), ms) ?? false;
   }
 
-  /** Begins what is first in line where nothing is under way. */
+  /** Starts the first queued job if none is running. */
   private next(): void {
     if (this.current !== undefined) return;
-    for (const [name, place] of this.places) {
-      if (place.begun) continue;
-      if (performance.now() - place.asked <= this.forgottenMs) return this.begin(name, place);
-      this.places.delete(name);
+    for (const [name, job] of this.jobs) {
+      if (job.begun) continue;
+      if (performance.now() - job.requested <= this.expireMs) return this.begin(name, job);
+      this.jobs.delete(name);
     }
   }
 
-  private begin(name: string, place: Place): void {
+  private begin(name: string, job: Job): void {
     this.current = name;
-    place.begun = true;
-    const forgotten = new AbortController();
+    job.begun = true;
+    const expired = new AbortController();
     const watch = setInterval(() => {
-      if (performance.now() - place.asked > this.forgottenMs) {
-        forgotten.abort(new Error("nobody asked for this work any more"));
+      if (performance.now() - job.requested > this.expireMs) {
+        expired.abort(new Error("the last request for this work expired"));
       }
-    }, this.forgottenMs / 4);
+    }, this.expireMs / 4);
     const pass = () => {
       if (this.current !== name) return;
       this.current = undefined;
       this.next();
     };
-    place.outcome = place.work(forgotten.signal, pass).finally(() => {
+    job.outcome = job.work(expired.signal, pass).finally(() => {
       clearInterval(watch);
-      this.places.delete(name);
+      this.jobs.delete(name);
       pass();
     });
-    // A failure without a waiting request is dropped: the next request begins the work again.
-    place.outcome.catch(() => {});
+    // A rejection without a waiting request is ignored: the next request starts the job again.
+    job.outcome.catch(() => {});
   }
 }

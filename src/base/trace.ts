@@ -1,9 +1,9 @@
 /**
- * Traces by OpenTelemetry's API alone: they go wherever the process's tracer provider sends them (`OTEL_DENO=true` on Deno, an SDK
- * loaded before the product on Node), and nowhere when there is none.
+ * Spans by OpenTelemetry's API only. The process's tracer provider exports them (`OTEL_DENO=true` on Deno, an SDK loaded before
+ * the program on Node); without a provider no spans are created.
  *
- * Hypotheses: a provider is there before the first span or never; work is batched and queued, so what it belongs to is handed
- * on as a value (`TraceRef`) and not taken from what happens to be active. Where `tracing()` is false nothing is made.
+ * Assumptions: the provider is registered before the first span, or never. Work is batched and queued, so the parent of a span
+ * is passed as a value (`TraceRef`), not taken from the active context.
  */
 import {
   type Attributes,
@@ -21,21 +21,21 @@ import {
 
 export type { Span } from "@opentelemetry/api";
 
-/** A place in a trace that something can hang from. */
+/** A possible parent of a span. */
 export type TraceRef = SpanContext;
 
-let known: Tracer | null | undefined;
+let cached: Tracer | null | undefined;
 
 function tracer(): Tracer | null {
-  if (known === undefined) {
+  if (cached === undefined) {
     const provider = trace.getTracerProvider();
     const none = provider instanceof ProxyTracerProvider && provider.getDelegateTracer("arbor") === undefined;
-    known = none ? null : provider.getTracer("arbor");
+    cached = none ? null : provider.getTracer("arbor");
   }
-  return known;
+  return cached;
 }
 
-/** Whether spans are made in this process. */
+/** Whether this process creates spans. */
 export function tracing(): boolean {
   return tracer() !== null;
 }
@@ -48,7 +48,7 @@ const KIND = {
   consumer: SpanKind.CONSUMER,
 } as const;
 
-/** Begins a span under `parent`, or a trace of its own; `undefined` when nothing is traced. `also` is linked. */
+/** Starts a span as a child of `parent`, by default as a new trace, linked to `also`; `undefined` without a provider. */
 export function startSpan(
   name: string,
   kind: keyof typeof KIND,
@@ -63,38 +63,38 @@ export function startSpan(
   );
 }
 
-/** Where others may hang their spans from this one. */
+/** A span as the parent of others. */
 export function refOf(span: Span | undefined): TraceRef | undefined {
   return span?.spanContext();
 }
 
-/** Ends a span; with `problem` (a code, nothing secret) as one that failed. */
+/** Ends a span; with `problem` (an error code without secrets) as failed. */
 export function endSpan(span: Span | undefined, problem?: string): void {
   if (problem !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR, message: problem });
   span?.end();
 }
 
-/** Does work with a span as the active one, for what makes spans of its own underneath. */
+/** Runs work with a span as the active one, for libraries that create child spans. */
 export function within<T>(span: Span | undefined, work: () => T): T {
   return span === undefined ? work() : context.with(trace.setSpan(context.active(), span), work);
 }
 
-/** The span that is active, such as the one that the runtime's HTTP server began. */
+/** The active span, such as the one of Deno's HTTP server. */
 export function activeSpan(): Span | undefined {
   return tracer() === null ? undefined : trace.getActiveSpan();
 }
 
-/** `00-<trace>-<span>-<flags>`, as W3C Trace Context has it. */
+/** `00-<trace>-<span>-<flags>` (W3C Trace Context). */
 export function traceparentOf(ref: TraceRef | undefined): string | undefined {
   if (ref === undefined || !isSpanContextValid(ref)) return undefined;
   return `00-${ref.traceId}-${ref.spanId}-${(ref.traceFlags & 0xff).toString(16).padStart(2, "0")}`;
 }
 
-/** Shape of a `traceparent`, of version 00 or a later one, which may have more behind it. */
+/** Syntax of a `traceparent` of version 00, or of a later version, which may have a suffix. */
 export const TRACEPARENT =
   /^(?:00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})|(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-[\x20-\x7e]{0,128})?)$/;
 
-/** The place that a `traceparent` names; `undefined` where nothing is traced, or for anything that is not well-formed. */
+/** The parent in a `traceparent`; `undefined` when it is malformed or there is no provider. */
 export function parseTraceparent(text: string | null | undefined): TraceRef | undefined {
   if (text === null || text === undefined || tracer() === null) return undefined;
   const match = TRACEPARENT.exec(text);

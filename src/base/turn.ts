@@ -1,8 +1,8 @@
 /**
- * What a pure machine may ask of whoever runs it, as data: the names and parameters of the actions that become rows, replies
- * and effects of one turn. Machines (layer 1) and the runtime (layer 2) meet here and nowhere else; the runtime goes by the
- * names alone.
+ * The actions of a turn: the interface between machines (layer 1) and the runtime (layer 2). A machine requests rows, replies and
+ * effects as actions of these names and parameters; they do nothing by themselves, and the runtime carries them out.
  *
+ * @example
  * ```ts
  * const machine = setup({ types: {…}, actions: turnActions }).createMachine({
  *   …, on: { PAY: { target: "paying", actions: { type: "effect", params: ({ context }) => ({ name: "wire", input: context.n }) } } }
@@ -12,19 +12,19 @@
 import type { Json } from "#src/base/json.ts";
 import type { Failure } from "#src/base/result.ts";
 
-/** An event of a machine: a type in capitals (`SUBMIT`) and JSON beside it. The member `turn` is the runtime's own. */
+/** An event of a machine: a type in capitals (`SUBMIT`) and JSON members. The runtime adds the member `turn`. */
 export interface Event {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** What the runtime adds to every event that it applies, as its member `turn`. */
+/** The member `turn` of every event that the runtime applies. */
 export interface Turn {
   /** Wall-clock time of the turn, in milliseconds since 1970; a machine has no other clock. */
   readonly at: number;
-  /** Id of the command being applied, where the event is one: to be kept by a machine that answers it in a later turn. */
+  /** Id of the command, if the event is one. A machine that replies in a later turn stores it. */
   readonly command?: string;
-  /** Position in the ordered input log, where the event came from it. */
+  /** Position in the input log, if the event came from it. */
   readonly input?: number;
 }
 
@@ -32,30 +32,30 @@ export interface Turn {
 export type InTurn<E> = E & { readonly turn: Turn };
 
 /**
- * Answers a command: the one being applied, or with `to` an earlier one whose reply was left open. A command whose turn
- * gives no reply stays open until a later turn answers it.
+ * Replies to a command: the current one, or with `to` an earlier one whose reply is open. A command whose turn gives no reply
+ * stays open until a later turn replies.
  */
 export type Reply = { readonly to?: string; readonly ok: Json } | { readonly to?: string; readonly error: Failure };
 
-/** Runs the kind's effect `name` after the commit, at least once; its outcome comes back as an event. */
+/** Runs the kind's effect `name` after the commit, at least once. Its outcome is an event. */
 export interface Effect {
   readonly name: string;
   readonly input: Json;
 }
 
-/** Has `event` applied at wall-clock time `at` (ms since 1970), restarts included; replaces the reminder of that name. */
+/** Applies `event` at time `at` (ms since 1970), also after a restart; replaces the reminder of that name. */
 export interface Remind {
   readonly name: string;
   readonly at: number;
   readonly event: Event;
 }
 
-/** Takes back the reminder of that name. */
+/** Deletes the reminder of that name. */
 export interface Forget {
   readonly name: string;
 }
 
-/** Writes a row of one of the kind's own tables, named by its key in `ActorKind.tables`: inserted, or replaced by its key. */
+/** Upserts a row of one of the kind's own tables; `table` is its name in `ActorKind.tables`. */
 export interface Put {
   readonly table: string;
   readonly row: { readonly [column: string]: Json };
@@ -69,7 +69,7 @@ export interface Remove {
 
 const asData = () => {};
 
-/** The actions of a turn, to hand to XState's `setup({ actions })`: they do nothing by themselves and give their types. */
+/** The actions of a turn, for XState's `setup({ actions })`. They only declare the types of the parameters. */
 export const turnActions = {
   reply: asData as (_: unknown, params: Reply) => void,
   effect: asData as (_: unknown, params: Effect) => void,

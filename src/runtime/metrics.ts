@@ -1,4 +1,4 @@
-/** What the runtime counts and measures. Labels are kinds, event types, outcomes and names of effects, builds and leases. */
+/** Metrics of the runtime. Labels are kinds, event types, outcomes, and names of effects, builds and leases. */
 import { metrics } from "#src/base/metrics.ts";
 import type { CommandAnswer } from "#src/runtime/turns/queue.ts";
 
@@ -106,8 +106,8 @@ export const leaseMoves = metrics.counter("arbor_lease_moves_total", "Named leas
 export const disconnects = metrics.counter("arbor_bus_disconnects_total", "Connections to NATS lost.");
 export const reconnects = metrics.counter("arbor_bus_reconnects_total", "Connections to NATS that came back.");
 
-/** `ok`, `not_owner` or the code of the refusal. */
-export function outcomeOf(told: CommandAnswer): string {
-  if (told === "not_owner") return told;
-  return told.ok ? "ok" : told.error.code;
+/** Label of an answer: `ok`, `not_owner` or the error code. */
+export function outcomeOf(answer: CommandAnswer): string {
+  if (answer === "not_owner") return answer;
+  return answer.ok ? "ok" : answer.error.code;
 }

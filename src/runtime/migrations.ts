@@ -1,8 +1,8 @@
 /**
- * The runtime's tables. A number that counts events is `version`; one that counts owners is `epoch`.
+ * Schema migrations of the runtime's tables. `version` counts events, `epoch` counts owners.
  *
- * `partition` and `lease` carry a unique index over their epoch, which makes raising it a key update: that waits for every
- * statement that holds the row `FOR KEY SHARE`, while renewing `expires` waits for none.
+ * `partition` and `lease` have a unique index over their epoch. Raising the epoch is therefore a key update, which waits for
+ * every statement that holds the row `FOR KEY SHARE`. Renewing `expires` is not a key update and waits for none of them.
  */
 import { eventMigrations } from "#src/runtime/events/migrations.ts";
 import { operatorMigrations } from "#src/runtime/operations/migrations.ts";
@@ -129,7 +129,7 @@ create table dead_letter (
 `,
   },
   {
-    // The state by name, for lists and counts; the index leaves updates that stay in a state as cheap as they were.
+    // The state by name, for lists and counts. An update that stays in its state does not touch the index.
     id: "runtime-2",
     sql: `
 alter table actor add column state text collate "C";
@@ -140,7 +140,7 @@ create index actor_state on actor (kind, state, id);
 `,
   },
   {
-    // Who ends takes no more; when nobody listened at a worker; who is to have a partition, where an operator said so.
+    // `draining`: the worker stops. `suspect`: since when it does not answer. `wanted`: the owner an operator chose.
     id: "runtime-3",
     sql: `
 alter table worker add column draining boolean not null default false;
@@ -149,7 +149,7 @@ alter table partition add column wanted text;
 `,
   },
   {
-    // Workers once wrote their own clock here: what one that was ahead left behind is due.
+    // Workers used to write times of their own clocks here: those of a fast clock are due now.
     id: "runtime-4",
     sql: `update effect set next_attempt = now() where not done and next_attempt > now() + interval '1 minute';`,
   },

@@ -1,31 +1,31 @@
-/** The spans of a worker's work. Ids of entities stand in attributes, values of commands and rows nowhere. */
+/** Spans of the runtime. Attributes hold entity ids, never values of commands or rows. */
 import { type Span, startSpan, type TraceRef, tracing } from "#src/base/trace.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 
-const about = ({ kind, id }: EntityRef) => ({ "arbor.kind": kind, "arbor.entity": id });
+const entityAttributes = ({ kind, id }: EntityRef) => ({ "arbor.kind": kind, "arbor.entity": id });
 
-/** A turn, under the first question that it answers and linked to the others. */
+/** The span of a turn: a child of the first request in it, linked to the others. */
 export function turnSpan(
   entity: EntityRef,
   entries: readonly {
     readonly trace?: TraceRef | undefined;
-    readonly askers: readonly { readonly trace?: TraceRef | undefined }[];
+    readonly callers: readonly { readonly trace?: TraceRef | undefined }[];
   }[],
 ): Span | undefined {
   if (!tracing()) return undefined;
   const from: TraceRef[] = [];
-  for (const { trace, askers } of entries) {
+  for (const { trace, callers } of entries) {
     if (trace !== undefined) from.push(trace);
-    for (const asker of askers) if (asker.trace !== undefined) from.push(asker.trace);
+    for (const caller of callers) if (caller.trace !== undefined) from.push(caller.trace);
   }
   const [parent, ...others] = from;
   return startSpan(`turn ${entity.kind}`, "consumer", parent, {
-    ...about(entity),
+    ...entityAttributes(entity),
     "arbor.entries": entries.length,
   }, others);
 }
 
-/** The statement that writes some turns, under the first of them and linked to the others. */
+/** The span of the statement that writes some turns: a child of the first turn, linked to the others. */
 export function statementSpan(turns: readonly { readonly trace?: TraceRef | undefined }[]): Span | undefined {
   if (!tracing()) return undefined;
   const [parent, ...others] = turns.flatMap(({ trace }) => trace ?? []);
@@ -36,21 +36,21 @@ export function statementSpan(turns: readonly { readonly trace?: TraceRef | unde
   }, others);
 }
 
-/** One attempt of an effect, under the turn that asked for it where that is known. */
+/** The span of one attempt of an effect: a child of the turn that requested it, where that is known. */
 export function effectSpan(
   effect: { entity: EntityRef; n: number; name: string; attempts: number; trace?: TraceRef | undefined },
 ): Span | undefined {
   if (!tracing()) return undefined;
   const { entity, n, name, attempts, trace } = effect;
   return startSpan(`effect ${name}`, "internal", trace, {
-    ...about(entity),
+    ...entityAttributes(entity),
     "arbor.effect": name,
     "arbor.effect.n": n,
     "arbor.effect.attempt": attempts + 1,
   });
 }
 
-/** Telling subscribers of some transitions, under the first turn among them and linked to the others. */
+/** The span of publishing some transitions: a child of the first of their turns, linked to the others. */
 export function publishSpan(count: number, turns: () => Iterable<TraceRef | undefined>): Span | undefined {
   if (!tracing()) return undefined;
   const [parent, ...others] = [...new Set(turns())].filter((turn) => turn !== undefined);
@@ -61,9 +61,9 @@ export function publishSpan(count: number, turns: () => Iterable<TraceRef | unde
   }, others);
 }
 
-/** A question as its asker sees it, from the first try to the answer. */
+/** The span of a request in the caller's process, from the first attempt to the reply. */
 export function askSpan(
-  question:
+  request:
     & { entity: EntityRef; id: string; cause?: string }
     & (
       | { ask: "command"; event: { type: string } }
@@ -72,21 +72,21 @@ export function askSpan(
   parent: TraceRef | undefined,
 ): Span | undefined {
   if (!tracing()) return undefined;
-  const { entity, id, cause } = question;
-  const what = question.ask === "command" ? question.event.type : question.name;
+  const { entity, id, cause } = request;
+  const what = request.ask === "command" ? request.event.type : request.name;
   return startSpan(`ask ${entity.kind}`, "client", parent, {
-    ...about(entity),
+    ...entityAttributes(entity),
     "messaging.system": "nats",
     "messaging.operation.name": "request",
-    "arbor.ask": question.ask,
+    "arbor.ask": request.ask,
     "arbor.what": what,
     "arbor.command": id,
     ...(cause === undefined ? {} : { "arbor.request": cause }),
   });
 }
 
-/** A build in its worker. */
+/** The span of a build in its worker. */
 export function buildSpan(entity: EntityRef, name: string, parent: TraceRef | undefined): Span | undefined {
   if (!tracing()) return undefined;
-  return startSpan(`build ${entity.kind}`, "server", parent, { ...about(entity), "arbor.build": name });
+  return startSpan(`build ${entity.kind}`, "server", parent, { ...entityAttributes(entity), "arbor.build": name });
 }

@@ -1,8 +1,8 @@
 /**
- * What a kind of actor is made of, and what is said to one.
+ * The interface of the runtime: actor kinds, the events and effects of an entity, and the runtime's own error codes.
  *
- * Hypotheses of the runtime: one entity has one owner at a time, and PostgreSQL alone decides whose write counts; a message
- * may be lost or come twice; a process may die between any two statements; an event is JSON and a machine is pure.
+ * Assumptions: one entity has one owner at a time, and PostgreSQL alone decides whose write counts. A message may be lost or
+ * delivered twice. A process may die between any two statements. An event is JSON, and a machine is pure.
  */
 import type { AnyStateMachine } from "xstate";
 import type { ZodType } from "zod";
@@ -12,35 +12,38 @@ import type { Event } from "#src/base/turn.ts";
 
 export type { Event } from "#src/base/turn.ts";
 
-/** Whom a command is for: `kind` is 1 to 64 lower-case letters, digits and dashes, a letter first; `id` 1 to 200 characters. */
+/**
+ * Names an entity. `kind` is 1 to 64 lower-case letters, digits and dashes and starts with a letter; `id` has 1 to 200
+ * characters.
+ */
 export interface EntityRef {
   readonly kind: string;
   readonly id: string;
 }
 
-/** What an effect is told about its run. */
+/** Passed to an effect with its input. */
 export interface EffectContext {
   readonly entity: EntityRef;
-  /** `effect:<kind>/<id>:<n>`: the same in every attempt, so that the world outside can tell a repetition. */
+  /** `effect:<kind>/<id>:<n>`: the same in every attempt, so that an external service can recognise a repetition. */
   readonly id: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
   /** Aborts at the deadline, and when the entity moves to another worker. */
   readonly signal: AbortSignal;
-  /** When this attempt is given up, in milliseconds since 1970. */
+  /** When this attempt times out, in milliseconds since 1970. */
   readonly deadline: number;
 }
 
-/** What a long effect gives that kept what it did and has more to do. It has not failed. */
+/** Returned by a long effect that stored its progress and has more to do. This is not a failure. */
 export class Unfinished {
-  /** The effect runs again after `againMs` milliseconds, on whichever worker owns the entity by then. */
+  /** The effect runs again after `againMs` milliseconds, on the worker that owns the entity by then. */
   constructor(readonly againMs: number) {}
 }
 
 /**
- * Does something outside. It runs at least once; the event that it gives is the outcome and is applied exactly once; giving
- * `undefined` ends it without one. An effect that throws is run again, later and later; one whose work does not fit into an attempt does
- * a slice, keeps it and gives `Unfinished`.
+ * A side effect, run at least once after the commit of the turn that requested it. The returned event is the outcome, which
+ * is applied exactly once; `undefined` ends the effect without an outcome. An effect that throws is retried with exponential
+ * backoff. An effect that needs longer than one attempt does a slice, stores it and returns `Unfinished`.
  */
 export type EffectRun = (input: Json, context: EffectContext) => Promise<Event | Unfinished | undefined>;
 
@@ -50,11 +53,11 @@ export interface ActorView {
   /** `live`, or for nested states `live.syncing`. */
   readonly state: string;
   readonly context: { readonly [name: string]: unknown };
-  /** How many events were applied; 0 when there were none yet. */
+  /** Number of events applied so far. */
   readonly version: number;
 }
 
-/** What a build is told about its run. */
+/** Passed to a build with its input. */
 export interface BuildContext {
   readonly entity: EntityRef;
   /** Aborts at the deadline. */
@@ -63,7 +66,7 @@ export interface BuildContext {
   readonly deadline: number;
 }
 
-/** A computation beside the turns: it changes no entity and may run twice. */
+/** A computation outside the turns: it changes no entity and may run twice. */
 export interface Build<Input extends Json = Json> {
   readonly input: ZodType<Input>;
   run(
@@ -86,14 +89,32 @@ export interface OwnTable {
 }
 
 /**
- * A kind of actor: a machine bound to what it accepts and to what it may ask for.
+ * A kind of actor: a machine with the schemas of its events, its own tables, its effects and its builds.
  *
- * The machine is pure: XState's `setup().createMachine()` without `after`, `invoke`, spawned children or actions of its own
- * beyond `assign`, `raise` (without a delay), `enqueueActions` and those of `turnActions`. It is created with the input
- * `{ kind, id }`; every event that it sees has a member `turn` (`Turn`). An event that it does not accept in its
- * state (`snapshot.can`) is refused with `not_possible` and leaves no trace but that answer.
+ * The machine is pure: XState's `setup().createMachine()` without `after`, `invoke` or spawned children. Its only actions are
+ * `assign`, `raise` (without a delay), `enqueueActions` and those of `turnActions`. It is created with the input
+ * `{ kind, id }`. Every event has a member `turn` (`Turn`). An event that the machine does not accept in its state
+ * (`snapshot.can`) is refused with `not_possible`; nothing but that reply is written.
  *
- * A context is plain JSON of at most 16 kB with its state, without `bigint`: quantities are kept as decimal strings.
+ * The snapshot (state and context) is plain JSON of at most 16 kB without `bigint`: quantities are decimal strings.
+ *
+ * @example
+ * ```ts
+ * const door: ActorKind = {
+ *   kind: "door",
+ *   version: 1,
+ *   machine: setup({ actions: turnActions }).createMachine({
+ *     initial: "closed",
+ *     states: {
+ *       closed: { on: { OPEN: { target: "open", actions: { type: "reply", params: { ok: null } } } } },
+ *       open: {},
+ *     },
+ *   }),
+ *   commands: z.object({ type: z.literal("OPEN") }),
+ *   inputs: z.never(),
+ *   outcomes: z.never(),
+ * };
+ * ```
  */
 export interface ActorKind {
   readonly kind: string;
@@ -109,35 +130,35 @@ export interface ActorKind {
   readonly tables?: { readonly [name: string]: OwnTable };
   readonly effects?: { readonly [name: string]: EffectRun };
   readonly builds?: { readonly [name: string]: Build };
-  /** Brings a persisted snapshot of an older machine version up to this one. */
+  /** Converts a persisted snapshot of the older machine version `from` to this version. */
   migrate?(snapshot: Json, from: number): Json;
 }
 
-/** Codes of refusals that the runtime itself gives; a machine's own replies add theirs. */
+/** Error codes of the runtime itself; the replies of a machine add their own. */
 export type RuntimeCode =
   /** The machine does not accept the event in its state. */
   | "not_possible"
   /** The command, its event or its entity is malformed. */
   | "invalid"
-  /** No worker knows the kind, or the kind has no such build. */
+  /** No worker runs this kind, or the kind has no such build. */
   | "unknown_kind"
   /** The entity's mailbox is full. */
   | "overloaded"
-  /** Nobody answered within the deadline. The command may still be applied; asking again with its id tells. */
+  /** No reply within the deadline. The command may still be applied; sending it again with the same id gives its result. */
   | "unavailable"
   /** The entity is paused. */
   | "paused"
-  /** A later version of the program wrote the entity's snapshot. Nothing is lost: that version can go on with it. */
+  /** A later version of the program wrote the entity's snapshot. Nothing is lost: that version can load it. */
   | "newer_version"
-  /** The question or the answer is larger than a message may be. */
+  /** The request or the reply is larger than a message may be. */
   | "too_large"
-  /** The machine threw, or asked for something that does not exist or could not be written. */
+  /** The machine threw, requested something that does not exist, or its rows could not be written. */
   | "failed";
 
-/** Where a worker stands in a piece of work, for faults put there by tests. */
+/** A point in the work of a worker at which a test can inject a fault. */
 export interface WorkerStage {
   readonly at: "before-commit" | "after-commit" | "before-effect" | "after-effect" | "before-reply" | "before-publish";
   readonly entity: EntityRef;
-  /** Causes of the events in the turn (command ids and the like), or the id of the effect. */
+  /** Causes of the events in the turn (such as command ids), or the id of the effect. */
   readonly causes: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** A worker: owns a share of the partitions and runs the actors in them. */
+/** A worker: owns a share of the partitions, and runs the actors in them. */
 import type { Clock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -26,55 +26,70 @@ import { followDatabaseClock } from "#src/store/clock.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface WorkerOptions {
-  /** Names this worker: letters, digits, `_` and `-`; no two that live at the same time share a name. */
+  /** Name of this worker: letters, digits, `_` and `-`, unique among running workers. */
   readonly id: string;
   readonly store: Store;
-  /** Where leases are renewed: a pool of its own when `store` may be busy with other work. */
+  /** Pool on which leases are renewed; a separate one where `store` may be busy with other work. */
   readonly leaseStore?: Store;
   readonly bus: Bus;
   readonly kinds: readonly ActorKind[];
   readonly log: Log;
-  /** Time of turns and reminders: the database's clock unless given. */
+  /** Clock of turns and reminders; by default the database's. */
   readonly clock?: Clock;
-  /** How many partitions a new database gets; an older one keeps what it has. */
+  /** Number of partitions of a new database; an existing one keeps its number. */
   readonly partitions?: number;
-  /** How long a partition outlives its worker, in milliseconds. */
+  /** Time to live of a partition's lease, in milliseconds. */
   readonly leaseMs?: number;
-  /** Time between two looks for what waits in rows, in milliseconds. */
+  /** Interval of sweeps over open rows, in milliseconds. */
   readonly sweepMs?: number;
-  /** How long one attempt of an effect may last, in milliseconds. */
+  /** Timeout of one attempt of an effect, in milliseconds. */
   readonly effectMs?: number;
-  /** Most commands that wait for one entity, and for all. */
+  /** Most commands that wait for one entity, and for all entities of the worker. */
   readonly waiting?: { readonly entity: number; readonly all: number };
   /** How long a JetStream stream keeps transitions, in milliseconds. */
   readonly eventsKeptMs?: number;
-  /** Called between any two steps of the work, and awaited. */
+  /** Called and awaited at each stage of the work, for fault injection in tests. */
   readonly onStep?: (step: WorkerStage) => void | Promise<void>;
 }
 
-/** Counts of a worker since it started, and what it holds now. */
+/** Counters of a worker since its start, and its current load. */
 export interface WorkerState {
   readonly owned: readonly number[];
   /** Turns written, and events applied in them. */
   readonly turns: number;
   readonly events: number;
-  /** Writes that the epoch stopped. */
+  /** Writes rejected because the epoch had changed. */
   readonly fenced: number;
   readonly resident: number;
   readonly waiting: number;
   readonly effects: number;
-  /** Events applied a second, over the last minute or since it started. */
+  /** Events applied per second, over the last minute or since the start. */
   readonly eventsPerSecond: number;
 }
 
 export interface Worker {
   readonly id: string;
   state(): WorkerState;
-  /** Takes no more work, lets turns end, tells what happened, gives the leases back. */
+  /** Accepts no more work, waits for running turns, publishes their transitions and returns the leases. */
   stop(): Promise<void>;
 }
 
-/** Starts a worker. Throws where a kind cannot be run, with what is wrong with it. The tables exist (`runtimeMigrations`). */
+/**
+ * Starts a worker. The tables must exist (`runtimeMigrations`).
+ *
+ * The function is long because it only wires the parts together: each depends on some of the others.
+ *
+ * @throws TypeError when the id is malformed or a kind cannot be run; the message says why.
+ *
+ * @example
+ * ```ts
+ * await migrate(store, runtimeMigrations);
+ * const worker = await startWorker({ id: "one", store, bus, kinds: [door], log });
+ * const { ask } = createAsk({ bus, store });
+ * await ask({ kind: "door", id: "front" }, { type: "OPEN" });
+ * await worker.stop();
+ * ```
+ */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { store, bus, onStep } = options;
   const log = options.log.with({ worker: options.id });
@@ -87,18 +102,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     kinds.set(kind.kind, kind);
   }
   const partitions = await createPartitions(store, options.partitions ?? 64);
-  const own = options.clock === undefined ? await followDatabaseClock(store) : undefined;
-  const clock = options.clock ?? own!;
+  const databaseClock = options.clock === undefined ? await followDatabaseClock(store) : undefined;
+  const clock = options.clock ?? databaseClock!;
   let turns = 0;
   let events = 0;
   let fenced = 0;
-  const recent = new RateCounter();
+  const rate = new RateCounter();
 
-  const hot = turnStore(store);
-  const load = createLoader(hot);
+  const turnPool = turnStore(store);
+  const load = createLoader(turnPool);
   const epochOf = (partition: number): number | undefined => placement.epochOf(partition);
   const publisher = createPublisher({
-    store: hot,
+    store: turnPool,
     bus,
     log,
     owned: () => placement.owned(),
@@ -110,13 +125,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     epochOf,
     load,
     readInputs: async ({ kind, id }, partition, most) => {
-      const rows = await hot.sql<{ seq: bigint; event: Event }[]>`
+      const rows = await turnPool.sql<{ seq: bigint; event: Event }[]>`
         select seq, event from input_log
         where not read and partition = ${partition} and kind = ${kind} and id = ${id} order by seq limit ${most}`;
       return rows.map(({ seq, event }) => ({ seq: Number(seq), event }));
     },
-    write: createWriter(hot),
-    onFound: publisher.pushFound,
+    write: createWriter(turnPool),
+    onUnpublished: publisher.pushUnpublished,
     onFenced: (partition, epoch) => {
       fenced++;
       measure.fenced.of().inc();
@@ -124,9 +139,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
     onCommitted: (turn) => {
       turns++;
-      events += turn.folded.transitions.length;
-      recent.add(turn.folded.transitions.length);
-      follow(turn);
+      events += turn.rows.transitions.length;
+      rate.add(turn.rows.transitions.length);
+      afterCommit(turn);
     },
     onStep,
     clock,
@@ -153,53 +168,53 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     log,
     everyMs: options.sweepMs ?? 1_000,
   });
-  const follow = ({ entity, partition, folded, trace }: CommittedTurn) => {
+  const afterCommit = ({ entity, partition, rows, trace }: CommittedTurn) => {
     measure.turns.of(entity.kind).inc();
-    measure.turnEvents.of(entity.kind).observe(folded.transitions.length);
-    for (const { type } of folded.transitions) measure.events.of(entity.kind, type).inc();
-    if (folded.dead.length > 0) measure.dead.of(entity.kind).inc(folded.dead.length);
-    for (const { cause, event } of folded.dead) {
-      // Why is in the dead letter, with the values.
+    measure.turnEvents.of(entity.kind).observe(rows.transitions.length);
+    for (const { type } of rows.transitions) measure.events.of(entity.kind, type).inc();
+    if (rows.failed.length > 0) measure.dead.of(entity.kind).inc(rows.failed.length);
+    for (const { cause, event } of rows.failed) {
+      // The dead letter holds the reason, with the values.
       log.error("an event failed and was set aside", { entity: entityKey(entity), cause, event: event.type });
     }
-    publisher.push(folded.transitions, trace);
-    if (folded.effects.length > 0) {
-      effects.start(folded.effects.map((effect) => ({ entity, partition, attempts: 0, trace, ...effect })));
+    publisher.push(rows.transitions, trace);
+    if (rows.effects.length > 0) {
+      effects.start(rows.effects.map((effect) => ({ entity, partition, attempts: 0, trace, ...effect })));
     }
-    for (const [name, reminder] of folded.reminders) {
+    for (const [name, reminder] of rows.reminders) {
       if (reminder !== undefined) sweeper.remind(entity, { name, ...reminder });
     }
   };
-  const leaving = new AbortController();
+  const stopping = new AbortController();
   const builds = createBuilds({
     load,
     resident: ({ entity }) => mailboxes.resident(entity),
     epochOf,
-    leaving: leaving.signal,
+    stopping: stopping.signal,
     log,
   });
 
-  const take = createRequestHandler({ kinds, partitions, mailboxes, builds, log });
-  const rung = (body: Json) => {
+  const handleRequest = createRequestHandler({ kinds, partitions, mailboxes, builds, log });
+  const handleNotification = (body: Json) => {
     if (!Array.isArray(body)) return;
     for (const pair of body) {
       if (!Array.isArray(pair) || typeof pair[0] !== "string" || typeof pair[1] !== "string") continue;
       const entity: EntityRef = { kind: pair[0], id: pair[1] };
       const kind = kinds.get(entity.kind);
-      if (kind !== undefined) mailboxes.ring(kind, entity);
+      if (kind !== undefined) mailboxes.readInputs(kind, entity);
     }
   };
 
   const state = (): WorkerState => {
     const { resident, waiting } = mailboxes.counts();
     const owned = placement.owned();
-    const eventsPerSecond = recent.perSecond();
+    const eventsPerSecond = rate.perSecond();
     return { owned, turns, events, fenced, resident, waiting, effects: effects.count(), eventsPerSecond };
   };
   const owns = (entity: EntityRef) => epochOf(partitionOf(entity, partitions)) !== undefined;
-  const unsubscribe = [
-    bus.serve(workerSubject(options.id), take),
-    bus.subscribe(INPUTS_SUBJECT, rung),
+  const subscriptions = [
+    bus.serve(workerSubject(options.id), handleRequest),
+    bus.subscribe(INPUTS_SUBJECT, handleNotification),
     serveControl({ id: options.id, store, bus, kinds, mailboxes, owns, state, log }),
   ];
   const placement = startPlacement({
@@ -209,7 +224,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     partitions,
     leaseMs: options.leaseMs ?? 2_000,
     log,
-    // What a former owner did not tell comes first, so that no later version overtakes it.
+    // Transitions that the former owner did not publish go first: no later version may overtake them.
     onTaken: async (taken) => void await publisher.sweep(taken, 0),
     onServed: (served) =>
       void sweeper.sweep(served).catch((error) => log.warn("sweep failed", { reason: reason(error) })),
@@ -218,7 +233,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await mailboxes.leave(left);
     },
   });
-  const unmeasure = [
+  const gauges = [
     measure.resident.of().from(() => mailboxes.counts().resident),
     measure.waiting.of().from(() => mailboxes.counts().waiting),
     measure.effectsRunning.of().from(() => effects.count()),
@@ -233,14 +248,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       const swept = sweeper.stop();
       const left = placement.stop();
       // After the partitions are no longer served here.
-      leaving.abort();
+      stopping.abort();
       await left;
       await swept;
       await publisher.stop(2_000);
-      own?.stop();
-      await hot.close();
-      for (const end of unsubscribe) end();
-      for (const end of unmeasure) end();
+      databaseClock?.stop();
+      await turnPool.close();
+      for (const end of [...subscriptions, ...gauges]) end();
       await bus.flush().catch(() => {});
       log.info("worker stopped", { turns, events });
     },

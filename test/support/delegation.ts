@@ -20,7 +20,7 @@ export class DelegationHeard {
     const entity = { kind: "delegation", id: this.id };
     const parsed = delegationInputs.parse(event) as Event;
     const folded = fold(kind, entity, this.held, [{ from: "input", seq: ++this.seq, event: parsed }], 1_000);
-    expect(folded.dead).toEqual([]);
+    expect(folded.failed).toEqual([]);
     expect(folded.inputs.map(({ outcome }) => outcome)).toEqual(["applied"]);
     const snapshot = folded.text === undefined
       ? folded.next.snapshot

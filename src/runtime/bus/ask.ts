@@ -1,6 +1,6 @@
 /**
- * Asks entities, wherever they are. A question goes to the worker that owns the entity's partition; when it does not answer,
- * or owns it no more, the same question with the same id goes to the next owner, until the deadline.
+ * Sends commands and builds to entities. A request goes to the worker that owns the entity's partition. When that worker does
+ * not reply, or no longer owns the partition, the same request with the same id goes to the next owner, until the deadline.
  */
 import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
@@ -25,18 +25,29 @@ import type { EntityRef, Event } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface AskOptions {
-  /** Names the command: the same id asked again gets the first answer. Random unless given. */
+  /** Id of the command, random by default. A command repeated with the same id gets the first reply. */
   readonly commandId?: string;
-  /** How long the caller waits, in milliseconds from now: 10,000 unless given. */
+  /** How long the caller waits, in milliseconds; 10,000 by default. */
   readonly deadlineMs?: number;
-  /** What made the caller ask, for logs and traces: the id of the request that is being served, unless given. */
+  /** Cause, for logs and traces; by default the id of the HTTP request being served. */
   readonly cause?: string;
 }
 
 export interface Ask {
-  /** Has an entity apply an event; gives the reply of its machine, or why there is none (`RuntimeCode` or the machine's). */
+  /**
+   * Has an entity apply an event. Resolves to the reply of its machine, or to a failure with the machine's code or a
+   * `RuntimeCode`.
+   *
+   * @example
+   * ```ts
+   * const result = await ask({ kind: "account", id: "a" }, { type: "ADD", amount: 5 }, { commandId: "payment-1" });
+   * if (!result.ok && result.error.code === "unavailable") {
+   *   // The command may have been applied: repeat it with the same id.
+   * }
+   * ```
+   */
   ask(entity: EntityRef, event: Event, options?: AskOptions): Promise<Result<Json, Failure>>;
-  /** Has an entity's worker compute something beside its turns. It may be computed twice. */
+  /** Runs the build `name` of an entity in its worker, outside its turns. It may run twice. */
   build(
     entity: EntityRef,
     name: string,
@@ -46,46 +57,46 @@ export interface Ask {
   close(): void;
 }
 
-/** How long one worker is given before the question is put again (to it, or to who owns the entity by then), in milliseconds. */
-const PATIENCE_MS = 1_500;
+/** Timeout of one attempt, in milliseconds; the next one goes to the worker that owns the entity by then. */
+const ATTEMPT_MS = 1_500;
 
-/** Answers of a worker that did not look whether a command was applied before. */
-const UNKNOWING = new Set(["paused", "newer_version", "unavailable"]);
-/** Between two questions to a worker whose mailbox is full while an earlier one may have the command, in milliseconds. */
-const BUSY_MS = 100;
+/** Error codes given without checking whether the command was applied before. */
+const UNCHECKED = new Set(["paused", "newer_version", "unavailable"]);
+/** Pause before repeating a request that an overloaded worker may already have, in milliseconds. */
+const OVERLOADED_MS = 100;
 
 export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: Store; log?: Log }): Ask {
   const owners = createOwners({ store, bus, log });
-  const suspicion = createFailureDetector({ store, bus, log });
+  const detector = createFailureDetector({ store, bus, log });
 
-  /** Puts a question to a worker; `undefined` when its partition moves meanwhile or the worker is gone: it may have the question. */
-  const putTo = (owner: string, partition: number, body: Json, patience: number): Promise<WorkerReply | undefined> =>
+  /** Sends a request to a worker; `undefined` when the partition moves meanwhile or the worker is gone: it may have the request. */
+  const attempt = (owner: string, partition: number, body: Json, timeoutMs: number): Promise<WorkerReply | undefined> =>
     new Promise<WorkerReply | undefined>((resolve, reject) => {
       const leave = () => {
         end();
         resolve(undefined);
       };
-      const ends = [owners.watch(partition, leave), suspicion.watch(owner, leave)];
+      const ends = [owners.watch(partition, leave), detector.watch(owner, leave)];
       const end = () => {
         for (const one of ends) one();
       };
-      bus.request(workerSubject(owner), body, patience).then((told) => {
+      bus.request(workerSubject(owner), body, timeoutMs).then((reply) => {
         end();
-        suspicion.answered(owner);
-        resolve(told as unknown as WorkerReply);
+        detector.answered(owner);
+        resolve(reply as unknown as WorkerReply);
       }, (error) => {
         end();
-        if (error instanceof BusError && error.code === "no_responders") suspicion.missed(owner);
+        if (error instanceof BusError && error.code === "no_responders") detector.missed(owner);
         reject(error);
       });
     });
 
-  const put = async (question: PendingRequest): Promise<Result<Json, Failure>> => {
-    const { entity, deadline } = question;
-    if (!entitySchema.safeParse(entity).success || !idSchema.safeParse(question.id).success) {
+  const send = async (request: PendingRequest): Promise<Result<Json, Failure>> => {
+    const { entity, deadline } = request;
+    if (!entitySchema.safeParse(entity).success || !idSchema.safeParse(request.id).success) {
       return fail("invalid", "The entity or the command has no proper id.");
     }
-    // Whether a worker may have the command although it has not answered.
+    // Whether a worker may have the command although it has not replied.
     let taken = false;
     for (;;) {
       const rest = deadline - Date.now();
@@ -97,46 +108,46 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
         await owners.refresh();
         continue;
       }
-      const patience = Math.min(rest, PATIENCE_MS);
+      const timeoutMs = Math.min(rest, ATTEMPT_MS);
       try {
-        const body = { ...question, deadline: deadline - Date.now(), until: patience } as unknown as Json;
-        const told = await putTo(owner, partition, body, patience);
-        if (told === undefined) {
+        const body = { ...request, deadline: deadline - Date.now(), until: timeoutMs } as unknown as Json;
+        const reply = await attempt(owner, partition, body, timeoutMs);
+        if (reply === undefined) {
           taken = true;
           continue;
         }
-        if (taken && !("again" in told) && !told.ok && told.error.code === "overloaded") {
-          // No answer yet: whoever reads "overloaded" takes it that nothing was taken.
-          await sleep(Math.min(BUSY_MS, rest));
+        if (taken && !("again" in reply) && !reply.ok && reply.error.code === "overloaded") {
+          // "overloaded" would tell the caller that the command was not accepted, but an earlier attempt may have been.
+          await sleep(Math.min(OVERLOADED_MS, rest));
           continue;
         }
-        // Another try may have been applied, of which who answers knows nothing.
-        if (taken && question.ask === "command" && !("again" in told) && !told.ok && UNKNOWING.has(told.error.code)) {
+        // An earlier attempt may have been applied; this reply was given without checking that.
+        if (taken && request.ask === "command" && !("again" in reply) && !reply.ok && UNCHECKED.has(reply.error.code)) {
           break;
         }
-        if (!("again" in told)) return told;
+        if (!("again" in reply)) return reply;
         askedAgain.of("not_owner").inc();
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
         if (error.code === "too_large") return fail("too_large", error.message);
         taken ||= error.code !== "no_responders";
         askedAgain.of(error.code).inc();
-        log.debug("asked again", { entity: entityKey(entity), id: question.id, worker: owner, reason: error.message });
+        log.debug("asked again", { entity: entityKey(entity), id: request.id, worker: owner, reason: error.message });
       }
       await owners.refresh();
     }
-    const message = question.ask === "build"
+    const message = request.ask === "build"
       ? `Nobody answered for this ${entity.kind} in time.`
       : `Nobody answered for this ${entity.kind} in time; the command may still be applied, and tells when it is asked again.`;
-    return fail("unavailable", message, { id: question.id });
+    return fail("unavailable", message, { id: request.id });
   };
 
-  const measured = async (question: PendingRequest): Promise<Result<Json, Failure>> => {
-    const begun = performance.now();
-    const span = askSpan(question, refOf(activeSpan()));
+  const sendMeasured = async (request: PendingRequest): Promise<Result<Json, Failure>> => {
+    const start = performance.now();
+    const span = askSpan(request, refOf(activeSpan()));
     const traceparent = traceparentOf(refOf(span));
-    const result = await put(traceparent === undefined ? question : { ...question, traceparent });
-    askSeconds.of(question.entity.kind, question.ask).since(begun);
+    const result = await send(traceparent === undefined ? request : { ...request, traceparent });
+    askSeconds.of(request.entity.kind, request.ask).since(start);
     endSpan(span, result.ok ? undefined : outcomeOf(result));
     return result;
   };
@@ -149,9 +160,9 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
 
   return {
     ask: (entity, event, options = {}) =>
-      measured({ ask: "command", ...common(entity, options.commandId ?? crypto.randomUUID(), options), event }),
+      sendMeasured({ ask: "command", ...common(entity, options.commandId ?? crypto.randomUUID(), options), event }),
     build: (entity, name, input, options = {}) =>
-      measured({ ask: "build", ...common(entity, crypto.randomUUID(), options), name, input }),
+      sendMeasured({ ask: "build", ...common(entity, crypto.randomUUID(), options), name, input }),
     close: owners.close,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * NATS behind one file: requests, messages and subscriptions with JSON bodies. Core NATS only: a message may be lost or come
- * twice, and nothing here depends on it being kept.
+ * The message bus: requests, messages and subscriptions with JSON bodies over core NATS. A message may be lost or delivered
+ * twice; nothing in the runtime depends on its delivery.
  */
 import { setImmediate } from "node:timers";
 import { connect, createInbox, type MsgHdrs, type NatsConnection } from "nats";
@@ -9,35 +9,35 @@ import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
 import { disconnects, reconnects } from "#src/runtime/metrics.ts";
 
-/** Why a request got no answer. */
+/** Why a request got no reply, or a message was not sent. */
 export class BusError extends Error {
   constructor(readonly code: "no_responders" | "timeout" | "too_large" | "closed", message: string) {
     super(message);
   }
 }
 
-/** What a subscriber may do with a message that asks for an answer. Throws a `BusError` when the answer is too large. */
+/** Replies to a request. @throws BusError when the reply is too large. */
 export type Respond = (body: Json) => void;
 type Handle = (body: Json, respond: Respond | undefined, subject: string) => void;
 
 export interface Bus {
-  /** Asks and waits. Rejects with a `BusError`. */
+  /** Sends a request and waits for the reply. Rejects with a `BusError`. */
   request(subject: string, body: Json, timeoutMs: number, headers?: Record<string, string>): Promise<Json>;
-  /** Sends, as far as the connection takes it; `flush` tells that the server has it. */
+  /** Sends a message without confirmation; `flush` confirms that the server has it. */
   publish(subject: string, body: Json, headers?: Record<string, string>): void;
-  /** Hands over every message until the function that it gives is called. A body that is no JSON is dropped with a warning. */
+  /** Handles every message until the returned function is called. A body that is not JSON is dropped with a warning. */
   subscribe(subject: string, handle: Handle): () => void;
-  /** Like `subscribe`, for a subject without wildcards; requests over this same connection are handed over without the server. */
+  /** Like `subscribe`, for a subject without wildcards. Requests from this process are delivered without the server. */
   serve(subject: string, handle: Handle): () => void;
-  /** Resolves when the server has everything sent so far; rejects after `timeoutMs` or when the connection is lost. */
+  /** Resolves when the server has everything sent so far; rejects after `timeoutMs` (5,000 by default) or when disconnected. */
   flush(timeoutMs?: number): Promise<void>;
-  /** Largest body that the server takes, in bytes. */
+  /** Largest body that the server accepts, in bytes. */
   maxPayload(): number;
-  /** Whether the server is one of several. */
+  /** Whether the server is part of a cluster. */
   clustered(): boolean;
-  /** Has a function called after each reconnection, until the function that it gives is called. */
+  /** Calls `listener` after each reconnection, until the returned function is called. */
   onReconnect(listener: () => void): () => void;
-  /** Resolves with a sentence when the connection has ended for good although nobody closed it. */
+  /** Resolves with a sentence when the connection has ended permanently without `close`. */
   readonly lost: Promise<string>;
   close(): Promise<void>;
 }
@@ -45,22 +45,22 @@ export interface Bus {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Exact JSON as bytes. */
+/** JSON as bytes, with exact integers. */
 function encode(body: Json): Uint8Array {
   return encoder.encode(toJson(body));
 }
 
-/** Exact JSON of bytes: only a text with 16 digits in a row can hold an integer that the engine's own reader would round. */
+/** JSON of bytes, with exact integers: only a text with 16 digits in a row can hold one that `JSON.parse` would round. */
 function decode(bytes: Uint8Array): Json {
   const text = decoder.decode(bytes);
   return /\d{16}/.test(text) ? parseJson(text) : JSON.parse(text);
 }
 
-/** Headers of a message on its way out. The client's own are built for reading and changing, which takes ten times as long. */
-class Head {
+/** Headers of an outgoing message. The client's own class also reads and changes headers, and takes ten times as long. */
+class OutgoingHeaders {
   constructor(private readonly fields: Readonly<Record<string, string>>) {}
 
-  /** What the client sends. */
+  /** Called by the client when it sends the message. */
   encode(): Uint8Array {
     let text = "NATS/1.0\r\n";
     for (const name in this.fields) text += `${name}: ${this.fields[name]!.replace(/[\r\n]+/g, " ")}\r\n`;
@@ -68,9 +68,9 @@ class Head {
   }
 }
 
-/** Options of a message with headers. */
-function headed(members: Record<string, string> | undefined): { headers: MsgHdrs } | undefined {
-  return members === undefined ? undefined : { headers: new Head(members) as unknown as MsgHdrs };
+/** Publish options with headers. */
+function withHeaders(members: Record<string, string> | undefined): { headers: MsgHdrs } | undefined {
+  return members === undefined ? undefined : { headers: new OutgoingHeaders(members) as unknown as MsgHdrs };
 }
 
 function credentials({ token, user }: BusOptions) {
@@ -79,19 +79,19 @@ function credentials({ token, user }: BusOptions) {
 }
 
 export interface BusOptions {
-  /** Any of several servers, with commas between them. */
+  /** URLs of the servers, separated by commas; any of them is used. */
   readonly url: string;
-  /** The server's token, or with a user that one's password. */
+  /** The server's token, or with `user` its password. */
   readonly token?: string | undefined;
   readonly user?: string | undefined;
   readonly name?: string;
   readonly log?: Log;
 }
 
-/** Connects, waiting for the server as long as it takes, and reconnects for ever. */
+/** Connects, waiting for the server without a limit, and reconnects without a limit. @throws when the credentials are wrong. */
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const log = options.log ?? silentLog;
-  const wanted = {
+  const connection = {
     servers: options.url.split(",").map((url) => url.trim()),
     ...credentials(options),
     name: options.name ?? "arbor",
@@ -102,10 +102,10 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     pingInterval: 5_000,
     maxPingOut: 3,
   };
-  // A token that is wrong from the start is said at once. One that was right may be right again later: of itself the client closes
-  // the connection for good when it is refused for the second time.
-  await (await connect(wanted)).close();
-  const nats: NatsConnection = await connect({ ...wanted, ignoreAuthErrorAbort: true });
+  // A first connection reports wrong credentials at once. The second one ignores refusals after that: credentials that worked
+  // may work again later, and the client would close the connection permanently at the second refusal.
+  await (await connect(connection)).close();
+  const nats: NatsConnection = await connect({ ...connection, ignoreAuthErrorAbort: true });
   let closing = false;
   const lost = new Promise<string>((resolve) => {
     void nats.closed().then((error) => {
@@ -137,8 +137,9 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   const served = new Map<string, Handle>();
   const request = requests(nats, served, bytesOf, log);
   const bus: Bus = {
-    request: async (subject, body, timeoutMs, more) => await request(subject, bytesOf(body), timeoutMs, headed(more)),
-    publish: (subject, body, more) => nats.publish(subject, bytesOf(body), headed(more)),
+    request: async (subject, body, timeoutMs, more) =>
+      await request(subject, bytesOf(body), timeoutMs, withHeaders(more)),
+    publish: (subject, body, more) => nats.publish(subject, bytesOf(body), withHeaders(more)),
     subscribe: (subject, handle) => {
       const subscription = nats.subscribe(subject, {
         callback: (error, message) => {
@@ -191,22 +192,22 @@ function handOver(handle: Handle, body: Json, respond: Respond | undefined, subj
   }
 }
 
-/** A request that waits for its answer. */
-interface Waiting {
+/** A request that waits for its reply. */
+interface OpenRequest {
   readonly subject: string;
-  /** When it is given up, by `performance.now()`. */
+  /** When it times out, by `performance.now()`. */
   readonly until: number;
   readonly resolve: (body: Json) => void;
   readonly reject: (error: BusError) => void;
 }
 
-/** How late a request may be given up, in milliseconds. */
+/** How late a timeout may be, in milliseconds. */
 const LATE_MS = 20;
 
 /**
- * Requests over one inbox. The client's own makes an `Error` for each request in advance, stack trace and all: a tenth of an
- * asker's time. Requests of one moment go out in one write, which costs more than all the rest of a request; and one timer
- * serves them all. What is `served` in this process hears of a request at the same moment, in the same bytes.
+ * Requests over one inbox. The client's own `request` creates an `Error` with a stack trace for each request in advance, which
+ * took a tenth of a caller's time. Requests of one moment go out in one write, the most expensive part of a request, and share
+ * one timer. A subject that is `served` in this process gets its requests directly, as the same bytes.
  */
 function requests(
   nats: NatsConnection,
@@ -215,11 +216,11 @@ function requests(
   log: Log,
 ) {
   const inbox = createInbox();
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, OpenRequest>();
   let number = 0;
   let outgoing: (() => void)[] = [];
   let timer: ReturnType<typeof setInterval> | undefined;
-  const giveUp = () => {
+  const expire = () => {
     const now = performance.now();
     for (const [reply, { until, subject, reject }] of waiting) {
       if (until > now) continue;
@@ -235,34 +236,34 @@ function requests(
     outgoing = [];
     for (const publish of now) publish();
   };
-  const answered = (reply: string, data: Uint8Array, nobody: boolean) => {
-    const asked = waiting.get(reply);
-    if (asked === undefined) return;
+  const onReply = (reply: string, data: Uint8Array, noResponders: boolean) => {
+    const open = waiting.get(reply);
+    if (open === undefined) return;
     waiting.delete(reply);
-    if (nobody) return asked.reject(new BusError("no_responders", `nobody listens on ${asked.subject}`));
+    if (noResponders) return open.reject(new BusError("no_responders", `nobody listens on ${open.subject}`));
     try {
-      asked.resolve(decode(data));
+      open.resolve(decode(data));
     } catch (failure) {
-      asked.reject(new BusError("closed", reason(failure)));
+      open.reject(new BusError("closed", reason(failure)));
     }
   };
   nats.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
       if (error) return log.warn("subscription refused", { subject: `${inbox}.*`, reason: error.message });
       const { subject, data, headers } = message;
-      answered(subject, data, data.length === 0 && headers?.code === 503);
+      onReply(subject, data, data.length === 0 && headers?.code === 503);
     },
   });
   return (subject: string, bytes: Uint8Array, timeoutMs: number, options?: { headers: MsgHdrs }): Promise<Json> =>
     new Promise<Json>((resolve, reject) => {
       const reply = `${inbox}.${++number}`;
       waiting.set(reply, { subject, until: performance.now() + Math.max(1, timeoutMs), resolve, reject });
-      timer ??= setInterval(giveUp, LATE_MS);
+      timer ??= setInterval(expire, LATE_MS);
       if (outgoing.length === 0) setImmediate(send);
       outgoing.push(() => {
         const handle = served.get(subject);
         if (handle !== undefined) {
-          return handOver(handle, decode(bytes), (body) => answered(reply, bytesOf(body), false), subject, log);
+          return handOver(handle, decode(bytes), (body) => onReply(reply, bytesOf(body), false), subject, log);
         }
         try {
           nats.publish(subject, bytes, { reply, ...options });

@@ -1,11 +1,11 @@
-/** What askers and workers say to each other over the bus. Workers check every message again. */
+/** Requests to workers and their replies over the bus. Workers check every request against its schema. */
 import { z } from "zod";
 import { isWellFormed } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { EntityRef, Event } from "#src/runtime/types.ts";
 
-/** Where a worker listens for questions. */
+/** NATS subject of the requests to a worker. */
 export function workerSubject(worker: string): string {
   return `arbor.worker.${worker}`;
 }
@@ -20,12 +20,12 @@ export const idSchema = id;
 const common = {
   id,
   entity: entitySchema,
-  /** How long somebody waits, in milliseconds from when it was sent: the clocks of two machines need not agree. */
+  /** How long the caller waits, in milliseconds after sending: the clocks of two machines need not agree. */
   deadline: z.number(),
-  /** How long this attempt of the asker lasts. */
+  /** How long this attempt lasts, in milliseconds after sending. */
   until: z.number(),
   cause: z.string().max(LONGEST).optional(),
-  /** Where the asker's span stands, as W3C Trace Context has it; what is malformed is dropped. */
+  /** `traceparent` of the caller's span (W3C Trace Context); a malformed one is dropped. */
   traceparent: z.string().max(LONGEST).optional().catch(undefined),
 };
 
@@ -37,10 +37,10 @@ export const workerRequestSchema = z.discriminatedUnion("ask", [
   z.object({ ask: z.literal("build"), ...common, name: z.string(), input: json }),
 ]);
 
-/** A question as a worker takes it. */
+/** A request as a worker receives it. */
 export type WorkerRequest = z.infer<typeof workerRequestSchema>;
 
-/** A question as an asker keeps it: `deadline` in milliseconds since 1970. */
+/** A request in the caller's process: its `deadline` is in milliseconds since 1970. */
 export type PendingRequest = {
   id: string;
   entity: EntityRef;
@@ -49,5 +49,5 @@ export type PendingRequest = {
   traceparent?: string;
 } & ({ ask: "command"; event: Event } | { ask: "build"; name: string; input: Json });
 
-/** What a worker answers: a result, or that another owns the entity. */
+/** The reply of a worker: a result, or that another worker owns the entity. */
 export type WorkerReply = Result<Json, Failure> | { readonly again: "not_owner" };

@@ -1,6 +1,6 @@
 /**
- * Runs what turns asked for, after their commit and at least once: a row stays open until the turn that takes the outcome is
- * written. Who dies in between, or loses the partition, leaves the row to the next owner.
+ * Runs the effects that turns requested, after their commit and at least once. The row of an effect stays open until the turn
+ * that applies its outcome is committed. If the worker dies before that, or loses the partition, the next owner runs it.
  */
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -12,16 +12,16 @@ import { effectSpan } from "#src/runtime/spans.ts";
 import { type ActorKind, type EntityRef, type Event, Unfinished, type WorkerStage } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** An effect that is to be run. */
+/** An effect to run. */
 export interface OpenEffect {
   readonly entity: EntityRef;
   readonly partition: number;
   readonly n: number;
   readonly name: string;
   readonly input: Json;
-  /** How often it failed before. */
+  /** Number of failed attempts so far. */
   readonly attempts: number;
-  /** The turn that asked for it, when it was written a moment ago. */
+  /** The span of the turn that requested it, when that turn was just committed. */
   readonly trace?: TraceRef | undefined;
 }
 
@@ -37,25 +37,25 @@ export interface EffectsOptions {
   ) => Promise<boolean>;
   readonly onStep?: ((step: WorkerStage) => void | Promise<void>) | undefined;
   readonly log: Log;
-  /** How long one attempt may last, in milliseconds. */
+  /** Timeout of one attempt, in milliseconds; 30,000 by default. */
   readonly attemptMs?: number;
-  /** Most effects that run at the same time. */
+  /** Most effects that run at the same time, 64 by default. */
   readonly atOnce?: number;
 }
 
 export interface Effects {
-  /** Runs effects that are not running yet. */
+  /** Runs effects, except those already running. */
   start(effects: readonly OpenEffect[]): void;
-  /** Aborts and forgets what runs for partitions that moved away. */
+  /** Aborts and forgets the effects of partitions that moved to another worker. */
   leave(partitions: ReadonlySet<number>): void;
-  /** How many run or wait to. */
+  /** Number of effects that run or wait to run. */
   count(): number;
 }
 
-/** Beyond this many, effects wait in their rows. */
+/** Most effects in memory; further ones wait in their rows. */
 const QUEUED = 10_000;
 
-/** Milliseconds to wait after the n-th failure: 100, 200, 400 … up to half a minute, give or take a quarter. */
+/** Backoff after the n-th failure, in milliseconds: 100, 200, 400 … up to 30,000, with a jitter of ±25 %. */
 export function backoffMs(failures: number): number {
   return Math.min(100 * 2 ** (failures - 1), 30_000) * (0.75 + Math.random() / 2);
 }
@@ -107,7 +107,7 @@ export function createEffects(options: EffectsOptions): Effects {
     }
     await onStep?.({ at: "after-effect", entity, causes: [id] });
     if (lost.aborted) return;
-    if (event instanceof Unfinished) return await goOn(effect, epoch, event.againMs);
+    if (event instanceof Unfinished) return await scheduleNextSlice(effect, epoch, event.againMs);
     const item: TurnItem | EffectEnd = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
     if (!(await deliver(kind, entity, item, refOf(span))) && !lost.aborted) {
       await retryLater(effect, epoch, "the entity did not take the outcome");
@@ -119,7 +119,7 @@ export function createEffects(options: EffectsOptions): Effects {
     if (code === undefined) throw new Error(`${kind.kind} has no effect "${effect.name}"`);
     const ms = options.attemptMs ?? 30_000;
     const ended = new AbortController();
-    const late = setTimeout(() => ended.abort(new Error(`no outcome within ${ms} ms`)), ms);
+    const timeout = setTimeout(() => ended.abort(new Error(`no outcome within ${ms} ms`)), ms);
     const leave = () => ended.abort(new Error("the entity moved to another worker"));
     lost.addEventListener("abort", leave, { once: true });
     try {
@@ -139,12 +139,12 @@ export function createEffects(options: EffectsOptions): Effects {
       if (!parsed.success) throw new Error(`the effect "${effect.name}" gave no outcome that ${kind.kind} accepts`);
       return parsed.data;
     } finally {
-      clearTimeout(late);
+      clearTimeout(timeout);
       lost.removeEventListener("abort", leave);
     }
   };
 
-  const goOn = async ({ entity, n, partition }: OpenEffect, epoch: number, ms: number) => {
+  const scheduleNextSlice = async ({ entity, n, partition }: OpenEffect, epoch: number, ms: number) => {
     await store.sql`
       update effect set attempts = 0, error = null, next_attempt = now() + ${ms} * interval '1 ms'
       where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done

@@ -1,6 +1,6 @@
 /**
- * Finds what waits in the rows of a worker's partitions, by partial indexes, when they are taken and every few moments: open
- * effects, due reminders, unread input, transitions that were not told. Entities with nothing to do are not touched.
+ * Finds open work in the rows of a worker's partitions, when they are taken and at an interval: open effects, due reminders,
+ * unread inputs, unpublished transitions. The queries use partial indexes, so that idle entities cost nothing.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
@@ -21,24 +21,24 @@ export interface SweeperOptions {
   readonly publisher: Publisher;
   readonly clock: Clock;
   readonly log: Log;
-  /** Time between two sweeps, in milliseconds. */
+  /** Interval of sweeps, in milliseconds. */
   readonly everyMs: number;
 }
 
 export interface Sweeper {
-  /** Looks through some partitions now. */
+  /** Sweeps some partitions now. */
   sweep(partitions: readonly number[]): Promise<void>;
-  /** Has a reminder that is due soon fire in time; later ones wait in their rows. */
+  /** Sets a timer for a reminder that is due soon; later ones wait in their rows. */
   remind(entity: EntityRef, reminder: { name: string; n: number; at: number; event: Event }): void;
   stop(): Promise<void>;
 }
 
-/** Most rows of a kind that a sweep finds, beside reminders that are under way or put off. */
+/** Most rows of a sort that one sweep reads, besides reminders that already have a timer. */
 const MOST = 1_000;
-/** Longest time between two tries of a reminder that its entity does not take, in milliseconds. */
-const PUT_OFF_MS = 10_000;
-/** Age at which a transition that is not marked as told is told again, in milliseconds. */
-const TELL_AGAIN_MS = 3_000;
+/** Longest time between two attempts of a reminder that its entity does not consume, in milliseconds. */
+const RETRY_MS = 10_000;
+/** Age at which a transition that is not marked as published is published again, in milliseconds. */
+const REPUBLISH_MS = 3_000;
 
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { store, kinds, mailboxes, clock, log, everyMs } = options;
@@ -54,10 +54,10 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       setTimeout(() => {
         const kind = kinds.get(entity.kind);
         if (kind === undefined || clock.now() < at) return void timers.delete(key);
-        void mailboxes.deliver(kind, entity, { from: "reminder", name, n, event }).then((used) => {
-          if (used || stopped.signal.aborted) return void timers.delete(key);
-          // The longer nobody took it, the later it is tried again.
-          const rest = Math.min(Math.max(clock.now() - at, everyMs), PUT_OFF_MS);
+        void mailboxes.deliver(kind, entity, { from: "reminder", name, n, event }).then((consumed) => {
+          if (consumed || stopped.signal.aborted) return void timers.delete(key);
+          // Exponential backoff: wait as long as it has been due.
+          const rest = Math.min(Math.max(clock.now() - at, everyMs), RETRY_MS);
           timers.set(key, setTimeout(() => timers.delete(key), rest));
         });
       }, Math.max(0, wait)),
@@ -95,7 +95,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       limit ${MOST}`;
     for (const entity of rows) {
       const kind = kinds.get(entity.kind);
-      if (kind !== undefined) mailboxes.ring(kind, { kind: entity.kind, id: entity.id });
+      if (kind !== undefined) mailboxes.readInputs(kind, { kind: entity.kind, id: entity.id });
     }
   };
 
@@ -107,18 +107,18 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   const loop = (async () => {
     let round = 0;
-    let telling: Promise<unknown> | undefined;
+    let publishing: Promise<unknown> | undefined;
     for (;;) {
       await sleep(everyMs, stopped.signal);
       if (stopped.signal.aborted) return;
       try {
         await sweep(options.owned());
-        if (++round * everyMs >= TELL_AGAIN_MS && telling === undefined && !options.publisher.behind()) {
+        if (++round * everyMs >= REPUBLISH_MS && publishing === undefined && !options.publisher.behind()) {
           round = 0;
-          // Beside the others: it waits as long as the bus is away.
-          telling = options.publisher.sweep(options.owned(), TELL_AGAIN_MS).catch((error) =>
-            log.warn("events not told again yet", { reason: reason(error) })
-          ).finally(() => telling = undefined);
+          // Not awaited: it waits as long as the bus is unreachable.
+          publishing = options.publisher.sweep(options.owned(), REPUBLISH_MS).catch((error) =>
+            log.warn("events not published again yet", { reason: reason(error) })
+          ).finally(() => publishing = undefined);
         }
       } catch (error) {
         log.warn("sweep failed", { reason: reason(error) });

@@ -1,9 +1,8 @@
 /**
- * Transitions as they happen and as they happened, for many readers at a time.
+ * Follows the log of transitions from any position, for many readers at a time.
  *
- * The rows are the queue. Who is behind reads rows, at its own pace; who has caught up shares one reader, which wakes up when
- * transitions are published and looks by itself from time to time. Nobody is sent anything: a reader asks for its next
- * batch, so that a slow one costs nothing but its place.
+ * The rows are the queue. A reader that is behind reads rows at its own pace. Readers that have caught up share one tail,
+ * which reads when transitions are published, and at an interval. Readers pull batches, so that a slow reader costs no memory.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -20,21 +19,31 @@ import {
 import { startTail, type Tail } from "#src/runtime/events/tail.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** What a reader gets next. No events and a later position: there was nothing for it so far. */
+/** The next batch of a reader. Without events it only moves the position: no transition up to there passed the filter. */
 export interface EventBatch {
   readonly events: readonly LoggedEvent[];
-  /** Behind the last of them, to go on from later. */
+  /** The position after the batch, from which a reader can continue later. */
   readonly position: Position;
-  /** Set when older transitions were deleted before this reader came to them. */
+  /** Whether transitions before this batch were deleted before the reader reached them. */
   readonly reset: boolean;
 }
 
 export interface EventLog {
-  /** Batches from a position on, one at a time as they are asked for, until the signal aborts or the log is closed. */
+  /**
+   * Batches from a position on, until the signal aborts or the log is closed.
+   *
+   * @example
+   * ```ts
+   * for await (const { events, position } of log.follow("start", { kind: "token" }, signal)) {
+   *   for (const { transition } of events) show(transition);
+   *   save(positionText(position));
+   * }
+   * ```
+   */
   follow(from: Position | "now" | "start", filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventBatch, void>;
-  /** Whether a position can have been given by this database: one that is ahead of it never was. */
+  /** Whether this database can have returned a position: false for a position in the future. */
   reached(position: Position): Promise<boolean>;
-  /** How many read now. */
+  /** Number of current readers. */
   readers(): number;
   /** Ends every reader. */
   close(): void;
@@ -44,9 +53,9 @@ export interface EventLogOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
-  /** Longest time between two looks of the shared reader, in milliseconds. */
+  /** Longest time between two reads of the tail, in milliseconds; 1,000 by default. */
   readonly pollMs?: number;
-  /** How long an open transaction may hold the shared reader up before it looks what that transaction does, in milliseconds. */
+  /** How long an open transaction may block the tail before the tail checks what it writes, in milliseconds; 1,000 by default. */
   readonly stallMs?: number;
 }
 
@@ -77,29 +86,29 @@ export function createEventLog(options: EventLogOptions): EventLog {
       try {
         let position: Position | "now" = from === "start" ? START : from;
         if (position === "now") {
-          const edge = await again(() => edgePosition(store), ended, log);
+          const edge = await retry(() => edgePosition(store), ended, log);
           if (edge === undefined) return;
-          // Further than the server's edge where something stays open elsewhere.
+          // The tail can be further when an unrelated transaction stays open.
           position = comparePositions(shared.position(), edge) > 0 ? shared.position() : edge;
-          // So that a reader knows where it began, and from when on nothing escapes it.
+          // Tells the reader where it starts: it gets every transition from here on.
           yield { events: [], position, reset: false };
         }
         while (!ended.aborted) {
           const held: LoggedEvent[] | undefined = shared.after(position);
           if (held === undefined) {
-            const behind: Position = position;
-            const page = await again(() => readPage(store, behind, filter, BATCH, shared.edge()), ended, log);
+            const after: Position = position;
+            const page = await retry(() => readPage(store, after, filter, BATCH, shared.edge()), ended, log);
             if (page === undefined) return;
-            const moved = comparePositions(page.next, behind) > 0;
+            const moved = comparePositions(page.next, after) > 0;
             position = page.next;
             if (moved || page.reset) yield { events: page.events, position, reset: page.reset };
-            // At the edge, and the shared reader is not there yet.
+            // At the edge; the tail has not reached it yet.
             else await shared.change(ended);
             continue;
           }
           if (held.length === 0) {
             await shared.change(ended);
-            // Nothing new, but everything below the edge was looked at.
+            // No transition, but the tail has moved on.
             if (!ended.aborted && shared.after(position)?.length === 0) {
               const at = shared.position();
               if (comparePositions(at, position) > 0) yield { events: [], position: position = at, reset: false };
@@ -120,11 +129,11 @@ export function createEventLog(options: EventLogOptions): EventLog {
   };
 }
 
-/** Asks the database until it answers; undefined when the signal aborts first. */
-async function again<T>(ask: () => Promise<T>, signal: AbortSignal, log: Log): Promise<T | undefined> {
+/** Repeats a query until it succeeds; `undefined` when the signal aborts first. */
+async function retry<T>(query: () => Promise<T>, signal: AbortSignal, log: Log): Promise<T | undefined> {
   for (let tries = 0; !signal.aborted; tries++) {
     try {
-      return await ask();
+      return await query();
     } catch (error) {
       if (tries === 0) log.warn("transitions not read yet", { reason: reason(error) });
       await sleep(Math.min(100 * 2 ** tries, 2_000), signal);

@@ -1,9 +1,9 @@
 /**
- * The JetStream stream that keeps transitions, where the server has JetStream: created, brought up to date, looked for again
- * after each reconnection, and done without where the server says that it has none.
+ * The JetStream stream that stores transitions, where the server has JetStream. The stream is created, updated to the current
+ * limits, and checked again after each reconnection. Without JetStream transitions go over core NATS.
  *
- * JetStream is plain requests (`$JS.API.>`) and answers to messages, so that the bus serves as it is. Of one entity at most one
- * transition is on its way at a time: a server that loses the first of two and keeps the second would turn their order round.
+ * JetStream's API is plain requests (`$JS.API.>`) and replies to messages, so the bus is enough. At most one transition of an
+ * entity is in flight at a time: a server that loses the first of two and stores the second would reverse their order.
  */
 import { type Json, toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -18,18 +18,18 @@ const SUBJECTS = ["arbor.event.>"];
 export interface StreamOptions {
   readonly bus: Bus;
   readonly log: Log;
-  /** How long the stream keeps a transition, in milliseconds. */
+  /** How long the stream stores a transition, in milliseconds. */
   readonly maxAgeMs: number;
-  /** How long a stream that was there may be away before transitions go without it, in milliseconds. */
+  /** How long a stream that existed may be unavailable before transitions go over core NATS, in milliseconds; 10,000 by default. */
   readonly graceMs?: number;
-  /** Time between two looks whether there is one now, in milliseconds. */
-  readonly lookMs?: number;
+  /** Interval at which a missing stream is looked for, in milliseconds; 10,000 by default. */
+  readonly checkMs?: number;
 }
 
 export interface EventStream {
-  /** Whether transitions are to be kept in the stream. Rejects while it was there a moment ago and is away. */
+  /** Whether transitions go to the stream. Rejects while a stream that existed is unavailable for less than `graceMs`. */
   ready(): Promise<boolean>;
-  /** Hands over transitions in order; gives those that the stream did not confirm, in order, and why. */
+  /** Stores transitions in order. Resolves to those that the stream did not confirm, in order, and the reason. */
   store(transitions: readonly Transition[]): Promise<{ left: readonly Transition[]; reason?: string }>;
   stop(): void;
 }
@@ -38,7 +38,7 @@ const API_MS = 3_000;
 const ACK_MS = 5_000;
 const DUPLICATES_MS = 120_000;
 
-/** Codes of JetStream's refusals. */
+/** Error codes of JetStream. */
 const NOT_FOUND = 10_059;
 const NOT_FOR_ACCOUNT = 10_039;
 const NOT_ENABLED = 10_076;
@@ -46,7 +46,7 @@ const OVERLAP = 10_065;
 const NO_CLUSTER = 10_074;
 const NO_PEERS = 10_005;
 
-interface Answer {
+interface JetStreamReply {
   readonly error?: { readonly code?: number; readonly err_code?: number; readonly description?: string };
   readonly config?: { readonly [name: string]: Json };
   readonly stream?: string;
@@ -54,22 +54,22 @@ interface Answer {
 }
 
 export function createEventStream(options: StreamOptions): EventStream {
-  const { bus, log, maxAgeMs, graceMs = 10_000, lookMs = 10_000 } = options;
+  const { bus, log, maxAgeMs, graceMs = 10_000, checkMs = 10_000 } = options;
   let state: "unknown" | "there" | "none" = "unknown";
-  /** What was said last, so that it is said once. */
-  let said: "there" | "none" | undefined;
+  /** The state that was logged last, so that each change is logged once. */
+  let logged: "there" | "none" | undefined;
   let awaySince: number | undefined;
-  let lookAt = -Infinity;
-  let looking: Promise<boolean> | undefined;
-  /** Told of a reconnection, one for each transition on its way: a promise that they shared would keep something of each of them. */
-  const onItsWay = new Set<() => void>();
+  let checkAt = -Infinity;
+  let checking: Promise<boolean> | undefined;
+  /** Called at a reconnection, one for each transition in flight. A shared promise would retain memory for each of them. */
+  const inFlight = new Set<() => void>();
 
-  const api = async (subject: string, body: Json): Promise<Answer> =>
-    await bus.request(`$JS.API.${subject}`, body, API_MS) as unknown as Answer;
+  const api = async (subject: string, body: Json): Promise<JetStreamReply> =>
+    await bus.request(`$JS.API.${subject}`, body, API_MS) as unknown as JetStreamReply;
 
-  /** Resolves to whether the stream is there; rejects when nobody can say. */
+  /** Resolves to whether the stream exists, after creating or updating it; rejects when that is unknown. */
   const ensure = async (): Promise<boolean> => {
-    let info: Answer;
+    let info: JetStreamReply;
     try {
       info = await api(`STREAM.INFO.${STREAM}`, null);
     } catch (error) {
@@ -79,14 +79,14 @@ export function createEventStream(options: StreamOptions): EventStream {
     const code = info.error?.err_code;
     if (code === NOT_FOR_ACCOUNT || code === NOT_ENABLED) return false;
     if (code === NOT_FOUND) return await create();
-    if (info.error !== undefined || info.config === undefined) throw new Error(sentence(info));
+    if (info.error !== undefined || info.config === undefined) throw new Error(describe(info));
     const { config } = info;
     const wanted = limits(maxAgeMs);
     const same = Object.entries(wanted).every(([name, value]) => toJson(config[name]) === toJson(value));
     if (same) return true;
-    // What an operator set beside these (replicas, sizes, placement) stays.
+    // Other settings by an operator (replicas, sizes, placement) stay.
     const updated = await api(`STREAM.UPDATE.${STREAM}`, { ...config, ...wanted });
-    if (updated.error !== undefined) throw new Error(sentence(updated));
+    if (updated.error !== undefined) throw new Error(describe(updated));
     log.info("the stream of events has new limits", { stream: STREAM });
     return true;
   };
@@ -100,76 +100,76 @@ export function createEventStream(options: StreamOptions): EventStream {
         return true;
       }
       if (code === OVERLAP) {
-        log.info("events are kept by a stream of the server's own", { reason: sentence(made) });
+        log.info("events are kept by a stream of the server's own", { reason: describe(made) });
         return true;
       }
-      if (code !== NO_CLUSTER && code !== NO_PEERS) throw new Error(sentence(made));
+      if (code !== NO_CLUSTER && code !== NO_PEERS) throw new Error(describe(made));
     }
     throw new Error("the server has no room for the stream");
   };
 
-  /** Takes note that the stream is away; throws while it may come back soon. */
-  const away = (why: string, sure: boolean): false => {
+  /** Records that the stream is unavailable; throws while it may come back within `graceMs`. */
+  const unavailable = (why: string, sure: boolean): false => {
     awaySince ??= performance.now();
-    const patient = said === "there" || (said === undefined && !sure);
-    if (patient && performance.now() - awaySince < graceMs) {
+    const mayReturn = logged === "there" || (logged === undefined && !sure);
+    if (mayReturn && performance.now() - awaySince < graceMs) {
       state = "unknown";
       throw new Error(`the stream of events is away: ${why}`);
     }
-    if (patient) log.warn("events are not kept in a stream: they go over core NATS", { reason: why });
-    said = "none";
+    if (mayReturn) log.warn("events are not kept in a stream: they go over core NATS", { reason: why });
+    logged = "none";
     state = "none";
-    lookAt = performance.now() + lookMs;
+    checkAt = performance.now() + checkMs;
     return false;
   };
   const confirmed = () => {
     awaySince = undefined;
-    if (said === "none") log.info("events are kept in the stream again", { stream: STREAM });
-    said = "there";
+    if (logged === "none") log.info("events are kept in the stream again", { stream: STREAM });
+    logged = "there";
   };
-  const look = async (): Promise<boolean> => {
+  const check = async (): Promise<boolean> => {
     let there: boolean;
     try {
       there = await ensure();
     } catch (error) {
-      return away(reason(error), false);
+      return unavailable(reason(error), false);
     }
-    if (!there) return away("the server has no JetStream", true);
+    if (!there) return unavailable("the server has no JetStream", true);
     state = "there";
     return true;
   };
 
   const unlisten = bus.onReconnect(() => {
     if (state === "there") state = "unknown";
-    lookAt = -Infinity;
-    for (const lost of onItsWay) lost();
+    checkAt = -Infinity;
+    for (const lost of inFlight) lost();
   });
 
   const ready = async () => {
     if (state === "there") return true;
-    if (state === "none" && performance.now() < lookAt) return false;
-    looking ??= look().finally(() => looking = undefined);
-    return await looking;
+    if (state === "none" && performance.now() < checkAt) return false;
+    checking ??= check().finally(() => checking = undefined);
+    return await checking;
   };
 
-  /** Undefined when the stream has it, else why not. */
+  /** Stores one transition. Resolves to the reason when the stream did not confirm it. */
   const put = async (transition: Transition): Promise<string | undefined> => {
     let lost = () => {};
-    const reconnected = new Promise<Answer>((resolve) => {
+    const reconnected = new Promise<JetStreamReply>((resolve) => {
       lost = () => resolve({ error: { description: "the connection was lost" } });
     });
-    onItsWay.add(lost);
+    inFlight.add(lost);
     try {
       const answer = await Promise.race([
         bus.request(eventSubject(transition), cloudEvent(transition), ACK_MS, { "Nats-Msg-Id": eventId(transition) }),
         reconnected,
-      ]) as unknown as Answer;
-      if (answer?.error !== undefined || typeof answer?.seq !== "number") return sentence(answer);
+      ]) as unknown as JetStreamReply;
+      if (answer?.error !== undefined || typeof answer?.seq !== "number") return describe(answer);
       return undefined;
     } catch (error) {
       return reason(error);
     } finally {
-      onItsWay.delete(lost);
+      inFlight.delete(lost);
     }
   };
 
@@ -186,11 +186,11 @@ export function createEventStream(options: StreamOptions): EventStream {
         const refused = refusals.find((one) => one !== undefined);
         if (refused === undefined) continue;
         try {
-          // Somebody may have deleted it: the next try looks first.
+          // The stream may have been deleted: the next attempt checks first.
           if (kept.size > 0) state = "unknown";
-          else away(refused, false);
+          else unavailable(refused, false);
         } catch {
-          // Patience; the reason goes with what is left.
+          // Within the grace time: the reason is returned with the rest.
         }
         return { left, reason: refused };
       }
@@ -218,6 +218,6 @@ function firstOfEach(transitions: readonly Transition[]): readonly Transition[] 
   });
 }
 
-function sentence(answer: Answer | null): string {
-  return answer?.error?.description ?? "the server's answer is no confirmation";
+function describe(reply: JetStreamReply | null): string {
+  return reply?.error?.description ?? "the server's answer is no confirmation";
 }

@@ -1,4 +1,4 @@
-/** What the readers of transitions add to the runtime's tables. */
+/** Schema migrations for readers of transitions and for webhooks. */
 import type { Migration } from "#src/store/migrations.ts";
 
 export const eventMigrations: readonly Migration[] = [{

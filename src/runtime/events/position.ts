@@ -1,11 +1,11 @@
 /**
- * A place in the order of commits, which is the order in which transitions are read back: by transaction, then by entity and
- * version. A serial number would not do: numbers are given out before the commit, so that a later one may appear first.
+ * Positions in the log of transitions, which is ordered by transaction id, then by entity and version. A serial number would
+ * not do: numbers are assigned before the commit, so that a row with a greater number can become visible first.
  */
 import type { EntityRef } from "#src/runtime/types.ts";
 import { subjectToken } from "#src/runtime/events/transition.ts";
 
-/** Behind one transition, or (`entity` missing) behind everything of the transactions below `tx`. */
+/** The position after one transition, or without `entity` the position before all transitions of `tx` and later. */
 export interface Position {
   /** The database's 64-bit transaction id. */
   readonly tx: bigint;
@@ -13,17 +13,17 @@ export interface Position {
   readonly version?: number;
 }
 
-/** Before everything. */
+/** The position before all transitions. */
 export const START: Position = { tx: 0n };
 
 const FORM = /^(\d{1,20})(?:\.([a-z][a-z0-9-]{0,63})\.(\d{1,15})\.([A-Za-z0-9_%-]{1,2400}))?$/;
 
-/** A position as text: ASCII without spaces, so that it fits into an SSE id and an HTTP header. */
+/** A position as text: ASCII without spaces, valid as an SSE id and in an HTTP header. */
 export function positionText({ tx, entity, version }: Position): string {
   return entity === undefined ? `${tx}` : `${tx}.${entity.kind}.${version}.${subjectToken(entity.id)}`;
 }
 
-/** The position of a text, or undefined where it is none. */
+/** Parses a position; `undefined` when the text is malformed. */
 export function parsePosition(text: string): Position | undefined {
   const match = FORM.exec(text);
   if (match === null) return undefined;
@@ -32,7 +32,7 @@ export function parsePosition(text: string): Position | undefined {
   if (match[2] === undefined) return { tx };
   try {
     const id = decodeURIComponent(match[4]!);
-    // No id has it, and no database takes it.
+    // Not valid in an id, and PostgreSQL rejects it.
     if (id.includes("\0")) return undefined;
     return { tx, entity: { kind: match[2], id }, version: Number(match[3]) };
   } catch {
@@ -40,7 +40,7 @@ export function parsePosition(text: string): Position | undefined {
   }
 }
 
-/** Negative when `a` comes before `b`, 0 when they are the same. */
+/** Negative when `a` is before `b`, 0 when they are equal, else positive. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.tx !== b.tx) return a.tx < b.tx ? -1 : 1;
   if (a.entity === undefined || b.entity === undefined) {
@@ -50,7 +50,7 @@ export function comparePositions(a: Position, b: Position): number {
     a.version! - b.version!;
 }
 
-/** As the database's "C" collation has it: by bytes of UTF-8, which is by code points. */
+/** Compares as the database's "C" collation does: by bytes of UTF-8, which is by code points. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   let i = 0;
@@ -59,7 +59,7 @@ function compareText(a: string, b: string): number {
   const y = b.charCodeAt(i);
   if (Number.isNaN(x)) return -1;
   if (Number.isNaN(y)) return 1;
-  // A surrogate stands for a code point above all others of UTF-16.
+  // Surrogates encode code points above all others, although their UTF-16 units are not the greatest.
   const wide = (unit: number) => unit >= 0xd800 && unit <= 0xdfff;
   if (wide(x) !== wide(y)) return wide(x) ? 1 : -1;
   return x - y;

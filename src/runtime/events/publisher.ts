@@ -1,7 +1,7 @@
 /**
- * Tells subscribers of transitions, in the order of each entity's versions: through the JetStream stream where there is one,
- * else over core NATS. What the server has confirmed is marked; what is not marked is found again by the sweeper, here or at
- * the next owner, so that each one is told at least once.
+ * Publishes transitions, in the order of each entity's versions: to the JetStream stream where there is one, else over core
+ * NATS. Transitions that the server confirmed are marked in their rows. The sweeper finds unmarked ones, here or at the next
+ * owner, so that each transition is published at least once.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -22,27 +22,27 @@ import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 const BATCH = 512;
-/** Beyond this many waiting transitions the rows serve as the queue. */
+/** Most transitions in memory; beyond them the rows are the queue. */
 const MOST = 20_000;
-/** How long a transition may be told and not marked, in milliseconds. */
+/** Time over which marks are collected, in milliseconds. */
 const MARK_MS = 400;
-/** How long transitions gather after a round of telling, in milliseconds. */
+/** Pause after a batch, in which transitions collect for the next one, in milliseconds. */
 const GATHER_MS = 3;
 /** Most transitions marked by one statement. */
 const MARKED = 2_048;
-/** How long a stream keeps transitions unless said otherwise, in milliseconds. */
+/** How long a stream stores transitions by default, in milliseconds. */
 const KEPT_MS = 30 * 86_400_000;
 
 export interface Publisher {
-  /** Tells of the transitions of a turn, after those handed over before; `trace` is the turn's span. */
+  /** Publishes the transitions of a turn, after those pushed before; `trace` is the turn's span. */
   push(transitions: readonly Transition[], trace?: TraceRef): void;
-  /** Tells of an entity's transitions behind a version, as `push` does. Rejects when they cannot be read. */
-  pushFound(entity: EntityRef, after: number): Promise<void>;
-  /** Tells of what is not marked in some partitions and is older than `olderMs`. Rejects when it cannot. */
+  /** Pushes the unpublished transitions of an entity after a version. Rejects when they cannot be read. */
+  pushUnpublished(entity: EntityRef, after: number): Promise<void>;
+  /** Publishes the unmarked transitions of some partitions that are older than `olderMs`; resolves to their number. */
   sweep(partitions: readonly number[], olderMs: number): Promise<number>;
-  /** Whether more was handed over than one round tells: what is not marked then is late, and not lost. */
+  /** Whether more than one batch is queued: unmarked transitions are then late, not lost. */
   behind(): boolean;
-  /** Waits until everything handed over was told and marked, or for `ms`; then ends. */
+  /** Waits until everything pushed is published and marked, at most `ms` milliseconds; then stops. */
   stop(ms: number): Promise<void>;
 }
 
@@ -50,9 +50,9 @@ export interface PublisherOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
-  /** The partitions to look through after the queue had grown too long. */
+  /** The partitions to sweep after the queue overflowed. */
   readonly owned: () => readonly number[];
-  /** How long a JetStream stream keeps transitions, in milliseconds. */
+  /** How long a JetStream stream stores transitions, in milliseconds; 30 days by default. */
   readonly keptMs?: number | undefined;
 }
 
@@ -60,25 +60,25 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const { store, bus, log } = options;
   const stopped = new AbortController();
   const stream = createEventStream({ bus, log, maxAgeMs: options.keptMs ?? KEPT_MS });
-  let troubled = false;
+  let failing = false;
   let queue: Transition[] = [];
   let overflown = false;
   let working: Promise<void> | undefined;
   const traces = new WeakMap<Transition, TraceRef>();
-  let told: Transition[] = [];
+  let unmarked: Transition[] = [];
   let marking: Promise<void> | undefined;
 
-  let telling: Promise<unknown> = Promise.resolve();
+  let publishing: Promise<unknown> = Promise.resolve();
 
-  /** One after the other, so that of one entity nothing is on its way twice. */
-  const tell = (transitions: readonly Transition[]): Promise<void> => {
-    const mine = telling.then(() => tellNow(transitions));
-    telling = mine.catch(() => {});
+  /** Publishes one batch after the other, so that no transition is in flight twice. */
+  const publish = (transitions: readonly Transition[]): Promise<void> => {
+    const mine = publishing.then(() => publishNow(transitions));
+    publishing = mine.catch(() => {});
     return mine;
   };
 
-  /** Publishes until the server confirms, so that a later version is never told before an earlier one. */
-  const tellNow = async (transitions: readonly Transition[]) => {
+  /** Repeats until the server confirms, so that a later version is never published before an earlier one. */
+  const publishNow = async (transitions: readonly Transition[]) => {
     const span = publishSpan(transitions.length, () => transitions.map((one) => traces.get(one)));
     let left = transitions;
     for (;;) {
@@ -104,12 +104,12 @@ export function createPublisher(options: PublisherOptions): Publisher {
         endSpan(span, "stopped");
         throw new Error(why);
       }
-      if (!troubled) log.warn("events not published yet", { count: left.length, reason: why });
-      troubled = true;
+      if (!failing) log.warn("events not published yet", { count: left.length, reason: why });
+      failing = true;
       await sleep(250, stopped.signal);
     }
-    if (troubled) log.info("events are published again");
-    troubled = false;
+    if (failing) log.info("events are published again");
+    failing = false;
     published.of().inc(transitions.length);
     endSpan(span);
   };
@@ -123,18 +123,18 @@ export function createPublisher(options: PublisherOptions): Publisher {
       where o.kind = x.kind and o.id = x.id and o.version = x.version`;
 
   const markSome = async () => {
-    const some = told;
-    told = [];
+    const some = unmarked;
+    unmarked = [];
     for (let i = 0; i < some.length; i += MARKED) await mark(some.slice(i, i + MARKED));
   };
 
-  /** Marks what was told, gathered for a moment: a mark that is lost costs a repetition, and one each would cost a commit. */
-  const markTold = () => {
+  /** Marks published transitions together: a lost mark costs a repetition, and a mark for each would cost a commit. */
+  const markSoon = () => {
     marking ??= sleep(MARK_MS, stopped.signal).then(markSome)
-      .catch((error) => log.warn("events not marked as told", { reason: reason(error) }))
+      .catch((error) => log.warn("published events not marked", { reason: reason(error) }))
       .finally(() => {
         marking = undefined;
-        if (told.length > 0 && !stopped.signal.aborted) markTold();
+        if (unmarked.length > 0 && !stopped.signal.aborted) markSoon();
       });
   };
 
@@ -149,7 +149,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
         order by partition, kind, id, version limit ${BATCH}`;
       const transitions = rows.map(transitionOf);
       if (rows.length > 0) {
-        await tell(transitions);
+        await publish(transitions);
         await mark(transitions);
       }
       count += rows.length;
@@ -158,11 +158,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 
   const work = async () => {
-    // The turns of one statement end together.
+    // The turns of one statement end in the same moment.
     await Promise.resolve();
     while (queue.length > 0 || overflown) {
       if (overflown) {
-        // What comes from now on is queued again, behind what the rows still hold.
+        // Transitions pushed from now on are queued again, after those in the rows.
         overflown = false;
         await sweep(options.owned(), 0).catch((error) => {
           overflown = true;
@@ -173,13 +173,13 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const batch = queue.slice(0, BATCH);
       queue = queue.slice(BATCH);
       try {
-        await tell(batch);
-        told.push(...batch);
-        markTold();
-        // Each round costs a question to the server.
+        await publish(batch);
+        unmarked.push(...batch);
+        markSoon();
+        // Each batch costs a round trip to the server.
         await sleep(GATHER_MS, stopped.signal);
       } catch (error) {
-        log.warn("events not told", { count: batch.length, reason: reason(error) });
+        log.warn("events not published", { count: batch.length, reason: reason(error) });
       }
     }
   };
@@ -206,7 +206,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   return {
     push,
-    pushFound: async ({ kind, id }, after) => {
+    pushUnpublished: async ({ kind, id }, after) => {
       const rows = await store.sql<TransitionRow[]>`
         select kind, id, version, from_state, to_state, type, cause, at from outbox
         where kind = ${kind} and id = ${id} and version > ${after} and not published order by version`;
@@ -219,7 +219,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       stopped.abort();
       stream.stop();
       await marking;
-      await markSome().catch((error) => log.warn("events not marked as told", { reason: reason(error) }));
+      await markSome().catch((error) => log.warn("published events not marked", { reason: reason(error) }));
     },
   };
 }

@@ -1,15 +1,15 @@
 /**
- * Reads transitions back in the order of their commits, in pages.
+ * Reads pages of the log of transitions, in the order of their commits.
  *
- * Hypotheses: a row's `tx` is the transaction that wrote it; a page shows only transactions below an edge under which nothing
- * can commit any more (`pg_snapshot_xmin`), so that what was read is never preceded by something that comes later; rows are
- * deleted by `pruneEvents` alone, which notes how far it went.
+ * Assumptions: `tx` of a row is the transaction that wrote it. A page shows only transactions below an edge under which nothing
+ * can commit any more (`pg_snapshot_xmin`), so that no later commit can appear before a row that was read. Only `pruneEvents`
+ * deletes rows, and it records how far it deleted.
  */
 import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { comparePositions, type Position } from "#src/runtime/events/position.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Which transitions are wanted; all of what is left out. */
+/** Selects transitions; a missing member matches all. */
 export interface EventFilter {
   readonly kind?: string | undefined;
   readonly id?: string | undefined;
@@ -17,7 +17,7 @@ export interface EventFilter {
   readonly transition?: string | undefined;
 }
 
-/** A transition and the position behind it. */
+/** A transition and the position after it. */
 export interface LoggedEvent {
   readonly transition: Transition;
   readonly position: Position;
@@ -29,11 +29,11 @@ export interface EventPage {
   readonly next: Position;
   /** Whether the page ended before the edge did. */
   readonly more: boolean;
-  /** Set when the position asked for is older than what is kept: the page begins at the oldest kept instead. */
+  /** Whether the requested position was deleted: the page then begins at the oldest row. */
   readonly reset: boolean;
 }
 
-/** Most rows that one statement looks at. */
+/** Most rows that one statement reads. */
 const SCAN = 4_096;
 
 /** Whether a transition passes a filter. */
@@ -43,21 +43,24 @@ export function passes({ entity, type }: Transition, filter: EventFilter): boole
     (filter.transition === undefined || filter.transition === kebab(type));
 }
 
-/** The position of now: behind everything that can no longer be preceded by a commit. */
+/** The current position: no transaction can commit before it any more. */
 export async function edgePosition(store: Store): Promise<Position> {
   const [row] = await store.sql<{ edge: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::text as edge`;
   return { tx: BigInt(row!.edge) };
 }
 
-/** Whether the database has come as far as a position: one that is ahead was given by another database, or by this one before it was set back. */
+/**
+ * Whether the database has reached a position. A position in the future comes from another database, or from this one before
+ * an older backup was restored.
+ */
 export async function isReached(store: Store, { tx }: Position): Promise<boolean> {
   const [row] = await store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`;
   return tx <= BigInt(row!.next);
 }
 
 /**
- * The next transitions behind a position, at most `limit`. `edge` is a transaction id below which the caller knows that all have
- * ended; without it the page goes as far as no transaction of the whole server is open.
+ * The next transitions after a position, at most `limit`. `edge` is a transaction id below which the caller knows that all
+ * transactions have ended; without it the page ends at the oldest open transaction of the whole server.
  */
 export async function readPage(
   store: Store,
@@ -68,12 +71,12 @@ export async function readPage(
 ): Promise<EventPage> {
   const { sql } = store;
   const { kind, id, transition } = filter;
-  // One entity's rows are few, and their versions are in the order of commits; what is picked out by less is read along the log, a
-  // stretch at a time.
+  // The rows of one entity are few, and their versions are in the order of commits. Any other filter reads the log in stretches
+  // of `SCAN` rows.
   const single = kind !== undefined && id !== undefined;
   const most = single || (kind ?? id ?? transition) === undefined ? limit : Math.max(limit, SCAN);
   const one = single ? sql`and o.kind = ${kind} and o.id = ${id}` : sql``;
-  // Of the entity itself, what it has behind it is not read again.
+  // Earlier versions of the entity are not read again.
   const { entity, version } = after;
   const rest = single && entity?.kind === kind && entity?.id === id && version !== undefined
     ? sql`and o.version > ${version}::bigint`
@@ -117,8 +120,8 @@ export async function readPage(
 }
 
 /**
- * Deletes the oldest transitions that were told, up to those younger than `olderMs`; gives how many went, at most about `most`.
- * A reader that stood before them is told so (`EventPage.reset`).
+ * Deletes the oldest published transitions, up to the first one younger than `olderMs`. Resolves to the number of deleted rows,
+ * about `most` at most. A reader at an earlier position gets `EventPage.reset`.
  */
 export async function pruneEvents(store: Store, olderMs: number, most = 10_000): Promise<number> {
   const rows = await store.sql`

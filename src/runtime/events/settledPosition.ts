@@ -1,24 +1,24 @@
 /**
- * How far the order of commits is settled when some transaction stays open.
+ * Finds the position up to which the order of commits is final while an unrelated transaction stays open.
  *
- * A server's snapshot says below which transaction id nothing is open, and that covers every transaction that has written
- * anything anywhere on the server: an import next door, another database. What matters here are those that may still write
- * transitions. Every such transaction has locked the table before it is given its id (a turn is one statement, and a statement
- * locks its tables before it runs). So: whoever holds that lock now and has an id is waited for; who gets an id after
- * this look gets a later one; and what the others wrote or will write is not in this table.
+ * The server's snapshot gives the oldest open transaction of the whole server, which may be an import into another database.
+ * Only transactions that may still write transitions matter here. Each of them locks the table `outbox` before it gets its
+ * transaction id: a turn is one statement, and a statement locks its tables before it runs. Therefore the oldest id among the
+ * current holders of that lock is the edge. A transaction that gets its id after this query gets a later id, and all other
+ * transactions do not write to this table.
  */
 import type { Store } from "#src/store/store.ts";
 
 export interface SettledPosition {
-  /** Every transaction below it that wrote transitions has ended, for statements that begin after this look. */
+  /** All transactions below it that wrote transitions have ended, for statements that begin after this query. */
   readonly edge: bigint;
-  /** Whether the server's own snapshot falls short of it. */
+  /** Whether the server's own snapshot ends before the edge. */
   readonly held: boolean;
-  /** The oldest transaction that is being waited for, in words, where there is one. */
+  /** Description of the oldest transaction that may still write transitions, where there is one. */
   readonly blocker: string | undefined;
 }
 
-/** Looks who may still write transitions below the next transaction id. */
+/** Finds the transactions that may still write transitions below the next transaction id. */
 export async function settledEdge(store: Store): Promise<SettledPosition> {
   const [row] = await store.sql<ServerTransactions[]>`
     select pg_snapshot_xmax(pg_current_snapshot())::text as next, pg_snapshot_xmin(pg_current_snapshot())::text as oldest,
@@ -34,7 +34,7 @@ export async function settledEdge(store: Store): Promise<SettledPosition> {
   let edge = next;
   let blocker: string | undefined;
   for (const { pid, state, xid, name, seconds } of row!.writers ?? []) {
-    // A prepared transaction has no process, and a session of another role may not be looked into: their ids are not told.
+    // The id is unknown for a prepared transaction, which has no process, and for a session of another role, which is hidden.
     const id = pid === null || state === null ? oldest : xid === null ? next : wholeId(xid, next);
     if (id >= edge) continue;
     edge = id;
@@ -43,7 +43,7 @@ export async function settledEdge(store: Store): Promise<SettledPosition> {
   return { edge, held: oldest < edge, blocker };
 }
 
-/** The 64-bit id of a transaction whose low half is known, near another id. */
+/** The 64-bit transaction id with these low 32 bits that is nearest to another id. */
 function wholeId(xid: string, near: bigint): bigint {
   return near - BigInt.asIntN(32, near - BigInt(xid));
 }

@@ -1,6 +1,6 @@
 /**
- * The one reader behind everybody who has caught up: it keeps the last transitions, wakes up when one is published, looks by
- * itself from time to time, and looks past transactions that stay open elsewhere.
+ * The tail of the log of transitions, shared by all readers that have caught up. It keeps the last transitions in memory, reads
+ * when one is published and at an interval, and does not wait for open transactions that write no transitions.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -14,28 +14,27 @@ export interface TailOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
-  /** Longest time between two looks, in milliseconds. */
+  /** Longest time between two reads, in milliseconds. */
   readonly pollMs: number;
-  /** How long an open transaction may hold it up before it looks what that transaction does, in milliseconds. */
+  /** How long an open transaction may block it before it checks what that transaction writes, in milliseconds. */
   readonly stallMs: number;
 }
 
-/** How many transitions are kept. */
+/** Number of transitions kept in memory. */
 const KEPT = 4_096;
-/** Shortest time between two looks, in milliseconds. */
-const LOOK_MS = 10;
-/** How often readers for whom there is nothing learn how far it has looked, in milliseconds. */
-const STILL_MS = 5_000;
+/** Shortest time between two reads, in milliseconds. */
+const READ_MS = 10;
+/** How often readers are woken without new transitions, to learn the position, in milliseconds. */
+const IDLE_MS = 5_000;
 
-/** The shared reader of those who have caught up. */
 export interface Tail {
-  /** What it holds behind a position; undefined when the position is before what it holds. */
+  /** The kept transitions after a position; `undefined` when the position is before them. */
   after(position: Position): LoggedEvent[] | undefined;
-  /** How far it has looked. */
+  /** Position up to which it has read. */
   position(): Position;
-  /** A transaction id below which it knows that nothing is open, beyond what the server says. */
+  /** The edge (`settledEdge`), while an unrelated transaction stays open. */
   edge(): bigint | undefined;
-  /** Resolves when it has read on, or the signal aborts. */
+  /** Resolves after the next read with news, or when the signal aborts. */
   change(signal: AbortSignal): Promise<void>;
   stop(): void;
 }
@@ -46,13 +45,13 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
   let from: Position | undefined;
   let to: Position = START;
   let wake = new AbortController();
-  /** Resolved for those who wait when there is something new. */
+  /** Resolved when there is something new. */
   let news = deferred();
-  /** Beyond the server's snapshot, while a transaction elsewhere stays open. */
+  /** Beyond the server's snapshot, while an unrelated transaction stays open. */
   let edge: bigint | undefined;
   let blocker: string | undefined;
 
-  /** Looks past what stays open elsewhere. */
+  /** Finds the edge past unrelated open transactions. */
   const settle = async () => {
     const settled = await settledEdge(store);
     edge = settled.held ? settled.edge : undefined;
@@ -61,8 +60,8 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
     }
     blocker = settled.blocker;
   };
-  /** Reads on. Resolves to whether there were transitions. */
-  const look = async (): Promise<boolean> => {
+  /** Reads the next transitions. Resolves to whether there were any. */
+  const read = async (): Promise<boolean> => {
     if (from === undefined) {
       from = to = await edgePosition(store);
       return true;
@@ -82,14 +81,14 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
   };
   const loop = async () => {
     let failed = false;
-    let pause = LOOK_MS;
+    let pause = READ_MS;
     let movedAt = performance.now();
-    let toldAt = performance.now();
+    let wokenAt = performance.now();
     while (!stopped.signal.aborted) {
       wake = new AbortController();
       try {
         const before = to;
-        const found = await look();
+        const found = await read();
         const now = performance.now();
         if (failed) log.info("transitions are read again");
         failed = false;
@@ -98,19 +97,19 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
           movedAt = now;
           await settle();
         }
-        if (found || now - toldAt > STILL_MS) {
-          toldAt = now;
+        if (found || now - wokenAt > IDLE_MS) {
+          wokenAt = now;
           news.resolve();
           news = deferred();
         }
-        if (found) pause = LOOK_MS;
+        if (found) pause = READ_MS;
       } catch (error) {
         if (!failed && !stopped.signal.aborted) log.warn("transitions not read yet", { reason: reason(error) });
         failed = true;
       }
-      await sleep(LOOK_MS, stopped.signal);
+      await sleep(READ_MS, stopped.signal);
       await Promise.race([sleep(pause, stopped.signal), sleep(pause, wake.signal)]);
-      pause = wake.signal.aborted ? LOOK_MS : Math.min(2 * pause, pollMs);
+      pause = wake.signal.aborted ? READ_MS : Math.min(2 * pause, pollMs);
     }
   };
   void loop();
@@ -145,7 +144,7 @@ export function startTail({ store, bus, log, pollMs, stallMs }: TailOptions): Ta
   };
 }
 
-/** A promise that somebody else resolves. */
+/** A promise with its `resolve`. */
 function deferred(): { readonly ended: Promise<void>; resolve(): void } {
   let resolve = () => {};
   const ended = new Promise<void>((done) => resolve = done);

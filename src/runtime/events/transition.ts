@@ -1,30 +1,30 @@
 /**
- * What is told of a transition: the subject `arbor.event.<kind>.<id>.<transition>` and a CloudEvents 1.0 body.
+ * Transitions and their messages: subject `arbor.event.<kind>.<id>.<transition>`, body CloudEvents 1.0.
  *
- * An id becomes one NATS token: letters, digits, `_` and `-` stay, every other byte of its UTF-8 is `%` and two hexadecimal
- * digits (`decodeURIComponent` gives it back). A transition is the machine's event in kebab case.
+ * An id becomes one NATS token: letters, digits, `_` and `-` stay, every other byte of its UTF-8 becomes `%` and two
+ * hexadecimal digits (`decodeURIComponent` reverses it). `<transition>` is the machine's event in kebab case.
  */
 import { utf8 } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 
-/** One applied event, as it is told to subscribers. */
+/** One applied event, as it is published. */
 export interface Transition {
   readonly entity: EntityRef;
-  /** Count of events applied, this one included: 1, 2, 3 … without gaps for each entity. */
+  /** Number of events applied to the entity, including this one: 1, 2, 3 … without gaps. */
   readonly version: number;
   readonly from: string;
   readonly to: string;
   /** The machine's event, `SUBMIT`. */
   readonly type: string;
-  /** Id of the command, `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`. */
+  /** Id of the command, or `input:<seq>`, `reminder:<name>` or `effect:<kind>/<id>:<n>`. */
   readonly cause: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** A row of `outbox`, as far as it is told. */
+/** The published columns of a row of `outbox`. */
 export interface TransitionRow {
   kind: string;
   id: string;
@@ -36,7 +36,7 @@ export interface TransitionRow {
   at: Date;
 }
 
-/** The transition of a row. */
+/** Decodes a row of `outbox`. */
 export function transitionOf(row: TransitionRow): Transition {
   const { kind, id, from_state: from, to_state: to, type, cause } = row;
   return { entity: { kind, id }, version: Number(row.version), from, to, type, cause, at: row.at.getTime() };
@@ -53,23 +53,23 @@ export function subjectToken(id: string): string {
   return token;
 }
 
-/** `ROLLED_BACK` or `rolledBack` as `rolled-back`. */
+/** Kebab case: `rolled-back` of `ROLLED_BACK` or `rolledBack`. */
 export function kebab(type: string): string {
   return type.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/[^A-Za-z0-9]+/g, "-").toLowerCase();
 }
 
-/** Where a transition is published. */
+/** The NATS subject of a transition. */
 export function eventSubject(transition: Transition): string {
   const { kind, id } = transition.entity;
   return `arbor.event.${kind}.${subjectToken(id)}.${kebab(transition.type)}`;
 }
 
-/** `<kind>/<id>:<version>`: the same whenever a transition is published again. */
+/** `<kind>/<id>:<version>`: the same each time a transition is published. */
 export function eventId(transition: Transition): string {
   return `${entityKey(transition.entity)}:${transition.version}`;
 }
 
-/** The body of a transition's message. */
+/** The message body of a transition: a CloudEvent. */
 export function cloudEvent(transition: Transition): { [name: string]: Json } {
   const { entity, version, from, to, cause } = transition;
   return {

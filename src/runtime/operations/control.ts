@@ -1,9 +1,9 @@
 /**
- * What an operator may have a worker do, beside its turns: look at an entity again, forget it, fire a reminder, tell its state.
+ * Operator requests to workers: read an entity again, remove it from memory, fire a reminder, report state.
  *
- * A message only hurries what rows say already. A pause is the column `actor.paused`: the statement of a turn refuses a paused
- * entity, whoever owns it and whatever that worker has heard, so that nothing is written once the pause is committed. The
- * message has the owner read the row before anything that waits, so that askers learn of it at once and builds stop.
+ * The rows decide; a message only has a worker act at once. A pause is the column `actor.paused`: the statement of a turn
+ * refuses a paused entity on any worker, so nothing is written once the pause is committed. The message has the owner read the
+ * row before its next turn, so that waiting callers get `paused` at once and builds stop.
  */
 import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
@@ -17,7 +17,7 @@ import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
 import type { WorkerState } from "#src/runtime/worker.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Where a worker takes orders. */
+/** NATS subject of the control requests to a worker. */
 export function controlSubject(worker: string): string {
   return `arbor.control.${worker}`;
 }
@@ -31,7 +31,7 @@ const controlRequestSchema = z.discriminatedUnion("do", [
 ]);
 type ControlRequest = z.infer<typeof controlRequestSchema>;
 
-/** An entity's mailbox: what waits in it, whether the entity is in memory, and in the middle of a turn. */
+/** State of an entity's mailbox: number of waiting entries, whether the entity is in memory, and whether a turn runs. */
 export interface MailboxView {
   readonly depth: number;
   readonly resident: boolean;
@@ -50,74 +50,75 @@ export interface ControlledWorker {
   readonly log: Log;
 }
 
-/** A worker's side: takes orders until the function that it gives is called. */
+/** Serves control requests in a worker until the returned function is called. */
 export function serveControl({ id, store, bus, kinds, mailboxes, owns, state, log }: ControlledWorker): () => void {
-  const carryOut = async (order: ControlRequest): Promise<unknown> => {
-    if (order.do === "state") return state();
-    const { entity } = order;
+  const execute = async (request: ControlRequest): Promise<unknown> => {
+    if (request.do === "state") return state();
+    const { entity } = request;
     const kind = kinds.get(entity.kind);
     if (kind === undefined || !owns(entity)) return { again: "not_owner" };
-    if (order.do === "look") return mailboxes.look(entity);
-    if (order.do === "passivate") return { passivated: mailboxes.passivate(entity) };
-    if (order.do === "refresh") return mailboxes.refresh(kind, entity) ? {} : { again: "not_owner" };
+    if (request.do === "look") return mailboxes.view(entity);
+    if (request.do === "passivate") return { passivated: mailboxes.passivate(entity) };
+    if (request.do === "refresh") return mailboxes.refresh(kind, entity) ? {} : { again: "not_owner" };
     const [row] = await store.sql<{ n: bigint; event: Event }[]>`
-      select n, event from reminder where kind = ${entity.kind} and id = ${entity.id} and name = ${order.name}`;
+      select n, event from reminder where kind = ${entity.kind} and id = ${entity.id} and name = ${request.name}`;
     if (row === undefined) return { fired: false };
-    const item = { from: "reminder", name: order.name, n: Number(row.n), event: row.event } as const;
+    const item = { from: "reminder", name: request.name, n: Number(row.n), event: row.event } as const;
     return { fired: await mailboxes.deliver(kind, entity, item) };
   };
   return bus.subscribe(controlSubject(id), (body, respond: Respond | undefined) => {
     const parsed = controlRequestSchema.safeParse(body);
     if (!parsed.success || respond === undefined) return;
-    carryOut(parsed.data).then((answer) => respond(answer as Json)).catch((error) =>
-      log.warn("an order was not carried out", { order: parsed.data.do, reason: reason(error) })
+    execute(parsed.data).then((answer) => respond(answer as Json)).catch((error) =>
+      log.warn("a control request failed", { request: parsed.data.do, reason: reason(error) })
     );
   });
 }
 
-/** What an operator asks for. */
+/** Control of entities and workers, for operators. */
 export interface Control {
-  /** Pauses an entity, or lets it go on; `undefined` where it has no row. Once it resolves no turn of a paused entity is written. */
+  /** Pauses or resumes an entity; `undefined` when it has no row. Once a pause resolves, no turn of the entity is written. */
   pause(entity: EntityRef, paused: boolean): Promise<boolean | undefined>;
-  /** Has the owner forget an entity that has nothing to do; whether it did. `undefined` where no owner answers. */
+  /** Removes an idle entity from its owner's memory; whether it did. `undefined` when no owner answers. */
   passivate(entity: EntityRef): Promise<boolean | undefined>;
-  /** Has a reminder applied now; whether there was one. `undefined` where no owner answers in time. */
+  /** Fires a reminder now; whether there was one. `undefined` when no owner answers in time. */
   fire(entity: EntityRef, name: string): Promise<boolean | undefined>;
-  /** Has the owner read an entity's rows again; whether it said that it will. */
+  /** Has the owner read an entity's row again; whether the owner confirmed. */
   refresh(entity: EntityRef): Promise<boolean>;
-  /** What waits for an entity; `undefined` where no owner answers. */
+  /** State of an entity's mailbox; `undefined` when no owner answers. */
   look(entity: EntityRef): Promise<MailboxView | undefined>;
-  /** States of some workers by id; who does not answer is left out. */
+  /** States of some workers by id, without those that do not answer. */
   states(workers: readonly string[]): Promise<ReadonlyMap<string, WorkerState>>;
 }
 
-/** How long one worker is given, and how long an owner is looked for, in milliseconds. */
-const PATIENCE_MS = 1_000;
-const LOOK_MS = 1_500;
+/** Timeout of one request, in milliseconds. */
+const REQUEST_MS = 1_000;
+/** How long the owner of an entity is looked for, in milliseconds. */
+const OWNER_MS = 1_500;
 
-/** An asker's side. */
+/** Creates the client side of control requests. */
 export function createControl({ store, bus, log = silentLog }: { store: Store; bus: Bus; log?: Log }): Control {
-  const tell = async (
+  const send = async (
     worker: string,
-    order: ControlRequest,
-    patience: number,
+    request: ControlRequest,
+    timeoutMs: number,
   ): Promise<Record<string, unknown> | undefined> => {
     try {
-      return await bus.request(controlSubject(worker), order as Json, patience) as Record<string, unknown>;
+      return await bus.request(controlSubject(worker), request as Json, timeoutMs) as Record<string, unknown>;
     } catch (error) {
       if (!(error instanceof BusError)) throw error;
       return undefined;
     }
   };
-  /** Tells the owner, whoever that is by then. */
-  const tellOwner = async (order: Exclude<ControlRequest, { do: "state" }>, ms = LOOK_MS) => {
+  /** Sends a request to the current owner, and to the next one when that changes. */
+  const sendToOwner = async (request: Exclude<ControlRequest, { do: "state" }>, ms = OWNER_MS) => {
     for (const until = performance.now() + ms;;) {
       const [row] = await store.sql<{ owner: string | null }[]>`
         select owner from partition
-        where id = (${entityHash(order.entity)}::bigint % (select greatest(count(*), 1) from partition))::int`;
+        where id = (${entityHash(request.entity)}::bigint % (select greatest(count(*), 1) from partition))::int`;
       const rest = until - performance.now();
       if (row?.owner) {
-        const answer = await tell(row.owner, order, Math.max(50, Math.min(rest, PATIENCE_MS)));
+        const answer = await send(row.owner, request, Math.max(50, Math.min(rest, REQUEST_MS)));
         if (answer !== undefined && !("again" in answer)) return answer;
       }
       if (performance.now() + 50 >= until) return undefined;
@@ -125,9 +126,9 @@ export function createControl({ store, bus, log = silentLog }: { store: Store; b
     }
   };
   const refresh = async (entity: EntityRef) => {
-    const heard = await tellOwner({ do: "refresh", entity }) !== undefined;
-    if (!heard) log.warn("no worker heard that an entity changed", { entity: entityKey(entity) });
-    return heard;
+    const confirmed = await sendToOwner({ do: "refresh", entity }) !== undefined;
+    if (!confirmed) log.warn("no worker confirmed that an entity changed", { entity: entityKey(entity) });
+    return confirmed;
   };
   return {
     pause: async (entity, paused) => {
@@ -137,13 +138,13 @@ export function createControl({ store, bus, log = silentLog }: { store: Store; b
       await refresh(entity);
       return paused;
     },
-    passivate: async (entity) => (await tellOwner({ do: "passivate", entity }))?.passivated as boolean | undefined,
+    passivate: async (entity) => (await sendToOwner({ do: "passivate", entity }))?.passivated as boolean | undefined,
     fire: async (entity, name) =>
-      (await tellOwner({ do: "fire", entity, name }, 2 * LOOK_MS))?.fired as boolean | undefined,
+      (await sendToOwner({ do: "fire", entity, name }, 2 * OWNER_MS))?.fired as boolean | undefined,
     refresh,
-    look: async (entity) => await tellOwner({ do: "look", entity }, 300) as MailboxView | undefined,
+    look: async (entity) => await sendToOwner({ do: "look", entity }, 300) as MailboxView | undefined,
     states: async (workers) => {
-      const answers = await Promise.all(workers.map((worker) => tell(worker, { do: "state" }, 500)));
+      const answers = await Promise.all(workers.map((worker) => send(worker, { do: "state" }, 500)));
       return new Map(
         workers.flatMap((worker, i) =>
           answers[i] === undefined ? [] : [[worker, answers[i] as unknown as WorkerState] as const]

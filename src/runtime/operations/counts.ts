@@ -1,7 +1,7 @@
-/** What operators read of the house as a whole: workers, partitions, leases, and how much waits. */
+/** Reads of the whole application for operators: workers, partitions, leases and the backlog. */
 import type { Store } from "#src/store/store.ts";
 
-/** A worker as its row has it. */
+/** The row of a worker. */
 export interface WorkerRow {
   readonly id: string;
   readonly seen: Date;
@@ -12,7 +12,7 @@ export interface WorkerRow {
   readonly partitions: readonly number[];
 }
 
-/** The workers that were seen and have not said goodbye, by id. */
+/** The workers that have not stopped regularly, by id. */
 export async function readWorkers(store: Store): Promise<readonly WorkerRow[]> {
   return await store.sql<WorkerRow[]>`
     select w.id, w.seen, (extract(epoch from now() - w.seen) * 1000)::float8 as "ageMs", w.suspect is not null as suspect,
@@ -20,28 +20,34 @@ export async function readWorkers(store: Store): Promise<readonly WorkerRow[]> {
     from worker w order by w.id`;
 }
 
-/** A lease of a partition or of a name. */
+/** The lease of a partition, or a named lease. */
 export interface LeaseStatus {
   readonly owner: string | null;
   readonly epoch: number;
-  /** What is left of it, in milliseconds; not above 0 where it ran out or was given back. */
+  /** Time left, in milliseconds; zero or negative when it expired or was returned. */
   readonly expiresInMs: number;
 }
 
-/** How many actors there are in each partition that has some: reads every actor's row. */
+/** Number of actors by partition, without empty partitions. Reads every actor's row. */
 export async function countByPartition(store: Store): Promise<ReadonlyMap<number, number>> {
   const rows = await store.sql<{ partition: number; actors: number }[]>`
     select partition, count(*)::int as actors from actor group by partition`;
   return new Map(rows.map(({ partition, actors }) => [partition, actors]));
 }
 
+const leaseColumns = (sql: Store["sql"]) =>
+  sql`owner, epoch,
+      (extract(epoch from greatest(expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"`;
+
+function leaseStatus<Row extends { epoch: bigint; expiresInMs: number }>(row: Row) {
+  return { ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) };
+}
+
 /** The partitions, by number. */
-export async function readPartitions(store: Store): Promise<readonly (LeaseStatus & { id: number })[]> {
-  const rows = await store.sql<{ id: number; owner: string | null; epoch: bigint; expiresInMs: number }[]>`
-    select id, owner, epoch,
-      (extract(epoch from greatest(expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"
-    from partition order by id`;
-  return rows.map((row) => ({ ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) }));
+export async function readPartitions({ sql }: Store): Promise<readonly (LeaseStatus & { id: number })[]> {
+  const rows = await sql<{ id: number; owner: string | null; epoch: bigint; expiresInMs: number }[]>`
+    select id, ${leaseColumns(sql)} from partition order by id`;
+  return rows.map(leaseStatus);
 }
 
 /** How many partitions there are, and how many of them a worker serves. */
@@ -51,16 +57,14 @@ export async function countServedPartitions(store: Store): Promise<{ readonly al
   return row!;
 }
 
-/** The named leases. */
-export async function readLeases(store: Store): Promise<readonly (LeaseStatus & { name: string })[]> {
-  const rows = await store.sql<{ name: string; owner: string | null; epoch: bigint; expiresInMs: number }[]>`
-    select name, owner, epoch,
-      (extract(epoch from greatest(expires, now() - interval '1 day') - now()) * 1000)::float8 as "expiresInMs"
-    from lease order by name`;
-  return rows.map((row) => ({ ...row, epoch: Number(row.epoch), expiresInMs: Math.round(row.expiresInMs) }));
+/** The named leases, by name. */
+export async function readLeases({ sql }: Store): Promise<readonly (LeaseStatus & { name: string })[]> {
+  const rows = await sql<{ name: string; owner: string | null; epoch: bigint; expiresInMs: number }[]>`
+    select name, ${leaseColumns(sql)} from lease order by name`;
+  return rows.map(leaseStatus);
 }
 
-/** Partitions that nobody holds, and events that were set aside. */
+/** Numbers of partitions without an owner and of dead letters; the latter stops at `MOST`. */
 export async function readProblemCounts(
   store: Store,
 ): Promise<{ readonly unserved: number; readonly deadLetters: number }> {
@@ -70,19 +74,19 @@ export async function readProblemCounts(
   return row!;
 }
 
-/** How much waits in rows; counts stop at `MOST`, ages are in milliseconds. */
+/** Open work in rows. Counts stop at `MOST`; ages are in milliseconds. */
 export interface Backlog {
   readonly outbox: { readonly unpublished: number; readonly oldestMs: number | null };
   readonly inputs: { readonly unread: number; readonly oldestMs: number | null };
-  /** `oldestMs`: for how long the one that is due for the longest is due. */
+  /** `oldestMs`: how long the oldest due effect has been due. */
   readonly effects: { readonly open: number; readonly failing: number; readonly oldestMs: number | null };
   readonly reminders: { readonly pending: number; readonly overdue: number };
 }
 
-/** Where counting stops. */
+/** Greatest count. */
 export const MOST = 100_000;
 
-/** What waits to be told, read, run or due. */
+/** Counts unpublished transitions, unread inputs, open effects and reminders. */
 export async function readBacklog(store: Store): Promise<Backlog> {
   const { sql } = store;
   const age = sql`(extract(epoch from now() - min(created)) * 1000)::float8`;

@@ -1,13 +1,13 @@
 /**
- * Events that failed and were set aside: listed, applied again, dropped.
+ * Dead letters, the events that failed: lists, retries and drops them.
  *
- * Each kind of event is tried again in the way in which it would have come:
+ * Each source of events has its own retry:
  *
- * - a command as a new command, whose id is made of the letter's number, so that two operators who ask at once apply it once;
- * - an event of the input log as the same row of the log, and only while it is the last that the entity has read: the log is an
- *   order, and an event behind its successors would turn the entity back;
- * - a reminder as the same reminder, due now, unless a later one of its name stands;
- * - the outcome of an effect by running the effect again under its id, as any attempt that was lost.
+ * - a command is sent as a new command. Its id contains the letter's number, so that concurrent retries apply it once;
+ * - an event of the input log is read from its row again, and only while it is the last one that the entity has read: applied
+ *   after its successors it would set the entity back;
+ * - a reminder is set again, due now, unless a later reminder of its name exists;
+ * - for the outcome of an effect, the effect is run again under its id.
  *
  * An event that fails again leaves a new letter in place of the old one.
  */
@@ -31,15 +31,15 @@ export interface DeadLetter {
   readonly at: Date;
 }
 
-/** Why a letter was not tried again, beside what the runtime says of a command. */
+/** Why a letter was not retried: a `RuntimeCode` of the command, or one of these. */
 export type RetryCode =
   | RuntimeCode
   | "letter_unknown"
   /** Later events of the input log were read since. */
   | "out_of_order"
-  /** A later reminder of the name stands. */
+  /** A later reminder of the same name exists. */
   | "superseded"
-  /** The row that has to be tried again was deleted when its time was over. */
+  /** The row to retry was deleted by retention. */
   | "lapsed";
 
 export interface DeadLetters {
@@ -52,9 +52,9 @@ export interface DeadLetters {
     DeadLetter[]
   >;
   count(): Promise<number>;
-  /** Has the event of a letter applied. The letter is gone once it was, or once it left a new one. */
+  /** Applies the event of a letter again. The letter is deleted once the event was applied, or failed again with a new letter. */
   retry(n: number): Promise<Result<{ readonly answer?: Result<Json, Failure> }, Failure<RetryCode>>>;
-  /** Forgets a letter; whether there was one. */
+  /** Deletes a letter; whether there was one. */
   drop(n: number): Promise<boolean>;
 }
 
@@ -70,8 +70,8 @@ interface Row {
   retries: number;
 }
 
-/** Refusals after which the machine has not seen the command. */
-const UNSEEN: ReadonlySet<string> = new Set(
+/** Error codes with which the machine has not applied the command. */
+const NOT_APPLIED: ReadonlySet<string> = new Set(
   [
     "not_possible",
     "invalid",
@@ -93,12 +93,12 @@ export function createDeadLetters(
   const command = async (letter: Row, entity: EntityRef) => {
     const id = `dead-letter:${letter.n}:${letter.retries}`;
     const answer = await ask(entity, letter.event, { commandId: id, cause: "operator" });
-    if (answer.ok || !UNSEEN.has(answer.error.code)) {
+    if (answer.ok || !NOT_APPLIED.has(answer.error.code)) {
       await remove(sql, letter.n);
       return ok({ answer });
     }
     const { code } = answer.error;
-    // This id has its answer for good; the next try needs another.
+    // The result of this id is stored; the next retry needs another id.
     if (code === "not_possible") {
       await sql`update dead_letter set retries = retries + 1 where n = ${letter.n} and retries = ${letter.retries}`;
     } else if (code === "failed") {
@@ -111,8 +111,8 @@ export function createDeadLetters(
 
   const input = async (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> => {
     const seq = Number(letter.cause.slice("input:".length));
-    const refused = await unless(sql, letter.n, async (sql) => {
-      // Locked, so that a turn in flight finds the place changed and reads the log again.
+    const refused = await replaceLetter(sql, letter.n, async (sql) => {
+      // Locked, so that a running turn finds the position changed and reads the log again.
       const [actor] = await sql<{ input_seq: bigint }[]>`
         select input_seq from actor where kind = ${entity.kind} and id = ${entity.id} for update`;
       if (actor !== undefined && Number(actor.input_seq) !== seq) {
@@ -134,7 +134,7 @@ export function createDeadLetters(
 
   const reminder = async (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> => {
     const name = letter.cause.slice("reminder:".length);
-    const refused = await unless(sql, letter.n, async (sql) => {
+    const refused = await replaceLetter(sql, letter.n, async (sql) => {
       const [count] = await sql<{ count: number }[]>`select count(*)::int as count from partition`;
       const set = await sql`
         insert into reminder (kind, id, name, n, partition, at, event)
@@ -144,13 +144,13 @@ export function createDeadLetters(
       if (set.length > 0) return undefined;
       return failure("superseded", `A later reminder "${name}" stands.`);
     });
-    // The sweeper finds it where nobody listens.
+    // Without an owner the sweeper finds it later.
     if (refused === undefined) await control.fire(entity, name);
     return refused;
   };
 
   const outcome = (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> =>
-    unless(sql, letter.n, async (sql) => {
+    replaceLetter(sql, letter.n, async (sql) => {
       const n = letter.cause.slice(letter.cause.lastIndexOf(":") + 1);
       const opened = await sql`
         update effect set done = false, attempts = 0, error = null, next_attempt = now()
@@ -193,8 +193,8 @@ function unknownLetter(n: number | bigint): Failure<RetryCode> {
   return failure("letter_unknown", `There is no dead letter ${n}.`);
 }
 
-/** Removes a letter together with what `work` writes, unless that wrote nothing and gives why. */
-async function unless(
+/** Deletes a letter in the transaction of `work`, unless `work` resolves to a failure. */
+async function replaceLetter(
   sql: Store["sql"],
   n: bigint,
   work: (sql: Queries) => Promise<Failure<RetryCode> | undefined>,

@@ -1,4 +1,4 @@
-/** A machine as nodes and arrows, for those who draw it, and the events that a state has transitions for. */
+/** The graph of a machine, and the events that a state has transitions for. */
 import type { AnyStateMachine, AnyStateNode } from "xstate";
 import { stateName } from "#src/runtime/turns/machine.ts";
 
@@ -8,18 +8,18 @@ export interface GraphNode {
   readonly parent: string | null;
   readonly label: string;
   readonly type: "atomic" | "compound" | "parallel" | "final" | "history";
-  /** Whether its parent, or the machine, begins in it. */
+  /** Whether it is an initial state of its parent or of the machine. */
   readonly initial: boolean;
 }
 
 export interface GraphEdge {
   /** `*`: from every state. */
   readonly from: string;
-  /** The same as `from` where the transition leaves the state as it is. */
+  /** Equal to `from` when the transition does not change the state. */
   readonly to: string;
-  /** Empty for a transition that needs no event. */
+  /** Empty for a transition without an event. */
   readonly event: string;
-  /** Name of the condition. */
+  /** Name of the guard. */
   readonly guard: string | null;
 }
 
@@ -29,10 +29,10 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-/** What stands for the machine itself. */
-const WHOLE = "*";
+/** Id of the root. */
+const ROOT = "*";
 
-/** The states and transitions of a machine, in the order in which they are written down. */
+/** The states and transitions of a machine, in the order of its definition. */
 export function graphOf(machine: AnyStateMachine): Graph {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];
@@ -60,22 +60,22 @@ export function graphOf(machine: AnyStateMachine): Graph {
     for (const child of Object.values(node.states)) visit(child);
   };
   visit(machine.root);
-  // A machine without states is always in the same one.
+  // A machine without states has a single one.
   if (nodes.length === 0) {
     nodes.push({ id: stateName({}), parent: null, label: machine.root.key, type: "atomic", initial: true });
   }
-  return { initial: firstOf(machine.root) ?? nodes[0]!.id, nodes, edges };
+  return { initial: initialState(machine.root) ?? nodes[0]!.id, nodes, edges };
 }
 
-/** Where a machine begins: `*` where in several states at once. */
-function firstOf(root: AnyStateNode): string | undefined {
-  if (root.type === "parallel") return WHOLE;
+/** The initial state of a machine: `*` for parallel states. */
+function initialState(root: AnyStateNode): string | undefined {
+  if (root.type === "parallel") return ROOT;
   const first = root.initial?.target[0];
   return first && nameOf(first);
 }
 
 function nameOf(node: AnyStateNode): string {
-  return node.path.length === 0 ? WHOLE : node.path.join(".");
+  return node.path.length === 0 ? ROOT : node.path.join(".");
 }
 
 function guardName(guard: unknown): string | null {
@@ -85,7 +85,7 @@ function guardName(guard: unknown): string | null {
   return typeof type === "string" ? type : "(condition)";
 }
 
-/** Types of the events that a state (`value` of a snapshot) has transitions for, whatever their conditions; sorted. */
+/** Types of the events that a state (`value` of a snapshot) has transitions for, regardless of guards; sorted. */
 export function allowedIn(machine: AnyStateMachine, value: unknown): string[] {
   const types = new Set<string>();
   const visit = (node: AnyStateNode, inner: unknown) => {
@@ -100,14 +100,14 @@ export function allowedIn(machine: AnyStateMachine, value: unknown): string[] {
   return [...types].sort();
 }
 
-/** Names of the states that an actor can be in; undefined where it is in several at once. */
+/** Names of the states that an actor can be in; `undefined` for a machine with parallel states. */
 export function statesOf(machine: AnyStateMachine): string[] | undefined {
   const { nodes } = graphOf(machine);
   if (machine.root.type === "parallel" || nodes.some(({ type }) => type === "parallel")) return undefined;
   return nodes.filter(({ type }) => type === "atomic" || type === "final").map(({ id }) => id);
 }
 
-/** Types of the events that a machine knows, sorted. */
+/** Types of the events that a machine has transitions for, sorted. */
 export function eventsOf(machine: AnyStateMachine): string[] {
   return [...new Set(graphOf(machine).edges.map(({ event }) => event))].filter((type) =>
     type !== "" && !type.startsWith("xstate.")

@@ -1,10 +1,11 @@
-/** What operators read: actors by kind and state, one actor whole, its history. Every list goes by an index, a page at a time. */
+/** Reads of actors for operators: lists by kind and state, one actor in full, its history. Lists use an index, page by page. */
 import type { Json } from "#src/base/json.ts";
+import { transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
-/** How many actors of a kind there are, in all and in each state. */
+/** Number of actors of a kind, in total and by state. */
 export interface KindCount {
   readonly kind: string;
   readonly actors: number;
@@ -12,7 +13,7 @@ export interface KindCount {
   readonly states: readonly { readonly state: string; readonly actors: number }[];
 }
 
-/** Counts of all kinds that have actors, by name. */
+/** Counts of all kinds with actors, by name. */
 export async function countActors(store: Store): Promise<KindCount[]> {
   const [states, paused] = await Promise.all([
     store.sql<{ kind: string; state: string; actors: number }[]>`
@@ -30,7 +31,7 @@ export async function countActors(store: Store): Promise<KindCount[]> {
   }));
 }
 
-/** Which of some actors answer nobody now: they are paused, or no worker serves their partition. */
+/** Which of some actors cannot reply now: they are paused, or no worker owns their partition. */
 export async function readUnavailable(
   sql: Queries,
   kind: string,
@@ -40,7 +41,7 @@ export async function readUnavailable(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What `readUnavailable` asks, to be read together with other things: rows with an `id`. */
+/** The query of `readUnavailable`, for `readTogether`: rows with an `id`. */
 export function unavailableQuery(sql: Queries, kind: string, ids: readonly string[]): Fragment {
   return sql`select a.id from actor a join partition p on p.id = a.partition
     where a.kind = ${kind} and a.id = any(${sql.array([...ids])})
@@ -57,7 +58,7 @@ export interface ActorSummary {
   /** When its last turn was written. */
   readonly changed: Date;
   readonly partition: number;
-  /** Worker that holds its partition. */
+  /** The worker that owns its partition. */
   readonly owner: string | null;
 }
 
@@ -65,11 +66,11 @@ export interface ActorFilter {
   readonly kind?: string | undefined;
   readonly state?: string | undefined;
   readonly paused?: boolean | undefined;
-  /** How the id begins. */
+  /** Prefix of the id. */
   readonly prefix?: string | undefined;
 }
 
-/** The actors that pass a filter, by kind and id, at most `limit` of those behind `after`. */
+/** The actors that pass a filter, ordered by kind and id, at most `limit` after `after`. */
 export async function listActors(
   store: Store,
   filter: ActorFilter,
@@ -79,9 +80,9 @@ export async function listActors(
   const { state, paused, prefix } = filter;
   const { sql } = store;
   const kinds = filter.kind === undefined ? await kindsFrom(store, after?.kind ?? "") : [filter.kind];
-  const lines: ActorSummary[] = [];
+  const actors: ActorSummary[] = [];
   for (const kind of kinds) {
-    if (lines.length >= limit) break;
+    if (actors.length >= limit) break;
     if (after !== undefined && kind < after.kind) continue;
     const rows = await sql<(Omit<ActorSummary, "version"> & { version: bigint })[]>`
       select a.kind, a.id, a.state, a.version, a.paused, a.changed, a.partition, p.owner
@@ -90,17 +91,17 @@ export async function listActors(
           ${paused === undefined ? sql`` : paused ? sql`and paused` : sql`and not paused`}
           ${prefix === undefined ? sql`` : sql`and id >= ${prefix} and id <= ${prefix + LAST}`}
           ${after?.kind === kind ? sql`and id > ${after.id}` : sql``}
-        order by id limit ${limit - lines.length}) a
+        order by id limit ${limit - actors.length}) a
       left join partition p on p.id = a.partition order by a.id`;
-    lines.push(...rows.map((row) => ({ ...row, version: Number(row.version) })));
+    actors.push(...rows.map((row) => ({ ...row, version: Number(row.version) })));
   }
-  return lines;
+  return actors;
 }
 
-/** Sorts behind everything that may follow a beginning. */
+/** Sorts after every continuation of a prefix. */
 const LAST = "\u{10FFFF}";
 
-/** Kinds that have actors, from one on: a jump through the index for each, not a scan. */
+/** The kinds with actors, from `from` on: one index lookup for each, not a scan. */
 async function kindsFrom(store: Store, from: string): Promise<string[]> {
   const rows = await store.sql<{ kind: string }[]>`
     with recursive k as (
@@ -110,13 +111,13 @@ async function kindsFrom(store: Store, from: string): Promise<string[]> {
   return rows.map(({ kind }) => kind);
 }
 
-/** All that the rows tell of one actor. */
+/** One actor in full. */
 export interface ActorDetail {
   readonly machineVersion: number;
-  /** The state as the machine has it, and by name. */
+  /** XState's state value, and its name. */
   readonly value: Json;
   readonly state: string;
-  /** Whether the machine has come to an end. */
+  /** Whether the machine is in a final state. */
   readonly done: boolean;
   readonly context: Json;
   readonly version: number;
@@ -127,7 +128,7 @@ export interface ActorDetail {
   readonly owner: string | null;
   readonly epoch: number;
   readonly reminders: readonly { readonly name: string; readonly at: Date; readonly event: string }[];
-  /** Those that have not ended, the oldest first; at most `MOST`. */
+  /** Open effects, oldest first, at most `MOST`. */
   readonly effects: readonly {
     readonly n: number;
     readonly name: string;
@@ -138,10 +139,10 @@ export interface ActorDetail {
   readonly unreadInputs: number;
 }
 
-/** Most effects and reminders shown of one actor. */
+/** Most effects and reminders of one actor. */
 const MOST = 200;
 
-/** One actor; `undefined` when no event was ever applied to it. */
+/** Reads one actor; `undefined` when no event was ever applied to it. */
 export async function inspectActor(store: Store, { kind, id }: EntityRef): Promise<ActorDetail | undefined> {
   const { sql } = store;
   const [row] = await sql<{
@@ -198,30 +199,24 @@ export interface HistoryEntry {
   readonly at: Date;
 }
 
-/** An actor's transitions, newest first, at most `limit` of those below the version `before`. */
+/** An actor's transitions below the version `before`, newest first, at most `limit`. */
 export async function readHistory(
   store: Store,
   { kind, id }: EntityRef,
   before: number | undefined,
   limit: number,
 ): Promise<HistoryEntry[]> {
-  const rows = await store.sql<
-    { version: bigint; from_state: string; to_state: string; type: string; cause: string; at: Date }[]
-  >`
-    select version, from_state, to_state, type, cause, at from outbox
+  const rows = await store.sql<TransitionRow[]>`
+    select kind, id, version, from_state, to_state, type, cause, at from outbox
     where kind = ${kind} and id = ${id} and version < ${before ?? Number.MAX_SAFE_INTEGER}
     order by version desc limit ${limit}`;
-  return rows.map(({ version, from_state: from, to_state: to, type: event, cause, at }) => ({
-    version: Number(version),
-    from,
-    to,
-    event,
-    cause,
-    at,
-  }));
+  return rows.map((row) => {
+    const { version, from, to, type: event, cause } = transitionOf(row);
+    return { version, from, to, event, cause, at: row.at };
+  });
 }
 
-/** Whether an actor is paused; `undefined` where it has no row. */
+/** Whether an actor is paused; `undefined` when it has no row. */
 export async function readPaused(store: Store, { kind, id }: EntityRef): Promise<{ paused: boolean } | undefined> {
   const [row] = await store.sql<{ paused: boolean }[]>`select paused from actor where kind = ${kind} and id = ${id}`;
   return row;

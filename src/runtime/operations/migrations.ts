@@ -1,8 +1,8 @@
-/** What operators and the housekeeper add to the runtime's tables. */
+/** Schema migrations for operators and retention. */
 import type { Migration } from "#src/store/migrations.ts";
 
 export const operatorMigrations: readonly Migration[] = [{
-  // A row enters the index of what may go when it is at its end, so that no insert pays for it.
+  // The indexes for retention are partial: a row enters them when it ends, so that no insert pays for them.
   id: "operator-1",
   sql: `
 create index actor_paused on actor (kind, id) where paused;

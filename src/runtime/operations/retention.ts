@@ -1,11 +1,11 @@
 /**
- * What is old enough goes: answers of commands, history, effects that ended, input that was read, dead letters. Each in small
- * batches by an index of its own, so that no deletion holds a turn up for long.
+ * Deletes old rows: results of commands, history, ended effects, read inputs, dead letters. It works in small batches by
+ * indexes, so that no deletion delays a turn for long.
  *
- * What is still open stays, however old: a reply that nobody gave, an effect that did not end, input that was not read, a
- * transition that was not told. An id of a command that is asked again after its answer went is a new command.
+ * Open rows stay regardless of their age: open replies, open effects, unread inputs, unpublished transitions. A command repeated
+ * after its result was deleted is a new command.
  *
- * One process at a time does the work, under the lease `housekeeper`. Two at a time would do no harm: what lapsed has lapsed.
+ * One process at a time does the work, under the lease `housekeeper`. Two at a time would do no harm.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
@@ -13,20 +13,20 @@ import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
 import { pruneEvents } from "#src/runtime/events/replay.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** How long things are kept, in hours. */
+/** Retention times, in hours. */
 export interface RetentionHours {
-  /** Answers of commands: how long the same id gets the first answer. */
+  /** Results of commands: how long a repeated command id gets the first reply. */
   readonly results: number;
   /** Transitions, for history and replay. */
   readonly history: number;
-  /** Effects that ended and input that was read, from when they were last touched or written. */
+  /** Ended effects, from their last attempt, and read inputs, from when they were written. */
   readonly effects: number;
   readonly deadLetters: number;
 }
 
 export const RETENTION_HOURS: RetentionHours = { results: 24, history: 30 * 24, effects: 24, deadLetters: 30 * 24 };
 
-/** Rows that went, by what they were. */
+/** Numbers of deleted rows. */
 export interface Pruned {
   results: number;
   history: number;
@@ -36,12 +36,12 @@ export interface Pruned {
 }
 
 const BATCH = 1_000;
-/** Between two batches, so that others get their turn, in milliseconds. */
-const REST_MS = 10;
-/** How long a worker that said no goodbye is listed, as one that does not live, in hours. */
+/** Pause between two batches, in milliseconds. */
+const PAUSE_MS = 10;
+/** How long a worker that did not stop regularly is still listed, in hours. */
 const WORKER_HOURS = 5 / 60;
 
-/** Deletes everything that is older than it is kept, until nothing is left or the signal aborts. */
+/** Deletes everything past its retention time, until nothing is left or the signal aborts. */
 export async function prune(store: Store, keep: RetentionHours, signal?: AbortSignal): Promise<Pruned> {
   const { sql } = store;
   const before = (hours: number) => sql`now() - ${hours} * interval '1 hour'`;
@@ -51,7 +51,7 @@ export async function prune(store: Store, keep: RetentionHours, signal?: AbortSi
       const count = await batch();
       pruned[what] += count;
       if (count === 0) return;
-      await sleep(REST_MS, signal);
+      await sleep(PAUSE_MS, signal);
     }
   };
   await batches("results", async () =>
@@ -90,16 +90,16 @@ export async function prune(store: Store, keep: RetentionHours, signal?: AbortSi
 
 export interface HousekeeperOptions {
   readonly store: Store;
-  /** Who asks for the lease, unique among processes. */
+  /** Name of this process in the lease, unique. */
   readonly owner: string;
   readonly keep?: RetentionHours;
-  /** Time between two rounds, in milliseconds. */
+  /** Interval, in milliseconds; 60,000 by default. */
   readonly everyMs?: number;
   readonly ttlMs: number;
   readonly log?: Log;
 }
 
-/** Prunes from time to time while this process holds the lease. */
+/** Deletes old rows at an interval while this process holds the lease. */
 export function startHousekeeper(options: HousekeeperOptions): Lease {
   const { store, owner, keep = RETENTION_HOURS, everyMs = 60_000, ttlMs, log = silentLog } = options;
   return holdLease({
@@ -112,9 +112,9 @@ export function startHousekeeper(options: HousekeeperOptions): Lease {
       while (!signal.aborted) {
         try {
           const pruned = await prune(store, keep, signal);
-          if (Object.values(pruned).some((count) => count > 0)) log.info("old rows went", { ...pruned });
+          if (Object.values(pruned).some((count) => count > 0)) log.info("old rows deleted", { ...pruned });
         } catch (error) {
-          log.warn("old rows did not go", { reason: reason(error) });
+          log.warn("old rows not deleted", { reason: reason(error) });
         }
         await sleep(everyMs, signal);
       }

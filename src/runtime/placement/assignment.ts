@@ -1,4 +1,4 @@
-/** How many partitions each worker is to hold. */
+/** Assigns a number of partitions to each worker. */
 
 /** A worker and how many partitions it holds. */
 export interface WorkerLoad {
@@ -7,8 +7,9 @@ export interface WorkerLoad {
 }
 
 /**
- * The share of one worker among all that live, itself included. Shares differ by at most one, and the larger ones belong to
- * those that hold the most already: so nothing moves that need not, and when all hold their shares nothing moves at all.
+ * The number of partitions that a worker should hold; `loads` are those of all live workers, itself included. Shares differ by
+ * at most one. The larger shares go to the workers that hold the most, so that as few partitions as possible move, and none
+ * once all workers hold their shares.
  */
 export function shareOf(worker: string, loads: readonly WorkerLoad[], partitions: number): number {
   const least = Math.floor(partitions / loads.length);

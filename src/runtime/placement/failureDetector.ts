@@ -1,10 +1,11 @@
 /**
- * Workers that nobody hears any more. An asker whose questions to a worker meet no listener, three times over a moment, marks
- * it suspect by a column of its row; the others try its subject themselves, and whoever meets no listener either may take its
- * partitions before its lease ends. That is safe because only the epoch decides whose write counts.
+ * Detects workers that do not respond. A caller whose requests to a worker find no subscriber, `MISSED_PINGS` times over
+ * `MISSED_OVER_MS`, marks the worker suspect in its row. The other workers ping it themselves, and one that finds no
+ * subscriber either may take its partitions before their leases end. That is safe, because only the epoch decides whose write
+ * counts.
  *
- * A worker that is marked and lives hears its own voice over the bus and takes the mark away; until then it takes no partitions,
- * because nobody could ask it about them.
+ * A suspect worker that is alive receives its own ping over the bus and removes the mark. Until then it takes no partitions,
+ * because no caller could reach it.
  */
 import { type Log, reason } from "#src/base/log.ts";
 import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
@@ -13,34 +14,36 @@ import type { Store } from "#src/store/store.ts";
 /** Subject of the message that says that workers or leases changed. */
 export const PLACEMENT = "arbor.placement";
 
-/** Where a worker, or the holder of a lease, says that it is there. */
+/** Subject on which a worker, or the holder of a lease, answers pings. */
 export function aliveSubject(name: string): string {
   return `arbor.alive.${name}`;
 }
 
-/** Questions without a listener before a worker is marked, and the time over which they are spread, in milliseconds: a client that
- * has lost its connection is back within that time. */
+/**
+ * Requests without a subscriber after which a worker is marked, and the least time over which they are spread, in milliseconds:
+ * a client that lost its connection is back within that time.
+ */
 export const MISSED_PINGS = 3;
 export const MISSED_OVER_MS = 250;
-/** How long whoever is there may take to say so, in milliseconds. */
+/** Timeout of a ping, in milliseconds. */
 const PING_MS = 250;
-/** How long a worker that was asked may say nothing to anybody before it is asked whether it is there, in milliseconds. */
+/** How long a worker with open requests may send no reply at all before it is pinged, in milliseconds. */
 const SILENT_MS = 100;
 
-/** What an asker keeps in mind about workers that did not listen. */
+/** A caller's view of which workers respond. */
 export interface FailureDetector {
-  /** A question to a worker met no listener. */
+  /** Call when a request to a worker found no subscriber. */
   missed(worker: string): void;
-  /** A worker answered something. */
+  /** Call when a worker replied. */
   answered(worker: string): void;
-  /** Has `gone` called, once, when an asked worker is silent and nobody listens at it, until the function that it gives is called. */
+  /** Calls `gone` when a worker with an open request is silent and has no subscriber, until the returned function is called. */
   watch(worker: string, gone: () => void): () => void;
 }
 
-/** Those who wait for a worker. */
-interface Waiting {
+/** The open requests to a worker. */
+interface Watched {
   readonly gone: Set<() => void>;
-  /** Whether it was asked first, or answered, since the last look. */
+  /** Whether its first request was sent, or a reply came, since the last check. */
   heard: boolean;
   pinging: boolean;
 }
@@ -54,33 +57,33 @@ export function createFailureDetector({ store, bus, log }: { store: Store; bus: 
     log.warn("a worker does not listen and is suspect", { suspect: worker });
     bus.publish(PLACEMENT, { suspect: worker });
   };
-  const asked = new Map<string, Waiting>();
+  const watched = new Map<string, Watched>();
   let timer: ReturnType<typeof setInterval> | undefined;
-  /** Whoever was killed with questions in hand answers none; and there may be no others that meet no listener. */
-  const look = () => {
-    for (const [worker, waiting] of asked) {
-      if (waiting.gone.size === 0) asked.delete(worker);
+  /** Finds workers that were killed with the only open requests: no further request would find out. */
+  const check = () => {
+    for (const [worker, waiting] of watched) {
+      if (waiting.gone.size === 0) watched.delete(worker);
       else if (!waiting.heard && !waiting.pinging) {
         waiting.pinging = true;
         ping(bus, worker).then((is) => {
           if (is === "gone") { for (const gone of [...waiting.gone]) gone(); }
-        }).catch((error) => log.warn("a worker was not asked", { worker, reason: reason(error) }))
+        }).catch((error) => log.warn("a worker was not pinged", { worker, reason: reason(error) }))
           .finally(() => waiting.pinging = false);
       }
       waiting.heard = false;
     }
-    if (asked.size > 0) return;
+    if (watched.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
   return {
     watch: (worker, gone) => {
-      let waiting = asked.get(worker);
-      if (waiting === undefined) asked.set(worker, waiting = { gone: new Set(), heard: true, pinging: false });
+      let waiting = watched.get(worker);
+      if (waiting === undefined) watched.set(worker, waiting = { gone: new Set(), heard: true, pinging: false });
       const { gone: all } = waiting;
       if (all.size === 0) waiting.heard = true;
       all.add(gone);
-      timer ??= setInterval(look, SILENT_MS);
+      timer ??= setInterval(check, SILENT_MS);
       return () => void all.delete(gone);
     },
     missed: (worker) => {
@@ -96,13 +99,13 @@ export function createFailureDetector({ store, bus, log }: { store: Store; bus: 
     },
     answered: (worker) => {
       if (misses.size > 0) misses.delete(worker);
-      const waiting = asked.get(worker);
+      const waiting = watched.get(worker);
       if (waiting !== undefined) waiting.heard = true;
     },
   };
 }
 
-/** `there`, `gone` where nobody listens, `silent` where somebody listens and says nothing, or the bus is away. */
+/** Pings a name: `there`; `gone` when there is no subscriber; `silent` when a subscriber does not reply or the bus is unreachable. */
 export async function ping(bus: Bus, name: string): Promise<"there" | "gone" | "silent"> {
   try {
     await bus.request(aliveSubject(name), null, PING_MS);

@@ -1,24 +1,24 @@
-/** The rows of workers and of the leases of partitions, as one worker reads and writes them. */
+/** Reads and writes the rows of workers and of the leases of partitions, for one worker. */
 import type { Store } from "#src/store/store.ts";
 
-/** A partition under the epoch at which it was taken. */
+/** A partition and the epoch under which it was taken. */
 export type HeldPartition = readonly [id: number, epoch: number];
 
-/** What a look at the rows gave. */
+/** The leases and workers as one statement read them. */
 export interface LeaseView {
-  /** Partitions whose leases were renewed, and who is to have each, where somebody said so. */
+  /** Partitions whose leases were renewed; `wanted`: the owner that an operator chose. */
   readonly kept: { readonly id: number; readonly wanted: string | null }[] | null;
-  /** Whether askers got no answer from this worker. */
+  /** Whether this worker is marked suspect. */
   readonly suspect: boolean;
-  /** The other workers that were seen within the time of a lease and do not drain. */
+  /** The other workers that renewed within the time of a lease and are not draining. */
   readonly others: { readonly worker: string; readonly partitions: number; readonly suspect: boolean }[] | null;
-  /** How many partitions this worker does not hold and is wanted to. */
+  /** Number of partitions that an operator moved to this worker and it does not hold yet. */
   readonly called: number;
-  /** Milliseconds until a lease of somebody else runs out. */
+  /** Milliseconds until the next lease of another worker expires. */
   readonly free_in: number | null;
 }
 
-/** Says that this worker lives, renews what it holds, and looks at the others; in one commit. */
+/** Updates this worker's row, renews its leases and reads the other workers, in one statement. */
 export async function renewLeases(
   { sql }: Store,
   { worker, leaseMs, held }: { worker: string; leaseMs: number; held: readonly HeldPartition[] },
@@ -42,8 +42,8 @@ export async function renewLeases(
 }
 
 /**
- * Takes at most so many partitions that are free, have run out or belong to those that are gone: those that are wanted here, or
- * whatever none of the others is to have.
+ * Takes at most `most` partitions that are free, expired or held by workers in `gone`. `which`: those that an operator moved
+ * here (`wanted`), or those that were not moved to another worker (`free`).
  */
 export async function takeLeases(
   { sql }: Store,
@@ -57,7 +57,7 @@ export async function takeLeases(
     gone: readonly string[];
   },
 ): Promise<readonly { readonly id: number; readonly epoch: bigint; readonly wanted: string | null }[]> {
-  // Skipping rows that a statement holds means never to wait for a worker that may still be writing.
+  // Locked rows are skipped, so as not to wait for a worker that may still be writing.
   return await sql<{ id: number; epoch: bigint; wanted: string | null }[]>`
     update partition p set epoch = p.epoch + 1, owner = ${worker}, expires = now() + ${`${leaseMs} ms`}::interval,
       wanted = case when p.wanted = ${worker} then p.wanted end
@@ -70,7 +70,7 @@ export async function takeLeases(
     where p.id = free.id returning p.id, p.epoch, p.wanted`;
 }
 
-/** Gives leases back, those that are still this worker's; `ends` takes the worker out of the others' sight with them. */
+/** Returns those of the leases that this worker still holds; with `ends` also deletes its row. */
 export async function returnLeases(
   { sql }: Store,
   { worker, held, ends = false }: { worker: string; held: readonly HeldPartition[]; ends?: boolean },
@@ -82,12 +82,12 @@ export async function returnLeases(
     where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker}`;
 }
 
-/** Notes that askers hear this worker again. */
+/** Removes the suspect mark of this worker. */
 export async function clearSuspicion({ sql }: Store, worker: string): Promise<void> {
   await sql`update worker set suspect = null where id = ${worker}`;
 }
 
-/** Has the others leave no share for this worker. */
+/** Marks this worker as draining: the others leave no share for it. */
 export async function startDraining({ sql }: Store, worker: string): Promise<void> {
   await sql`update worker set draining = true where id = ${worker}`;
 }

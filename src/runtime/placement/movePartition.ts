@@ -1,4 +1,4 @@
-/** Gives one partition to another worker, as an operator may want. */
+/** Moves a partition to another worker at an operator's request. */
 import { sleep } from "#src/base/clock.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -7,13 +7,13 @@ import type { Store } from "#src/store/store.ts";
 
 export type MoveCode = "partition_unknown" | "worker_unknown" | "no_other_worker" | "not_moved";
 
-/** How long a move may take before it is taken back, in milliseconds. */
+/** Timeout of a move, after which it is cancelled, in milliseconds. */
 const MOVE_MS = 5_000;
 
 /**
- * Moves a partition to the worker `to`, or to the one with the fewest partitions besides its owner; resolves once that one owns
- * it. It stays there while it fits into that worker's share: another partition, which nobody moved, goes in its place. Who
- * has the partition already keeps it from now on.
+ * Moves a partition to the worker `to`, by default to the worker with the fewest partitions besides its owner. Resolves once
+ * that worker owns it. The partition stays there as long as it fits into that worker's share: the worker returns a partition
+ * that was not moved instead. If `to` already owns the partition, it keeps it in the same way.
  */
 export async function movePartition(
   { store, bus }: { readonly store: Store; readonly bus: Bus },
@@ -22,7 +22,7 @@ export async function movePartition(
 ): Promise<Result<{ partition: number; owner: string }, Failure<MoveCode>>> {
   const [partition] = await store.sql<{ owner: string | null }[]>`select owner from partition where id = ${id}`;
   if (partition === undefined) return fail("partition_unknown", `There is no partition ${id}.`);
-  // Who lives has a lease that has not run out, or was seen a moment ago and holds nothing yet.
+  // A live worker has an unexpired lease, or it holds nothing yet and was seen recently.
   const workers = await store.sql<{ id: string }[]>`
     select w.id from worker w left join partition p on p.owner = w.id
     where not w.draining and w.suspect is null

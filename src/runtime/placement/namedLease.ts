@@ -1,12 +1,12 @@
 /**
  * Named leases in PostgreSQL: at most one holder writes at a time.
  *
- * The clock of the database decides when another may take a lease; only the epoch decides whose write counts. So a holder
- * starts each of its transactions with `fence`, and a holder that overslept finds no row there. That is why a standby need not
- * wait for the end of a lease whose holder nobody hears on the bus any more, and why a holder whose time is up by its own clock asks the
- * database before it gives up: a process that was held up has mostly lost nothing.
+ * The clock of the database decides when another process may take a lease, and only the epoch decides whose write counts. A
+ * holder starts each of its transactions with `fence`, which finds no row once the lease was taken over. Therefore a standby
+ * need not wait for the end of a lease whose holder does not answer pings. And a holder whose time is up by its own clock asks
+ * the database before it gives up: a process that was suspended has usually lost nothing.
  *
- * Renewals have connections of their own: they must not wait behind the statements of the work that they are for.
+ * Renewals have connections of their own: they must not wait behind the statements of the work under the lease.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason, silentLog } from "#src/base/log.ts";
@@ -20,16 +20,16 @@ const LEASES = "arbor.lease";
 
 export interface LeaseOptions {
   readonly store: Store;
-  /** By which the others hear that the lease was given back, or that its holder is gone; without it they go by the clock alone. */
+  /** To learn at once that the lease was returned or its holder is gone; without a bus only the clock decides. */
   readonly bus?: Bus;
   /** Letters, digits, `_` and `-`. */
   readonly name: string;
-  /** Who asks, unique among processes. */
+  /** Name of this process, unique. */
   readonly owner: string;
-  /** How long the lease outlives its holder, in milliseconds; it is renewed four times in that. */
+  /** Time to live, in milliseconds; the lease is renewed four times in it. */
   readonly ttlMs: number;
   readonly log?: Log;
-  /** Called each time the lease is taken; `signal` aborts when it is lost or given back. What it throws is logged. */
+  /** Called each time the lease is taken; `signal` aborts when it is lost or returned. Its errors are logged. */
   readonly onHeld: (epoch: number, signal: AbortSignal) => void | Promise<void>;
   readonly onLost?: () => void;
 }
@@ -37,35 +37,48 @@ export interface LeaseOptions {
 export interface Lease {
   /** The epoch while the lease is held. */
   epoch(): number | undefined;
-  /** Waits for `onHeld` to end, gives the lease back and asks for it no more. */
+  /** Waits for `onHeld` to end, returns the lease and does not take it again. */
   stop(): Promise<void>;
 }
 
-/** In place of a time: another has taken the lease. */
+/** In place of an expiry time: another process has taken the lease. */
 const TAKEN = -Infinity;
-/** Connections of a process for its leases: a lease that is being taken may wait for a transaction of its last holder. */
+/** Connections of a process for its leases. Several, because taking a lease may wait for a transaction of its last holder. */
 const CONNECTIONS = 4;
 const pools = new WeakMap<Store, Store>();
 
-/** The pool of leases beside another; it ends with that one. */
+/** The pool for leases that belongs to a store; it is closed with the store. */
 function leasePool(store: Store): Store {
   let pool = pools.get(store);
   if (pool === undefined) pools.set(store, pool = store.beside({ max: CONNECTIONS, settings: {} }));
   return pool;
 }
 
-/** Asks for a lease, again and again, and keeps it while it can. */
+/**
+ * Takes a lease as soon as it is free, keeps it while it can, and tries again after losing it, until stopped.
+ *
+ * @example
+ * ```ts
+ * const lease = holdLease({
+ *   store, bus, name: "reporter", owner: "process-1", ttlMs: 2_000,
+ *   onHeld: async (epoch, signal) => {
+ *     while (!signal.aborted) await report(epoch);
+ *   },
+ * });
+ * await lease.stop();
+ * ```
+ */
 export function holdLease(options: LeaseOptions): Lease {
   const { bus, name, owner, ttlMs, log = silentLog } = options;
   const store = leasePool(options.store);
   const stopped = new AbortController();
   let wake = new AbortController();
   let held: { epoch: number; until: number; lost: AbortController; work: Promise<void> } | undefined;
-  /** Since when, and how often, the holder of an epoch was not heard. */
+  /** Since when, and how often, the holder of an epoch did not answer pings. */
   let missed: { epoch: number; count: number; since: number } | undefined;
   const alive = `lease.${name}`;
 
-  /** Takes the lease if it is free. Gives how long to wait before the next try, in milliseconds. */
+  /** Takes the lease if it is free. Resolves to the time until the next attempt, in milliseconds. */
   const take = async (): Promise<number> => {
     const asked = performance.now();
     const gone = missed !== undefined && missed.count >= MISSED_PINGS && asked - missed.since >= MISSED_OVER_MS
@@ -101,7 +114,7 @@ export function holdLease(options: LeaseOptions): Lease {
     held = { epoch, until: asked + ttlMs, lost, work };
     return ttlMs / 4;
   };
-  /** Whether nobody says that it holds the lease. */
+  /** Pings the holder of the lease; whether it is missing. */
   const missing = async (bus: Bus, epoch: number): Promise<boolean> => {
     if (await ping(bus, alive) !== "gone") missed = undefined;
     else if (missed?.epoch === epoch) missed.count++;
@@ -139,7 +152,7 @@ export function holdLease(options: LeaseOptions): Lease {
       try {
         if (!held) rest = await take();
         else {
-          // A renewal that hangs must not hide that the time is up.
+          // A renewal that hangs must not delay the end of the lease.
           await inTime(renew(held), held.until - performance.now());
           if (held.until !== TAKEN && performance.now() >= held.until) await inTime(renew(held), ttlMs / 2);
         }
@@ -179,9 +192,11 @@ export function holdLease(options: LeaseOptions): Lease {
 }
 
 /**
- * The row of a lease if `epoch` still holds it, locked so that the epoch cannot be raised before the transaction ends.
- * Awaited as the first statement of a transaction, no row means: lost, write nothing. It may also stand inside a statement.
+ * Selects the row of a lease if it is still at `epoch`, locked so that the epoch cannot be raised before the transaction ends.
+ * As the first statement of a transaction: without a row the lease is lost, and nothing may be written. It can also be a part
+ * of a larger statement.
  *
+ * @example
  * ```ts
  * await store.sql.begin(async (sql) => {
  *   if ((await fence(sql, "follower", epoch)).length === 0) return;

@@ -1,4 +1,4 @@
-/** Which worker owns which partition, as an asker knows it: read when the asker begins, when leases changed hands, and when asked to. */
+/** The owners of partitions as a caller knows them: read at the start, when leases changed, and on demand. */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -6,36 +6,36 @@ import { PLACEMENT } from "#src/runtime/placement/failureDetector.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface Owners {
-  /** How many partitions there are; 0 before they were first read. */
+  /** Number of partitions; 0 before the first read. */
   count(): number;
   of(partition: number): string | undefined;
-  /** Reads them again. Many ask together when an owner goes: one look serves them all, and there is not more than one in a moment. */
+  /** Reads the owners again. Concurrent calls share one query, and queries are at least `APART_MS` apart. */
   refresh(): Promise<void>;
-  /** Calls `moved` when the partition gets another owner, until the function that it gives is called. */
+  /** Calls `moved` when the partition gets another owner, until the returned function is called. */
   watch(partition: number, moved: () => void): () => void;
   close(): void;
 }
 
-/** Least time between two looks, and after one that failed, in milliseconds. */
+/** Least time between two queries, and after a failed one, in milliseconds. */
 const APART_MS = 20;
-const TROUBLE_MS = 250;
-/** How long a look may take, in milliseconds: those who wait for it have deadlines. */
-const PATIENCE_MS = 1_000;
+const RETRY_MS = 250;
+/** Timeout of a query, in milliseconds: the callers that wait for it have deadlines. */
+const QUERY_MS = 1_000;
 
 export function createOwners({ store, bus, log }: { store: Store; bus: Bus; log: Log }): Owners {
   let owners: readonly (string | null)[] = [];
   let next = -Infinity;
-  let looking: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
   const watchers = new Map<number, Set<() => void>>();
 
-  const look = async () => {
+  const read = async () => {
     const wait = next - performance.now();
     if (wait > 0) await sleep(wait);
     next = performance.now() + APART_MS;
     try {
       const rows = await inTime(
         store.sql<{ owner: string | null }[]>`select owner from partition order by id`,
-        PATIENCE_MS,
+        QUERY_MS,
       );
       if (rows === undefined) throw new Error("the database does not answer");
       const before = owners;
@@ -44,15 +44,15 @@ export function createOwners({ store, bus, log }: { store: Store; bus: Bus; log:
         if (owners[partition] !== before[partition]) { for (const moved of [...waiting]) moved(); }
       }
     } catch (error) {
-      next = performance.now() + TROUBLE_MS;
+      next = performance.now() + RETRY_MS;
       log.warn("placement not read", { reason: reason(error) });
     }
   };
-  const refresh = () => looking ??= look().finally(() => looking = undefined);
+  const refresh = () => reading ??= read().finally(() => reading = undefined);
   const unsubscribe = bus.subscribe(PLACEMENT, () => {
-    // A look under way may have been too early.
-    if (looking === undefined) void refresh();
-    else void looking.then(refresh);
+    // A query that is running may have read the old owners.
+    if (reading === undefined) void refresh();
+    else void reading.then(refresh);
   });
 
   return {

@@ -1,9 +1,9 @@
-/** Which partition an entity belongs to, for ever: the count of partitions is fixed when the database is created. */
+/** Maps entities to partitions. The mapping never changes: the number of partitions is fixed when the database is created. */
 import { utf8 } from "#src/base/bytes.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** A whole number below 2^32 out of `kind/id`: FNV-1a over UTF-8, stirred so that its low bits are even. */
+/** Hash of `kind/id` below 2^32: FNV-1a over UTF-8 with a final mix (as in MurmurHash3), so that its low bits are uniform. */
 export function entityHash(entity: EntityRef): number {
   let hash = 0x811c9dc5;
   for (const byte of utf8(entityKey(entity))) hash = Math.imul(hash ^ byte, 0x01000193);
@@ -17,14 +17,14 @@ export function partitionOf(entity: EntityRef, count: number): number {
   return entityHash(entity) % count;
 }
 
-/** `kind/id`, by which an entity is named in keys, ids and logs. */
+/** `kind/id`: the name of an entity in keys, ids and logs. */
 export function entityKey(entity: EntityRef): string {
   return `${entity.kind}/${entity.id}`;
 }
 
 const LOCK = 4_127_002;
 
-/** Creates the partitions of a new database; gives how many there are, which an older database has decided before. */
+/** Creates the partitions of a new database. Resolves to their number, which an existing database keeps. */
 export async function createPartitions(store: Store, count: number): Promise<number> {
   return await store.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`;

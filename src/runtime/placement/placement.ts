@@ -1,10 +1,11 @@
 /**
- * Which worker owns which partition: leases in PostgreSQL, renewed four times in their time to live.
+ * Assigns partitions to workers by leases in PostgreSQL, renewed four times in their time to live.
  *
- * A worker acts for a partition only while its own clock says that the lease has not run out since it asked for it; what it
- * writes counts only while the epoch is the one it took. Each worker aims at its share: who has more gives back, who has
- * less takes what is free, has run out, or belongs to a suspect that does not listen (`suspects.ts`). A partition that an operator
- * moved is wanted by one worker (`move.ts`): it stays there while that fits into the worker's share.
+ * A worker serves a partition only while the lease has not expired by its own monotonic clock, counted from when it sent the
+ * renewal. Its writes count only while the epoch is the one it took. Each worker aims at its share: one with more returns
+ * partitions; one with less takes those that are free, expired, or held by a suspect that does not answer
+ * (`failureDetector.ts`). A partition that an operator moved is `wanted` by one worker (`movePartition.ts`) and stays there as
+ * long as it fits into that worker's share.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -23,17 +24,17 @@ import { aliveSubject, ping, PLACEMENT } from "#src/runtime/placement/failureDet
 import type { Store } from "#src/store/store.ts";
 
 export interface PlacementOptions {
-  /** Answers quickly even when there is much other work: a pool of its own where that is large. */
+  /** Must answer quickly under load: a separate pool where there is much other work. */
   readonly store: Store;
   readonly bus: Bus;
   readonly worker: string;
   readonly partitions: number;
   readonly leaseMs: number;
-  /** Does what must come before the first turn in partitions just taken; they are served once it resolves. */
+  /** Prepares partitions just taken; they are served once it resolves. */
   readonly onTaken: (partitions: readonly number[]) => Promise<void>;
-  /** Told when partitions just taken are served. */
+  /** Called when partitions just taken are served. */
   readonly onServed: (partitions: readonly number[]) => void;
-  /** Told when partitions are no longer served; resolves when their turns in flight have ended. */
+  /** Called when partitions are no longer served; resolves when their running turns have ended. */
   readonly onLeft: (partitions: ReadonlySet<number>) => Promise<void>;
   readonly log: Log;
 }
@@ -43,40 +44,40 @@ export interface Placement {
   epochOf(partition: number): number | undefined;
   /** The partitions served here. */
   owned(): readonly number[];
-  /** Told by whoever found that the epoch was raised. */
+  /** To be called when a write found that the epoch was raised. */
   lost(partition: number, epoch: number): void;
-  /** Serves nothing more, lets turns end, gives every lease back. */
+  /** Stops serving, waits for running turns, returns all leases. */
   stop(): Promise<void>;
 }
 
 interface Lease {
   readonly epoch: number;
-  /** By `performance.now()`, which goes on while the process is stopped. */
+  /** By `performance.now()`, which continues while the process is suspended. */
   until: number;
   ready: boolean;
-  /** Who is to have the partition, where somebody said so. */
+  /** The owner that an operator chose. */
   wanted: string | undefined;
 }
 
-/** What a look at the rows of workers and partitions gave. */
+/** What this worker decides from the rows of workers and partitions. */
 interface ClusterView {
-  /** Partitions that this worker is to hold. */
+  /** Number of partitions that this worker should hold. */
   readonly share: number;
-  /** Workers that live, without this one. */
+  /** The other live workers. */
   readonly others: readonly string[];
-  /** Suspects at which nobody listens. */
+  /** Suspects without a subscriber. */
   readonly gone: readonly string[];
-  /** Partitions that this worker does not hold and is wanted to. */
+  /** Number of partitions that an operator moved here and this worker does not hold yet. */
   readonly called: number;
-  /** Milliseconds until a lease of somebody else runs out. */
+  /** Milliseconds until the next lease of another worker expires. */
   readonly freeIn: number;
 }
 
-/** How long turns in flight may take to end before the leases are given back all the same, in milliseconds: who writes later is fenced. */
+/** How long running turns may take before the leases are returned anyway, in milliseconds; later writes are fenced. */
 const DRAIN_MS = 3_000;
-/** When to look again after something failed, in milliseconds. */
+/** Pause after a failure, in milliseconds. */
 const RETRY_MS = 250;
-/** News of other workers come in bursts. */
+/** Pause after a notification, in milliseconds: they come in bursts. */
 const BURST_MS = 10;
 
 export function startPlacement(options: PlacementOptions): Placement {
@@ -86,33 +87,33 @@ export function startPlacement(options: PlacementOptions): Placement {
   let wake = new AbortController();
 
   const serves = (lease: Lease | undefined) => lease !== undefined && lease.ready && performance.now() < lease.until;
-  const tell = () => bus.publish(PLACEMENT, { worker });
+  const notify = () => bus.publish(PLACEMENT, { worker });
 
-  /** Serves partitions no more; resolves when their turns in flight have ended. */
+  /** Stops serving partitions; resolves when their running turns have ended. */
   const drop = async (partitions: readonly number[]) => {
     for (const partition of partitions) leases.delete(partition);
     await options.onLeft(new Set(partitions)).catch((error) =>
       log.error("partitions not left", { partitions, reason: reason(error) })
     );
   };
-  const dropRunOut = () => {
-    const run = [...leases].filter(([, { until }]) => performance.now() >= until).map(([id]) => id);
-    if (run.length === 0) return;
-    log.warn("leases ran out", { partitions: run });
-    moves.of("ran_out").inc(run.length);
-    void drop(run);
+  const dropExpired = () => {
+    const expired = [...leases].filter(([, { until }]) => performance.now() >= until).map(([id]) => id);
+    if (expired.length === 0) return;
+    log.warn("leases ran out", { partitions: expired });
+    moves.of("ran_out").inc(expired.length);
+    void drop(expired);
   };
 
-  /** Says that this worker lives, renews what it holds, and looks at the others; in one commit. */
+  /** Renews the leases, drops those that were lost, and reads the other workers. */
   const renew = async (): Promise<ClusterView> => {
     const held = [...leases];
     const asked = performance.now();
-    const look = await renewLeases(store, {
+    const view = await renewLeases(store, {
       worker,
       leaseMs,
       held: held.map(([id, { epoch }]) => [id, epoch]),
     });
-    const kept = new Map((look.kept ?? []).map(({ id, wanted }) => [id, wanted ?? undefined]));
+    const kept = new Map((view.kept ?? []).map(({ id, wanted }) => [id, wanted ?? undefined]));
     const lost: number[] = [];
     for (const [id, lease] of held) {
       if (kept.has(id)) {
@@ -125,11 +126,11 @@ export function startPlacement(options: PlacementOptions): Placement {
       moves.of("lost").inc(lost.length);
       void drop(lost);
     }
-    return await judge(look);
+    return await assess(view);
   };
 
-  /** Hears for itself whether suspects are there, this worker among them. */
-  const judge = async ({ suspect, others, called, free_in }: LeaseView): Promise<ClusterView> => {
+  /** Pings the suspects, this worker among them, and computes the share of this worker. */
+  const assess = async ({ suspect, others, called, free_in }: LeaseView): Promise<ClusterView> => {
     const all = others ?? [];
     const gone = (await Promise.all(
       all.filter((other) => other.suspect).map(async (other) =>
@@ -138,12 +139,12 @@ export function startPlacement(options: PlacementOptions): Placement {
     )).flat();
     const live = all.filter((other) => !gone.includes(other.worker));
     const common = { others: live.map((other) => other.worker), gone, freeIn: free_in ?? Infinity };
-    // Nobody could ask this worker: it takes nothing, and gives nothing away that nobody claims.
+    // Callers cannot reach this worker: it takes nothing, and returns only what others claim.
     if (suspect && await ping(bus, worker) !== "there") return { ...common, share: leases.size, called: 0 };
     if (suspect) {
       await clearSuspicion(store, worker);
-      log.info("the suspicion against this worker has lapsed");
-      tell();
+      log.info("this worker is no longer suspect");
+      notify();
     }
     return {
       ...common,
@@ -152,7 +153,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     };
   };
 
-  /** Takes at most so many partitions: those that are wanted here, or whatever nobody else is to have. */
+  /** Takes at most `most` partitions: those that an operator moved here, or those free to all. */
   const take = async (most: number, which: "wanted" | "free", { others, gone }: ClusterView) => {
     const asked = performance.now();
     const rows = await takeLeases(store, { worker, leaseMs, most, which, held: [...leases.keys()], others, gone });
@@ -165,11 +166,11 @@ export function startPlacement(options: PlacementOptions): Placement {
     });
     const still = () => taken.filter(([id, lease]) => leases.get(id) === lease);
     log.info("partitions taken", { partitions: taken.map(([id]) => id) });
-    // Beside the renewals, which must go on meanwhile.
+    // Not awaited: renewals must continue meanwhile.
     options.onTaken(taken.map(([id]) => id)).then(() => {
       for (const [, lease] of still()) lease.ready = true;
       options.onServed(still().map(([id]) => id));
-      tell();
+      notify();
     }, async (error) => {
       log.warn("partitions not served", { reason: reason(error) });
       await sleep(RETRY_MS, stopped.signal);
@@ -188,12 +189,12 @@ export function startPlacement(options: PlacementOptions): Placement {
     moves.of("given_back").inc(mine.length);
     await drop(partitions);
     await returnLeases(store, { worker, held: mine });
-    tell();
+    notify();
   };
 
   /**
-   * What is wanted elsewhere, and what is too much: first what nobody wants here, of that what came last; then what was wanted
-   * here for the longest.
+   * The partitions to return: those that an operator moved to another worker, and those above the share. Of the latter first
+   * the ones that were not moved here, the last taken first; then the ones moved here, the longest held first.
    */
   const surplus = ({ share, others }: ClusterView): number[] => {
     const held = [...leases];
@@ -204,7 +205,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     return [...elsewhere, ...[...rest, ...here].slice(0, extra)].map(([id]) => id);
   };
 
-  /** Resolves to how long it may take until the next look, in milliseconds. */
+  /** One round. Resolves to the longest time until the next one, in milliseconds. */
   const beat = async (): Promise<number> => {
     const view = await renew();
     if (stopped.signal.aborted) return 0;
@@ -216,7 +217,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     }
     if (view.called > 0) await take(view.called, "wanted", view);
     if (view.share > leases.size) await take(view.share - leases.size, "free", view);
-    // What was moved here may be too much now.
+    // With partitions that were moved here it may now exceed its share.
     return leases.size > view.share ? BURST_MS : Math.ceil(view.freeIn) + BURST_MS;
   };
 
@@ -226,19 +227,19 @@ export function startPlacement(options: PlacementOptions): Placement {
     }),
     bus.subscribe(aliveSubject(worker), (_, respond) => respond?.(null)),
   ];
-  // Beside the loop, which may be waiting for the database. The rows may still be ours and be taken again, but effects and
-  // answers of these partitions stop here and now.
-  const watch = setInterval(dropRunOut, leaseMs / 4);
+  // Not in the loop, which may be waiting for the database. The leases may still be held in the database and be taken again,
+  // but effects and replies of these partitions must stop now.
+  const watch = setInterval(dropExpired, leaseMs / 4);
   const loop = (async () => {
-    let known = false;
+    let announced = false;
     while (!stopped.signal.aborted) {
       const last = performance.now();
       let next = Infinity;
       try {
         next = await beat();
-        // The others have somebody to share with.
-        if (!known) tell();
-        known = true;
+        // The others compute their shares with this worker.
+        if (!announced) notify();
+        announced = true;
       } catch (error) {
         log.warn("leases not renewed", { reason: reason(error) });
         next = RETRY_MS;
@@ -251,9 +252,9 @@ export function startPlacement(options: PlacementOptions): Placement {
   })();
 
   const leave = async () => {
-    // At once, so that nobody leaves a share for this worker, and beside the turns that end.
+    // First and in parallel with the turns that end, so that the others leave no share for this worker.
     const draining = startDraining(store, worker).catch((error) =>
-      log.warn("nobody knows that this worker ends", { reason: reason(error) })
+      log.warn("draining not announced", { reason: reason(error) })
     );
     const ends = Promise.all([loop, draining, options.onLeft(new Set(leases.keys()))]);
     await inTime(ends, DRAIN_MS);
@@ -261,7 +262,7 @@ export function startPlacement(options: PlacementOptions): Placement {
     leases.clear();
     moves.of("given_back").inc(mine.length);
     await returnLeases(store, { worker, held: mine, ends: true });
-    tell();
+    notify();
   };
 
   return {

@@ -1,20 +1,20 @@
 /**
- * Whether other processes are still there: each answers under a name that it has for one life. Nobody may conclude more from that than whom
- * it is worth to wait for: the bus can lose somebody who lives.
+ * Shows whether other processes are alive: each answers pings under a name that it uses for one run only. The result is only a
+ * hint whether waiting for a process is worthwhile: a live process can be unreachable over the bus.
  */
 import { sleep } from "#src/base/clock.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { aliveSubject, MISSED_OVER_MS, MISSED_PINGS, ping } from "#src/runtime/placement/failureDetector.ts";
 
 export interface Presence {
-  /** What this process is called until it ends; no other ever is. */
+  /** Name of this run of the process, unique. */
   readonly name: string;
-  /** Whether nobody answers under a name, asked several times over a quarter of a second. */
+  /** Whether no process answers under a name: `MISSED_PINGS` pings over `MISSED_OVER_MS` find no subscriber. */
   isGone(name: string): Promise<boolean>;
   close(): void;
 }
 
-/** Answers on a bus that this process is there. */
+/** Answers pings for this process until closed. */
 export function announcePresence(bus: Bus): Presence {
   const name = crypto.randomUUID();
   const unsubscribe = bus.subscribe(aliveSubject(name), (_, respond) => respond?.(null));

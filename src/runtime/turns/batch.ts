@@ -1,15 +1,16 @@
-/** Calls made in the same moment, carried out together: a few batches in flight, the rest waits and grows the next one. */
+/** Group commit of calls: calls made at the same moment run as one batch; while batches run, later calls join the next one. */
 
 /**
- * A function of one item out of one of many. `run` gives the results in the order of its items; if it throws, all of them fail.
- * Beside a batch in flight another one starts only when `worth` items wait for it: batches cost much by themselves.
+ * Turns a function of many items into a function of one. `run` returns the results in the order of its items; if it rejects,
+ * every call of the batch rejects. While a batch runs, another one starts only with at least `worth` items (1 by default),
+ * because each batch has a cost of its own; at most `inFlight` run at a time, each of at most `most` items.
  */
-export function batched<Item, Answer>(
-  run: (items: readonly Item[]) => Promise<readonly Answer[]>,
+export function batched<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
   limits: { readonly most: number; readonly inFlight: number; readonly worth?: number },
-): (item: Item) => Promise<Answer> {
-  let waiting: { item: Item; resolve: (answer: Answer) => void; reject: (error: unknown) => void }[] = [];
-  let flying = 0;
+): (item: Item) => Promise<Result> {
+  let waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
+  let running = 0;
   let scheduled = false;
   const schedule = () => {
     if (scheduled) return;
@@ -19,21 +20,21 @@ export function batched<Item, Answer>(
   const flush = () => {
     scheduled = false;
     const worth = limits.worth ?? 1;
-    while (waiting.length > 0 && (flying === 0 || flying < limits.inFlight && waiting.length >= worth)) {
+    while (waiting.length > 0 && (running === 0 || running < limits.inFlight && waiting.length >= worth)) {
       const batch = waiting.slice(0, limits.most);
       waiting = waiting.slice(limits.most);
-      flying++;
+      running++;
       run(batch.map(({ item }) => item)).then(
-        (answers) => batch.forEach(({ resolve }, i) => resolve(answers[i]!)),
+        (results) => batch.forEach(({ resolve }, i) => resolve(results[i]!)),
         (error) => batch.forEach(({ reject }) => reject(error)),
       ).finally(() => {
-        flying--;
+        running--;
         schedule();
       });
     }
   };
   return (item) =>
-    new Promise<Answer>((resolve, reject) => {
+    new Promise<Result>((resolve, reject) => {
       waiting.push({ item, resolve, reject });
       schedule();
     });

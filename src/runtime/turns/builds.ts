@@ -1,4 +1,4 @@
-/** Builds: computations that an entity's worker does beside its turns, from the state that the last turn left. */
+/** Builds: computations in an entity's worker, outside its turns, on the state after the last turn. */
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
@@ -11,74 +11,74 @@ import type { CommandAnswer } from "#src/runtime/turns/queue.ts";
 import { isRetryable } from "#src/store/store.ts";
 
 export interface BuildsOptions {
-  readonly load: (wanted: EntityTarget) => Promise<LoadedEntity | Error>;
-  readonly resident: (wanted: EntityTarget) => EntityState | undefined;
+  readonly load: (target: EntityTarget) => Promise<LoadedEntity | Error>;
+  readonly resident: (target: EntityTarget) => EntityState | undefined;
   readonly epochOf: (partition: number) => number | undefined;
-  /** Aborts when the worker ends: who waits for a build asks the next owner. */
-  readonly leaving: AbortSignal;
+  /** Aborts when the worker stops: callers are then sent to the next owner. */
+  readonly stopping: AbortSignal;
   readonly log: Log;
-  /** Most builds at the same time. */
+  /** Most builds at the same time, 256 by default. */
   readonly atOnce?: number;
 }
 
-/** A function that answers builds. One that is asked again by its id while it runs is not started twice. */
+/** A function that runs builds. A request repeated with the same id while the build runs joins it. */
 export function createBuilds(
   options: BuildsOptions,
-): (wanted: EntityTarget, id: string, name: string, input: Json, deadline: number) => Promise<CommandAnswer> {
+): (target: EntityTarget, id: string, name: string, input: Json, deadline: number) => Promise<CommandAnswer> {
   const running = new Map<string, Promise<CommandAnswer>>();
-  const run = async (wanted: EntityTarget, name: string, input: Json, deadline: number): Promise<CommandAnswer> => {
-    const { kind, entity, partition } = wanted;
+  const run = async (target: EntityTarget, name: string, input: Json, deadline: number): Promise<CommandAnswer> => {
+    const { kind, entity, partition } = target;
     const build = kind.builds !== undefined && Object.hasOwn(kind.builds, name) ? kind.builds[name] : undefined;
     if (build === undefined) return fail("unknown_kind", `A ${kind.kind} has no build "${name}".`);
     const parsed = build.input.safeParse(input);
     if (!parsed.success) return fail("invalid", `The input of "${name}" is malformed.`, issues(parsed.error.issues));
     if (options.epochOf(partition) === undefined) return "not_owner";
-    let held = options.resident(wanted);
-    if (held === undefined) {
-      const loaded = await options.load(wanted);
+    let state = options.resident(target);
+    if (state === undefined) {
+      const loaded = await options.load(target);
       if (loaded instanceof Error) return unreadableFailure(kind, loaded);
       if (loaded.paused) return fail("paused", `This ${kind.kind} is paused.`);
-      held = loaded.held;
+      state = loaded.state;
     }
-    const snapshot = held.snapshot ?? startMachine(kind.machine, entity)[0];
+    const snapshot = state.snapshot ?? startMachine(kind.machine, entity)[0];
     const ended = new AbortController();
     const ms = deadline - Date.now();
     const timer = setTimeout(() => ended.abort(new Error("the time was up")), Math.max(0, ms));
-    const leave = () => ended.abort(new Error("the worker ends"));
-    options.leaving.addEventListener("abort", leave, { once: true });
-    const late = () => options.leaving.aborted ? "not_owner" : fail("unavailable", "The build took too long.");
+    const stop = () => ended.abort(new Error("the worker ends"));
+    options.stopping.addEventListener("abort", stop, { once: true });
+    const late = () => options.stopping.aborted ? "not_owner" : fail("unavailable", "The build took too long.");
     try {
       return await Promise.race<CommandAnswer>([
-        build.run(viewOf(entity, snapshot, held.version), parsed.data, { entity, signal: ended.signal, deadline }),
+        build.run(viewOf(entity, snapshot, state.version), parsed.data, { entity, signal: ended.signal, deadline }),
         new Promise((resolve) => ended.signal.addEventListener("abort", () => resolve(late()))),
       ]);
     } catch (error) {
-      // A build that ends with its signal's reason was late and did not fail.
+      // A build that throws its signal's reason was too late; it did not fail.
       if (ended.signal.aborted) return late();
       throw error;
     } finally {
       clearTimeout(timer);
-      options.leaving.removeEventListener("abort", leave);
+      options.stopping.removeEventListener("abort", stop);
     }
   };
-  return (wanted, id, name, input, deadline) => {
+  return (target, id, name, input, deadline) => {
     const known = running.get(id);
     if (known !== undefined) return known;
-    // Where it is counted, and once however often it is asked for while it runs.
-    const begun = performance.now();
-    const labels = [wanted.kind.kind, Object.hasOwn(wanted.kind.builds ?? {}, name) ? name : "unknown"] as const;
-    const counted = (told: CommandAnswer): CommandAnswer => {
-      measure.builds.of(...labels, measure.outcomeOf(told)).inc();
-      measure.buildSeconds.of(...labels).since(begun);
-      return told;
+    // Repeated requests that join a running build are not counted.
+    const start = performance.now();
+    const labels = [target.kind.kind, Object.hasOwn(target.kind.builds ?? {}, name) ? name : "unknown"] as const;
+    const counted = (answer: CommandAnswer): CommandAnswer => {
+      measure.builds.of(...labels, measure.outcomeOf(answer)).inc();
+      measure.buildSeconds.of(...labels).since(start);
+      return answer;
     };
     if (running.size >= (options.atOnce ?? 256)) {
       return Promise.resolve(counted(fail("overloaded", "Too many builds run at the moment; try again later.")));
     }
-    const answer = run(wanted, name, input, deadline).catch((error): CommandAnswer => {
-      // A build changes nothing, so the caller may ask again.
+    const answer = run(target, name, input, deadline).catch((error): CommandAnswer => {
+      // A build changes nothing, so the caller may repeat it.
       if (isRetryable(error)) return fail("unavailable", "The database cannot be reached at the moment; try again.");
-      options.log.error("a build failed", { entity: entityKey(wanted.entity), build: name, reason: reason(error) });
+      options.log.error("a build failed", { entity: entityKey(target.entity), build: name, reason: reason(error) });
       return fail("failed", `The build "${name}" failed: ${reason(error)}`);
     }).then(counted).finally(() => running.delete(id));
     running.set(id, answer);
@@ -86,7 +86,7 @@ export function createBuilds(
   };
 }
 
-/** What a schema found wrong, without the values, which may be secret. */
+/** The issues that a schema found, without the values, which may be secret. At most 20. */
 export function issues(found: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]) {
   return found.slice(0, 20).map(({ path, message }) => ({ path: path.map(String).join("."), message }));
 }

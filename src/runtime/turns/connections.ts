@@ -1,17 +1,23 @@
-/** The connections of the statements that a worker repeats all day. */
+/** The database connections of turns. */
 import type { Store } from "#src/store/store.ts";
 
-/** How long a statement may wait for a row that somebody else holds, in milliseconds. */
-const LOCKED_MS = 1_000;
+/** Longest wait of a statement for a locked row, in milliseconds. */
+const LOCK_TIMEOUT_MS = 1_000;
 
 /**
- * A pool beside the worker's own, for turns and what goes with each of them. Their statements repeat and look rows up by
- * their keys, in tables that may have been empty when a connection began: planned once for all parameters, and never with a
- * scan of a whole table. PostgreSQL's own choice was to plan anew each time, which took longer than carrying out. Nothing waits
- * longer than a moment for a row that somebody else holds: turns of other entities would wait with it, and the statement of a
- * worker that was killed would keep its partitions' rows from the next owner.
+ * A separate pool for turns, with settings of its own.
+ *
+ * - The statements repeat and find rows by key, in tables that may have been empty when the connection was opened. They are
+ *   planned once for all parameters, and never with a scan of a whole table. By default PostgreSQL planned each execution
+ *   again, which took longer than the execution.
+ * - Waiting for a locked row ends after `LOCK_TIMEOUT_MS`: turns of other entities in the same statement would wait too, and
+ *   the statement of a killed worker would keep its partitions' rows locked against the next owner.
  */
 export function turnStore(store: Store): Store {
-  const settings = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off", lock_timeout: `${LOCKED_MS}ms` };
+  const settings = {
+    plan_cache_mode: "force_generic_plan",
+    enable_seqscan: "off",
+    lock_timeout: `${LOCK_TIMEOUT_MS}ms`,
+  };
   return store.beside({ max: 4, settings });
 }

@@ -1,8 +1,9 @@
 /**
- * The pure half of a turn: an entity's state and some events give the next state and everything that has to be written.
+ * The pure half of a turn: folds events into an entity's state, and collects the rows to write.
  *
- * An event is all or nothing. One that the machine does not accept changes nothing; one at which the machine throws, or asks
- * for what it may not, changes nothing either and becomes a dead letter; the events after it are applied all the same.
+ * An event is applied entirely or not at all. An event that the machine does not accept changes nothing. An event at which the
+ * machine throws, or requests something that is not allowed, changes nothing and becomes a dead letter. The events after it
+ * are still applied.
  */
 import type { AnyMachineSnapshot } from "xstate";
 import { type Json, toJson } from "#src/base/json.ts";
@@ -21,7 +22,7 @@ import {
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
 
-/** Something to apply to an entity. `poison` says why an earlier try to write its turn failed for good. */
+/** An event to apply to an entity. `poison` is the reason why an earlier write of its turn failed permanently. */
 export type TurnItem =
   & { readonly event: Event; poison?: string }
   & (
@@ -31,21 +32,21 @@ export type TurnItem =
     | { readonly from: "outcome"; readonly n: number }
   );
 
-/** The end of an effect that has no outcome to apply. */
+/** The end of an effect without an outcome. */
 export interface EffectEnd {
   readonly from: "ended";
   readonly n: number;
   poison?: string;
 }
 
-/** An entity as its worker holds it. `snapshot` is missing before the first event. */
+/** The state of an entity in its worker's memory. `snapshot` is `undefined` before the first event. */
 export interface EntityState {
   readonly snapshot: AnyMachineSnapshot | undefined;
   readonly version: number;
   readonly inputSeq: number;
 }
 
-/** A row of the kind's own tables to be replaced (`row`) or deleted (`key`). */
+/** A change to one of the kind's own tables: the row `values` is upserted, or with `remove` the row of that key is deleted. */
 export interface OwnRow {
   readonly table: string;
   readonly key: readonly string[];
@@ -53,7 +54,7 @@ export interface OwnRow {
   readonly remove: boolean;
 }
 
-/** An event that failed and was set aside. */
+/** An event that failed and becomes a dead letter. */
 export interface FailedEvent {
   readonly from: TurnItem["from"];
   readonly cause: string;
@@ -61,21 +62,21 @@ export interface FailedEvent {
   readonly error: string;
 }
 
-/** What a turn writes, and what follows once it is written. */
+/** Everything that a turn writes. */
 export interface TurnRows {
   readonly next: EntityState;
-  /** JSON of the next snapshot; `undefined` when no event was applied. */
+  /** The next snapshot as JSON; `undefined` when no event was applied. */
   readonly text: string | undefined;
   readonly transitions: readonly Transition[];
   readonly bodies: readonly string[];
-  /** Answers of commands of this turn; `undefined` leaves the reply open. */
+  /** Replies to commands of this turn; `undefined` leaves the reply open. */
   readonly results: ReadonlyMap<string, Result<Json, Failure> | undefined>;
-  /** Answers of commands of earlier turns. */
+  /** Replies to commands of earlier turns. */
   readonly answers: ReadonlyMap<string, Result<Json, Failure>>;
   readonly effects: readonly { readonly n: number; readonly name: string; readonly input: Json }[];
   /** Effects that end with this turn. */
   readonly ended: readonly number[];
-  /** The reminders as the turn leaves them, by name: set, or taken back. */
+  /** The reminders that the turn changes, by name: set, or deleted (`undefined`). */
   readonly reminders: ReadonlyMap<
     string,
     { readonly n: number; readonly at: number; readonly event: Event } | undefined
@@ -83,14 +84,14 @@ export interface TurnRows {
   /** Reminders that this turn applies. */
   readonly fired: readonly { readonly name: string; readonly n: number }[];
   readonly inputs: readonly { readonly seq: number; readonly outcome: "applied" | "skipped" | "failed" }[];
-  readonly rows: readonly OwnRow[];
-  readonly dead: readonly FailedEvent[];
+  readonly ownRows: readonly OwnRow[];
+  readonly failed: readonly FailedEvent[];
 }
 
-/** Most effects and reminders that one event may ask for. */
+/** Most effects and reminders that one event may request. */
 const PER_EVENT = 64;
 
-/** What an item is known by in history: its command's id, or where it came from. */
+/** The cause of an item in the history: the id of its command, or its source. */
 export function causeOf(entity: EntityRef, item: TurnItem | EffectEnd): string {
   if (item.from === "command") return item.id;
   if (item.from === "input") return `input:${item.seq}`;
@@ -107,26 +108,26 @@ export function effectId(entity: EntityRef, n: number): string {
 export function fold(
   kind: ActorKind,
   entity: EntityRef,
-  held: EntityState,
+  state: EntityState,
   items: readonly (TurnItem | EffectEnd)[],
   at: number,
 ): TurnRows {
-  const folded = attempt(kind, entity, held, items, at, false);
-  if (folded !== undefined) return folded;
-  // A snapshot cannot be kept: look at each one, so that only the event that spoils it is refused.
-  return attempt(kind, entity, held, items, at, true)!;
+  const rows = attempt(kind, entity, state, items, at, false);
+  if (rows !== undefined) return rows;
+  // The last snapshot cannot be stored: check it after each event, so that only the event that breaks it is refused.
+  return attempt(kind, entity, state, items, at, true)!;
 }
 
 function attempt(
   kind: ActorKind,
   entity: EntityRef,
-  held: EntityState,
+  state: EntityState,
   items: readonly (TurnItem | EffectEnd)[],
   at: number,
   careful: boolean,
 ): TurnRows | undefined {
-  let { snapshot, version, inputSeq } = held;
-  const turn = new Rows(kind, entity, at);
+  let { snapshot, version, inputSeq } = state;
+  const turn = new TurnRowsBuilder(kind, entity, at);
   for (const item of items) {
     if (item.from === "ended") {
       turn.ended.push(item.n);
@@ -153,7 +154,7 @@ function attempt(
     }
   }
   let text: string | undefined;
-  if (version > held.version) {
+  if (version > state.version) {
     try {
       text = dehydrate(kind.machine, snapshot!);
     } catch (error) {
@@ -161,7 +162,7 @@ function attempt(
       return undefined;
     }
   }
-  return turn.folded({ snapshot, version, inputSeq }, text);
+  return turn.finish({ snapshot, version, inputSeq }, text);
 }
 
 function turnOf(item: TurnItem, at: number): Turn {
@@ -169,8 +170,8 @@ function turnOf(item: TurnItem, at: number): Turn {
   return item.from === "input" ? { at, input: item.seq } : { at };
 }
 
-/** Gathers what a turn writes. An event's rows are gathered apart and kept only when all of them stand. */
-class Rows {
+/** Collects the rows of a turn. The rows of an event are added only when all of them are valid. */
+class TurnRowsBuilder {
   readonly ended: number[] = [];
   private transitions: Transition[] = [];
   private bodies: string[] = [];
@@ -180,8 +181,8 @@ class Rows {
   private reminders = new Map<string, { n: number; at: number; event: Event } | undefined>();
   private fired: { name: string; n: number }[] = [];
   private inputs: { seq: number; outcome: "applied" | "skipped" | "failed" }[] = [];
-  private rows = new Map<string, OwnRow>();
-  private dead: FailedEvent[] = [];
+  private ownRows = new Map<string, OwnRow>();
+  private failed: FailedEvent[] = [];
 
   constructor(
     private readonly kind: ActorKind,
@@ -214,38 +215,52 @@ class Rows {
     for (const reply of replies) this.reply(item, reply);
     this.effects.push(...effects);
     for (const [name, reminder] of reminders) this.reminders.set(name, reminder);
-    for (const [key, row] of rows) this.rows.set(key, row);
+    for (const [key, row] of rows) this.ownRows.set(key, row);
     const cause = causeOf(this.entity, item);
     this.transitions.push({ entity: this.entity, version, from, to, type: item.event.type, cause, at: this.at });
     this.bodies.push(toJson(item.event));
   }
 
-  /** Whether an earlier event of this turn set, took back or used up the reminder of that name. */
+  /** Whether an earlier event of this turn set, deleted or consumed the reminder of that name. */
   supersedes(name: string): boolean {
     return this.reminders.has(name);
   }
 
-  refuse(item: TurnItem, state: string): void {
+  refuse(item: TurnItem, stateName: string): void {
     this.consume(item, "skipped");
     if (item.from !== "command") return;
-    const message = `${this.entity.kind} does not accept ${item.event.type} in the state "${state}".`;
-    this.results.set(item.id, fail("not_possible", message, { state, event: item.event.type }));
+    const message = `${this.entity.kind} does not accept ${item.event.type} in the state "${stateName}".`;
+    this.results.set(item.id, fail("not_possible", message, { state: stateName, event: item.event.type }));
   }
 
   spoil(item: TurnItem, error: string): void {
     this.consume(item, "failed");
-    this.dead.push({ from: item.from, cause: causeOf(this.entity, item), event: item.event, error });
+    this.failed.push({ from: item.from, cause: causeOf(this.entity, item), event: item.event, error });
     if (item.from !== "command") return;
     this.results.set(item.id, fail("failed", `${item.event.type} failed and was set aside: ${error}`));
   }
 
-  folded(next: EntityState, text: string | undefined): TurnRows {
-    const { transitions, bodies, results, answers, effects, ended, reminders, fired, inputs, dead } = this;
-    const rows = [...this.rows.values()];
-    return { next, text, transitions, bodies, results, answers, effects, ended, reminders, fired, inputs, rows, dead };
+  finish(next: EntityState, text: string | undefined): TurnRows {
+    const { transitions, bodies, results, answers, effects, ended, reminders, fired, inputs, failed } = this;
+    const ownRows = [...this.ownRows.values()];
+    return {
+      next,
+      text,
+      transitions,
+      bodies,
+      results,
+      answers,
+      effects,
+      ended,
+      reminders,
+      fired,
+      inputs,
+      ownRows,
+      failed,
+    };
   }
 
-  /** Whatever became of it, an item is used up. */
+  /** Marks an item as consumed, whatever its outcome. */
   private consume(item: TurnItem, outcome: "applied" | "skipped" | "failed"): void {
     if (item.from === "input") this.inputs.push({ seq: item.seq, outcome });
     else if (item.from === "outcome") this.ended.push(item.n);

@@ -1,6 +1,7 @@
 /**
- * The ordered input log: what happened elsewhere, told to entities in the order of its rows. Whoever knows it appends rows in
- * the transaction that records it, then rings; the entity's turn reads the rows. A lost notifyInputs costs a moment, never a row.
+ * The ordered input log: external events for entities, applied in the order of their rows. The component that records such an
+ * event appends the rows in the same transaction and then notifies the workers; the turns of the entities read the rows. A lost
+ * notification delays a row until the next sweep and loses nothing.
  */
 import { toJson } from "#src/base/json.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -12,16 +13,17 @@ import type { Queries } from "#src/store/store.ts";
 export interface InputRow {
   readonly entity: EntityRef;
   readonly event: Event;
-  /** Set on what is told again and again while it holds: left out while the entity has an unread event of this type. */
+  /** For an event that is repeated as long as it holds: skipped while the entity has an unread event of this type. */
   readonly standing?: true;
 }
 
 const ROWS = 1_000;
 
 /**
- * Appends events in their order, within the caller's transaction. For one entity there is one writer at a time, so that the order
- * of rows is the order of commits: the holder of a lease, or whoever holds until the commit a row that the holder locks before it
- * appends. The partitions exist (`createPartitions`).
+ * Appends events in their order, within the caller's transaction. The partitions must exist (`createPartitions`).
+ *
+ * There must be one writer for an entity at a time, so that the order of rows is the order of commits: the holder of a lease,
+ * or a transaction that holds a row lock until its commit which the lease holder also takes before it appends.
  */
 export async function appendInputs(sql: Queries, rows: readonly InputRow[]): Promise<void> {
   for (let i = 0; i < rows.length; i += ROWS) {
@@ -40,9 +42,10 @@ export async function appendInputs(sql: Queries, rows: readonly InputRow[]): Pro
   }
 }
 
+/** NATS subject of the notifications. */
 export const INPUTS_SUBJECT = "arbor.ring";
 
-/** Tells the workers which entities have new rows, after the commit. */
+/** Notifies the workers, after the commit, which entities have new rows. */
 export function notifyInputs(bus: Bus, entities: readonly EntityRef[]): void {
   for (let i = 0; i < entities.length; i += ROWS) {
     bus.publish(INPUTS_SUBJECT, entities.slice(i, i + ROWS).map(({ kind, id }) => [kind, id]));

@@ -1,4 +1,4 @@
-/** Entities as their rows have them, several in one query. */
+/** Loads entities from their rows, several in one query. */
 import { batched } from "#src/runtime/turns/batch.ts";
 import type { EntityState } from "#src/runtime/turns/fold.ts";
 import { loaded as counted } from "#src/runtime/metrics.ts";
@@ -6,18 +6,18 @@ import { hydrate } from "#src/runtime/turns/machine.ts";
 import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** An entity that is to be loaded. */
+/** An entity to load. */
 export interface EntityTarget {
   readonly kind: ActorKind;
   readonly entity: EntityRef;
   readonly partition: number;
 }
 
-/** An entity as it was loaded. */
+/** A loaded entity. */
 export interface LoadedEntity {
-  readonly held: EntityState;
+  readonly state: EntityState;
   readonly paused: boolean;
-  /** Whether the input log holds events that it has not read. */
+  /** Whether the input log has events that the entity has not read. */
   readonly unread: boolean;
 }
 
@@ -30,30 +30,35 @@ interface Row {
   unread: boolean;
 }
 
-/** Loads entities. Rejects when the database does not answer; gives the `Error` when a snapshot cannot be read. */
-export function createLoader(store: Store): (wanted: EntityTarget) => Promise<LoadedEntity | Error> {
-  return batched(async (wanted: readonly EntityTarget[]) => {
+/**
+ * A function that loads an entity. It rejects when the database does not answer, and resolves to an `Error` when the snapshot
+ * cannot be read.
+ */
+export function createLoader(store: Store): (target: EntityTarget) => Promise<LoadedEntity | Error> {
+  return batched(async (targets: readonly EntityTarget[]) => {
     const rows = await store.sql<Row[]>`
       select a.version, a.input_seq, a.snapshot::text as snapshot, a.machine_version, a.paused,
         exists (select 1 from input_log i where i.partition = e.partition and i.kind = e.kind and i.id = e.id and not i.read)
           as unread
-      from unnest(${wanted.map(({ entity }) => entity.kind)}::text[], ${wanted.map(({ entity }) => entity.id)}::text[],
-        ${wanted.map(({ partition }) => partition)}::int[]) with ordinality as e(kind, id, partition, place)
+      from unnest(${targets.map(({ entity }) => entity.kind)}::text[], ${
+      targets.map(({ entity }) => entity.id)
+    }::text[],
+        ${targets.map(({ partition }) => partition)}::int[]) with ordinality as e(kind, id, partition, place)
       left join actor a on a.kind = e.kind and a.id = e.id
       order by e.place`;
-    for (const { kind } of wanted) counted.of(kind.kind).inc();
-    return wanted.map(({ kind }, i) => loaded(kind, rows[i]!));
+    for (const { kind } of targets) counted.of(kind.kind).inc();
+    return targets.map(({ kind }, i) => loaded(kind, rows[i]!));
   }, { most: 256, inFlight: 2 });
 }
 
 function loaded(kind: ActorKind, row: Row): LoadedEntity | Error {
   if (row.snapshot === null) {
-    return { held: { snapshot: undefined, version: 0, inputSeq: 0 }, paused: false, unread: row.unread };
+    return { state: { snapshot: undefined, version: 0, inputSeq: 0 }, paused: false, unread: row.unread };
   }
   try {
     const snapshot = hydrate(kind, JSON.parse(row.snapshot), row.machine_version!);
-    const held = { snapshot, version: Number(row.version), inputSeq: Number(row.input_seq) };
-    return { held, paused: row.paused!, unread: row.unread };
+    const state = { snapshot, version: Number(row.version), inputSeq: Number(row.input_seq) };
+    return { state, paused: row.paused!, unread: row.unread };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

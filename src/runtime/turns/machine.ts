@@ -1,6 +1,6 @@
 /**
- * The pure side of XState: what a machine may be made of, and its snapshots as JSON and back. Timers, promises and spawned
- * actors of a live machine would not survive a restore (or would run twice), so a machine that has them is refused.
+ * XState as pure functions: checks a machine, computes its transitions, and converts its snapshots to and from JSON. Timers,
+ * promises and spawned actors would not survive a restore (or would run twice), so a machine that uses them is refused.
  */
 import { type ActorScope, type AnyMachineSnapshot, type AnyStateMachine, createActor } from "xstate";
 import type { Json } from "#src/base/json.ts";
@@ -8,9 +8,10 @@ import { fail, type Failure } from "#src/base/result.ts";
 import { turnActions } from "#src/base/turn.ts";
 import type { ActorKind, ActorView, EntityRef, Event, RuntimeCode } from "#src/runtime/types.ts";
 
-const OF_XSTATE = new Set(["xstate.assign", "xstate.enqueueActions", "xstate.raise"]);
+/** XState's own actions that are pure. */
+const PURE_ACTIONS = new Set(["xstate.assign", "xstate.enqueueActions", "xstate.raise"]);
 
-/** Whether an action is one that a turn carries out. */
+/** Whether an action is one of `turnActions`. */
 export function isTurnAction(name: string): name is keyof typeof turnActions {
   return Object.hasOwn(turnActions, name);
 }
@@ -27,7 +28,10 @@ interface Node {
   readonly states: { readonly [key: string]: Node };
 }
 
-/** What is wrong with a kind, in sentences; nothing when it can be run. Actions inside `enqueueActions` show only when they run. */
+/**
+ * Why a kind cannot be run, in sentences; empty when it can. Actions inside `enqueueActions` are only known when they run,
+ * and checked then.
+ */
 export function kindFaults(kind: ActorKind): string[] {
   const faults: string[] = [];
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(kind.kind)) {
@@ -40,7 +44,7 @@ export function kindFaults(kind: ActorKind): string[] {
     const builtIn = (code as { type?: unknown } | undefined)?.type;
     if (typeof builtIn === "string") {
       const delay = (code as { delay?: unknown }).delay;
-      if (!OF_XSTATE.has(builtIn) || delay !== undefined) {
+      if (!PURE_ACTIONS.has(builtIn) || delay !== undefined) {
         faults.push(`${state}: "${builtIn}"${delay === undefined ? "" : " with a delay"} is no action of a turn.`);
       }
     } else if (typeof name !== "string") {
@@ -68,7 +72,7 @@ export function kindFaults(kind: ActorKind): string[] {
 /** Largest snapshot, in bytes of JSON. */
 export const SNAPSHOT_BYTES = 16_384;
 
-/** A snapshot as JSON text. Throws where it holds a `bigint` or is larger than `SNAPSHOT_BYTES`. */
+/** A snapshot as JSON text. @throws TypeError when it holds a `bigint`. @throws RangeError when it exceeds `SNAPSHOT_BYTES`. */
 export function dehydrate(machine: AnyStateMachine, snapshot: AnyMachineSnapshot): string {
   const text = JSON.stringify(machine.getPersistedSnapshot(snapshot));
   if (text.length > SNAPSHOT_BYTES / 3) {
@@ -80,10 +84,10 @@ export function dehydrate(machine: AnyStateMachine, snapshot: AnyMachineSnapshot
   return text;
 }
 
-/** A snapshot that a later version of the machine wrote. */
+/** Thrown for a snapshot that a later version of the machine wrote. */
 class NewerSnapshot extends Error {}
 
-/** Why an entity whose snapshot cannot be read does nothing, from what `hydrate` threw. */
+/** The failure of commands to an entity whose snapshot cannot be read, from the error that `hydrate` threw. */
 export function unreadableFailure({ kind }: ActorKind, error: Error): { ok: false; error: Failure<RuntimeCode> } {
   if (!(error instanceof NewerSnapshot)) return fail("failed", `This ${kind} cannot be read: ${error.message}`);
   return fail(
@@ -93,8 +97,9 @@ export function unreadableFailure({ kind }: ActorKind, error: Error): { ok: fals
 }
 
 /**
- * A snapshot out of its JSON, of this machine's version or an older one that the kind can bring up. Throws where it is of a later one, or of
- * an older one that the kind cannot bring up.
+ * Reads a snapshot from JSON. One of an older machine version is migrated.
+ *
+ * @throws Error when it is of a later version, or of an older one and the kind has no `migrate`.
  */
 export function hydrate(kind: ActorKind, json: Json, version: number): AnyMachineSnapshot {
   let snapshot = json;
@@ -104,42 +109,42 @@ export function hydrate(kind: ActorKind, json: Json, version: number): AnyMachin
     if (kind.migrate === undefined) throw new Error(what);
     snapshot = kind.migrate(json, version);
   }
-  const { scope } = stage(kind.machine);
+  const { scope } = pureScope(kind.machine);
   return kind.machine.restoreSnapshot(snapshot as never, scope as never) as AnyMachineSnapshot;
 }
 
-/** What a machine asks for, with its parameters. */
+/** An action that a machine requests. */
 export interface Action {
   readonly type: string;
   readonly params: unknown;
 }
 
-/** The snapshot before any event, and the actions of entering it. */
+/** The snapshot before the first event, and the actions of entering it. */
 export function startMachine(machine: AnyStateMachine, entity: EntityRef): [AnyMachineSnapshot, readonly Action[]] {
-  const { scope, collect } = stage(machine);
+  const { scope, collect } = pureScope(machine);
   return collect(() => machine.getInitialSnapshot(scope as never, { kind: entity.kind, id: entity.id }));
 }
 
-/** The snapshot after an event, and the actions asked for. Throws what the machine throws. */
+/** The snapshot after an event, and the requested actions. @throws what the machine throws. */
 export function stepMachine(
   machine: AnyStateMachine,
   snapshot: AnyMachineSnapshot,
   event: Event,
 ): [AnyMachineSnapshot, readonly Action[]] {
-  const { scope, collect } = stage(machine);
+  const { scope, collect } = pureScope(machine);
   return collect(() => machine.transition(snapshot as never, event as never, scope as never));
 }
 
 type Scope = ActorScope<AnyMachineSnapshot, never, never>;
-const stages = new WeakMap<AnyStateMachine, Scope>();
+const scopes = new WeakMap<AnyStateMachine, Scope>();
 
 /**
- * The surroundings in which XState carries out a step, where nothing acts and actions are only collected. XState's own
- * `transition()` builds them anew for each step, together with an initial snapshot made without input: three quarters of its
- * time. Steps are synchronous, so that one of them serves a machine for ever.
+ * An actor scope of XState that executes nothing and only collects actions. XState's own `transition()` creates one for each
+ * call, and an initial snapshot without input with it, which took three quarters of its time. Transitions are synchronous, so
+ * one scope per machine is enough. The scope is typed as private by XState, hence the casts in this file.
  */
-function stage(machine: AnyStateMachine) {
-  let scope = stages.get(machine);
+function pureScope(machine: AnyStateMachine) {
+  let scope = scopes.get(machine);
   if (scope === undefined) {
     const self = createActor(machine, { input: { kind: "", id: "" }, logger: () => {} });
     const nothing = () => {};
@@ -154,19 +159,19 @@ function stage(machine: AnyStateMachine) {
       stopChild: nothing,
       actionExecutor: nothing,
     } as unknown as Scope;
-    stages.set(machine, scope);
+    scopes.set(machine, scope);
   }
-  const surroundings = scope;
+  const collector = scope;
   const collect = (step: () => unknown): [AnyMachineSnapshot, readonly Action[]] => {
     const actions: Action[] = [];
-    surroundings.actionExecutor = ({ type, params }) => void actions.push({ type, params });
+    collector.actionExecutor = ({ type, params }) => void actions.push({ type, params });
     const snapshot = step() as AnyMachineSnapshot;
     return [snapshot, actions];
   };
   return { scope, collect };
 }
 
-/** A state's name: `live`, `live.syncing` where nested, `{a.x,b.y}` where parallel. */
+/** Name of a state value: `live`, `live.syncing` for a nested state, `{a.x,b.y}` for parallel states. */
 export function stateName(value: unknown): string {
   if (typeof value === "string") return value;
   const parts = Object.entries(value as { [key: string]: unknown }).map(([key, inner]) => {
@@ -176,7 +181,7 @@ export function stateName(value: unknown): string {
   return parts.length === 1 ? parts[0]! : `{${parts.join(",")}}`;
 }
 
-/** A snapshot as readers see it. */
+/** A snapshot in the form that builds read. */
 export function viewOf(entity: EntityRef, snapshot: AnyMachineSnapshot, version: number): ActorView & {
   can(event: Event): boolean;
 } {

@@ -1,6 +1,6 @@
 /**
- * One entity in a worker: what waits for it, taken in turns. There is one turn in flight; while it is being written the next
- * commands gather, and are folded into one.
+ * The mailbox of one entity: runs its turns, one at a time. Commands that arrive while a turn is being written wait, and are
+ * rows into the next turn.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -30,35 +30,35 @@ import {
 } from "#src/runtime/turns/queue.ts";
 import type { Verdict } from "#src/runtime/turns/writer.ts";
 
-/** A turn that was written, for what follows it. */
+/** A committed turn, for publishing and effects. */
 export interface CommittedTurn {
   readonly entity: EntityRef;
   readonly partition: number;
   readonly epoch: number;
-  readonly folded: TurnRows;
+  readonly rows: TurnRows;
   readonly causes: readonly string[];
   /** The turn's span. */
   readonly trace: TraceRef | undefined;
 }
 
-/** What a turn needs of its worker. */
+/** What a mailbox needs of its worker. */
 export interface MailboxOptions {
-  /** Epoch under which this worker owns a partition, if it does. */
+  /** Epoch under which this worker owns a partition; `undefined` when it does not own it. */
   readonly epochOf: (partition: number) => number | undefined;
-  /** Told when a write found another owner. */
+  /** Called when a write was fenced: another worker owns the partition. */
   readonly onFenced: (partition: number, epoch: number) => void;
-  readonly load: (wanted: EntityTarget) => Promise<LoadedEntity | Error>;
-  /** The next unread rows of the input log for an entity, oldest first. */
+  readonly load: (target: EntityTarget) => Promise<LoadedEntity | Error>;
+  /** The oldest unread rows of the input log for an entity, in order. */
   readonly readInputs: (
     entity: EntityRef,
     partition: number,
     most: number,
   ) => Promise<readonly { seq: number; event: Event }[]>;
   readonly write: (turn: TurnWrite) => Promise<Verdict>;
-  /** What follows a commit once the replies are out: publishing and effects, in the order of commits for each entity. */
+  /** Called after a commit and its replies, in the order of commits of each entity: publishes and starts effects. */
   readonly onCommitted: (turn: CommittedTurn) => void;
-  /** Publishes the transitions behind a version, before any later one: they were written by a statement whose answer was lost. */
-  readonly onFound: (entity: EntityRef, after: number) => Promise<void>;
+  /** Publishes the transitions after a version, before any later one: the response of the statement that wrote them was lost. */
+  readonly onUnpublished: (entity: EntityRef, after: number) => Promise<void>;
   readonly onStep?: ((step: WorkerStage) => void | Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,26 +67,27 @@ export interface MailboxOptions {
 /** Most events in one turn. */
 export const FOLD = 64;
 
+/** The turns of one entity. It matches `EntityTarget`, so that it can be loaded. */
 export class Mailbox {
-  private readonly waiting: MailboxQueue;
+  private readonly queue: MailboxQueue;
   running: Promise<void> | undefined;
   /** When something last arrived for the entity, by the worker's clock. */
   usedAt = 0;
-  private held: EntityState | undefined;
+  private state: EntityState | undefined;
   private epoch: number | undefined;
   /** Whether the input log may have rows to read. */
   private unread = false;
-  /** Whether the row changed by other means than this cell's turns. */
+  /** Whether the row was changed by something other than this mailbox's turns. */
   private outdated = false;
-  /** Version up to which transitions were handed on under this epoch; undefined before the entity was loaded under it. */
-  private told: number | undefined;
-  /** Whether a turn may have been written whose answer was lost: the row is read again, whether anything waits or not. */
-  private doubt = false;
-  /** How many of the next items go one by one, because together they could not be written. */
-  private alone = 0;
-  /** Why an item could not be written even alone, by its cause. */
+  /** Version up to which transitions were given to the publisher in this epoch; undefined before the entity was loaded in it. */
+  private handedOn: number | undefined;
+  /** Whether a turn may have been written without a response: the row is then read again, even if nothing waits. */
+  private uncertain = false;
+  /** How many of the next items are written one by one, because the database refused them together. */
+  private single = 0;
+  /** By cause: why an item could not be written even alone. */
   private readonly poison = new Map<string, string>();
-  private troubles = 0;
+  private failures = 0;
 
   constructor(
     readonly kind: ActorKind,
@@ -94,55 +95,55 @@ export class Mailbox {
     readonly partition: number,
     private readonly options: MailboxOptions,
     total: WaitingTotal,
-    /** Told when the entity need not be kept. */
-    private readonly forget: (cell: Mailbox) => void,
+    /** Called when the mailbox need not be kept in memory. */
+    private readonly forget: (mailbox: Mailbox) => void,
   ) {
-    this.waiting = new MailboxQueue(total);
+    this.queue = new MailboxQueue(total);
   }
 
-  /** How many entries wait. */
+  /** Number of waiting entries. */
   get depth(): number {
-    return this.waiting.depth;
+    return this.queue.depth;
   }
 
-  /** Whether nothing is done or waited for. */
+  /** Whether no turn runs and nothing waits. */
   get idle(): boolean {
-    return this.running === undefined && this.waiting.idle;
+    return this.running === undefined && this.queue.idle;
   }
 
-  /** The entity as its last turn left it, if that is known under the epoch of now. */
+  /** The state after the last turn, if it is known in the current epoch. */
   get current(): EntityState | undefined {
-    return this.epoch === this.options.epochOf(this.partition) && !this.outdated ? this.held : undefined;
+    return this.epoch === this.options.epochOf(this.partition) && !this.outdated ? this.state : undefined;
   }
 
-  /** Lets an asker wait with those who asked the same command before, if it waits here or its reply is open. */
-  join(id: string, asker: Caller, deadline: number): boolean {
-    return this.waiting.join(id, asker, deadline);
+  /** Adds a caller to a command with the same id that waits or whose reply is open; false when there is none. */
+  join(id: string, caller: Caller, deadline: number): boolean {
+    return this.queue.join(id, caller, deadline);
   }
 
-  /** Drops the commands that nobody waits for any more. */
+  /** Drops the commands whose callers have stopped waiting. */
   expire(): void {
-    this.waiting.expire(fail("unavailable", "The command's time was up before its turn; it was not applied."));
+    this.queue.expire(fail("unavailable", "The command's time was up before its turn; it was not applied."));
   }
 
   enqueue(entry: MailboxEntry): void {
-    this.waiting.push(entry);
+    this.queue.push(entry);
     this.start();
   }
 
-  /** Has the input log read. */
-  ring(): void {
+  /** Has the next turn read the input log. */
+  readInputs(): void {
     this.unread = true;
     this.start();
   }
 
-  /** Has the row read again before anything that waits: somebody paused or resumed the entity, or set it back. */
+  /** Has the row read again before the next turn: it was changed by an operator (pause, resume, retry of a dead letter). */
   refresh(): void {
     this.outdated = true;
     this.start();
   }
 
-  /** Sends who waits to the next owner, drops the rest and forgets the entity. */
+  /** Sends the callers to the next owner, drops everything else and forgets the entity. */
   abandon(): void {
     this.clear("not_owner");
   }
@@ -154,38 +155,38 @@ export class Mailbox {
       this.abandon();
     }).finally(() => {
       this.running = undefined;
-      // What came after the last look at the mailbox.
+      // Entries that arrived after the last check.
       if (this.due) this.start();
     });
   }
 
   /** Whether there is something to do. */
   private get due(): boolean {
-    return this.waiting.depth > 0 || this.unread || this.outdated || this.doubt;
+    return this.queue.depth > 0 || this.unread || this.outdated || this.uncertain;
   }
 
   private async run(): Promise<void> {
     while (this.due) {
       const epoch = this.options.epochOf(this.partition);
       if (epoch === undefined) return this.abandon();
-      if (this.epoch !== epoch) this.told = undefined;
+      if (this.epoch !== epoch) this.handedOn = undefined;
       if (this.epoch !== epoch || this.outdated) {
         this.epoch = epoch;
         this.outdated = false;
-        this.held = undefined;
+        this.state = undefined;
       }
-      if (this.held === undefined && !(await this.load())) continue;
-      if (this.held !== undefined) await this.turn(epoch, this.held);
+      if (this.state === undefined && !(await this.load())) continue;
+      if (this.state !== undefined) await this.turn(epoch, this.state);
     }
   }
 
-  /** Loads an entity. When it cannot be worked on, its mailbox is answered and emptied. */
+  /** Loads the entity. If it is paused or unreadable, everything that waits is answered so. */
   private async load(): Promise<boolean> {
     let loaded: LoadedEntity | Error;
     try {
       loaded = await this.options.load(this);
     } catch (error) {
-      await this.trouble(reason(error));
+      await this.backOff(reason(error));
       return false;
     }
     if (this.outdated) return false;
@@ -202,41 +203,41 @@ export class Mailbox {
       this.clear(answer);
       return false;
     }
-    const { version } = loaded.held;
-    if (this.told !== undefined && version > this.told) {
+    const { version } = loaded.state;
+    if (this.handedOn !== undefined && version > this.handedOn) {
       try {
-        await this.options.onFound(this.entity, this.told);
+        await this.options.onUnpublished(this.entity, this.handedOn);
       } catch (error) {
-        await this.trouble(reason(error));
+        await this.backOff(reason(error));
         return false;
       }
       if (this.outdated) return false;
     }
-    this.told = version;
-    this.doubt = false;
-    this.held = loaded.held;
+    this.handedOn = version;
+    this.uncertain = false;
+    this.state = loaded.state;
     this.unread ||= loaded.unread;
     return true;
   }
 
-  private async turn(epoch: number, held: EntityState): Promise<void> {
+  private async turn(epoch: number, state: EntityState): Promise<void> {
     const { options } = this;
-    const begun = performance.now();
-    const most = this.alone > 0 ? 1 : FOLD;
+    const start = performance.now();
+    const most = this.single > 0 ? 1 : FOLD;
     const items: (TurnItem | EffectEnd)[] = [];
     if (this.unread) {
       this.unread = false;
       try {
-        const rows = await options.readInputs(this.entity, this.partition, most);
-        this.unread ||= rows.length === most;
-        for (const { seq, event } of rows) items.push(this.input(seq, event));
+        const inputs = await options.readInputs(this.entity, this.partition, most);
+        this.unread ||= inputs.length === most;
+        for (const { seq, event } of inputs) items.push(this.input(seq, event));
       } catch (error) {
         this.unread = true;
-        return await this.trouble(reason(error));
+        return await this.backOff(reason(error));
       }
     }
     const hadInputs = items.length > 0;
-    const entries = this.waiting.take(most - items.length);
+    const entries = this.queue.take(most - items.length);
     for (const { item } of entries) items.push(item);
     if (items.length === 0) return;
     const causes = items.map((item) => causeOf(this.entity, item));
@@ -247,63 +248,63 @@ export class Mailbox {
     const span = turnSpan(this.entity, entries);
     const trace = refOf(span);
     const at = options.clock.now();
-    let folded: TurnRows;
+    let rows: TurnRows;
     let verdict: Verdict;
     try {
-      folded = fold(this.kind, this.entity, held, items, at);
+      rows = fold(this.kind, this.entity, state, items, at);
       await this.step("before-commit", causes);
       verdict = await options.write({
         entity: this.entity,
         partition: this.partition,
         epoch,
-        was: held.version,
-        seen: held.inputSeq,
+        was: state.version,
+        seen: state.inputSeq,
         machineVersion: this.kind.version,
         at,
-        folded,
+        rows,
         trace,
       });
     } catch (error) {
-      // Where the others that wait are answered, these are as well.
-      this.waiting.putBack(entries, true);
+      // They are then answered together with the others that wait.
+      this.queue.putBack(entries, true);
       endSpan(span, "failed");
       throw error;
     }
     endSpan(span, verdict.is === "written" ? undefined : verdict.is);
     if (verdict.is === "written") {
-      turnSeconds.of(this.kind.kind).since(begun);
-      this.held = folded.next;
-      this.told = folded.next.version;
-      this.troubles = 0;
-      this.alone = Math.max(0, this.alone - 1);
+      turnSeconds.of(this.kind.kind).since(start);
+      this.state = rows.next;
+      this.handedOn = rows.next.version;
+      this.failures = 0;
+      this.single = Math.max(0, this.single - 1);
       if (this.poison.size > 0) { for (const cause of causes) this.poison.delete(cause); }
       if (options.onStep !== undefined) {
         await this.step("after-commit", causes);
         await this.step("before-reply", causes);
       }
-      this.waiting.reply(entries, folded);
+      this.queue.reply(entries, rows);
       if (options.onStep !== undefined) await this.step("before-publish", causes);
-      options.onCommitted({ entity: this.entity, partition: this.partition, epoch, folded, causes, trace });
+      options.onCommitted({ entity: this.entity, partition: this.partition, epoch, rows, causes, trace });
       return;
     }
     if (verdict.is !== "fenced") repeated.of(verdict.is).inc();
     this.unread ||= hadInputs;
-    if (verdict.is === "known") return this.waiting.setAside(entries, verdict);
-    this.waiting.putBack(entries, verdict.is === "unknown");
-    if (verdict.is === "stale") this.held = undefined;
+    if (verdict.is === "known") return this.queue.dropConsumed(entries, verdict);
+    this.queue.putBack(entries, verdict.is === "unknown");
+    if (verdict.is === "stale") this.state = undefined;
     else if (verdict.is === "fenced") {
       options.onFenced(this.partition, epoch);
       this.abandon();
     } else if (verdict.is === "unknown") {
-      this.held = undefined;
-      this.doubt = true;
-      await this.trouble(verdict.reason);
-    } else if (items.length > 1) this.alone = items.length;
-    else this.spoil(causes[0]!, verdict.reason);
+      this.state = undefined;
+      this.uncertain = true;
+      await this.backOff(verdict.reason);
+    } else if (items.length > 1) this.single = items.length;
+    else this.refuseItem(causes[0]!, verdict.reason);
   }
 
-  /** The database refuses the rows of one event: it is refused, or if that cannot be written either, everything that waits. */
-  private spoil(cause: string, why: string): void {
+  /** The database refused the rows of one event: refuse the event, and if that cannot be written either, everything that waits. */
+  private refuseItem(cause: string, why: string): void {
     if (!this.poison.has(cause)) this.poison.set(cause, why);
     else {
       this.poison.delete(cause);
@@ -318,20 +319,20 @@ export class Mailbox {
     return { from: "input", seq, event, poison: "no event that this kind accepts from the input log" };
   }
 
-  /** The database did not answer: wait, longer each time, while some of what waits runs out of time. */
-  private async trouble(why: string): Promise<void> {
-    this.troubles++;
+  /** The database did not answer: wait, longer each time, and expire what is past its deadline. */
+  private async backOff(why: string): Promise<void> {
+    this.failures++;
     this.options.log.warn("a turn has to be tried again", { entity: entityKey(this.entity), reason: why });
-    await sleep(Math.min(25 * 2 ** this.troubles, 1_000));
-    this.waiting.expire(fail("unavailable", "The database did not answer in time; the command may have been applied."));
+    await sleep(Math.min(25 * 2 ** this.failures, 1_000));
+    this.queue.expire(fail("unavailable", "The database did not answer in time; the command may have been applied."));
   }
 
-  /** Answers everything that waits, drops the rest and forgets the entity. */
+  /** Answers all callers, drops everything else and forgets the entity. */
   private clear(answer: CommandAnswer): void {
     this.unread = false;
     this.outdated = false;
-    this.doubt = false;
-    this.waiting.clear(answer);
+    this.uncertain = false;
+    this.queue.clear(answer);
     this.forget(this);
   }
 

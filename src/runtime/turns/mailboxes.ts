@@ -1,4 +1,4 @@
-/** The mailboxes of a worker: entities in memory, with what waits for each of them. */
+/** The mailboxes of a worker, and with them its entities in memory. */
 import { fail } from "#src/base/result.ts";
 import type { TraceRef } from "#src/base/trace.ts";
 import { Mailbox, type MailboxOptions } from "#src/runtime/turns/mailbox.ts";
@@ -9,118 +9,118 @@ import type { Caller, WaitingTotal } from "#src/runtime/turns/queue.ts";
 
 export interface MailboxesOptions extends MailboxOptions {
   readonly partitions: number;
-  /** Most commands that wait for one entity, and for all of them. */
+  /** Most commands that wait for one entity, and for all entities: 1,024 and 16,384 by default. */
   readonly waiting?: { readonly entity: number; readonly all: number };
-  /** Most entities kept in memory. */
+  /** Most entities kept in memory, 20,000 by default. */
   readonly resident?: number;
   /** Milliseconds after which an unused entity leaves memory; a minute unless given. */
   readonly unusedMs?: number;
 }
 
 export class Mailboxes {
-  private readonly cells = new Map<string, Mailbox>();
+  private readonly mailboxes = new Map<string, Mailbox>();
   private readonly total: WaitingTotal = { waiting: 0 };
 
   constructor(private readonly options: MailboxesOptions) {}
 
-  /** Puts a command into its entity's mailbox; its event was checked against the kind's schema. */
-  ask(kind: ActorKind, entity: EntityRef, id: string, event: Event, deadline: number, asker: Caller): void {
-    const cell = this.cell(kind, entity);
-    if (cell === undefined) return asker.respond("not_owner");
-    if (cell.join(id, asker, deadline)) return;
+  /** Puts a command into its entity's mailbox. Its event has been checked against the kind's schema. */
+  ask(kind: ActorKind, entity: EntityRef, id: string, event: Event, deadline: number, caller: Caller): void {
+    const mailbox = this.mailbox(kind, entity);
+    if (mailbox === undefined) return caller.respond("not_owner");
+    if (mailbox.join(id, caller, deadline)) return;
     const { entity: most, all } = this.options.waiting ?? { entity: 1_024, all: 16_384 };
-    if (cell.depth >= most) cell.expire();
-    if (cell.depth >= most || this.total.waiting >= all) {
-      return asker.respond(fail("overloaded", `Too many commands wait for this ${entity.kind}; try again later.`));
+    if (mailbox.depth >= most) mailbox.expire();
+    if (mailbox.depth >= most || this.total.waiting >= all) {
+      return caller.respond(fail("overloaded", `Too many commands wait for this ${entity.kind}; try again later.`));
     }
-    cell.enqueue({ item: { from: "command", id, event }, deadline, askers: [asker] });
+    mailbox.enqueue({ item: { from: "command", id, event }, deadline, callers: [caller] });
   }
 
-  /** Puts a reminder or an effect's end into its entity's mailbox; resolves to whether it was used up. */
+  /** Puts a reminder or the end of an effect into its entity's mailbox; resolves to whether it was consumed. */
   deliver(kind: ActorKind, entity: EntityRef, item: TurnItem | EffectEnd, trace?: TraceRef): Promise<boolean> {
     return new Promise((settle) => {
-      const cell = this.cell(kind, entity);
-      if (cell === undefined) return settle(false);
-      cell.enqueue({ item, deadline: Infinity, askers: [], settle, trace });
+      const mailbox = this.mailbox(kind, entity);
+      if (mailbox === undefined) return settle(false);
+      mailbox.enqueue({ item, deadline: Infinity, callers: [], settle, trace });
     });
   }
 
   /** Has the entity read the input log. */
-  ring(kind: ActorKind, entity: EntityRef): void {
-    this.cell(kind, entity)?.ring();
+  readInputs(kind: ActorKind, entity: EntityRef): void {
+    this.mailbox(kind, entity)?.readInputs();
   }
 
-  /** Has an entity's row read again before anything that waits for it; gives whether this worker owns it. */
+  /** Has an entity's row read again before its next turn; returns whether this worker owns it. */
   refresh(kind: ActorKind, entity: EntityRef): boolean {
-    const cell = this.cell(kind, entity);
-    cell?.refresh();
-    return cell !== undefined;
+    const mailbox = this.mailbox(kind, entity);
+    mailbox?.refresh();
+    return mailbox !== undefined;
   }
 
-  /** Forgets an entity that has nothing to do; gives whether it was in memory and is not any more. */
+  /** Removes an idle entity from memory; returns whether it did. */
   passivate(entity: EntityRef): boolean {
     const key = entityKey(entity);
-    return this.cells.get(key)?.idle === true && this.cells.delete(key);
+    return this.mailboxes.get(key)?.idle === true && this.mailboxes.delete(key);
   }
 
-  /** What an operator may know of an entity's mailbox. */
-  look(entity: EntityRef): { readonly depth: number; readonly resident: boolean; readonly inTurn: boolean } {
-    const cell = this.cells.get(entityKey(entity));
-    return { depth: cell?.depth ?? 0, resident: cell !== undefined, inTurn: cell?.running !== undefined };
+  /** The state of an entity's mailbox, for operators. */
+  view(entity: EntityRef): { readonly depth: number; readonly resident: boolean; readonly inTurn: boolean } {
+    const mailbox = this.mailboxes.get(entityKey(entity));
+    return { depth: mailbox?.depth ?? 0, resident: mailbox !== undefined, inTurn: mailbox?.running !== undefined };
   }
 
-  /** The entity as its last turn left it, if it is in memory. */
+  /** The state of an entity after its last turn, if it is in memory. */
   resident(entity: EntityRef): EntityState | undefined {
-    return this.cells.get(entityKey(entity))?.current;
+    return this.mailboxes.get(entityKey(entity))?.current;
   }
 
-  /** Lets the turns in flight of some partitions end, then forgets their entities; who waits is sent to the next owner. */
+  /** Waits for the running turns of some partitions, then forgets their entities and sends callers to the next owner. */
   async leave(partitions: ReadonlySet<number>): Promise<void> {
-    const leaving = [...this.cells.values()].filter((cell) => partitions.has(cell.partition));
-    for (const cell of leaving) if (cell.running === undefined) cell.abandon();
-    await Promise.all(leaving.map((cell) => cell.running));
-    for (const cell of leaving) cell.abandon();
+    const leaving = [...this.mailboxes.values()].filter((mailbox) => partitions.has(mailbox.partition));
+    for (const mailbox of leaving) if (mailbox.running === undefined) mailbox.abandon();
+    await Promise.all(leaving.map((mailbox) => mailbox.running));
+    for (const mailbox of leaving) mailbox.abandon();
   }
 
   /** Counts, for health and metrics. */
   counts(): { readonly resident: number; readonly waiting: number } {
-    return { resident: this.cells.size, waiting: this.total.waiting };
+    return { resident: this.mailboxes.size, waiting: this.total.waiting };
   }
 
-  /** The cell of an entity, if this worker owns it; the one used last is the last in the map. */
-  private cell(kind: ActorKind, entity: EntityRef): Mailbox | undefined {
+  /** The mailbox of an entity, if this worker owns it. The most recently used one is the last in the map. */
+  private mailbox(kind: ActorKind, entity: EntityRef): Mailbox | undefined {
     const partition = partitionOf(entity, this.options.partitions);
     if (this.options.epochOf(partition) === undefined) return undefined;
     const key = entityKey(entity);
-    const known = this.cells.get(key);
-    if (known !== undefined) this.cells.delete(key);
-    const cell = known ?? new Mailbox(kind, entity, partition, this.options, this.total, this.forget);
-    cell.usedAt = this.options.clock.now();
-    this.cells.set(key, cell);
-    this.passivateUnused(cell.usedAt);
-    if (this.cells.size > (this.options.resident ?? 20_000)) this.evict();
-    return cell;
+    const known = this.mailboxes.get(key);
+    if (known !== undefined) this.mailboxes.delete(key);
+    const mailbox = known ?? new Mailbox(kind, entity, partition, this.options, this.total, this.forget);
+    mailbox.usedAt = this.options.clock.now();
+    this.mailboxes.set(key, mailbox);
+    this.passivateUnused(mailbox.usedAt);
+    if (this.mailboxes.size > (this.options.resident ?? 20_000)) this.evict();
+    return mailbox;
   }
 
   /** Removes the two entities unused for longest if their time is over: memory follows the rate of use, and no call pays for many. */
   private passivateUnused(now: number): void {
     let looked = 0;
-    for (const [key, cell] of this.cells) {
-      if (now - cell.usedAt < (this.options.unusedMs ?? 60_000) || ++looked > 2) return;
-      if (cell.idle) this.cells.delete(key);
+    for (const [key, mailbox] of this.mailboxes) {
+      if (now - mailbox.usedAt < (this.options.unusedMs ?? 60_000) || ++looked > 2) return;
+      if (mailbox.idle) this.mailboxes.delete(key);
     }
   }
 
-  private readonly forget = (cell: Mailbox) => {
-    const key = entityKey(cell.entity);
-    if (this.cells.get(key) === cell) this.cells.delete(key);
+  private readonly forget = (mailbox: Mailbox) => {
+    const key = entityKey(mailbox.entity);
+    if (this.mailboxes.get(key) === mailbox) this.mailboxes.delete(key);
   };
 
-  /** Forgets the entity unused for longest that has nothing to do. */
+  /** Forgets the least recently used idle entity. Looks at 64 of them at most. */
   private evict(): void {
     let looked = 0;
-    for (const [key, cell] of this.cells) {
-      if (cell.idle) return void this.cells.delete(key);
+    for (const [key, mailbox] of this.mailboxes) {
+      if (mailbox.idle) return void this.mailboxes.delete(key);
       if (++looked >= 64) return;
     }
   }

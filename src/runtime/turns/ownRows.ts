@@ -1,11 +1,11 @@
-/** Rows of the kinds' own tables, as clauses of the statement of their turns: their columns have the types of the table. */
+/** Writes rows of the kinds' own tables, as clauses of the turn statement. The table gives the column types. */
 import { toJson } from "#src/base/json.ts";
 import type { StatementBuilder } from "#src/runtime/turns/statementBuilder.ts";
 import type { OwnRow } from "#src/runtime/turns/fold.ts";
 
 type Placed = readonly [place: number, row: OwnRow, turn: unknown];
 
-/** Adds one clause for each table and set of columns; the relation `w` names the turns that are written. */
+/** Adds one clause for each table and set of columns. The relation `w` holds the turns that are written. */
 export function writeOwnRows(sql: StatementBuilder, rows: readonly Placed[]): void {
   const groups = new Map<string, Placed[]>();
   for (const placed of rows) {
@@ -15,7 +15,7 @@ export function writeOwnRows(sql: StatementBuilder, rows: readonly Placed[]): vo
     if (list) list.push(placed);
     else groups.set(group, [placed]);
   }
-  // In the order of their names, so that the text of the statement repeats.
+  // Sorted by name, so that equal sets of tables give equal statements.
   [...groups.keys()].sort().forEach((name, i) => {
     const group = groups.get(name)!;
     const { table, key, remove } = group[0]![1];

@@ -1,150 +1,151 @@
-/** What waits for one entity: commands and other items for its next turn, and askers for replies that are still open. */
+/** The queue of a mailbox: items that wait for the next turn, and callers that wait for an open reply. */
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import type { TraceRef } from "#src/base/trace.ts";
 import type { EffectEnd, TurnItem, TurnRows } from "#src/runtime/turns/fold.ts";
 import type { Verdict } from "#src/runtime/turns/writer.ts";
 
-/** What an asker is told: an answer, or to ask the owner instead. */
+/** The answer to a caller: a result, or the hint that another worker owns the entity. */
 export type CommandAnswer = Result<Json, Failure> | "not_owner";
 
-/** For who may not be told that nothing happened: the id brings the answer, another id would have it done twice. */
-const UNSURE = fail("unavailable", "The command may have been applied; asked again with its id it tells.");
+/** For commands that may have been applied: repeating the id gives the result, another id would apply it twice. */
+const UNCERTAIN = fail("unavailable", "The command may have been applied; asked again with its id it tells.");
 
-/** Someone who waits for the answer to a command until some time (ms since 1970). */
+/** A caller that waits for the reply to a command. */
 export interface Caller {
+  /** When it stops waiting, in milliseconds since 1970. */
   readonly until: number;
-  /** Where the question stands in its trace, and the request that it was asked for. */
+  /** Its span, and the id of the HTTP request it works for. */
   readonly trace?: TraceRef | undefined;
   readonly request?: string | undefined;
   respond(answer: CommandAnswer): void;
 }
 
-/** Something that waits for its turn. */
+/** An item that waits for its turn. */
 export interface MailboxEntry {
   readonly item: TurnItem | EffectEnd;
-  /** When nobody waits for it any more, in milliseconds since 1970. */
+  /** When its last caller stops waiting, in milliseconds since 1970. */
   deadline: number;
-  readonly askers: Caller[];
-  /** Told whether the item is used up (`true`) or was dropped unread. */
+  readonly callers: Caller[];
+  /** Called with whether the item was consumed (`true`) or dropped. */
   readonly settle?: (used: boolean) => void;
-  /** Where the entry comes from, when nobody asked. */
+  /** Parent of the turn's span, for an item without callers. */
   readonly trace?: TraceRef | undefined;
-  /** Whether a turn with it may have been written although nobody knows. */
+  /** Whether a turn with it may have been written without a response. */
   tried?: boolean;
 }
 
-/** How much waits for all entities of a worker together. */
+/** Number of entries that wait in all queues of a worker. */
 export interface WaitingTotal {
   waiting: number;
 }
 
 export class MailboxQueue {
   private queue: MailboxEntry[] = [];
-  /** Commands whose reply is open, with those who wait for it. */
+  /** Callers of commands whose reply is open, by command id. */
   private readonly open = new Map<string, Caller[]>();
   /** Commands that wait for a turn or are in one, by id. */
-  private readonly taken = new Map<string, MailboxEntry>();
+  private readonly commands = new Map<string, MailboxEntry>();
 
   constructor(private readonly total: WaitingTotal) {}
 
-  /** How many entries wait for a turn. */
+  /** Number of entries that wait for a turn. */
   get depth(): number {
     return this.queue.length;
   }
 
-  /** Whether nobody waits for anything. */
+  /** Whether nothing waits, neither an entry nor a caller. */
   get idle(): boolean {
     const now = Date.now();
-    for (const [id, askers] of this.open) {
-      if (askers.every(({ until }) => until <= now)) this.open.delete(id);
+    for (const [id, callers] of this.open) {
+      if (callers.every(({ until }) => until <= now)) this.open.delete(id);
     }
     return this.open.size === 0 && this.queue.length === 0;
   }
 
   /**
-   * Lets an asker wait with those who asked the same command before, if it is here or its reply is open: who asks again takes no
-   * room, and is not refused for want of it.
+   * Adds a caller to a command with the same id that waits or whose reply is open; false when there is none. A repeated
+   * command takes no space in the queue, so it is not refused when the queue is full.
    */
-  join(id: string, asker: Caller, deadline: number): boolean {
-    const entry = this.taken.get(id);
-    const askers = entry?.askers ?? this.open.get(id);
-    if (askers === undefined) return false;
+  join(id: string, caller: Caller, deadline: number): boolean {
+    const entry = this.commands.get(id);
+    const callers = entry?.callers ?? this.open.get(id);
+    if (callers === undefined) return false;
     if (entry !== undefined) entry.deadline = Math.max(entry.deadline, deadline);
     const now = Date.now();
-    const waiting = askers.filter(({ until }) => until > now);
-    askers.splice(0, askers.length, ...waiting, asker);
+    const waiting = callers.filter(({ until }) => until > now);
+    callers.splice(0, callers.length, ...waiting, caller);
     return true;
   }
 
   push(entry: MailboxEntry): void {
     this.queue.push(entry);
     this.total.waiting++;
-    if (entry.item.from === "command") this.taken.set(entry.item.id, entry);
+    if (entry.item.from === "command") this.commands.set(entry.item.id, entry);
   }
 
-  /** Up to `most` entries: those that nobody waits for any more are dropped. */
+  /** Takes up to `most` entries. Commands past their deadline are dropped. */
   take(most: number): MailboxEntry[] {
     const now = Date.now();
     const entries: MailboxEntry[] = [];
-    let looked = 0;
-    while (entries.length < most && looked < this.queue.length) {
-      const entry = this.queue[looked++]!;
+    let seen = 0;
+    while (entries.length < most && seen < this.queue.length) {
+      const entry = this.queue[seen++]!;
       if (entry.item.from === "command") {
         const { id } = entry.item;
         if (entry.deadline <= now) {
           const late = fail("unavailable", "The command's time was up before its turn; it was not applied.");
-          this.taken.delete(id);
-          for (const asker of entry.askers) asker.respond(entry.tried === true ? UNSURE : late);
+          this.commands.delete(id);
+          for (const caller of entry.callers) caller.respond(entry.tried === true ? UNCERTAIN : late);
           continue;
         }
         const others = this.open.get(id);
         if (others !== undefined) {
-          this.taken.delete(id);
-          others.push(...entry.askers);
+          this.commands.delete(id);
+          others.push(...entry.callers);
           continue;
         }
       }
       entries.push(entry);
     }
-    this.queue = this.queue.slice(looked);
-    this.total.waiting -= looked;
+    this.queue = this.queue.slice(seen);
+    this.total.waiting -= seen;
     return entries;
   }
 
-  /** Puts entries back to the front, for another turn; `tried` where the last one may have been written. */
+  /** Puts entries back to the front of the queue; `tried`: their turn may have been written. */
   putBack(entries: readonly MailboxEntry[], tried = false): void {
     if (tried) { for (const entry of entries) entry.tried = true; }
     this.queue = [...entries, ...this.queue];
     this.total.waiting += entries.length;
   }
 
-  /** Answers what a written turn decided. */
-  reply(entries: readonly MailboxEntry[], folded: TurnRows): void {
-    for (const { item, askers, settle } of entries) {
+  /** Answers the callers after a committed turn. */
+  reply(entries: readonly MailboxEntry[], rows: TurnRows): void {
+    for (const { item, callers, settle } of entries) {
       settle?.(true);
       if (item.from !== "command") continue;
-      this.taken.delete(item.id);
-      const result = folded.results.get(item.id);
-      if (result === undefined) this.open.set(item.id, askers);
-      else for (const asker of askers) asker.respond(result);
+      this.commands.delete(item.id);
+      const result = rows.results.get(item.id);
+      if (result === undefined) this.open.set(item.id, callers);
+      else for (const caller of callers) caller.respond(result);
     }
-    for (const [id, result] of folded.answers) {
-      for (const asker of this.open.get(id) ?? []) asker.respond(result);
+    for (const [id, result] of rows.answers) {
+      for (const caller of this.open.get(id) ?? []) caller.respond(result);
       this.open.delete(id);
     }
   }
 
-  /** Answers what was used up before; the others go back to the front of the mailbox. */
-  setAside(entries: readonly MailboxEntry[], known: Extract<Verdict, { is: "known" }>): void {
+  /** Answers the entries that were consumed before; the others go back to the front of the queue. */
+  dropConsumed(entries: readonly MailboxEntry[], known: Extract<Verdict, { is: "known" }>): void {
     const rest: MailboxEntry[] = [];
     for (const entry of entries) {
-      const { item, askers, settle } = entry;
+      const { item, callers, settle } = entry;
       if (item.from === "command" && known.results.has(item.id)) {
-        this.taken.delete(item.id);
+        this.commands.delete(item.id);
         const result = known.results.get(item.id);
-        if (result === undefined) this.open.set(item.id, askers);
-        else for (const asker of askers) asker.respond(result);
+        if (result === undefined) this.open.set(item.id, callers);
+        else for (const caller of callers) caller.respond(result);
       } else if ((item.from === "outcome" || item.from === "ended") && known.effects.has(item.n)) settle?.(true);
       else if (item.from === "reminder" && known.reminders.has(item.n)) settle?.(true);
       else rest.push(entry);
@@ -152,31 +153,31 @@ export class MailboxQueue {
     this.putBack(rest);
   }
 
-  /** Gives up what nobody waits for any more, with an answer all the same. */
+  /** Drops and answers the entries past their deadline. */
   expire(answer: CommandAnswer): void {
     const now = Date.now();
     const late = this.queue.filter(({ deadline }) => deadline <= now);
     if (late.length === 0) return;
     this.queue = this.queue.filter(({ deadline }) => deadline > now);
     this.total.waiting -= late.length;
-    for (const { item, askers, tried } of late) {
-      if (item.from === "command") this.taken.delete(item.id);
-      for (const asker of askers) asker.respond(tried === true ? UNSURE : answer);
+    for (const { item, callers, tried } of late) {
+      if (item.from === "command") this.commands.delete(item.id);
+      for (const caller of callers) caller.respond(tried === true ? UNCERTAIN : answer);
     }
   }
 
-  /** Answers everyone who waits, and drops the rest. A command that was or may have been applied is not told anything else. */
+  /** Answers all callers and drops everything. Callers of a command that may have been applied get `UNCERTAIN`. */
   clear(answer: CommandAnswer): void {
     const { queue } = this;
     this.queue = [];
-    for (const { item } of queue) if (item.from === "command") this.taken.delete(item.id);
+    for (const { item } of queue) if (item.from === "command") this.commands.delete(item.id);
     this.total.waiting -= queue.length;
-    const unsure = answer === "not_owner" ? answer : UNSURE;
-    for (const { askers, settle, tried } of queue) {
-      for (const asker of askers) asker.respond(tried === true ? unsure : answer);
+    const uncertain = answer === "not_owner" ? answer : UNCERTAIN;
+    for (const { callers, settle, tried } of queue) {
+      for (const caller of callers) caller.respond(tried === true ? uncertain : answer);
       settle?.(false);
     }
-    for (const askers of this.open.values()) for (const asker of askers) asker.respond(unsure);
+    for (const callers of this.open.values()) for (const caller of callers) caller.respond(uncertain);
     this.open.clear();
   }
 }

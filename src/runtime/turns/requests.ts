@@ -1,4 +1,4 @@
-/** Questions that reach a worker: checked, put to the entity's mailbox or its builds, answered, counted. */
+/** Handles requests at a worker: checks them, passes them to the entity's mailbox or to its builds, answers and counts them. */
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
@@ -15,31 +15,31 @@ import type { CommandAnswer } from "#src/runtime/turns/queue.ts";
 
 export interface RequestHandlerOptions {
   readonly kinds: ReadonlyMap<string, ActorKind>;
-  /** How many partitions there are. */
+  /** Number of partitions. */
   readonly partitions: number;
   readonly mailboxes: Pick<Mailboxes, "ask">;
   readonly builds: ReturnType<typeof createBuilds>;
   readonly log: Log;
 }
 
-/** A function that takes questions as the bus brings them; never throws. */
+/** A handler of request messages; it never throws. */
 export function createRequestHandler(
   { kinds, partitions, mailboxes, builds, log }: RequestHandlerOptions,
 ): (body: Json, respond: Respond | undefined) => void {
   const debug = log.on("debug");
-  const said = (message: string, fields: Record<string, unknown>, outcome: string, begun: number) =>
+  const logAnswer = (message: string, fields: Record<string, unknown>, outcome: string, start: number) =>
     log[outcome === "failed" ? "warn" : "debug"](message, {
       ...fields,
       outcome,
-      ms: Math.round((performance.now() - begun) * 10) / 10,
+      ms: Math.round((performance.now() - start) * 10) / 10,
     });
-  const answer = (respond: Respond | undefined, told: CommandAnswer) => {
+  const send = (respond: Respond | undefined, answer: CommandAnswer) => {
     if (respond === undefined) return;
-    const body: WorkerReply = told === "not_owner" ? { again: "not_owner" } : told;
+    const body: WorkerReply = answer === "not_owner" ? { again: "not_owner" } : answer;
     try {
       respond(body as unknown as Json);
     } catch (error) {
-      // Nothing here may end the entity's turns: who hears nothing asks again.
+      // An error here must not stop the entity's turns: a caller without a reply repeats its request.
       const instead = error instanceof BusError
         ? fail("too_large", `The answer does not fit into a message. ${error.message}`)
         : fail("failed", "The answer cannot be sent.");
@@ -53,48 +53,48 @@ export function createRequestHandler(
   };
   return (body, respond) => {
     const parsed = workerRequestSchema.safeParse(body);
-    if (!parsed.success) return answer(respond, fail("invalid", "No question.", issues(parsed.error.issues)));
-    const question: WorkerRequest = parsed.data;
-    const { entity, id, cause: request } = question;
+    if (!parsed.success) return send(respond, fail("invalid", "No message.", issues(parsed.error.issues)));
+    const message: WorkerRequest = parsed.data;
+    const { entity, id, cause: request } = message;
     const now = Date.now();
-    const deadline = now + question.deadline;
-    const trace = parseTraceparent(question.traceparent);
-    const begun = performance.now();
+    const deadline = now + message.deadline;
+    const trace = parseTraceparent(message.traceparent);
+    const start = performance.now();
     const kind = kinds.get(entity.kind);
-    if (kind === undefined) return answer(respond, fail("unknown_kind", `There is no kind "${entity.kind}".`));
-    if (question.ask === "build") {
-      const wanted = { kind, entity, partition: partitionOf(entity, partitions) };
-      const name = Object.hasOwn(kind.builds ?? {}, question.name) ? question.name : "unknown";
+    if (kind === undefined) return send(respond, fail("unknown_kind", `There is no kind "${entity.kind}".`));
+    if (message.ask === "build") {
+      const target = { kind, entity, partition: partitionOf(entity, partitions) };
+      const name = Object.hasOwn(kind.builds ?? {}, message.name) ? message.name : "unknown";
       const span = buildSpan(entity, name, trace);
-      within(span, () => builds(wanted, id, question.name, question.input, deadline)).then((told) => {
-        answer(respond, told);
-        const outcome = measure.outcomeOf(told);
+      within(span, () => builds(target, id, message.name, message.input, deadline)).then((answer) => {
+        send(respond, answer);
+        const outcome = measure.outcomeOf(answer);
         endSpan(span, outcome === "ok" ? undefined : outcome);
-        said("a build was answered", { entity: entityKey(entity), build: name, request }, outcome, begun);
+        logAnswer("a build was answered", { entity: entityKey(entity), build: name, request }, outcome, start);
       });
       return;
     }
-    const event = kind.commands.safeParse(question.event);
+    const event = kind.commands.safeParse(message.event);
     if (!event.success) {
-      const message = `This is no command that a ${kind.kind} takes.`;
-      return answer(respond, fail("invalid", message, issues(event.error.issues)));
+      const sentence = `This is no command that a ${kind.kind} takes.`;
+      return send(respond, fail("invalid", sentence, issues(event.error.issues)));
     }
     const { type } = event.data;
     mailboxes.ask(kind, entity, id, event.data, deadline, {
-      until: now + question.until,
+      until: now + message.until,
       trace,
       request,
-      respond: (told) => {
-        answer(respond, told);
-        const outcome = measure.outcomeOf(told);
+      respond: (answer) => {
+        send(respond, answer);
+        const outcome = measure.outcomeOf(answer);
         measure.commands.of(kind.kind, type, outcome).inc();
-        measure.commandSeconds.of(kind.kind, type).since(begun);
+        measure.commandSeconds.of(kind.kind, type).since(start);
         if (debug || outcome === "failed") {
-          said(
+          logAnswer(
             "a command was answered",
             { entity: entityKey(entity), command: id, event: type, request },
             outcome,
-            begun,
+            start,
           );
         }
       },

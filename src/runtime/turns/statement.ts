@@ -1,11 +1,14 @@
 /**
- * The one SQL statement that writes the turns of several entities, in this order: lock the partition rows at their epochs;
- * leave alone every entity of which a command has a result already, or an effect or a reminder is used up already; of the
- * rest write the snapshot at its version, unless the entity is paused; and with it, and only with it, everything else.
+ * The one SQL statement that writes the turns of several entities. It does, in this order:
  *
- * Why in this order: without the row lock a write of a former owner was seen to commit after a takeover; with `on conflict do
- * nothing` instead of the anti-join an effect was seen to be applied twice; and a statement whose connection was lost may still
- * be running, which the wait at the actor's row and its version take care of.
+ * 1. lock the partition rows at their epochs;
+ * 2. skip every entity of which a command already has a result, or an effect or a reminder is already consumed;
+ * 3. of the rest, write the snapshot if the row is at the expected version and the entity is not paused;
+ * 4. for the entities written in step 3 only, write everything else.
+ *
+ * Each part answers an observed fault. Without the row lock a write of a former owner committed after a takeover. With
+ * `on conflict do nothing` instead of the anti-join an effect was applied twice. A statement whose connection was lost may
+ * still be running: the next one waits for it at the actor's row, and then finds another version.
  */
 import { toJson } from "#src/base/json.ts";
 import type { TraceRef } from "#src/base/trace.ts";
@@ -14,23 +17,23 @@ import type { TurnRows } from "#src/runtime/turns/fold.ts";
 import { writeOwnRows } from "#src/runtime/turns/ownRows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 
-/** One entity's turn on its way into the database. */
+/** A turn to write. */
 export interface TurnWrite {
   readonly entity: EntityRef;
   readonly partition: number;
   readonly epoch: number;
   /** Version before the turn. */
   readonly was: number;
-  /** Position in the input log before the turn; an operator may have set it back (`deadLetters.ts`). */
+  /** Position in the input log before the turn. A retry of a dead letter may have moved it back (`deadLetters.ts`). */
   readonly seen: number;
   readonly machineVersion: number;
   readonly at: number;
-  readonly folded: TurnRows;
+  readonly rows: TurnRows;
   /** The turn's span. */
   readonly trace?: TraceRef | undefined;
 }
 
-/** What the statement answers in its only row. Places are those in the list of turns, from 1. */
+/** The only row that the statement returns. A place is the position in the list of turns, from 1. */
 export interface StatementResult {
   readonly written: number[];
   readonly owned: number[];
@@ -38,32 +41,33 @@ export interface StatementResult {
   readonly gone: { place: number; effect: number | null; reminder: string | null; n: number | null }[] | null;
 }
 
-/** Something of a turn, with the place of its turn. */
+/** A row of a turn, with the place of the turn. */
 type Placed<T> = readonly [place: number, row: T, turn: TurnWrite];
-type Spread = <T>(pick: (folded: TurnRows) => Iterable<T>) => Placed<T>[];
+/** Collects some rows of all turns. */
+type Collect = <T>(pick: (rows: TurnRows) => Iterable<T>) => Placed<T>[];
 
-/** The statement for some turns: its text, which repeats for turns of the same make, and its parameters. */
+/** The statement for some turns. Turns that write to the same tables give the same text, so that its plan is reused. */
 export function turnStatement(turns: readonly TurnWrite[]): { text: string; parameters: unknown[] } {
   const sql = new StatementBuilder(turns.length === 1);
-  const spread: Spread = <T>(pick: (folded: TurnRows) => Iterable<T>) => {
+  const collect: Collect = <T>(pick: (rows: TurnRows) => Iterable<T>) => {
     const placed: Placed<T>[] = [];
     turns.forEach((turn, i) => {
-      for (const row of pick(turn.folded)) placed.push([i + 1, row, turn]);
+      for (const row of pick(turn.rows)) placed.push([i + 1, row, turn]);
     });
     return placed;
   };
   ownership(sql, turns);
-  const spared = [...knownCommands(sql, spread), ...usedUp(sql, spread)];
-  actors(sql, spared);
-  commands(sql, spread);
-  transitions(sql, spread);
-  effects(sql, spread);
-  reminders(sql, spread);
-  inputs(sql, spread);
-  deadLetters(sql, spread);
-  writeOwnRows(sql, spread((folded) => folded.rows));
+  const skipped = [...knownCommands(sql, collect), ...consumed(sql, collect)];
+  actors(sql, skipped);
+  commands(sql, collect);
+  transitions(sql, collect);
+  effects(sql, collect);
+  reminders(sql, collect);
+  inputs(sql, collect);
+  deadLetters(sql, collect);
+  writeOwnRows(sql, collect((rows) => rows.ownRows));
   const list = (name: string) =>
-    `${spared.includes(name) ? `(select json_agg(s) from ${name} s)` : "null::json"} as ${name}`;
+    `${skipped.includes(name) ? `(select json_agg(s) from ${name} s)` : "null::json"} as ${name}`;
   const text = sql.select([
     "(select coalesce(array_agg(place), '{}') from w) as written",
     "(select coalesce(array_agg(id), '{}') from own) as owned",
@@ -73,7 +77,7 @@ export function turnStatement(turns: readonly TurnWrite[]): { text: string; para
   return { text, parameters: sql.parameters };
 }
 
-/** `e`: the turns. `own`: the partitions that are still at their epochs, and stay there until this statement has ended. */
+/** Relations `e`: the turns; `own`: the partitions still at their epochs, locked there until the statement ends. */
 function ownership(sql: StatementBuilder, turns: readonly TurnWrite[]): void {
   const rows = sql.rows(
     ["place", "int", turns.map((_, i) => i + 1)],
@@ -83,12 +87,12 @@ function ownership(sql: StatementBuilder, turns: readonly TurnWrite[]): void {
     ["epoch", "bigint", turns.map((turn) => turn.epoch)],
     ["was", "bigint", turns.map((turn) => turn.was)],
     ["seen", "bigint", turns.map((turn) => turn.seen)],
-    ["version", "bigint", turns.map((turn) => turn.folded.next.version)],
-    ["input_seq", "bigint", turns.map((turn) => turn.folded.next.inputSeq)],
-    ["snapshot", "text", turns.map((turn) => turn.folded.text ?? null)],
-    ["state", "text", turns.map((turn) => turn.folded.transitions.at(-1)?.to ?? null)],
+    ["version", "bigint", turns.map((turn) => turn.rows.next.version)],
+    ["input_seq", "bigint", turns.map((turn) => turn.rows.next.inputSeq)],
+    ["snapshot", "text", turns.map((turn) => turn.rows.text ?? null)],
+    ["state", "text", turns.map((turn) => turn.rows.transitions.at(-1)?.to ?? null)],
     ["machine_version", "int", turns.map((turn) => turn.machineVersion)],
-    ["light", "int", turns.map(({ folded }) => Number(isLight(folded)))],
+    ["light", "int", turns.map(({ rows }) => Number(isLight(rows)))],
   );
   sql.read("e", `select * from ${rows}`);
   const epochs = [...new Map(turns.map((turn) => [`${turn.partition}:${turn.epoch}`, turn])).values()];
@@ -103,23 +107,23 @@ function ownership(sql: StatementBuilder, turns: readonly TurnWrite[]): void {
 }
 
 /**
- * Whether a turn leaves the actor's row alone: one that only refuses commands. What takes back a reminder or sets an event aside
- * goes by the version all the same, for a turn that nobody knows the end of may set that reminder anew.
+ * Whether a turn does not write the actor's row: it only refuses commands. A turn that consumes a reminder or stores a dead
+ * letter still checks the version, because an uncertain earlier turn may set that reminder again.
  */
-function isLight({ text, inputs, fired, dead }: TurnRows): boolean {
-  return text === undefined && inputs.length + fired.length + dead.length === 0;
+function isLight({ text, inputs, fired, failed }: TurnRows): boolean {
+  return text === undefined && inputs.length + fired.length + failed.length === 0;
 }
 
-/** `c`: the commands. `known`: those that have a row already. */
-function knownCommands(sql: StatementBuilder, spread: Spread): string[] {
-  const rows = spread((folded) => folded.results);
+/** Relations `c`: the commands; `known`: those that already have a result row. */
+function knownCommands(sql: StatementBuilder, collect: Collect): string[] {
+  const rows = collect((rows) => rows.results);
   if (rows.length === 0) return [];
-  const asked = sql.rows(
+  const commands = sql.rows(
     ["place", "int", rows.map(([place]) => place)],
     ["command", "text", rows.map(([, [id]]) => id)],
     ["result", "text", rows.map(([, [, result]]) => (result === undefined ? null : toJson(result)))],
   );
-  sql.read("c", `select x.place, e.kind, e.id, x.command, x.result from ${asked} join e using (place)`);
+  sql.read("c", `select x.place, e.kind, e.id, x.command, x.result from ${commands} join e using (place)`);
   sql.read(
     "known",
     `select c.place, c.command, r.result from c
@@ -128,10 +132,10 @@ function knownCommands(sql: StatementBuilder, spread: Spread): string[] {
   return ["known"];
 }
 
-/** `ended` and `fired`: the effects and reminders used up by the turns. `gone`: those that were used up before. */
-function usedUp(sql: StatementBuilder, spread: Spread): string[] {
-  const ended = spread((folded) => folded.ended);
-  const fired = spread((folded) => folded.fired);
+/** Relations `ended` and `fired`: the effects and reminders that the turns consume; `gone`: those already consumed. */
+function consumed(sql: StatementBuilder, collect: Collect): string[] {
+  const ended = collect((rows) => rows.ended);
+  const fired = collect((rows) => rows.fired);
   if (ended.length + fired.length === 0) return [];
   const effects = sql.rows(["place", "int", ended.map(([place]) => place)], ["n", "bigint", ended.map(([, n]) => n)]);
   sql.read("ended", `select x.place, e.kind, e.id, x.n from ${effects} join e using (place)`);
@@ -151,13 +155,13 @@ function usedUp(sql: StatementBuilder, spread: Spread): string[] {
   return ["gone"];
 }
 
-/** `good`: the turns that may be written. `w`: those that are, by the version of the actor's row. */
-function actors(sql: StatementBuilder, spared: readonly string[]): void {
-  const whole = spared.map((name) => `not exists (select 1 from ${name} s where s.place = e.place)`);
+/** Relations `good`: the turns that may be written; `w`: those that are, by the version of the actor's row. */
+function actors(sql: StatementBuilder, skipped: readonly string[]): void {
+  const conditions = skipped.map((name) => `not exists (select 1 from ${name} s where s.place = e.place)`);
   sql.read(
     "good",
     `select e.* from e join own on own.id = e.partition and own.epoch = e.epoch
-      ${whole.length === 0 ? "" : `where ${whole.join(" and ")}`}`,
+      ${conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`}`,
   );
   sql.write(
     "changed",
@@ -182,15 +186,15 @@ function actors(sql: StatementBuilder, spared: readonly string[]): void {
   );
 }
 
-function commands(sql: StatementBuilder, spread: Spread): void {
-  if (spread((folded) => folded.results).length > 0) {
+function commands(sql: StatementBuilder, collect: Collect): void {
+  if (collect((rows) => rows.results).length > 0) {
     sql.write(
       "results",
       `insert into command_result (kind, id, command, result)
         select c.kind, c.id, c.command, c.result::jsonb from c join w using (place)`,
     );
   }
-  const answers = spread((folded) => folded.answers);
+  const answers = collect((rows) => rows.answers);
   if (answers.length === 0) return;
   const rows = sql.rows(
     ["place", "int", answers.map(([place]) => place)],
@@ -204,8 +208,8 @@ function commands(sql: StatementBuilder, spread: Spread): void {
   );
 }
 
-function transitions(sql: StatementBuilder, spread: Spread): void {
-  const events = spread((folded) => folded.transitions.map((event, i) => [event, folded.bodies[i]] as const));
+function transitions(sql: StatementBuilder, collect: Collect): void {
+  const events = collect((rows) => rows.transitions.map((event, i) => [event, rows.bodies[i]] as const));
   if (events.length === 0) return;
   const rows = sql.rows(
     ["place", "int", events.map(([place]) => place)],
@@ -225,14 +229,14 @@ function transitions(sql: StatementBuilder, spread: Spread): void {
   );
 }
 
-function effects(sql: StatementBuilder, spread: Spread): void {
-  const asked = spread((folded) => folded.effects);
-  if (asked.length > 0) {
+function effects(sql: StatementBuilder, collect: Collect): void {
+  const requested = collect((rows) => rows.effects);
+  if (requested.length > 0) {
     const rows = sql.rows(
-      ["place", "int", asked.map(([place]) => place)],
-      ["n", "bigint", asked.map(([, { n }]) => n)],
-      ["name", "text", asked.map(([, { name }]) => name)],
-      ["input", "text", asked.map(([, { input }]) => toJson(input))],
+      ["place", "int", requested.map(([place]) => place)],
+      ["n", "bigint", requested.map(([, { n }]) => n)],
+      ["name", "text", requested.map(([, { name }]) => name)],
+      ["input", "text", requested.map(([, { input }]) => toJson(input))],
     );
     sql.write(
       "effects",
@@ -241,7 +245,7 @@ function effects(sql: StatementBuilder, spread: Spread): void {
         from ${rows} join w using (place)`,
     );
   }
-  if (spread((folded) => folded.ended).length === 0) return;
+  if (collect((rows) => rows.ended).length === 0) return;
   sql.write(
     "ends",
     `update effect f set done = true, error = null from ended x join w using (place)
@@ -249,8 +253,8 @@ function effects(sql: StatementBuilder, spread: Spread): void {
   );
 }
 
-function reminders(sql: StatementBuilder, spread: Spread): void {
-  const all = spread((folded) => folded.reminders);
+function reminders(sql: StatementBuilder, collect: Collect): void {
+  const all = collect((rows) => rows.reminders);
   const set = all.flatMap(([place, [name, reminder]]) => reminder === undefined ? [] : [{ place, name, ...reminder }]);
   if (set.length > 0) {
     const rows = sql.rows(
@@ -281,8 +285,8 @@ function reminders(sql: StatementBuilder, spread: Spread): void {
   );
 }
 
-function inputs(sql: StatementBuilder, spread: Spread): void {
-  const read = spread((folded) => folded.inputs);
+function inputs(sql: StatementBuilder, collect: Collect): void {
+  const read = collect((rows) => rows.inputs);
   if (read.length === 0) return;
   const rows = sql.rows(
     ["place", "int", read.map(([place]) => place)],
@@ -295,15 +299,15 @@ function inputs(sql: StatementBuilder, spread: Spread): void {
   );
 }
 
-function deadLetters(sql: StatementBuilder, spread: Spread): void {
-  const dead = spread((folded) => folded.dead);
-  if (dead.length === 0) return;
+function deadLetters(sql: StatementBuilder, collect: Collect): void {
+  const failed = collect((rows) => rows.failed);
+  if (failed.length === 0) return;
   const rows = sql.rows(
-    ["place", "int", dead.map(([place]) => place)],
-    ["source", "text", dead.map(([, { from }]) => from)],
-    ["cause", "text", dead.map(([, { cause }]) => cause)],
-    ["event", "text", dead.map(([, { event }]) => toJson(event))],
-    ["error", "text", dead.map(([, { error }]) => error.replaceAll("\0", ""))],
+    ["place", "int", failed.map(([place]) => place)],
+    ["source", "text", failed.map(([, { from }]) => from)],
+    ["cause", "text", failed.map(([, { cause }]) => cause)],
+    ["event", "text", failed.map(([, { event }]) => toJson(event))],
+    ["error", "text", failed.map(([, { error }]) => error.replaceAll("\0", ""))],
   );
   sql.write(
     "dead",

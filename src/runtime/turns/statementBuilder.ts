@@ -1,7 +1,7 @@
-/** The clauses of one SQL statement (`with a as (…), b as (…) select …`) and its parameters, put together piece by piece. */
+/** Builds one SQL statement (`with a as (…), b as (…) select …`) and its parameters clause by clause. */
 import { writeArray } from "#src/store/arrays.ts";
 
-/** A column of values that becomes a parameter: its name, its SQL type, one value a row. */
+/** A column that becomes a parameter: its name, its SQL type, and one value for each row. */
 export type Column = readonly [name: string, type: "int" | "bigint" | "float8" | "text", values: readonly unknown[]];
 
 export class StatementBuilder {
@@ -9,12 +9,12 @@ export class StatementBuilder {
   private readonly clauses: string[] = [];
 
   /**
-   * With `single`, a relation of one row is written without arrays: a statement that is small costs a fifth less. For others
-   * it would only make more texts, of which a connection keeps each one's plan.
+   * With `single`, a relation of one row is written without arrays, which makes a small statement a fifth cheaper. For larger
+   * statements it would only add variants of the text, and each connection keeps a plan for each text.
    */
   constructor(private readonly single: boolean = false) {}
 
-  /** Rows out of one parameter a column (an array unless there is a single row), as the relation `x`. */
+  /** SQL for rows as the relation `x`, with one parameter for each column (an array, unless there is a single row). */
   rows(...columns: readonly Column[]): string {
     const names = columns.map(([name]) => name).join(", ");
     if (this.single && columns[0]?.[2].length === 1) {
@@ -25,17 +25,17 @@ export class StatementBuilder {
     return `unnest(${arrays.join(", ")}) as x(${names})`;
   }
 
-  /** A clause that is computed once. */
+  /** Adds a clause that is computed once. */
   read(name: string, sql: string): void {
     this.clauses.push(`${name} as materialized (${sql})`);
   }
 
-  /** A clause that changes rows, whether or not another refers to it. */
+  /** Adds a clause that changes rows, whether or not another clause refers to it. */
   write(name: string, sql: string): void {
     this.clauses.push(`${name} as (${sql})`);
   }
 
-  /** The statement, whose only row has these columns. */
+  /** The statement; its only row has these columns. */
   select(columns: readonly string[]): string {
     return `with ${this.clauses.join(",\n")}\nselect ${columns.join(",\n  ")}`;
   }

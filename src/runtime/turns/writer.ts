@@ -10,10 +10,10 @@ import { statementSpan } from "#src/runtime/spans.ts";
 import { type StatementResult, turnStatement, type TurnWrite } from "#src/runtime/turns/statement.ts";
 import { isRetryable, type Store } from "#src/store/store.ts";
 
-/** What became of a turn. Unless it was `written`, nothing of it was. */
+/** The outcome of writing a turn. Unless it is `written`, nothing of it was written. */
 export type Verdict =
   | { readonly is: "written" }
-  /** Some of its items were used up before: their results (`undefined`: still open), and effects and reminders that are gone. */
+  /** Some items were consumed before: their results (`undefined`: reply still open), and the consumed effects and reminders. */
   | {
     readonly is: "known";
     readonly results: ReadonlyMap<string, Result<Json, Failure> | undefined>;
@@ -30,18 +30,18 @@ export type Verdict =
   | { readonly is: "failed"; readonly reason: string };
 
 /**
- * Writes turns, at most `most` a statement; a second statement beside one under way when it has enough to carry. An entity whose
- * row somebody else holds is written apart from the others until it is let go.
+ * A function that writes a turn, together with others in statements of at most `most` turns. A second statement starts beside
+ * a running one when a quarter of that waits. An entity whose row is locked is written alone until the lock is released.
  */
 export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
   const locked = new Set<string>();
   const run = async (turns: readonly TurnWrite[]): Promise<Verdict[]> => {
     const span = statementSpan(turns);
-    const begun = performance.now();
+    const start = performance.now();
     try {
       const { text, parameters } = turnStatement(turns);
       const [row] = await store.sql.unsafe<StatementResult[]>(text, parameters as never[], { prepare: true });
-      statementSeconds.of().since(begun);
+      statementSeconds.of().since(start);
       statementTurns.of().observe(turns.length);
       endSpan(span);
       if (locked.size > 0) { for (const { entity } of turns) locked.delete(entityKey(entity)); }
@@ -50,52 +50,53 @@ export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Pro
       const code = String((error as { code?: unknown }).code ?? "");
       endSpan(span, code || "failed");
       if (code === LOCK_NOT_AVAILABLE) {
-        if (turns.length > 1) return await eachAlone(turns, reason(error));
+        if (turns.length > 1) return await writeSeparately(turns, reason(error));
         if (locked.size < MOST_LOCKED) locked.add(entityKey(turns[0]!.entity));
       }
       if (isRetryable(error) || /^(0A|40|55|XX)...$/.test(code)) {
         return turns.map(() => ({ is: "unknown", reason: reason(error) }));
       }
       if (turns.length > 1) {
-        // One of them spoils the statement for all: each for itself.
+        // One turn makes the statement fail for all: write each alone.
         const verdicts: Verdict[] = [];
         for (const turn of turns) verdicts.push(...await run([turn]));
         return verdicts;
       }
-      // A row of ours that is there already was written by a statement whose answer was lost.
-      if (OURS.has((error as { constraint_name?: string }).constraint_name ?? "")) return [{ is: "stale" }];
+      // The row exists already: it was written by a statement whose response was lost.
+      if (TURN_KEYS.has((error as { constraint_name?: string }).constraint_name ?? "")) return [{ is: "stale" }];
       return [{ is: "failed", reason: reason(error) }];
     }
   };
-  /** Beside each other, so that those that nobody holds go out at once; not on and on where more is held than a row or two. */
-  const eachAlone = async (turns: readonly TurnWrite[], why: string): Promise<Verdict[]> => {
+  /** A few at a time, so that unlocked rows are written at once; stops when `PARALLEL` of them were locked. */
+  const writeSeparately = async (turns: readonly TurnWrite[], why: string): Promise<Verdict[]> => {
     const verdicts: Verdict[] = turns.map(() => ({ is: "unknown", reason: why }));
     let next = 0;
-    let held = 0;
-    const lane = async () => {
-      while (next < turns.length && held < LANES) {
+    let lockedRows = 0;
+    const writeNext = async () => {
+      while (next < turns.length && lockedRows < PARALLEL) {
         const i = next++;
         const [one] = await run([turns[i]!]);
         verdicts[i] = one!;
-        if (one!.is === "unknown") held++;
+        if (one!.is === "unknown") lockedRows++;
       }
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    await Promise.all(Array.from({ length: PARALLEL }, writeNext));
     return verdicts;
   };
-  const together = batched(run, { most, inFlight: 2, worth: most / 4 });
-  const apart = batched(run, { most: 1, inFlight: 1 });
-  return (turn) => (locked.size > 0 && locked.has(entityKey(turn.entity)) ? apart : together)(turn);
+  const writeTogether = batched(run, { most, inFlight: 2, worth: most / 4 });
+  const writeAlone = batched(run, { most: 1, inFlight: 1 });
+  return (turn) => (locked.size > 0 && locked.has(entityKey(turn.entity)) ? writeAlone : writeTogether)(turn);
 }
 
-/** PostgreSQL's code for a row that was not let go in time. */
+/** PostgreSQL's code for a lock that was not released in time. */
 const LOCK_NOT_AVAILABLE = "55P03";
-/** So many turns of a group in which a row was held are written at a time. */
-const LANES = 3;
-/** Most entities that are written apart. */
+/** Turns written at the same time after a row of their statement was locked. */
+const PARALLEL = 3;
+/** Most entities that are written alone. */
 const MOST_LOCKED = 1_000;
 
-const OURS = new Set(["actor_pkey", "command_result_pkey", "effect_pkey", "outbox_pkey", "reminder_pkey"]);
+/** Primary keys of rows that a repeated turn would insert again. */
+const TURN_KEYS = new Set(["actor_pkey", "command_result_pkey", "effect_pkey", "outbox_pkey", "reminder_pkey"]);
 
 function verdict(turn: TurnWrite, place: number, row: StatementResult): Verdict {
   if (row.written.includes(place)) return { is: "written" };

@@ -1,6 +1,6 @@
 /**
- * Where messages may be sent. A name is resolved once, and what it resolved to is both checked and connected to, so that a name
- * that points elsewhere a moment later changes nothing.
+ * Decides to which addresses webhooks may be sent. A host name is resolved once; the resolved address is checked and then used
+ * for the connection, so that a later change of the name (DNS rebinding) has no effect.
  */
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
@@ -11,19 +11,19 @@ export interface ResolvedAddress {
   readonly address: string;
 }
 
-/** All that is given out of IPv6 for the public internet. */
+/** The IPv6 range assigned to the public internet. */
 const GLOBAL = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Whether an address is one of the public internet: not loopback, private, link-local (where clouds keep their metadata), shared or reserved. */
+/** Whether an address is public: not loopback, private, link-local (cloud metadata services), shared or reserved. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // Takes IPv4 out of IPv6; the other forms that carry it (NAT64, 6to4, Teredo) are ranges of their own and no "unicast".
+  // Unwraps IPv4-mapped IPv6. Other forms with an embedded IPv4 address (NAT64, 6to4, Teredo) have ranges other than "unicast".
   const parsed = ipaddr.process(address);
   if (parsed.range() !== "unicast") return false;
   return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(GLOBAL);
 }
 
-/** What is wrong with a URL to send to, in a sentence; undefined when it may serve. Nothing is resolved. */
+/** Why a URL cannot be a webhook's, in a sentence; `undefined` when it can. Does not resolve the host name. */
 export function faultOfUrl(text: string, allowPrivate: boolean): string | undefined {
   if (!URL.canParse(text)) return "This is no URL.";
   const url = new URL(text);
@@ -32,7 +32,7 @@ export function faultOfUrl(text: string, allowPrivate: boolean): string | undefi
     return "A URL with a name or a password in it would be shown in lists.";
   }
   if (url.hash !== "") return "A fragment is never sent.";
-  // Such names are this machine by definition (RFC 6761), whatever resolves them.
+  // These names are this machine by definition (RFC 6761), regardless of the resolver.
   if (!allowPrivate && /(^|\.)localhost\.?$/.test(url.hostname)) return REFUSED;
   const literal = literalOf(url);
   if (!allowPrivate && literal !== undefined && !isPublic(literal)) return REFUSED;
@@ -41,7 +41,7 @@ export function faultOfUrl(text: string, allowPrivate: boolean): string | undefi
 
 const REFUSED = "Webhooks do not go to addresses of this machine, of private networks or of the like.";
 
-/** Resolves where a URL leads. Any address that may not be is a refusal, whatever the others are. */
+/** Resolves the host of a URL. Fails if any of its addresses is not allowed. */
 export async function resolveTarget(
   url: URL,
   allowPrivate: boolean,
@@ -61,7 +61,7 @@ export async function resolveTarget(
   return address === undefined ? fail("unresolved", `There is no address for ${url.hostname}.`) : ok({ address });
 }
 
-/** The address that a URL names by itself, without a name. */
+/** The IP address in a URL without a host name. */
 function literalOf(url: URL): string | undefined {
   const bare = url.hostname.replace(/^\[|\]$/g, "");
   return ipaddr.isValid(bare) ? bare : undefined;

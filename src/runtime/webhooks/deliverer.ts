@@ -1,9 +1,9 @@
 /**
- * Delivers transitions to webhooks: at least once, and to each the versions of an entity in their order.
+ * Delivers transitions to webhooks: at least once, and the versions of an entity in order.
  *
- * One process at a time does it, the holder of the lease `webhooks`; whatever it writes counts only under the lease's epoch. A
- * webhook's transitions become rows first, together with how far it has come, so that a process may die at any point: what
- * was sent and not noted is sent again.
+ * One process at a time delivers, the holder of the lease `webhooks`; its writes count only under the lease's epoch. The
+ * transitions for a webhook first become delivery rows, in the statement that moves the webhook's position, so that a process
+ * may die at any point: a delivery whose outcome was not recorded is sent again.
  */
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
@@ -15,7 +15,7 @@ import { listWebhooks } from "#src/runtime/webhooks/rows.ts";
 
 export interface WebhooksOptions extends DeliveryOptions {
   readonly bus: Bus;
-  /** Who asks for the lease, unique among processes. */
+  /** Name of this process in the lease, unique. */
   readonly owner: string;
   readonly ttlMs: number;
 }
@@ -23,7 +23,8 @@ export interface WebhooksOptions extends DeliveryOptions {
 /** Subject of the message that says that webhooks were added, removed or resumed. */
 export const WEBHOOKS = "arbor.webhooks";
 
-const LOOK_MS = 2_000;
+/** Interval at which webhooks are read, in milliseconds. */
+const READ_MS = 2_000;
 
 /** Delivers while this process holds the lease. */
 export function startWebhooks(options: WebhooksOptions): Lease {
@@ -37,11 +38,11 @@ export function startWebhooks(options: WebhooksOptions): Lease {
     log,
     onHeld: async (epoch, signal) => {
       const endpoints = new Map<string, Endpoint>();
-      let bell = new AbortController();
-      const unsubscribe = bus.subscribe(WEBHOOKS, () => bell.abort());
+      let wake = new AbortController();
+      const unsubscribe = bus.subscribe(WEBHOOKS, () => wake.abort());
       try {
         while (!signal.aborted) {
-          bell = new AbortController();
+          wake = new AbortController();
           const webhooks = await listWebhooks(store).catch((error) => {
             log.warn("webhooks not read yet", { reason: reason(error) });
             return undefined;
@@ -58,7 +59,7 @@ export function startWebhooks(options: WebhooksOptions): Lease {
               else endpoints.set(id, startEndpoint({ ...options, log, webhook, epoch, signal }));
             }
           }
-          await Promise.race([sleep(LOOK_MS, bell.signal), sleep(LOOK_MS, signal)]);
+          await Promise.race([sleep(READ_MS, wake.signal), sleep(READ_MS, signal)]);
         }
       } finally {
         unsubscribe();

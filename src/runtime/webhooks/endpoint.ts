@@ -1,4 +1,4 @@
-/** One webhook while this process holds the lease: its transitions become rows, its rows are sent. */
+/** Delivers to one webhook while this process holds the lease: turns transitions into delivery rows and sends them. */
 import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
 import { type Json, toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -12,46 +12,46 @@ import { dueDeliveries, type DueDelivery, type Webhook, webhookSecret } from "#s
 import { signatureHeaders } from "#src/runtime/webhooks/sign.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Where deliveries are from, and how they are sent. */
+/** Source of deliveries, and how they are sent. */
 export interface DeliveryOptions {
   readonly store: Store;
   readonly events: EventLog;
   readonly log: Log;
-  /** Whether webhooks may lead to this machine and to private networks, and over http. */
+  /** Whether webhooks may go to this machine, to private networks and over http. */
   readonly allowPrivate: boolean;
   readonly retries?: Retries;
-  /** Longest time for one attempt, in milliseconds. */
+  /** Timeout of one attempt, in milliseconds; 10,000 by default. */
   readonly timeoutMs?: number;
-  /** Certificates to trust instead of the usual ones, PEM. */
+  /** Certificates to trust instead of the system's, PEM. */
   readonly ca?: string;
-  /** Time of signatures, which receivers hold against their own: the machine's clock unless given. */
+  /** Clock of signatures, which receivers compare with their own; by default the system clock. */
   readonly clock?: Clock;
 }
 
 export interface EndpointOptions extends DeliveryOptions {
   readonly webhook: Webhook;
-  /** Under which what is written counts. */
+  /** Epoch of the lease. */
   readonly epoch: number;
   readonly signal: AbortSignal;
 }
 
 export interface Endpoint {
-  /** Looks for deliveries now. */
+  /** Has due deliveries read now. */
   wake(): void;
-  /** Whether it has come to an end by itself: disabled, removed, or no longer this process's. */
+  /** Whether it has ended by itself: the webhook was disabled or removed, or the lease was lost. */
   ended(): boolean;
   stop(): Promise<void>;
 }
 
-/** Deliveries that may wait as rows; beyond them the transitions wait where they are. */
+/** Most pending delivery rows; further transitions wait in the log. */
 const WAITING = 500;
-/** Messages on their way to one receiver at a time, each of another entity. */
-const AT_ONCE = 8;
+/** Most deliveries in flight to one receiver, each of another entity. */
+const IN_FLIGHT = 8;
 const TIMEOUT_MS = 10_000;
 const IDLE_MS = 5_000;
-/** How often the place of a webhook for which there is nothing is noted, in milliseconds. */
-const NOTE_MS = 60_000;
-/** How often deliveries that arrived long ago are deleted, in milliseconds. */
+/** How often the position of a webhook without new deliveries is stored, in milliseconds. */
+const STORE_MS = 60_000;
+/** How often old delivered rows are deleted, in milliseconds. */
 const TRIM_MS = 60_000;
 
 export function startEndpoint(options: EndpointOptions): Endpoint {
@@ -59,11 +59,11 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
   const log = options.log.with({ webhook: webhook.id });
   const stopped = new AbortController();
   const over = AbortSignal.any([options.signal, stopped.signal]);
-  let bell = new AbortController();
+  let waker = new AbortController();
   let waiting = webhook.pending;
   let status = webhook.status;
 
-  const settled = async <T>(what: string, write: () => Promise<T>): Promise<T | undefined> => {
+  const retry = async <T>(what: string, write: () => Promise<T>): Promise<T | undefined> => {
     while (!over.aborted) {
       try {
         return await write();
@@ -75,53 +75,53 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     return undefined;
   };
 
-  /** Makes rows of the transitions. */
+  /** Turns transitions into delivery rows. */
   const fill = async () => {
     let at: Position = webhook.position;
-    let notedAt = performance.now();
+    let storedAt = performance.now();
     const follow = options.events.follow(at, webhook.filter, over);
     for await (const batch of follow) {
-      if (batch.events.length === 0 && !batch.reset && performance.now() - notedAt < NOTE_MS) continue;
+      if (batch.events.length === 0 && !batch.reset && performance.now() - storedAt < STORE_MS) continue;
       if (batch.reset) log.warn("transitions were deleted before they were delivered");
       const from = at;
-      const queued = await settled(
+      const queued = await retry(
         "deliveries not queued yet",
         () => queueEvents(store, queueOf(webhook.id, epoch, from, batch)),
       );
-      // Removed, or somebody else holds the lease.
+      // The webhook was removed, or the lease was lost.
       if (queued === undefined || !queued) break;
       at = batch.position;
-      notedAt = performance.now();
+      storedAt = performance.now();
       waiting += batch.events.length;
-      if (batch.events.length > 0) bell.abort();
+      if (batch.events.length > 0) waker.abort();
       while (waiting >= WAITING && !over.aborted) await sleep(50, over);
     }
     stopped.abort();
   };
 
-  /** Sends what is due, a few at a time. */
+  /** Sends due deliveries, a few at a time. */
   const send = async () => {
-    const secret = await settled("the secret is not read yet", () => webhookSecret(store, webhook.id));
+    const secret = await retry("the secret is not read yet", () => webhookSecret(store, webhook.id));
     let trimmedAt = performance.now();
     while (!over.aborted && secret !== undefined) {
-      bell = new AbortController();
-      const look = await settled("deliveries not read yet", () => dueDeliveries(store, webhook.id, AT_ONCE));
-      if (look === undefined) break;
-      if (look.due.length === 0) {
-        const wait = Math.min(look.nextMs ?? IDLE_MS, IDLE_MS);
-        await Promise.race([sleep(wait, bell.signal), sleep(wait, over)]);
+      waker = new AbortController();
+      const batch = await retry("deliveries not read yet", () => dueDeliveries(store, webhook.id, IN_FLIGHT));
+      if (batch === undefined) break;
+      if (batch.due.length === 0) {
+        const wait = Math.min(batch.nextMs ?? IDLE_MS, IDLE_MS);
+        await Promise.race([sleep(wait, waker.signal), sleep(wait, over)]);
         continue;
       }
-      const outcomes = (await Promise.all(look.due.map((due) => attempt(due, secret)))).flat();
+      const outcomes = (await Promise.all(batch.due.map((due) => attempt(due, secret)))).flat();
       if (over.aborted && outcomes.length === 0) break;
-      const next = judged(outcomes);
-      const noted = await settled(
+      const next = statusAfter(outcomes);
+      const noted = await retry(
         "outcomes of deliveries not noted yet",
         () => noteOutcomes(store, { id: webhook.id, epoch, outcomes, ...next }),
       );
       if (noted === undefined || !noted) break;
       waiting = Math.max(0, waiting - outcomes.filter(({ posted }) => posted.ok).length);
-      tell(next, outcomes);
+      logChange(next, outcomes);
       status = next.status;
       if (status === "disabled") break;
       if (performance.now() - trimmedAt > TRIM_MS) {
@@ -136,13 +136,13 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
 
   const attempt = async ({ n, event, attempts }: DueDelivery, secret: Uint8Array): Promise<DeliveryOutcome[]> => {
     const posted = await sendEvent({ ...options, signal: over }, webhook, secret, `${webhook.id}_${n}`, event);
-    // Cut off by this process: it was no attempt of the receiver's to answer.
+    // Aborted by this process: not an attempt that the receiver failed.
     if (over.aborted && !posted.ok) return [];
     const tries = attempts + 1;
     return [{ n, posted, attempts: tries, waitMs: waitAfter(tries, retries, posted.retryAfterMs) }];
   };
 
-  const judged = (outcomes: readonly DeliveryOutcome[]): { status: Webhook["status"]; reason: string | null } => {
+  const statusAfter = (outcomes: readonly DeliveryOutcome[]): { status: Webhook["status"]; reason: string | null } => {
     const failed = outcomes.filter(({ posted }) => !posted.ok);
     if (failed.length === 0) return { status: "active", reason: null };
     const gone = failed.find(({ posted }) => posted.code === 410);
@@ -151,9 +151,12 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     if (last === undefined) return { status: "failing", reason: failed[0]!.posted.error };
     return { status: "disabled", reason: `Delivery ${last.n} failed ${last.attempts} times. ${last.posted.error}` };
   };
-  const tell = (next: { status: Webhook["status"]; reason: string | null }, outcomes: readonly DeliveryOutcome[]) => {
+  const logChange = (
+    next: { status: Webhook["status"]; reason: string | null },
+    outcomes: readonly DeliveryOutcome[],
+  ) => {
     if (next.status === status) return;
-    // An error of a receiver may say anything: its status is enough for the log.
+    // The text of a receiver's error is untrusted: only its status is logged.
     const codes = [...new Set(outcomes.flatMap(({ posted }) => posted.ok ? [] : posted.code ?? "no answer"))];
     if (next.status === "active") log.info("a webhook takes its deliveries again");
     else log.warn(next.status === "failing" ? "a webhook fails" : "a webhook is disabled", { codes });
@@ -164,7 +167,7 @@ export function startEndpoint(options: EndpointOptions): Endpoint {
     stopped.abort();
   });
   return {
-    wake: () => bell.abort(),
+    wake: () => waker.abort(),
     ended: () => stopped.signal.aborted,
     stop: async () => {
       stopped.abort();

@@ -1,4 +1,4 @@
-/** One request to an address that was checked: whatever the host's name resolves to meanwhile, nothing else is connected to. */
+/** Sends one HTTP request to a checked address, without resolving the host name again. */
 import { Buffer } from "node:buffer";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -7,15 +7,15 @@ export interface Exchange {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Ends the request; the promise then rejects. */
+  /** Aborts the request; the promise then rejects. */
   readonly signal: AbortSignal;
-  /** Certificates to trust instead of the usual ones, PEM. */
+  /** Certificates to trust instead of the system's, PEM. */
   readonly ca?: string | undefined;
 }
 
 /**
- * Asks `url` at `address`, following no redirect; `read` settles with what it makes of the answer, of which nothing more is read then.
- * Rejects when the connection fails or the signal aborts.
+ * Requests `url` from the host at `address`, without following redirects. `read` gets the response and calls `settle` with the
+ * result, after which the rest of the response is not read. Rejects when the connection fails or the signal aborts.
  */
 export function exchange<T>(
   url: URL,

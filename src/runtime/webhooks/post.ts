@@ -1,4 +1,4 @@
-/** One message over HTTP to an address that was checked: no redirects, a deadline for everything, little of the answer. */
+/** Posts one message to a checked address: without redirects, with one timeout, reading little of the response. */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { reason } from "#src/base/log.ts";
@@ -7,29 +7,29 @@ import { resolveTarget } from "#src/runtime/webhooks/address.ts";
 import { exchange } from "#src/runtime/webhooks/exchange.ts";
 
 export interface PostOptions {
-  /** Whether addresses of this machine and of private networks will do, and http. */
+  /** Whether addresses of this machine and of private networks, and http, are allowed. */
   readonly allowPrivate: boolean;
-  /** For resolving, connecting, sending and the answer's beginning together, in milliseconds. */
+  /** Timeout for resolving, connecting, sending and the start of the response together, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Certificates to trust instead of the usual ones, PEM. */
+  /** Certificates to trust instead of the system's, PEM. */
   readonly ca?: string | undefined;
 }
 
-/** What became of a message. */
+/** Outcome of a post. */
 export interface PostResult {
-  /** Whether the receiver answered with a status of 200 to 299. */
+  /** Whether the receiver responded with a status of 200 to 299. */
   readonly ok: boolean;
   readonly code: number | null;
-  /** Why it did not arrive, in a sentence. */
+  /** Why it failed, in a sentence. */
   readonly error: string | null;
-  /** The beginning of an answer that is no success, at most `ANSWER_BYTES`. */
+  /** The start of the response to a failed post, at most `ANSWER_BYTES`. */
   readonly answer: string | null;
-  /** How long the receiver wants to be left alone, in milliseconds. */
+  /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | null;
 }
 
-/** How much of an answer is read and kept, in bytes. */
+/** How much of a response is read and kept, in bytes. */
 export const ANSWER_BYTES = 1_024;
 
 /** Sends a message; never rejects. */

@@ -1,4 +1,4 @@
-/** What the holder of the lease writes; every statement counts only under the lease's epoch. */
+/** Writes of the holder of the lease `webhooks`; each statement is fenced by the lease's epoch. */
 import { fence } from "#src/runtime/placement/namedLease.ts";
 import type { PostResult } from "#src/runtime/webhooks/post.ts";
 import type { WebhookStatus } from "#src/runtime/webhooks/rows.ts";
@@ -7,10 +7,10 @@ import type { Store } from "#src/store/store.ts";
 
 /** Name of the lease. */
 export const WEBHOOKS_LEASE = "webhooks";
-/** Deliveries that arrived and are kept for lists. */
+/** Delivered rows that are kept for lists. */
 const KEPT = 1_000;
 
-/** Makes deliveries of transitions and moves the webhook on, together. False when it is not there at `from`, or the lease is lost. */
+/** Inserts deliveries and moves the webhook's position, in one statement. False when it is not at `from`, or the lease is lost. */
 export async function queueEvents(
   store: Store,
   { id, epoch, from, to, reset, events }: {
@@ -18,7 +18,7 @@ export async function queueEvents(
     epoch: number;
     from: string;
     to: string;
-    /** Whether transitions before these were lost. */
+    /** Whether transitions before these were deleted. */
     reset: boolean;
     /** CloudEvents as JSON, in the order of commits. */
     events: readonly { readonly entity: EntityRef; readonly event: string }[];
@@ -40,16 +40,16 @@ export async function queueEvents(
   return row!.moved === 1;
 }
 
-/** What became of one attempt. */
+/** Outcome of one attempt. */
 export interface DeliveryOutcome {
   readonly n: number;
   readonly posted: PostResult;
   readonly attempts: number;
-  /** Until the next one, in milliseconds, where it failed. */
+  /** Time until the next attempt after a failure, in milliseconds. */
   readonly waitMs: number;
 }
 
-/** Notes outcomes and what they make of the webhook. False when it was removed, or the lease is lost. */
+/** Stores outcomes and the resulting status of the webhook. False when the webhook was removed, or the lease is lost. */
 export async function noteOutcomes(
   store: Store,
   { id, epoch, outcomes, status, reason }: {
@@ -78,7 +78,7 @@ export async function noteOutcomes(
   return row!.noted === 1;
 }
 
-/** Deletes all but the last deliveries that arrived. */
+/** Deletes all but the last `KEPT` delivered rows. */
 export async function trimDeliveries(store: Store, id: string): Promise<void> {
   await store.sql`
     delete from webhook_delivery d using webhook w

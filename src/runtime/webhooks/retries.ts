@@ -1,7 +1,7 @@
-/** How long to wait before the next attempt. */
+/** Backoff of deliveries. */
 
 export interface Retries {
-  /** Attempts after which a webhook is disabled. */
+  /** Number of attempts after which a webhook is disabled. */
   readonly most: number;
   /** Wait after the first attempt, in milliseconds; doubled after each further one. */
   readonly firstMs: number;
@@ -13,15 +13,15 @@ export interface Retries {
 export const RETRIES: Retries = { most: 16, firstMs: 5_000, longestMs: 6 * 3_600_000 };
 
 /**
- * The wait after a number of attempts: somewhere between half and all of the doubled time, so that those that failed together do
- * not come back together; at least what the receiver asked for. `random` is in 0 … 1.
+ * Time until the next attempt, in milliseconds: a random value between half and all of the doubled time, so that deliveries
+ * that failed together are not repeated together; at least `Retry-After` (`retryAfterMs`). `random` is in [0, 1).
  */
 export function waitAfter(
   attempts: number,
   { firstMs, longestMs }: Retries,
-  askedMs: number | null = null,
+  retryAfterMs: number | null = null,
   random: number = Math.random(),
 ): number {
   const doubled = Math.min(firstMs * 2 ** (attempts - 1), longestMs);
-  return Math.max(Math.round(doubled * (0.5 + random / 2)), Math.min(askedMs ?? 0, longestMs));
+  return Math.max(Math.round(doubled * (0.5 + random / 2)), Math.min(retryAfterMs ?? 0, longestMs));
 }

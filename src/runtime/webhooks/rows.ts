@@ -1,8 +1,8 @@
 /**
- * Webhooks and their deliveries as rows.
+ * Rows of webhooks and their deliveries.
  *
- * A secret is kept as it is, since it must sign: whoever reads the database reads it. It is shown once, in the answer to the call
- * that made it; nothing else that is read here carries it.
+ * A secret is stored in plain text, because it signs messages: access to the database is access to it. It is shown once, in the
+ * response to the request that created it. Only `webhookSecret` reads it.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "#src/base/json.ts";
@@ -10,7 +10,7 @@ import { parsePosition, type Position, positionText } from "#src/runtime/events/
 import type { EventFilter } from "#src/runtime/events/replay.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** `failing`: the last try failed, another follows. `disabled`: no more tries until somebody resumes it. */
+/** `failing`: the last attempt failed and is retried. `disabled`: no attempts until an operator resumes it. */
 export type WebhookStatus = "active" | "failing" | "disabled";
 
 export interface Webhook {
@@ -20,15 +20,15 @@ export interface Webhook {
   readonly status: WebhookStatus;
   /** Why it is failing or disabled. */
   readonly reason: string | null;
-  /** Behind the last transition that has a delivery, or that the filter leaves out. */
+  /** After the last transition that has a delivery or does not pass the filter. */
   readonly position: Position;
   readonly created: Date;
-  /** Deliveries that have not arrived. */
+  /** Number of pending deliveries. */
   readonly pending: number;
 }
 
 export interface Delivery {
-  /** Counts the deliveries of a webhook, in the order of commits. */
+  /** Serial number within the webhook, in the order of commits. */
   readonly n: number;
   /** Id of the CloudEvent. */
   readonly event: string;
@@ -36,19 +36,19 @@ export interface Delivery {
   readonly attempts: number;
   /** Null once delivered. */
   readonly nextAttempt: Date | null;
-  /** Status of the last answer, where there was one. */
+  /** HTTP status of the last response, if there was one. */
   readonly code: number | null;
   readonly error: string | null;
-  /** The beginning of the last answer that was no success. */
+  /** Start of the last response that was not a success. */
   readonly answer: string | null;
   readonly created: Date;
   readonly delivered: Date | null;
 }
 
-/** Most webhooks of a house. */
+/** Most webhooks of an application. */
 export const MOST_WEBHOOKS = 100;
 
-/** Adds a webhook; undefined when there are `MOST_WEBHOOKS`. */
+/** Adds a webhook; `undefined` when there are `MOST_WEBHOOKS` already. */
 export async function addWebhook(
   store: Store,
   { url, filter, position, secret }: { url: string; filter: EventFilter; position: Position; secret: Uint8Array },
@@ -82,17 +82,17 @@ async function select(store: Store, id: string | null): Promise<Webhook[]> {
   }));
 }
 
-/** The secret, for whoever signs. */
+/** The secret that signs a webhook's messages. */
 export async function webhookSecret(store: Store, id: string): Promise<Uint8Array | undefined> {
   return (await store.sql<{ secret: Uint8Array }[]>`select secret from webhook where id = ${id}`)[0]?.secret;
 }
 
-/** Whether there was one to remove; its deliveries go with it. */
+/** Deletes a webhook and its deliveries; whether it existed. */
 export async function removeWebhook(store: Store, id: string): Promise<boolean> {
   return (await store.sql`delete from webhook where id = ${id} returning 1`).length === 1;
 }
 
-/** Tries what waits again, at once and as often as at first. */
+/** Resumes a webhook: its pending deliveries are due now, with all their attempts. Whether it existed. */
 export async function resumeWebhook(store: Store, id: string): Promise<boolean> {
   const rows = await store.sql`
     with resumed as (update webhook set status = 'active', reason = null where id = ${id} returning id),
@@ -102,7 +102,7 @@ export async function resumeWebhook(store: Store, id: string): Promise<boolean> 
   return rows.length === 1;
 }
 
-/** Deliveries of a webhook, newest first, before `before`. */
+/** Deliveries of a webhook with numbers below `before`, newest first. */
 export async function listDeliveries(
   store: Store,
   id: string,
@@ -119,14 +119,14 @@ export async function listDeliveries(
   }));
 }
 
-/** A delivery on its way. */
+/** A delivery to send. */
 export interface DueDelivery {
   readonly n: number;
   readonly event: Json;
   readonly attempts: number;
 }
 
-/** For each entity the first delivery that has not arrived, of those that are due; and when the next one is, in milliseconds from now. */
+/** The first pending delivery of each entity, if it is due; and the time until the next one is due, in milliseconds. */
 export async function dueDeliveries(
   store: Store,
   id: string,

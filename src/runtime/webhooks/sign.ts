@@ -1,4 +1,4 @@
-/** Signatures as Standard Webhooks has them (standardwebhooks.com, version 1.0.0): HMAC-SHA256 over `<id>.<timestamp>.<body>`. */
+/** Signatures of Standard Webhooks (standardwebhooks.com, version 1.0.0): HMAC-SHA256 over `<id>.<timestamp>.<body>`. */
 import { Buffer } from "node:buffer";
 import { createHmac, randomBytes } from "node:crypto";
 
@@ -7,12 +7,12 @@ export function newSecret(): Uint8Array {
   return randomBytes(32);
 }
 
-/** A secret as its owner is shown it: `whsec_` and base64. */
+/** The text form of a secret: `whsec_` and base64. */
 export function secretText(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString("base64")}`;
 }
 
-/** The headers that name and sign a message. `at` is in milliseconds since 1970; an id holds no full stop. */
+/** The headers with the id and the signature of a message. `at` is in milliseconds since 1970; the id contains no full stop. */
 export function signatureHeaders(
   secret: Uint8Array,
   message: { readonly id: string; readonly at: number; readonly body: string },

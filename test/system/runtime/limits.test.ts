@@ -71,8 +71,9 @@ test("a full mailbox refuses, and what it took is done", async () => {
   const first = ask.ask(account("full"), { type: "ADD", amount: 1 }, { commandId: "slow" });
   await until("the first is being written", async () => reached);
   const others = Array.from({ length: 9 }, () => ask.ask(account("full"), { type: "ADD", amount: 1 }));
-  await bus.flush();
-  await sleep(100);
+  let answered = 0;
+  for (const answer of others) void answer.then(() => answered++);
+  await until("what has no room is refused", async () => answered === 4);
   open();
   const codes = (await Promise.all([first, ...others])).map((answer) => answer.ok ? "ok" : answer.error.code);
   expect(codes).toEqual([...Array(6).fill("ok"), ...Array(4).fill("overloaded")]);

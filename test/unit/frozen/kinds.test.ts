@@ -215,8 +215,8 @@ function explore(kind: ActorKind, samples: readonly Sample[]): Found {
           ...(from === "command" ? { id: "c" } : from === "input" ? { seq: held.inputSeq + 1 } : { n: 1 }),
         } as TurnItem;
         const folded = fold(kind, entity, held, [item], AT);
-        expect(folded.dead).toEqual([]);
-        const { text, transitions, bodies, results, answers, effects, reminders, rows } = folded;
+        expect(folded.failed).toEqual([]);
+        const { text, transitions, bodies, results, answers, effects, reminders, ownRows } = folded;
         for (const result of [...results.values(), ...answers.values()]) {
           if (result?.ok) found.replies.add(result.value);
           else if (result) shapeOf(found.errors, result.error.code).add(result.error.details ?? null);
@@ -234,7 +234,7 @@ function explore(kind: ActorKind, samples: readonly Sample[]): Found {
         }
         for (const effect of effects) shapeOf(found.effects, effect.name).add(effect.input);
         for (const [reminder, set] of reminders) if (set) shapeOf(found.reminders, reminder).add(set.event);
-        for (const { table, values, remove } of rows) {
+        for (const { table, values, remove } of ownRows) {
           shapeOf(remove ? found.removed : found.rows, table).add(JSON.parse(JSON.stringify(values)));
         }
         const key = situation(text);

@@ -155,12 +155,12 @@ class World {
 
   turn(items: readonly (TurnItem | EffectEnd)[]): void {
     const folded = fold(kind, entity, this.held, items, 1_000);
-    expect(folded.dead).toEqual([]);
+    expect(folded.failed).toEqual([]);
     for (const n of folded.ended) expect(this.effects.delete(n)).toBe(true);
     for (const { n, name, input } of folded.effects) {
       this.effects.set(n, { name, life: (input as { life: number }).life });
     }
-    for (const { table, values, remove } of folded.rows) {
+    for (const { table, values, remove } of folded.ownRows) {
       if (remove) this.rows.delete(table);
       else this.rows.set(table, values);
     }
@@ -366,8 +366,8 @@ describe("a shared wallet", () => {
       delegation: null,
       attempt: "a".repeat(100),
     };
-    const { text, dead } = fold(kind, entity, new World().held, [{ from: "command", id: "c", event }], 0);
-    expect(dead).toEqual([]);
+    const { text, failed } = fold(kind, entity, new World().held, [{ from: "command", id: "c", event }], 0);
+    expect(failed).toEqual([]);
     expect(new TextEncoder().encode(text).length).toBeLessThanOrEqual(SNAPSHOT_BYTES);
     expect(count).toBeGreaterThan(60);
   });

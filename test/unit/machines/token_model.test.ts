@@ -105,8 +105,8 @@ class Token {
       event: tokenInputs.parse(event) as Event,
     }));
     const folded = fold(kind, entity, this.held, items, 1_000);
-    expect(folded.dead).toEqual([]);
-    expect([folded.effects, folded.ended, folded.rows, [...folded.reminders], [...folded.results]]).toEqual([
+    expect(folded.failed).toEqual([]);
+    expect([folded.effects, folded.ended, folded.ownRows, [...folded.reminders], [...folded.results]]).toEqual([
       [],
       [],
       [],

@@ -201,7 +201,7 @@ class World {
 
   turn(items: readonly (TurnItem | EffectEnd)[]): void {
     const folded = fold(kind, entity, this.held, items, this.now);
-    expect(folded.dead).toEqual([]);
+    expect(folded.failed).toEqual([]);
     for (const n of folded.ended) expect(this.effects.delete(n)).toBe(true);
     for (const { n, name, input } of folded.effects) {
       expect(name).toBe("submit");
@@ -211,7 +211,7 @@ class World {
       expect(input).toEqual({ hash: entity.id, attempt: expect.any(Number) });
     }
     expect(folded.reminders.size).toBe(0);
-    for (const { table, key, values, remove } of folded.rows) {
+    for (const { table, key, values, remove } of folded.ownRows) {
       const place = `${table} ${key.map((column) => values[column]).join(" ")}`;
       if (remove) this.rows.delete(place);
       else this.rows.set(place, values);

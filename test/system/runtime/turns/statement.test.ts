@@ -52,7 +52,7 @@ function turn(
     seen: held.inputSeq,
     machineVersion: 1,
     at: 1_000,
-    folded: fold(accountKind(wire(store)), entity, held, items, 1_000),
+    rows: fold(accountKind(wire(store)), entity, held, items, 1_000),
   };
 }
 
@@ -101,9 +101,9 @@ test("a fold with one known command writes nothing of that entity, and everythin
     kind: accountKind(wire(store)),
     entity: { kind: "account", id: "a" },
     partition: 1,
-  })) as { held: EntityState };
+  })) as { state: EntityState };
   const answer = await run(store.sql, [
-    turn("a", [add("c1"), add("c2"), add("c3")], { held: held.held }),
+    turn("a", [add("c1"), add("c2"), add("c3")], { held: held.state }),
     turn("b", [add("c1")]),
   ]);
   expect(answer.written).toEqual([2]);
@@ -139,7 +139,7 @@ test("a turn that is no JSON does not keep the others of its group from being wr
   cyclic.self = cyclic;
   const bad = turn("bad", [add("c1")]);
   const effects = [{ n: 1, name: "wire", input: cyclic as Json }];
-  const verdicts = await Promise.all([write(good), write({ ...bad, folded: { ...bad.folded, effects } })]);
+  const verdicts = await Promise.all([write(good), write({ ...bad, rows: { ...bad.rows, effects } })]);
   expect(verdicts).toMatchObject([{ is: "written" }, { is: "failed", reason: expect.any(String) }]);
   expect(await version("bad")).toBe(0);
 });
@@ -150,9 +150,9 @@ test("a row that somebody holds keeps its entity from being written, and no othe
   await write(turn("a", [add("c1")]));
   const load = async (id: string) =>
     (await createLoader(store)({ kind: accountKind(wire(store)), entity: { kind: "account", id }, partition: 1 }) as {
-      held: EntityState;
+      state: EntityState;
     })
-      .held;
+      .state;
   const held = await load("a");
   await store.sql.begin(async (sql) => {
     await sql`select 1 from actor where id = 'a' for update`;
@@ -174,13 +174,13 @@ test("an effect and a reminder are used up once", async () => {
   const entity = { kind: "account", id: "a" };
   await write(turn("a", [add("c1", 9), { from: "command", id: "c2", event: { type: "REMEMBER", at: 5 } }]));
   await write(turn("a", [{ from: "command", id: "c3", event: { type: "PAY", amount: 2 } }], {
-    held: (await createLoader(store)({ kind, entity, partition: 1 }) as { held: EntityState }).held,
+    held: (await createLoader(store)({ kind, entity, partition: 1 }) as { state: EntityState }).state,
   }));
   const [effect] = await store.sql<{ n: bigint }[]>`select n from effect`;
   const [reminder] = await store.sql<{ n: bigint }[]>`select n from reminder`;
   const paid: TurnItem = { from: "outcome", n: Number(effect!.n), event: { type: "PAID", n: 1 } };
   const woken: TurnItem = { from: "reminder", name: "wake", n: Number(reminder!.n), event: { type: "WOKEN" } };
-  const load = async () => (await createLoader(store)({ kind, entity, partition: 1 }) as { held: EntityState }).held;
+  const load = async () => (await createLoader(store)({ kind, entity, partition: 1 }) as { state: EntityState }).state;
   expect(await write(turn("a", [paid, woken], { held: await load() }))).toEqual({ is: "written" });
   expect(await version("a")).toBe(5);
   const [result] = await store.sql`select result from command_result where command = 'c3'`;
@@ -198,8 +198,8 @@ test("an effect and a reminder are used up once", async () => {
 test("a reminder that is refused does not take away the one set anew by a turn that nobody knew the end of", async () => {
   const kind = accountKind(wire(store));
   const load = async () =>
-    (await createLoader(store)({ kind, entity: { kind: "account", id: "a" }, partition: 1 }) as { held: EntityState })
-      .held;
+    (await createLoader(store)({ kind, entity: { kind: "account", id: "a" }, partition: 1 }) as { state: EntityState })
+      .state;
   const remember = (id: string, at: number): TurnItem => ({ from: "command", id, event: { type: "REMEMBER", at } });
   await run(store.sql, [turn("a", [remember("c1", 5)])]);
   const held = await load();

@@ -23,7 +23,7 @@ it("a build that is asked for again while it runs is made and counted once", asy
     // Builds of this kind do not look at it.
     resident: () => ({ snapshot: { value: "live", context: {}, can: () => true } as never, version: 1, inputSeq: 0 }),
     epochOf: () => 1,
-    leaving: new AbortController().signal,
+    stopping: new AbortController().signal,
     log: silentLog,
   });
   const ask = () => builds(wanted, "once", "slow", {}, Date.now() + 1_000);

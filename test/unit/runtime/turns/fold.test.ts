@@ -26,7 +26,7 @@ describe("fold", () => {
       ["x", { ok: true, value: { balance: 3, adds: 1 } }],
       ["y", { ok: true, value: { balance: 7, adds: 2 } }],
     ]);
-    expect(folded.rows).toEqual([
+    expect(folded.ownRows).toEqual([
       { table: "test_balance", key: ["account"], values: { account: "a", balance: 7 }, remove: false },
     ]);
   });
@@ -69,7 +69,7 @@ describe("fold", () => {
     expect(folded.next.version).toBe(2);
     expect(folded.next.snapshot!.context).toMatchObject({ note: "short", balance: 1 });
     expect(folded.results.get("b")).toMatchObject({ ok: false, error: { code: "failed" } });
-    expect(folded.dead).toMatchObject([{ cause: "b", event: { type: "NOTE" } }]);
+    expect(folded.failed).toMatchObject([{ cause: "b", event: { type: "NOTE" } }]);
   });
 
   test("drops a reminder that an earlier event of the turn replaced or took back", () => {

@@ -119,7 +119,7 @@ describe("what shows only in a turn", () => {
     const folded = spoil(machine);
     expect(folded.next.version).toBe(0);
     expect(folded.results.get("c")).toMatchObject({ ok: false, error: { code: "failed" } });
-    expect(folded.dead[0]!.error).toContain(why);
+    expect(folded.failed[0]!.error).toContain(why);
   });
 });
 

@@ -13,7 +13,7 @@ it("entities that were not used for a minute leave memory as others come", async
     epochOf: () => 1,
     onFenced: () => {},
     load: () =>
-      Promise.resolve({ held: { snapshot: {} as never, version: 1, inputSeq: 0 }, paused: false, unread: false }),
+      Promise.resolve({ state: { snapshot: {} as never, version: 1, inputSeq: 0 }, paused: false, unread: false }),
     readInputs: () => Promise.resolve([]),
     write: () => Promise.reject(new Error("nothing is to be written")),
     onCommitted: () => {},
@@ -23,7 +23,7 @@ it("entities that were not used for a minute leave memory as others come", async
   });
   const use = async (id: string) => {
     mailboxes.refresh(kind, { kind: "counter", id });
-    await until("no turn runs", async () => !mailboxes.look({ kind: "counter", id }).inTurn, 5_000, 1);
+    await until("no turn runs", async () => !mailboxes.view({ kind: "counter", id }).inTurn, 5_000, 1);
   };
   for (let n = 0; n < 100; n++) await use(`early ${n}`);
   clock.advance(59_000);

@@ -7,8 +7,8 @@ const paused = fail("paused", "This account is paused.");
 
 function command(id: string, deadline = Infinity): { entry: MailboxEntry; answers: CommandAnswer[] } {
   const answers: CommandAnswer[] = [];
-  const askers = [{ until: Infinity, respond: (answer: CommandAnswer) => void answers.push(answer) }];
-  return { entry: { item: { from: "command", id, event: { type: "ADD" } }, deadline, askers }, answers };
+  const callers = [{ until: Infinity, respond: (answer: CommandAnswer) => void answers.push(answer) }];
+  return { entry: { item: { from: "command", id, event: { type: "ADD" } }, deadline, callers }, answers };
 }
 
 test("a command that may have been applied is not told that it was not", () => {
