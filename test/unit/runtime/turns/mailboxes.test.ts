@@ -17,7 +17,7 @@ it("entities that were not used for a minute leave memory as others come", async
     readInputs: () => Promise.resolve([]),
     write: () => Promise.reject(new Error("nothing is to be written")),
     onCommitted: () => {},
-    onFound: () => Promise.resolve(),
+    onUnpublished: () => Promise.resolve(),
     clock,
     log: silentLog,
   });
