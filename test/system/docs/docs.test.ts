@@ -34,27 +34,18 @@ function end(child: ChildProcess): void {
   }
 }
 
-/**
- * `deno` and `npx -y deno`, which run the tasks of deno.json from any folder. A task that is not a program of the product has no business in a
- * block that runs.
- */
+/** `deno` and `npx -y deno` with the command line as a task, in any folder; blocks with other tasks do not run. */
 function writePrograms(bin: string): void {
   mkdirSync(bin);
   const { tasks } = JSON.parse(readFileSync(path.join(root, "deno.json"), "utf8")) as { tasks: Record<string, string> };
-  const cases = ["arbor", "demo"].map((name) => {
-    const file = /^deno run -A (\S+)$/.exec(tasks[name]!)![1]!;
-    return `${name}) exec "${process.execPath}" run -A "${path.join(root, file)}" "$@" ;;`;
-  });
+  const file = /^deno run -A (\S+)$/.exec(tasks.arbor!)![1]!;
   const deno = `#!/bin/sh
 if [ "$1" = task ]; then
   shift
   [ "$1" != --quiet ] || shift
-  task=$1
+  [ "$1" = arbor ] || { echo "the task $1 is not run by this test" >&2; exit 2; }
   shift
-  case "$task" in
-    ${cases.join("\n    ")}
-    *) echo "the task $task is not run by this test" >&2; exit 2 ;;
-  esac
+  exec "${process.execPath}" run -A "${path.join(root, file)}" "$@"
 fi
 exec "${process.execPath}" "$@"
 `;

@@ -107,6 +107,13 @@ describe.each(pages)("%s", (page) => {
     expect(unknown.map(({ line, language }) => `${line}: ${language}`)).toEqual([]);
   });
 
+  it("is written in plain English", () => {
+    const prose = text.replace(/^```[\s\S]*?^```$|`[^`\n]*`|"[^"]*"/gm, "");
+    const words = prose.match(/\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi) ?? [];
+    // the reference quotes help texts and summaries of the code
+    expect(page.startsWith("docs/reference/") ? [] : words).toEqual([]);
+  });
+
   it("has tables of at most five short columns", () => {
     const rows = text.split("\n").filter((line) => /^\|.*\|$/.test(line))
       .map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
