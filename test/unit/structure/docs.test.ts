@@ -131,6 +131,17 @@ describe("documentation", () => {
     expect(text).toContain("npx -y deno task test ");
   });
 
+  it("names every environment variable of the product", () => {
+    const product = ["src", "actors", "machines"].flatMap((top) =>
+      readdirSync(path.join(root, top), { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.(ts|js|conf)$/.test(name)).map((name) => path.join(root, top, name))
+    ).concat(path.join(root, "compose.yaml")).map((file) => readFileSync(file, "utf8")).join("\n");
+    const variables = new Set(product.match(/\b(?:(?:ARBOR|NATS|BLOCKFROST)_[A-Z][A-Z_]+|DATABASE_URL)\b/g));
+    const named = pages.map(readPage).join("\n");
+    expect(variables.size).toBeGreaterThan(20);
+    expect([...variables].filter((name) => !new RegExp(`\\b${name}\\b`).test(named))).toEqual([]);
+  });
+
   it("has small pictures", () => {
     const sizes = readdirSync(path.join(root, "docs/images")).map((name) =>
       [name, statSync(path.join(root, "docs/images", name)).size] as const
