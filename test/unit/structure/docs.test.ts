@@ -107,6 +107,13 @@ describe.each(pages)("%s", (page) => {
     expect(unknown.map(({ line, language }) => `${line}: ${language}`)).toEqual([]);
   });
 
+  it("is written in plain English", () => {
+    const prose = text.replace(/^```[\s\S]*?^```$|`[^`\n]*`|"[^"]*"/gm, "");
+    const words = prose.match(/\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi) ?? [];
+    // the reference quotes help texts and summaries of the code
+    expect(page.startsWith("docs/reference/") ? [] : words).toEqual([]);
+  });
+
   it("has tables of at most five short columns", () => {
     const rows = text.split("\n").filter((line) => /^\|.*\|$/.test(line))
       .map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
@@ -122,6 +129,17 @@ describe("documentation", () => {
     expect(text.split("\n").filter((line) => line.length > 160)).toEqual([]);
     // continuous integration runs the test command of the README
     expect(text).toContain("npx -y deno task test ");
+  });
+
+  it("names every environment variable of the product", () => {
+    const product = ["src", "actors", "machines"].flatMap((top) =>
+      readdirSync(path.join(root, top), { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.(ts|js|conf)$/.test(name)).map((name) => path.join(root, top, name))
+    ).concat(path.join(root, "compose.yaml")).map((file) => readFileSync(file, "utf8")).join("\n");
+    const variables = new Set(product.match(/\b(?:(?:ARBOR|NATS|BLOCKFROST)_[A-Z][A-Z_]+|DATABASE_URL)\b/g));
+    const named = pages.map(readPage).join("\n");
+    expect(variables.size).toBeGreaterThan(20);
+    expect([...variables].filter((name) => !new RegExp(`\\b${name}\\b`).test(named))).toEqual([]);
   });
 
   it("has small pictures", () => {
