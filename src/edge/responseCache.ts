@@ -1,48 +1,48 @@
 /**
- * Answers that are made again only when something may have changed.
+ * Cached answers that are valid as long as the database is unchanged.
  *
- * What PostgreSQL shows a statement is decided by the statement's snapshot: which transactions count, and no others. Two equal snapshots see the
- * same database, whoever wrote to it in this process or elsewhere, and whatever lies between them saw it too. An answer that is made from the
- * database alone is therefore good for as long as the snapshot that was taken before it was made is still the one that is given: one small
- * statement, in place of those that read and of the work of telling them.
+ * A PostgreSQL snapshot decides which transactions a statement sees. Two equal snapshots see the same database,
+ * whichever process wrote to it, and so does everything between them. An answer made from the database alone is
+ * therefore valid as long as the snapshot taken before it was made is still the current one: one small statement
+ * replaces the statements that read and the work of serialising.
  */
 import type { Context } from "hono";
 import type { Keep } from "#src/edge/route.ts";
 import { readSnapshotId } from "#src/store/server.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** What else an answer tells runs on by itself: how far a wallet is behind the clock. It is made anew after so many milliseconds. */
+/** Longest use of an answer, in milliseconds: how far a wallet is behind the clock changes without a transaction. */
 const LONGEST_MS = 1_000;
-/** Larger answers are not kept, in bytes. */
+/** Size of the largest answer that is cached, in bytes. */
 const LARGEST = 2 ** 21;
-/** All that are kept, in bytes. */
+/** Size of all cached answers together, in bytes. */
 const ALL = 2 ** 24;
-/** The headers of an answer that belong to it, not to its request. */
+/** Headers that are part of a cached answer. */
 const HEADERS = ["content-type", "link"];
 
 interface Kept {
-  /** When it was made, as `performance.now()` has it. */
+  /** When it was made, by `performance.now()`. */
   readonly at: number;
-  /** What the database was before; undefined where that was not asked. */
+  /** The snapshot before it was made; undefined where it was not read. */
   readonly snapshot: string | undefined;
   readonly headers: Record<string, string>;
   readonly body: ArrayBuffer;
 }
 
-/** Keeps good answers that are made from the database alone, each for a second at most. */
+/** Caches good answers that are made from the database alone, each for a second at most. */
 export function keepUnchanged(sql: Queries): Keep {
   const answers = new Answers();
   const now = inTurn(() => readSnapshotId(sql));
   return async (c, make) => {
     const last = answers.get(c.req.url, LONGEST_MS);
-    // what is asked once is not worth the question
+    // The snapshot of the first request is not read: entries requested only once are never served from the cache.
     const snapshot = last && await now();
     if (snapshot !== undefined && last?.snapshot === snapshot) return told(c, last);
     return await answers.made(c, snapshot, make);
   };
 }
 
-/** Keeps good answers for so many milliseconds, whatever happens meanwhile. */
+/** Caches good answers for `ms` milliseconds. */
 export function keepFor(ms: number): Keep {
   const answers = new Answers();
   return async (c, make) => {
@@ -51,12 +51,12 @@ export function keepFor(ms: number): Keep {
   };
 }
 
-/** Answers by their address, the oldest first. */
+/** Cached answers by URL, the oldest first. */
 class Answers {
   private readonly kept = new Map<string, Kept>();
   private bytes = 0;
 
-  /** One that is not older than so many milliseconds. */
+  /** An answer not older than `longestMs` milliseconds. */
   get(url: string, longestMs: number): Kept | undefined {
     const kept = this.kept.get(url);
     if (kept && performance.now() - kept.at < longestMs) return kept;
@@ -64,7 +64,7 @@ class Answers {
     return undefined;
   }
 
-  /** Makes an answer, and keeps it if it is a good one. */
+  /** Makes an answer, and caches it where its status is 200. */
   async made(c: Context, snapshot: string | undefined, make: () => Promise<Response>): Promise<Response> {
     const { url } = c.req;
     const at = performance.now();
@@ -99,7 +99,7 @@ function told(c: Context, { body, headers }: Kept): Response {
   return c.body(body, 200, headers);
 }
 
-/** Asks for many at a time: who comes while a question is under way shares the next one, which is begun after all of them came. */
+/** Coalesces calls: a call during another one shares the next one, which begins after all of its callers called. */
 export function inTurn<T>(ask: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
   let next: Promise<T> | undefined;

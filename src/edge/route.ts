@@ -1,5 +1,6 @@
 /**
- * One HTTP endpoint: its schemas check what comes in and describe it in the OpenAPI document, so that the two never differ.
+ * HTTP endpoints: the same schemas validate requests and describe them in the OpenAPI document, so the two never
+ * differ.
  */
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
@@ -9,7 +10,7 @@ import type { Json } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { type BodyLimits, readBytes, readJson, respond } from "#src/edge/json.ts";
 
-/** What every answer of 503 and 429 carries. */
+/** Header of every answer of 503 and 429. */
 export const RETRY_LATER = {
   "Retry-After": { description: "Seconds after which asking again may help.", schema: { type: "integer" as const } },
 };
@@ -19,7 +20,7 @@ type Out<S extends Shape | undefined> = S extends Shape ? { [K in keyof S]: z.ou
 
 type Refusals = Readonly<Record<number, string | { readonly description: string; readonly schema: ZodType }>>;
 
-/** What an endpoint takes and gives; `path` in Hono's form (`/token/:tokenId`). */
+/** An endpoint; `path` in Hono's form (`/token/:tokenId`). */
 export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefined, B extends ZodType | undefined> {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   readonly path: string;
@@ -27,49 +28,49 @@ export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefin
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** What the body is: JSON unless said otherwise; bytes come to the schema as a `Uint8Array`. */
+  /** Content type of the body, JSON by default; bytes reach the schema as a `Uint8Array`. */
   readonly consumes?: "application/json" | "application/octet-stream";
-  /** Status of a good answer, 200 unless said otherwise; one of 204 has no body. */
+  /** Status of the good answer, 200 by default; 204 has no body. */
   readonly status?: 200 | 201 | 202 | 204;
   /** Schema of the good answer. */
   readonly answer?: ZodType;
-  /** What the good answer is: JSON unless said otherwise, which the handler then gives as a `Response`. */
+  /** Content type of the good answer, JSON by default; for another one the handler gives a `Response`. */
   readonly produces?: "application/octet-stream" | "text/event-stream" | "text/javascript" | "text/plain";
   readonly description?: string;
-  /** The name under which programs know the endpoint. */
+  /** The operation id. */
   readonly operation?: string;
-  /** Refusals by status, each with the codes it may carry; or what else such an answer holds. */
+  /** Refusals by status: the codes that each may carry, or a body of its own. */
   readonly refusals?: Refusals;
   /** Headers that the handler reads. */
   readonly headers?: Shape;
-  /** Where answers are kept, if they are. */
+  /** Caches the good answers. */
   readonly keep?: Keep;
 }
 
-/** Gives an answer that was kept for such a request, or one that is made. */
+/** Gives the cached answer of such a request, or makes one. */
 export type Keep = (context: Context, make: () => Promise<Response>) => Promise<Response>;
 
 /** A part of a request. */
 export type Where = "path" | "query" | "body" | `header ${string}`;
 
-/** How a service reads requests and says no; `PLAIN` unless it keeps another one's manners. */
+/** How a service reads requests and refuses them. */
 export interface Manner {
-  /** Before the path of every endpoint; the document has it as the address of the server. */
+  /** Prefix of all paths; the document names it as the server's URL. */
   readonly prefix: string;
   /** Schema of a refusal's body. */
   readonly error: ZodType;
-  /** What every endpoint may answer with beside its own refusals. */
+  /** Refusals of every endpoint, beside its own. */
   readonly refusals: Refusals;
   readonly limits: BodyLimits;
-  /** Looks at the headers of a request, and throws what is to be answered. */
+  /** Checks the headers of a request; throws the refusal. */
   headers(context: Context, spec: { readonly consumes: string | undefined }): void;
-  /** The JSON of a body. */
+  /** Reads the JSON of a body. */
   json(request: Request, limits: BodyLimits): Promise<Json | undefined>;
-  /** What is answered where a part of a request is not as its schema has it; `value` must not be told, it may be secret. */
+  /** The refusal of a part of a request that its schema rejects; it must not contain `value`, which may be a secret. */
   malformed(issues: readonly z.core.$ZodIssue[], where: Where, value: unknown): HttpFailure;
 }
 
-/** The manner of the token and devnet services. */
+/** The conventions of the token, devnet and operator services. */
 export const PLAIN: Manner = {
   prefix: "",
   error: errorBody,
@@ -93,7 +94,7 @@ export interface Asked<P extends Shape | undefined, Q extends Shape | undefined,
   readonly context: Context;
 }
 
-/** Adds an endpoint; the handler gives the body of the good answer (or a whole `Response`), or throws `HttpFailure`. */
+/** Adds an endpoint. The handler gives the body of the good answer, or a whole `Response`, or throws `HttpFailure`. */
 export function endpoint<
   P extends Shape | undefined = undefined,
   Q extends Shape | undefined = undefined,
@@ -105,7 +106,7 @@ export function endpoint<
   manner: Manner = PLAIN,
 ): void {
   describe(app, spec, manner);
-  // A schema compiles itself at its first use: once, and not for every request.
+  // Schemas compile at their first use: once for all requests.
   const inPath = spec.params && z.object(spec.params);
   const inQuery = spec.query && z.object(spec.query);
   const names = new Map(Object.entries<ZodType>(spec.query ?? {}).map(([name, schema]) => [name, takesMany(schema)]));
@@ -136,13 +137,15 @@ export function endpoint<
   });
 }
 
-/** Most faulty names that one refusal lists, and most characters of each. */
+/** Most wrong names in one refusal, and most characters of each. */
 const [LISTED, SHOWN] = [10, 60];
 
 /**
- * Query values by name: an array where the endpoint takes several, else the only one. `names` are those of the endpoint and whether each takes
- * several values. A name it does not have is refused and never ignored: a misspelt filter would mean everything.
- * @throws HttpFailure 400 for an unknown name, and for a second value where one is taken.
+ * Query values by name: an array where the endpoint takes several, otherwise one. `names`: those of the endpoint, and
+ * whether each takes several values. An unknown name is refused and not ignored: a misspelt filter would select
+ * everything.
+ *
+ * @throws {HttpFailure} 400 for an unknown name, and for a second value where one is taken.
  */
 function queryOf(c: Context, names: ReadonlyMap<string, boolean>, manner: Manner): Record<string, unknown> {
   const start = c.req.url.indexOf("?");
@@ -171,14 +174,15 @@ function takesMany(schema: ZodType): boolean {
   return schema.safeParse([]).success || schema instanceof z.ZodArray;
 }
 
-/** Whether a body may be left out. */
+/** Whether the body is optional. */
 function mayMiss(schema: ZodType): boolean {
   return schema.safeParse(undefined).success;
 }
 
 /**
- * A value as its schema has it; `where` names the part of the request. Throws `HttpFailure` 400 `bad_request` that says what is
- * wrong at which place, never the value, which may be secret.
+ * A value as its schema gives it; `where` names the part of the request.
+ *
+ * @throws {HttpFailure} 400 `bad_request` with each place and problem, never with the value, which may be a secret.
  */
 export function check<T>(schema: ZodType<T>, value: unknown, where: Where): T {
   const parsed = schema.safeParse(value);

@@ -9,7 +9,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 
-/** Names and pages beside the machine's own. */
+/** Names and origins that are accepted beside the machine's own. */
 export interface Sites {
   /** Names under which the service is called; `*` is any. */
   readonly hosts: readonly string[];
@@ -58,7 +58,7 @@ export function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Whether a host's name is an address: a name proves nothing of a machine, anybody's may lead to it. */
+/** Whether a host is an IP address: a name proves nothing about a machine, since anybody's DNS may point to it. */
 export const isAddress = (name: string): boolean => name.startsWith("[") || /^\d+(\.\d+){3}$/.test(name);
 
 /** Whether a host's name is one of this machine. */
