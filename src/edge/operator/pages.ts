@@ -1,6 +1,6 @@
 /**
- * The operator pages. They hold nothing of the house: everything that they show comes from the service's JSON endpoints, with the token where
- * one is wanted. So they can be handed to anybody, and the login form with them.
+ * The operator pages. They hold no data: everything that they show comes from the service's JSON endpoints, with the
+ * token where one is required. They are therefore served without a token, and the login form with them.
  */
 import type { Hono } from "hono";
 import { type Page, readPages, sending } from "#src/edge/pages.ts";

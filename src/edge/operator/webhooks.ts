@@ -1,4 +1,6 @@
-/** Webhooks over HTTP: made, listed, tried, resumed, removed. The sending is the business of whoever holds its lease. */
+/**
+ * Webhooks over HTTP: registered, listed, tested, resumed, removed. The holder of the webhooks' lease delivers them.
+ */
 import { randomBytes } from "node:crypto";
 import * as api from "#src/api/webhooks.ts";
 import { HttpFailure } from "#src/edge/errors.ts";

@@ -14,7 +14,7 @@ import { refRow } from "#src/edge/tokens/view.ts";
 
 const MAX_REQUESTS = 200;
 const address = { address: api.addressText };
-/** Texts that stand for bytes: one that spells UTF-8 out as bytes would be another text when it is read. */
+/** Texts that encode bytes: lone surrogates that spell valid UTF-8 would read back as another text. */
 const writable = z.record(
   z.string(),
   z.string().refine((text) => bytesOf(text) !== undefined, "lone surrogates must not spell UTF-8"),

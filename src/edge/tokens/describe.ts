@@ -1,4 +1,7 @@
-/** What transactions do, told at the edge: by their bytes, and by what is known here and on the network of the outputs that they spend. */
+/**
+ * Summaries of transactions, from their bytes and from the outputs that they spend: those of the index, and those that
+ * the network knows.
+ */
 import type { Summary } from "#src/api/summary.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
@@ -11,18 +14,18 @@ import { askOutputs, readOutputs } from "#src/chain/index/outputs.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 
-/** How long the network may take to say what it knows, in milliseconds. */
+/** Longest wait for the network, in milliseconds. */
 const ASK_MS = 5_000;
 
 type Rooms = Pick<TokenEdgeOptions, "store" | "port" | "builders">;
 
-/** What is asked: by when (ms since 1970), and from whose address (bytes in hexadecimal) it is looked at. */
+/** The deadline (ms since 1970), and the address (bytes in hexadecimal) from whose side the summary is written. */
 interface Asked {
   readonly deadline: number;
   readonly address?: string | undefined;
 }
 
-/** What a transaction (hexadecimal CBOR) does; throws 400 `undecodable`, and 503 as builds do. */
+/** The summary of a transaction (hexadecimal CBOR); throws 400 `undecodable`, and 503 as builds do. */
 export async function tell(rooms: Rooms, hex: string, { deadline, address }: Asked): Promise<Summary> {
   const transaction = fromHex(hex);
   const refs = resolvable(transaction);
@@ -35,8 +38,8 @@ export async function tell(rooms: Rooms, hex: string, { deadline, address }: Ask
 }
 
 /**
- * A build's answer with what its transaction does. It is told here and not where it was built: that the facts of many requests are told in full
- * is more than a message between processes holds.
+ * A build's answer with the summary of its transaction. The edge adds it and not the build: the facts of many requests
+ * in full are more than one message between processes may hold.
  */
 export async function told(rooms: Rooms, built: Json, asked: Asked): Promise<Json> {
   const { unsignedTransaction } = built as { unsignedTransaction?: string };
@@ -44,7 +47,7 @@ export async function told(rooms: Rooms, built: Json, asked: Asked): Promise<Jso
   return { summary: await tell(rooms, unsignedTransaction, asked), ...(built as object) };
 }
 
-/** How slots map to time, where the network says so in time. */
+/** How slots map to time, where the network answers in time. */
 async function slotsOf({ port }: Rooms, deadline: number): Promise<SlotConfig | undefined> {
   const network = await inTime(port.network(), patience(deadline)).catch(() => undefined);
   return network?.slots;

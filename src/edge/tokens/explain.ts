@@ -1,4 +1,4 @@
-/** What a transaction does, over HTTP: any transaction, also one that was not built here; what is not known of it is said. */
+/** The summary of any transaction over HTTP, also of one that was built elsewhere; unknown parts are marked as such. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { explainBody, summary } from "#src/api/summary.ts";
 import { parseAddress } from "#src/cardano/address.ts";

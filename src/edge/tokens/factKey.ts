@@ -1,6 +1,6 @@
 /**
- * The key of a fact as it stands in a request's path, where it may be any bytes. It is read from the URL itself: what routers decode is text, in
- * which bytes that are no UTF-8 are lost.
+ * The key of a fact in a request's path: any bytes. It is read from the raw URL, since routers decode to text and lose
+ * bytes that are no UTF-8.
  */
 import { fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { digest } from "#src/forestry/hash.ts";

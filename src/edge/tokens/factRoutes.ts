@@ -1,4 +1,4 @@
-/** A token's facts over HTTP: all, by pages, by the beginning of their keys, or what changed since a state that the client knows. */
+/** A token's facts over HTTP: all of them, by pages, by key prefix, or those that changed since a state. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -30,11 +30,11 @@ import type { Queries } from "#src/store/store.ts";
 
 type Asked = { readonly [K in keyof typeof factsQuery]: z.output<(typeof factsQuery)[K]> };
 
-/** What is said where the chain was rolled back behind what a client holds. */
+/** The refusal where the chain was rolled back behind a client's state. */
 export const rolledBack = () =>
   new HttpFailure(409, "rolled_back", "The chain was rolled back behind that place: read from the beginning.");
 
-/** Goes up when the same facts are told otherwise. */
+/** Version of the form of the answers: a new form changes the entity tags. */
 const TELLING = "1";
 
 /** Adds `/token/{tokenId}/facts`. */
@@ -95,7 +95,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
       state.ref,
       now.status,
       `${slots} ${asked.encoding} ${asked.limit} ${asked.since} ${cursor?.place} ${prefix && toHex(prefix)}`,
-      // a rollback may put the same states into other blocks, which only slots tell
+      // a rollback may move the same states into other blocks, which only slots show
       slots || since !== undefined ? `${state.slot} ${await blockAt(sql, state.slot)}` : "",
     );
     const query: FactQuery = {
@@ -118,15 +118,15 @@ async function stateAt(sql: Queries, token: string, ref: string): Promise<StateP
   return state;
 }
 
-/** The slot after which a client wants the changes; `newest` is that of the token's state. */
+/** The slot after which a client needs the changes; `newest` is that of the token's state. */
 async function slotOf(sql: Queries, token: string, since: string, newest: number): Promise<number> {
   if (!since.includes("-", 1)) {
-    // the state that the client has is not in the chain any more
+    // the client's state is no longer in the chain
     if (Number(since) > newest) throw rolledBack();
     return Number(since);
   }
   const state = await stateAt(sql, token, refRow(since));
-  // of a block with several states no row tells which changes came after the first
+  // of a block with several states no row shows which changes came after the first one
   return state.passed ? state.slot - 1 : state.slot;
 }
 

@@ -1,4 +1,4 @@
-/** What became of requests and of a key, over HTTP: also of tokens that have ended. */
+/** Requests with their outcome, and values of a key over time, over HTTP: also of tokens that have ended. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
@@ -26,7 +26,7 @@ const refusals = {
 
 /** Adds `/token/{tokenId}/history` and `/token/{tokenId}/facts/{key}/history`. */
 export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
-  /** A page of a token's requests, with how the token stands; says where the next one is. */
+  /** A page of a token's requests, with the token's status; adds the `Link` to the next page. */
   const pageOf = async (c: Context, query: HistoryQuery, { limit, after }: { limit: number; after?: string }) => {
     const ref = after === undefined
       ? undefined
@@ -82,7 +82,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   }
 }
 
-/** The members of a query that say which page. */
+/** The paging parameters of a query. */
 function paging({ limit, after }: { readonly limit: number; readonly after?: string | undefined }) {
   return { limit, ...(after === undefined ? {} : { after }) };
 }

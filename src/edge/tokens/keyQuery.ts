@@ -1,4 +1,4 @@
-/** Keys and their beginnings out of a URL's query, where they may be any bytes: read from the URL itself, as `askedKey` does. */
+/** Keys and key prefixes in a URL's query: any bytes, read from the raw URL as `factKeyIn` does. */
 import { fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 

@@ -1,4 +1,4 @@
-/** What clients see of a fact with its proof. */
+/** A fact with its proof, as the API shows it. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Proven } from "#src/builders/proofs.ts";
 import type { StoredFact } from "#src/cage/index/evidence.ts";
@@ -11,7 +11,7 @@ import type { AskedKey } from "#src/edge/tokens/factKey.ts";
 import { refText } from "#src/edge/tokens/view.ts";
 import { proofJson } from "#src/forestry/json.ts";
 
-/** The state that a proof is of, and the fact, where there is one. */
+/** A state, and the fact under its root, where there is one. */
 export interface Told {
   readonly state: Pick<TokenState, "token" | "owner" | "root" | "utxo">;
   readonly fact?: StoredFact;

@@ -1,6 +1,6 @@
 /**
- * Facts with their proofs over HTTP. Everything in an answer is read at one point of the index; the proof itself is made in a builder's thread,
- * and only told when it leads to the root that the state output holds.
+ * Facts with their proofs over HTTP. An answer is read at one point of the index. The proof is computed in a builder
+ * thread, and given only if it leads to the root in the state output.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -35,12 +35,12 @@ export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<TokenSer
     }, async ({ params, query, context }) => {
       const until = { deadline: Date.now() + timeOf(context), affinity: params.tokenId };
       const asked = askedKey(context.req.url, query.encoding);
-      // Mostly the thread knows the trie of the root already; only where it does not, all of its facts are read.
+      // The thread usually has the trie of the root cached; otherwise all facts are read in a second attempt.
       return await attempt(params.tokenId, asked, false, until) ?? await attempt(params.tokenId, asked, true, until);
     });
   }
 
-  /** An answer, read at one point; undefined where the thread needs the whole facts for it. */
+  /** An answer, read at one point; undefined where the thread needs all facts for it. */
   async function attempt(token: string, asked: AskedKey, whole: boolean, until: RunOptions) {
     const { at, value: evidence } = await atPoint(store, (sql) => readEvidence(sql, token, asked.path, whole));
     if (evidence.status === "quarantined") throw quarantined(evidence.state.quarantine);

@@ -1,6 +1,6 @@
 /**
- * Waiting for a transaction: until a block has it, and so many blocks are on top. However many wait, one statement in a moment looks for
- * all of their transactions, and none where nobody waits.
+ * Waiting for a transaction until a block has it, at a depth: all waiting clients share one statement, and there is
+ * none while no client waits.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -8,12 +8,12 @@ import { findTransaction, type LedgerTransaction, readDepths } from "#src/chain/
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Time between two looks, in milliseconds. */
+/** Time between two reads, in milliseconds. */
 const LOOK_MS = 50;
-/** Most that wait at a time. */
+/** Most transactions that are waited for at a time. */
 const MOST_WAITING = 5_000;
 
-/** A transaction of the ledger, and how many blocks are on top of its own. */
+/** A transaction of the ledger, and the number of blocks on top of its own. */
 export interface Deep extends LedgerTransaction {
   readonly depth: number;
 }
@@ -27,7 +27,7 @@ export interface Wanted {
   readonly signal: AbortSignal;
 }
 
-/** A function that gives a transaction once it is as deep as wanted; what there is of it by then where the time is up. */
+/** A function that gives a transaction once it is as deep as required, or as it is when the time is up. */
 export function transactionWatch(sql: Queries): (wanted: Wanted) => Promise<Deep | undefined> {
   const waiting = new Map<string, number>();
   let look: Promise<ReadonlyMap<string, number>> | undefined;
