@@ -56,7 +56,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   return app;
 }
 
-/** The document of what is served; what does not stand under the prefix says so. */
+/** The OpenAPI document; paths outside of the prefix name their own server. */
 function documentOf(app: OpenAPIHono) {
   const document = app.getOpenAPI31Document({
     openapi: "3.1.0",

@@ -1,4 +1,6 @@
-/** `…/coin-selections/random`: what would be spent, for whoever writes and signs the transaction elsewhere, such as a hardware wallet. */
+/**
+ * `…/coin-selections/random`: coins for a transaction that is built and signed elsewhere, such as by a hardware wallet.
+ */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { z } from "zod";
 import { walletId } from "#src/api/wallets/params.ts";
@@ -51,7 +53,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
   );
 }
 
-/** What such a body wishes. Who only chooses coins gets no vote beside a delegation: there is no certificate for it in such an answer. */
+/** The intent of such a body. A delegation comes without a vote: the answer has no certificate for it. */
 async function selectionWish(service: WalletService, body: z.output<typeof api.selectBody>): Promise<Wish> {
   const { delegation_action: action, payments, ...rest } = body;
   if (action === undefined) return await oldWish({ ...rest, payments: payments! }, service.networkId);

@@ -1,4 +1,4 @@
-/** How wallets of any kind come to be: by CREATE, which waits for a DELETE of the same wallet that is not done yet. */
+/** Creation of wallets of any kind: it waits for a deletion of the same wallet that has not ended. */
 import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
@@ -7,12 +7,12 @@ import { isGone, LONGEST_MS, type WalletService } from "#src/edge/wallets/servic
 import { refusal } from "#src/edge/wallets/status.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 
-/** Milliseconds between two tries. */
+/** Time between two attempts, in milliseconds. */
 const AGAIN_MS = 100;
 
 /**
- * Puts CREATE to a wallet's actor. One that is being deleted has no row any more and is told to begin anew once it is gone; throws 503
- * where that takes longer than a call may. `not_possible` is left for a wallet that is there.
+ * Sends CREATE to a wallet's actor, again while the same wallet is being deleted (it has no row then); throws 503 where
+ * that takes longer than a call may. Fails with `not_possible` for a wallet that exists.
  */
 export async function create(
   { ask }: Pick<WalletService, "ask">,
@@ -35,8 +35,8 @@ export async function create(
 }
 
 /**
- * Throws what a command is refused with that failed; not where it only takes longer than a call may, as great pools do, and what it is to bring
- * about is there already and goes on.
+ * Throws the refusal of a failed command, unless the command only takes longer than a call may, as with a great address
+ * pool, and its effect is already visible.
  */
 export async function refuseUnlessThere(failure: Failure, isThere: () => Promise<boolean>): Promise<void> {
   const refused = refusal(failure);

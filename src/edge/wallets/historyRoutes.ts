@@ -1,4 +1,4 @@
-/** A wallet's history over HTTP: listed with its filters, one transaction shown, one forgotten. */
+/** A wallet's history over HTTP: listed with filters, one transaction, and forgetting one. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { eachHistoryPage, readOwnTransactions } from "#actors/walletReads.ts";
 import { transactionId, walletId } from "#src/api/wallets/params.ts";
@@ -63,7 +63,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
       wanted,
       (transactions, at) => list.add(transactions, (one) => transactionView(one, { ...at, networkId, form, own })),
     );
-    // clients of old count on max_count alone and know no pages
+    // existing clients use max_count alone and ignore pages
     if (query.limit !== undefined) linkNext(context, next && { ...next });
     return context.body(list.toString(), 200, { "content-type": JSON_TYPE });
   });
@@ -116,7 +116,7 @@ const alreadyInLedger = (hash: string) =>
     { transaction_id: hash },
   );
 
-/** Filters as the index has them; undefined where nothing can fit. */
+/** The query for the index; undefined where no transaction can match. */
 async function historyQueryOf(service: WalletService, query: HistoryAsked): Promise<HistoryQuery | undefined> {
   const { start, end, minWithdrawal, address, order } = query;
   if (start !== undefined && end !== undefined && start > end) {
@@ -157,7 +157,7 @@ type HistoryAsked =
 
 const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
 
-/** The first slot that begins at a time or later; none is far beyond all blocks. */
+/** The first slot that begins at a time or later; far beyond all blocks where the time is past the horizon. */
 function firstSlotFrom(eras: Parameters<typeof slotAt>[0], ms: number): number {
   if (ms <= eras.systemStart) return 0;
   const slot = slotAt(eras, ms);

@@ -1,4 +1,4 @@
-/** What wallets of any kind hold, and where: their addresses, unspent outputs and assets. */
+/** Holdings of wallets of all kinds: addresses, unspent outputs, assets. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { readUnspent, readUnspentLovelace } from "#actors/walletReads.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
@@ -25,7 +25,7 @@ import { pathText } from "#src/wallet/keys/paths.ts";
 
 const params = { walletId };
 
-/** Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for wallets of a kind. */
+/** Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for a kind of wallets. */
 export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
   const { store, port } = service;
   const { prefix, named } = served;
@@ -91,7 +91,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
       port.parameters(),
     ]);
     const { value } = answered(parameters);
-    // pages need an order; who wants no page waits for none
+    // pages need an order; a whole list is not sorted
     const isPaged = query.limit !== undefined || query.after !== undefined;
     const utxos = isPaged ? pageOf(context, query, all.sort(byRef), ({ utxo }) => refKey(utxo.ref)) : all;
     const entries = new JsonList();
@@ -145,7 +145,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   }, ({ params }) => one(params.walletId, params.policyId));
 }
 
-/** Assets as clients are told them, with what a server of token metadata says of them. */
+/** Assets as the API shows them, with the metadata of the token metadata server. */
 export async function assetsShown({ tokens }: Pick<WalletService, "tokens">, assets: readonly AssetId[]) {
   const known = await tokens?.find(assets);
   return assets.map((one) => {

@@ -1,22 +1,22 @@
-/** Under which paths kinds of wallets are served, and how one of each is found. */
+/** The kinds of wallets under their paths. */
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
-/** A kind of wallets as the endpoints have it. */
+/** A kind of wallets, for the endpoints that several kinds share. */
 export interface Served {
   /** First part of the path: `wallets`, `byron-wallets`, `shared-wallets`. */
   readonly prefix: string;
-  /** What stands in the names of operations: `list<named>Assets`. */
+  /** Part of operation ids: `list<named>Assets`. */
   readonly named: "" | "Byron" | "Shared";
   /** Kind of its actors. */
   readonly actor: "wallet" | "shared-wallet";
-  /** Path of a wallet's stake, where it is not that of sequential wallets. */
+  /** Path of a wallet's stake key where it is not `STAKE_PATH`. */
   stakePath?(id: string): Promise<Path>;
-  /** Throws 404 where there is no such wallet of this kind, 403 where it holds nothing yet. */
+  /** Requires a wallet: throws 404 where there is none of this kind, 403 where it is incomplete. */
   found(id: string): Promise<unknown>;
 }
 
-/** Sequential wallets, and those of the first era. */
+/** Sequential and random wallets. */
 export function servedKinds(service: Pick<WalletService, "wallet">): readonly [shelley: Served, byron: Served] {
   return [
     { prefix: "wallets", named: "", actor: "wallet", found: (id) => service.wallet(id, "shelley") },

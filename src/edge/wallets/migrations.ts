@@ -1,4 +1,4 @@
-/** `…/migrations`: all that a wallet has goes to other addresses; first shown as a plan, then done. */
+/** `…/migrations`: moves everything that a wallet has to other addresses; planned first, then done. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type MigrationTransactions, planMigration } from "#actors/migrationCalls.ts";
 import { readUnspent } from "#actors/walletReads.ts";
@@ -25,7 +25,7 @@ import { Bag } from "#src/wallet/build/valueAccumulator.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import type { CoinSelection, OwnCoin } from "#src/wallet/build/types.ts";
 
-/** Adds both for sequential wallets and those of the first era. */
+/** Adds both endpoints for sequential and random wallets. */
 export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
   const named = served.named === "Byron" ? "Byron" : "Shelley";
   const kind = named === "Byron" ? "random" : "shelley";
@@ -80,7 +80,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
   });
 }
 
-/** What a migration to some addresses is now; throws 403 `nothing_to_migrate`. */
+/** The plan of a migration to some addresses; throws 403 `nothing_to_migrate`. */
 async function planned(
   service: WalletService,
   id: string,

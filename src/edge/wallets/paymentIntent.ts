@@ -1,4 +1,4 @@
-/** What clients ask for as what builds take. Metadata is encrypted here: its passphrase stays in this process. */
+/** Request bodies as the intents that builds take. Metadata is encrypted here: its passphrase stays in this process. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Address, NetworkId } from "#src/cardano/address.ts";
@@ -11,12 +11,12 @@ import { encryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
 import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
 
-/** Parts that bodies of the old and the new workflow have in common. */
+/** The members that all bodies of payments share. */
 type Given = Partial<
   Pick<ConstructBody, "payments" | "withdrawal" | "metadata" | "encrypt_metadata" | "validity_interval">
 >;
 
-/** What a body of the new workflow wishes. */
+/** The intent of a body of `transactions-construct`. */
 export async function wishOf(body: ConstructBody, network: NetworkId): Promise<Wish> {
   const { delegations, vote, mint_burn: mintBurn, reference_policy_script_template: referencePolicy } = body;
   return {
@@ -48,7 +48,7 @@ export async function commonWish(body: Given, network: NetworkId): Promise<Wish>
   };
 }
 
-/** A body of the old workflow as what builds take. */
+/** The intent of a body of `payment-fees` and `transactions`. */
 export async function oldWish(body: PaymentFeesBody, network: NetworkId): Promise<Wish> {
   const { withdrawal, time_to_live: ttl, ...rest } = body;
   if (Array.isArray(withdrawal)) {
@@ -66,7 +66,7 @@ const boundOf = (bound: Bound | undefined): Bound | undefined => bound;
 
 type GivenPayment = NonNullable<ConstructBody["payments"]>[number];
 
-/** A payment; throws 400 for an address of another network, or one that nothing can be sent to. */
+/** A payment; throws 400 for an address of another network, or one that cannot receive. */
 export function paymentOf({ address, amount, assets }: GivenPayment, network: NetworkId, place: number): Payment {
   return {
     address: payable(address, network, `payments[${place}].address`),
@@ -77,7 +77,7 @@ export function paymentOf({ address, amount, assets }: GivenPayment, network: Ne
   };
 }
 
-/** Bytes of an address in hexadecimal; throws 400 for one that nothing can be sent to. */
+/** An address as hexadecimal; throws 400 for one that cannot receive. */
 export function payable(address: Address, network: NetworkId, place: string): string {
   const no = (why: string) => new HttpFailure(400, "bad_request", `Error in $.${place}: ${why}`);
   if (address.network !== network) throw no("this is an address of another network");
@@ -101,7 +101,7 @@ function mintOf(one: NonNullable<ConstructBody["mint_burn"]>[number], network: N
   };
 }
 
-/** CBOR of the metadata, in hexadecimal, encrypted where that is asked for. */
+/** CBOR of the metadata in hexadecimal, encrypted where the body says so. */
 async function metadataOf({ metadata, encrypt_metadata: encrypt }: Given): Promise<string | undefined> {
   if (metadata === undefined || metadata === null) {
     if (encrypt === undefined) return undefined;

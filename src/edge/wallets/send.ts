@@ -1,4 +1,4 @@
-/** A wish built, signed and submitted in one call, and the transaction as the wallet's history has it. */
+/** Transactions built, signed and submitted in one call, and shown as the wallet's history has them. */
 import type { Context } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { entityOf, LONGEST_MS, until, type WalletService } from "#src/edge/wallets/service.ts";
@@ -19,8 +19,8 @@ import { readAccount } from "#src/wallet/delegation/read.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
 /**
- * Builds what is wished, signs and submits it, once for a request that comes again under its `Idempotency-Key` (`body` tells whether it is
- * the same one), and gives the transaction as it is pending.
+ * Builds an intent, signs and submits it, once for all requests with the same `Idempotency-Key` (`body` identifies the
+ * request), and gives the pending transaction.
  */
 export type Send = (
   walletId: string,
@@ -30,7 +30,7 @@ export type Send = (
   wishing: () => Promise<Wish>,
 ) => Promise<unknown>;
 
-/** Sends for wallets of a kind. */
+/** A function that sends for wallets of a kind. */
 export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
   return async (id, passphrase, body, context, wishing) => {
     const row = await service.wallet(id, kind);
@@ -43,11 +43,11 @@ export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
         }),
       );
       if (await claimTransaction(service.store.sql, id, hashOf(transaction))) return transaction;
-      // built at the same time out of the same coins: once it is pending the next build knows
+      // built at the same time from the same coins: once it is pending, the next build avoids them
       await submitFor(service, transaction, id);
       throw new Conflict("Another request sends the very same transaction: try again.");
     };
-    // what was made under a key is what the key stands for, refused or not
+    // under a key the first signed transaction is final, refused or not
     const hash = isNamed(context)
       ? await submitFor(service, await madeOnce(service, context, id, body, () => untilFree(id, make)), id)
       : await untilFree(id, async () => await submitFor(service, await make(), id));
@@ -55,10 +55,13 @@ export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
   };
 }
 
-/** Times that something is built because others have spent its coins meanwhile. */
+/** Most builds of a request while other transactions spend its coins. */
 const RACES = 8;
 
-/** Builds, and builds again where others were quicker: then in turn, so that each sees what the one before has spent. */
+/**
+ * Builds again where another transaction spent the coins meanwhile: from the second time on one request after the
+ * other, so that each sees what the one before has spent.
+ */
 async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> {
   const attempt = async (isLast: boolean): Promise<{ readonly value: T } | undefined> => {
     try {
@@ -78,13 +81,13 @@ async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> 
   });
 }
 
-/** A transaction that a wallet just submitted, as its history has it. */
+/** A transaction that a wallet has just submitted. */
 export async function sentView(service: WalletService, row: WalletRow, hash: string) {
   const [view] = await sentViews(service, row, [hash]);
   return view!;
 }
 
-/** Transactions that a wallet just submitted, in their order. */
+/** Transactions that a wallet has just submitted, in their order. */
 export async function sentViews(service: WalletService, row: WalletRow, hashes: readonly string[]) {
   const account = await readAccount(service.store.sql, row.id);
   return await shownTransactions(service, row.id, hashes, {

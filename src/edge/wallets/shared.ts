@@ -1,4 +1,4 @@
-/** Shared wallets: created, completed by the keys of others, changed, deleted; their keys, and signing in turn. */
+/** Shared wallets over HTTP: created, completed with cosigners' keys, changed, deleted. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { z } from "zod";
 import { walletId } from "#src/api/wallets/params.ts";
@@ -33,7 +33,7 @@ import { leavesOf } from "#src/wallet/shared/script.ts";
 import type { CredentialType, ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { scriptFault, validateTemplates } from "#src/wallet/shared/validate.ts";
 
-/** How the vault seals a new root key. */
+/** The method by which the vault seals a new root key. */
 const SEAL = "argon2id-v2";
 
 type Body = api.SharedWalletBody;
@@ -66,7 +66,7 @@ function templateOf(given: z.output<typeof api.givenTemplate>, own: Xpub): Scrip
   return { script: given.template, keys: Object.fromEntries(keys) };
 }
 
-/** A template as the actor takes it. */
+/** A template in the actor's form. */
 const told = ({ script, keys }: ScriptTemplate) => ({
   script: toJson(script as Json),
   names: [...leavesOf(script)],
@@ -86,7 +86,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     const id = sharedWalletId(own, payment.script, delegation?.script);
     if (await readWallet(store.sql, id, ["shared"])) throw walletAlreadyExists(id);
     const start = await startPointOf(body.restoration_mode, service);
-    // what the answer needs of the network: refused before the wallet is there
+    // the answer needs the eras: a failure must come before the wallet exists
     await service.eras(start.slot);
     const answer = await create(service, { kind: SHARED, id }, {
       type: "CREATE",
@@ -124,7 +124,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     },
   }, async ({ body }) => {
     const path = accountPath("shared", accountOf(body.account_index));
-    // before a root key is stretched for nothing
+    // before the costly derivation of a root key
     for (const given of [body.payment_script_template, body.delegation_script_template]) {
       if (given && scriptFault(given.template, body.script_validation) !== undefined) {
         return await begin(body, "", null);
@@ -137,7 +137,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     try {
       return await begin(body, put.keys[0]!, put.attempt);
     } catch (error) {
-      // refused for sure; where nobody knows, a wallet may come to adopt the key, and a sweep looks later
+      // a 4xx is final; after a 5xx the wallet may still adopt the key, and the vault's sweep erases it if not
       if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
       throw error;
     }
@@ -173,7 +173,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     answer: api.sharedWallet,
   }, ({ params }) => one(params.walletId));
 
-  /** Puts a command to a wallet that is there; `isDone` says whether what takes longer than a call may is under way. */
+  /** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
   const tell = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
     await sharedWallet(service, id);
     const answer = await service.ask({ kind: SHARED, id }, event, { deadlineMs: LONGEST_MS });
@@ -225,7 +225,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
           "`shared_wallet_key_already_exists`, `shared_wallet_no_delegation_template`",
       },
     }, async ({ params, body }) => {
-      // the last key has the wallet derive its addresses
+      // the last key makes the wallet derive its addresses, which may take longer than a call
       await tell(params.walletId, { type: "ADD_KEYS", credential, keys: body }, async () => {
         const { sharing } = await sharedWallet(service, params.walletId);
         const known = sharing[credential]?.keys ?? {};
@@ -238,7 +238,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
 
 const isId = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
 
-/** Shared wallets, as the endpoints have them that all kinds share. */
+/** Shared wallets, for the endpoints that all kinds share. */
 export const servedShared = (service: Pick<WalletService, "store">): Served => ({
   prefix: "shared-wallets",
   named: "Shared",

@@ -1,8 +1,8 @@
 /**
  * `GET …/{walletId}/events`: a wallet's transactions as blocks bring them, as server-sent events.
  *
- * The wallet's actor says that something came; what came is read from the history, after the place up to which the client was told. So an
- * event is never ahead of what the other endpoints answer, and a client that comes back is told what it missed.
+ * An event of the wallet's actor only triggers a read: transactions come from the history, after the last one that was
+ * sent. So an event is never ahead of the other endpoints' answers, and a client that reconnects gets what it missed.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -23,9 +23,9 @@ import type { EventBatch } from "#src/runtime/events/eventLog.ts";
 import { parsePosition, type Position, positionText } from "#src/runtime/events/position.ts";
 import type { HistoryCursor, WalletTransaction } from "#src/wallet/index/types.ts";
 
-/** Transactions that are read at once. */
+/** Transactions that are read at a time. */
 const AT_ONCE = 100;
-/** Before all transactions. */
+/** The place before all transactions. */
 const FIRST: HistoryCursor = { slot: -1, index: -1, hash: "" };
 
 type HistoryRead = Awaited<ReturnType<typeof readHistoryPage>>;
@@ -69,7 +69,7 @@ export function streamRoutes(
       keepAliveMs: KEEP_ALIVE_MS,
       id: ({ position }) => idOf(position, place ?? FIRST),
       written: async ({ events: some, reset, position }) => {
-        // read once the stream stands, so that nothing falls between
+        // read once the stream is open, so that no transaction is missed in between
         place ??= await newest(service, id);
         const types = new Set(some.map(({ transition }) => transition.type));
         let text = "";
@@ -106,7 +106,7 @@ async function newest(service: WalletService, id: string): Promise<HistoryCursor
   return one === undefined ? FIRST : { slot: one.slot, index: one.transaction.index, hash: one.hash };
 }
 
-/** Where a client goes on: in the order of transitions, and in the wallet's history. */
+/** An event id: the position in the order of transitions, and the place in the wallet's history. */
 function idOf(position: Position, { slot, index, hash }: HistoryCursor): string {
   return cursorText({ position: positionText(position), slot, index, hash });
 }

@@ -1,4 +1,4 @@
-/** Transactions of wallets over HTTP: built, signed, submitted, balanced, decoded, sent in one call. */
+/** Transactions of wallets over HTTP: built, signed, submitted, balanced, decoded, and sent in one call. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/transactions.ts";
@@ -20,23 +20,23 @@ import { decryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import type { z } from "zod";
 
 const params = { walletId };
-/** Why nothing is built. */
+/** Refusals of builds. */
 export const BUILD = {
   403:
     "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and others that say why " +
     "such a transaction cannot be built",
 };
-/** Why nothing is submitted. */
+/** Refusals of submissions. */
 export const SUBMIT = {
   403:
     "`foreign_transaction`, `missing_witnesses_in_transaction`; `created_invalid_transaction`: others have spent its inputs",
   425: "`mempool_is_full`",
   500: "`created_invalid_transaction`: the network refused it",
 };
-/** Why nothing is signed. */
+/** Refusals of signing. */
 export const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`";
 
-/** What is done with transactions alike for all kinds of wallets: construct, decode. */
+/** Construct and decode, for all kinds of wallets. */
 export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
   const { networkId, builds } = service;
   const at = (rest: string) => `/${served.prefix}/:walletId/${rest}`;
@@ -80,7 +80,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   });
 }
 
-/** Signs, submits, balances and sends for sequential wallets and those of the first era. */
+/** Sign, submit, balance and send, for sequential and random wallets. */
 export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
   const { networkId, builds, store } = service;
   const { named, prefix } = served;

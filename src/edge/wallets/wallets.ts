@@ -31,7 +31,7 @@ import { reason } from "#src/base/log.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { respondList } from "#src/edge/json.ts";
 
-/** What a new wallet's command says beside its keys. */
+/** The parts of a new wallet's body beside its keys. */
 type Given = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
 
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnemonic`" };
@@ -48,11 +48,11 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     return view(row, overviewOf(id), await service.eras(lastSlot([id], overviewOf)));
   };
 
-  /** Has the actor begin a wallet. */
+  /** Creates a wallet through its actor. */
   const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, put?: PutKey) => {
     if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
     const start = await startPointOf(given.restoration_mode, service);
-    // what the answer needs of the network: refused before the wallet is there
+    // the answer needs the eras: a failure must come before the wallet exists
     await service.eras(start.slot);
     const answer = await create(service, entityOf(id), {
       type: "CREATE",
@@ -88,7 +88,7 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     try {
       return await begin(kind, idOf(fromHex(put.root)), given, put.keys[0] ?? put.root, put);
     } catch (error) {
-      // refused for sure; where nobody knows, a wallet may come to adopt the key, and a sweep looks later
+      // a 4xx is final; after a 5xx the wallet may still adopt the key, and the vault's sweep erases it if not
       if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
       throw error;
     }
@@ -204,7 +204,7 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     });
   }
 
-  /** Sends a command to a wallet that exists; `isDone` says whether its turn was written although no reply came in time. */
+  /** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
   const told = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
     const answer = await service.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
     if (answer.ok) return;
@@ -212,8 +212,9 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     await refuseUnlessThere(answer.error, isDone);
   };
   /**
-   * Changes the passphrase in the vault. The actor's event is committed with the new seal, in the input log, so that from then on the answer
-   * is a good one, whether the actor is paused or its worker away; whoever reads the wallet next sees the change once the actor has it.
+   * Changes the passphrase in the vault. The actor's event is committed with the new seal, in the input log: from then
+   * on the change is certain, also while the actor is paused or its worker is away, and the wallet shows it once the
+   * actor has read it.
    */
   const setPassphrase = async (
     id: string,
@@ -274,7 +275,7 @@ const passphraseChanged = ({ attempt, updatedAt, method }: SealChange) => ({
   passphrase: { at: updatedAt, method },
 });
 
-/** The one command that makes a change, so that all of it is applied or nothing; `undefined` for an empty change. */
+/** The one command of a change, so that it is applied as a whole; `undefined` for an empty change. */
 export function changeOf({ name, one_change_address_mode: oneChange, selection }: api.WalletChange) {
   const given = Object.entries({ name, oneChange, selection }).filter(([, value]) => value !== undefined);
   if (given.length === 0) return undefined;
