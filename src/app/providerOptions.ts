@@ -1,4 +1,4 @@
-/** Where the network is, as options of a start: a devnet of the house, a node, or a Blockfrost service. */
+/** The network as options: the deployment's own devnet, a node, or a Blockfrost service. */
 import { readFileSync } from "node:fs";
 import { reason } from "#src/base/log.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
@@ -22,13 +22,13 @@ export const PROVIDER_HELP =
 /** A Blockfrost service. */
 export interface BlockfrostOptions {
   readonly url: string;
-  /** A secret. */
+  /** The project id, a secret. */
   readonly projectId?: string;
-  /** Hash of the block that a new index begins with. */
+  /** Hash of the block with which a new index begins. */
   readonly from?: string;
 }
 
-/** Where the network is; a devnet of the house where neither is there. */
+/** The network; the deployment's own devnet where neither is set. */
 export interface ProviderOptions {
   readonly nodeSocket?: string;
   readonly blockfrost?: BlockfrostOptions;
@@ -45,12 +45,12 @@ interface Given {
   readonly text: (name: Name) => string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly magic: number;
-  /** Whether the role devnet is asked for. */
+  /** Whether the options name the role `devnet`. */
   readonly devnet: boolean;
   readonly problem: (sentence: string) => void;
 }
 
-/** Reads where the network is; what does not go together is told as a problem. */
+/** Reads the network's options; contradictions are reported as problems. */
 export function readProvider(provider: string, given: Given): ProviderOptions {
   const { text, devnet, problem } = given;
   if (!PROVIDERS.includes(provider)) {
@@ -100,7 +100,10 @@ function readBlockfrost({ text, env, magic, problem }: Given): ProviderOptions {
   };
 }
 
-/** The project id out of a file or of the environment; it goes with every request as a header, so it is a plain token. */
+/**
+ * The project id from a file or from the environment. It becomes a header of every request, so it must be a plain
+ * token.
+ */
 function readProjectId(file: string | undefined, env: Given["env"], problem: Given["problem"]): string | undefined {
   let read = env.BLOCKFROST_PROJECT_ID;
   if (file !== undefined) {

@@ -1,7 +1,8 @@
 /**
- * What a transaction does, recomputed here from its bytes; runs in a browser. Whoever signs what another one built asks `requireIntent`
- * first, and signs only what that answers with.
+ * Summaries of transactions, recomputed from their bytes; runs in a browser. Before signing a transaction that another
+ * party built, call `requireIntent` (or `checkSummary`) and sign only if it succeeds.
  *
+ * @example
  * ```ts
  * const built = await client.insert(address, token, "key", "value");
  * const intent = { type: "insert", token, key: "key", newValue: "value", address, maxFee: 500_000n } as const;
@@ -31,17 +32,20 @@ export type { Summary } from "#src/api/summary.ts";
 /** Outputs by `<transaction hash>#<index>`. */
 export type Outputs = ReadonlyMap<string, Output>;
 
-/** Finds outputs; what is not found is left out. */
+/** Looks up outputs; unknown ones are left out. */
 export type Resolve = (refs: readonly OutRef[]) => Outputs | Promise<Outputs>;
 
 export interface Seeing {
-  /** Where the outputs come from that the transaction spends. */
+  /** Looks up the outputs that the transaction spends. */
   readonly resolve: Resolve;
   /** How slots map to time on the network, for the times in the summary. */
   readonly slots?: SlotConfig | undefined;
 }
 
-/** `undecodable`: no transaction; `bad_address`: the intent's address is none; `summary_differs`: the summary told is not the true one. */
+/**
+ * `undecodable`: no transaction; `bad_address`: the intent has no valid address; `summary_differs`: the given summary
+ * is not that of the transaction.
+ */
 export type Refused = NotIntended | Undecodable | Failure<"bad_address" | "summary_differs">;
 
 type Bytes = string | Uint8Array;
@@ -51,7 +55,7 @@ function bytesOf(transaction: Bytes): Uint8Array {
   return isHex(transaction) ? fromHex(transaction) : new Uint8Array();
 }
 
-/** What a transaction (CBOR, or its hexadecimal form) does, seen from an address (as text) where one is given. */
+/** The summary of a transaction (CBOR, or its hexadecimal form), from the side of an address where one is given. */
 export async function summarize(
   transaction: Bytes,
   { resolve, slots, address }: Seeing & { readonly address?: string | undefined },
@@ -67,8 +71,8 @@ export async function summarize(
 }
 
 /**
- * Gives the summary of a transaction that does what is meant and nothing else, or every reason why it is not that. `resolve` is believed: where
- * it may be mistaken about some outputs, see `checkSummary`.
+ * The summary of a transaction that does exactly what is intended, or every reason why it does not. `resolve` is
+ * trusted: where it may be wrong about outputs, see `checkSummary`.
  */
 export async function requireIntent(
   transaction: Bytes,
@@ -89,10 +93,11 @@ async function requireVouched(
 }
 
 /**
- * `requireIntent` for what an instance answered, whose summary must be the true one as well. What `resolve` does not know of the outputs that are
- * spent is what the answer claims. That suffices where nobody else is paid: no more leaves the requester than is meant, the ledger sees to it.
- * For `apply` and `transfer` `resolve` must know all outputs of the requester (`fromUtxos` of his wallet) or all of the contract
- * (`fromTransactions` of those that made them); with the first, which requests stand behind their references is the instance's word.
+ * `requireIntent` for an instance's answer, whose summary must be correct as well. Spent outputs that `resolve` does
+ * not know are taken from the answer. That is safe where nobody else is paid: the ledger ensures that no more leaves
+ * the requester than intended. For `apply` and `transfer`, `resolve` must know all outputs of the requester
+ * (`fromUtxos` of his wallet) or all outputs of the contract (`fromTransactions` of those that created them); with the
+ * first, the requests behind their references are the instance's claim.
  */
 export async function checkSummary(
   answer: { readonly unsignedTransaction: string; readonly summary: Summary },
@@ -112,10 +117,13 @@ export async function checkSummary(
   return fail("summary_differs", "The summary that was told is not that of the transaction.");
 }
 
-/** Members that depend on who tells: on whether he knows how slots map to times, and on how a provider writes an output. */
+/**
+ * Members that depend on the source: on whether it knows how slots map to times, and on how a provider encodes an
+ * output.
+ */
 const TOLD_APART = new Set(["time", "cbor"]);
 
-/** A summary in a form to compare, whether it came as JSON or was made here. */
+/** A summary in a comparable form, whether it was parsed from JSON or computed. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable);
   if (typeof value === "bigint" || typeof value === "number") return `${value}`;
@@ -127,7 +135,7 @@ function comparable(value: unknown): unknown {
 /** Members that are numbers; all other integers of a summary are `bigint`. */
 const NUMBERS = new Set(["index", "size"]);
 
-/** A summary as JSON had it, with every amount and slot as a `bigint`. */
+/** A summary from JSON, with every amount and slot as a `bigint`. */
 export function exactSummary(json: unknown): Summary {
   const exact = (value: unknown, name?: string): unknown => {
     if (Array.isArray(value)) return value.map((one) => exact(one));
@@ -151,7 +159,7 @@ function quietly<T>(read: () => T): T[] {
   }
 }
 
-/** An output as it is claimed. */
+/** A claimed output, decoded. */
 function claimed({ cbor, address, amount, script }: NonNullable<SummaryInput["output"]>): Output {
   if (cbor !== null) return readOutput(decode(fromHex(cbor)));
   const [where, contract] = [parseAddress(address), cageScripts.find(({ hash }) => hash === script?.hash)];
@@ -163,7 +171,7 @@ function claimed({ cbor, address, amount, script }: NonNullable<SummaryInput["ou
   return madeOutput({ address: where.value.hex, value, script: referenceScript(contract) });
 }
 
-/** The outputs that a summary claims for a transaction's inputs: nobody has checked them. What cannot be read is left out. */
+/** The outputs that a summary claims for a transaction's inputs, unchecked. Unreadable ones are left out. */
 export function fromSummary(summary: Summary): Resolve {
   const inputs = quietly(() => [...summary.spends, ...summary.collateral?.inputs ?? [], ...summary.references]).flat();
   const outputs = mapOf(inputs.flatMap((input) =>
@@ -175,7 +183,10 @@ export function fromSummary(summary: Summary): Resolve {
   return () => outputs;
 }
 
-/** The outputs of whole transactions (CBOR in hexadecimal): they are those that the references name, for a reference is the hash of its transaction. */
+/**
+ * The outputs of whole transactions (CBOR in hexadecimal). They need no trust: a reference holds the hash of its
+ * transaction.
+ */
 export function fromTransactions(transactions: readonly string[]): Resolve {
   const outputs = mapOf(transactions.flatMap((transaction) => {
     const read = readable(bytesOf(transaction));
@@ -187,7 +198,7 @@ export function fromTransactions(transactions: readonly string[]): Resolve {
   return () => outputs;
 }
 
-/** Outputs as a wallet tells them (CIP-30, `getUtxos`): CBOR of `[input, output]` in hexadecimal. */
+/** Outputs as a browser wallet gives them (CIP-30, `getUtxos`): CBOR of `[input, output]` in hexadecimal. */
 export function fromUtxos(utxos: readonly string[]): Resolve {
   const outputs = mapOf(utxos.flatMap((utxo) =>
     quietly(() => {
@@ -199,7 +210,7 @@ export function fromUtxos(utxos: readonly string[]): Resolve {
   return () => outputs;
 }
 
-/** Asks one after the other, each for what those before it did not know. */
+/** Combines look-ups: each gets the references that those before it did not know. */
 export function firstOf(...all: readonly Resolve[]): Resolve {
   return async (refs) => {
     const found = new Map<string, Output>();

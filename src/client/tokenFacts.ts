@@ -1,4 +1,4 @@
-/** Facts by pages, since a state that is known, and histories: what the client of tokens asks for them. */
+/** Requests of the token client for facts by pages, changes since a state, and histories. */
 import type { z } from "zod";
 import type * as api from "#src/api/tokenFacts.ts";
 import { keyBytes } from "#src/client/factKey.ts";
@@ -11,39 +11,39 @@ export type PastRequest = z.output<typeof api.pastRequest>;
 export type FactChange = z.output<typeof api.factChange>;
 export type Config = z.output<typeof api.config>;
 
-/** Which facts, and how many at a time. */
+/** A selection of facts. */
 export interface FactsAsked {
-  /** First bytes of the keys, or a text of this API. */
+  /** First bytes of the keys, or a text in this API's encoding. */
   readonly prefix?: string | Uint8Array;
   readonly limit?: number;
 }
 
-/** Which requests. */
+/** A selection of requests. */
 export interface HistoryAsked {
   readonly key?: string | Uint8Array;
   readonly status?: PastRequest["status"];
   /** Payment key hash. */
   readonly owner?: string;
-  /** Most of one answer. */
+  /** Most requests of one page. */
   readonly limit?: number;
 }
 
-/** Facts that a client holds, and the state of the token that they are of. */
+/** Facts that a client has cached, and their state. */
 export interface HeldFacts {
   readonly facts: ReadonlyMap<string, string>;
   readonly at: StatePoint;
 }
 
-/** Any bytes as they stand in a query. */
+/** Bytes, percent-encoded for a query. */
 const percent = (key: string | Uint8Array | undefined) =>
   key === undefined ? undefined : [...keyBytes(key)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 
-/** The query of some facts, with its question mark. */
+/** A query for facts, with its question mark. */
 export function factsQuery({ prefix, limit }: FactsAsked): string {
   return queryOf({ slots: "false", limit: limit?.toString() }, { prefix: percent(prefix) });
 }
 
-/** The query of a history, with its question mark. */
+/** A query for a history, with its question mark. */
 export function historyQuery({ key, status, owner, limit }: HistoryAsked): string {
   return queryOf({ status, owner, limit: limit?.toString() }, { key: percent(key) });
 }
@@ -57,7 +57,11 @@ function queryOf(
   return "?" + [...(rest === "" ? [] : [rest]), ...written].join("&");
 }
 
-/** All pages from a path on, as each says where the next one is. Throws `ApiError`: `rolled_back` where the chain left the pages' state. */
+/**
+ * All pages from a path on, by their `Link` headers.
+ *
+ * @throws {ApiError} `rolled_back` where the state of the pages is no longer in the chain.
+ */
 export async function* pages<T>(base: string, path: string): AsyncGenerator<T, void> {
   for (let next: string | undefined = path; next !== undefined;) {
     const { json, headers }: Awaited<ReturnType<typeof answer>> = await answer(base, "GET", next);
@@ -66,7 +70,10 @@ export async function* pages<T>(base: string, path: string): AsyncGenerator<T, v
   }
 }
 
-/** Facts brought up to date: what changed since those that are held, or all where the chain left their state or none are held. */
+/**
+ * Current facts: the cached ones with what changed since, or all where none are cached or their state is no longer in
+ * the chain.
+ */
 export async function refreshed(base: string, tokenId: string, held?: HeldFacts): Promise<HeldFacts> {
   const ask = async (since: string) =>
     (await answer(base, "GET", `/token/${tokenId}/facts?slots=false&since=${since}`)).json as ChangedFacts;

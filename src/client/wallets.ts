@@ -1,6 +1,7 @@
 /**
- * The typed client of the wallet service; it runs in a browser.
+ * The typed client of the wallet service; runs in a browser.
  *
+ * @example
  * ```ts
  * const client = new WalletClient("http://127.0.0.1:8090/v2");
  * const wallet = await client.create({ name: "Savings", mnemonic_sentence: words, passphrase });
@@ -23,7 +24,7 @@ import { type Json, type Messaged, parseJson } from "#src/base/json.ts";
 import { answer, call, type Query, queryText } from "#src/client/http.ts";
 import { follow, type FollowOptions } from "#src/client/sse.ts";
 
-/** What a schema describes, as it comes: integers are `number`, or `bigint` past 2^53. */
+/** The JSON type of a schema: integers are `number`, or `bigint` past 2^53. */
 type Told<S extends z.ZodType> = Messaged<z.output<S>>;
 
 export type Wallet = Told<typeof wallets.wallet>;
@@ -39,21 +40,21 @@ export type StakePool = Told<typeof pools.stakePool>;
 export type Block = Told<typeof places.blockPlace>;
 export type NetworkInformation = Told<typeof network.networkInformation>;
 
-/** Lovelace, as bodies have it. */
+/** An amount of lovelace, as bodies have it. */
 export const lovelace = (quantity: number | bigint) => ({ quantity, unit: "lovelace" as const });
 
-/** A page of a list, and where the next one begins. */
+/** A page of a list, and the path of the next one. */
 export interface Page<T> {
   readonly entries: T;
   readonly after?: string;
 }
 
-/** What the stream of a wallet's transactions tells; `id` is where whoever has taken it goes on. */
+/** An event of a wallet's stream; a stream that goes on after it gets `id` as `after`. */
 export type WalletEvent =
-  /** A connection stands. */
+  /** A connection is open. */
   | { readonly type: "opened"; readonly id: string }
   | { readonly type: "transaction"; readonly id: string; readonly transaction: Transaction }
-  /** Blocks are no more, and with them what they brought; this is the tip that is left. */
+  /** Blocks were rolled back, with their transactions, to this tip. */
   | { readonly type: "rolled_back"; readonly id: string; readonly tip: Block };
 
 export interface EventOptions extends FollowOptions {
@@ -62,11 +63,14 @@ export interface EventOptions extends FollowOptions {
   readonly simple?: boolean;
 }
 
-/** Kinds of wallets by the first part of their paths. */
+/** Kinds of wallets by the first segment of their paths. */
 export type Prefix = "wallets" | "byron-wallets" | "shared-wallets";
 
 export class WalletClient {
-  /** `base` is the address of the service with its version, such as `http://127.0.0.1:8090/v2`. Every method throws `ApiError`. */
+  /**
+   * `base` is the URL of the service with its version, such as `http://127.0.0.1:8090/v2`. Every method throws
+   * `ApiError`.
+   */
   constructor(readonly base: string) {}
 
   information(): Promise<NetworkInformation> {
@@ -194,7 +198,7 @@ export class WalletClient {
     return this.send("POST", `/${prefix}/${id}/transactions-sign`, { transaction, passphrase });
   }
 
-  /** Submits a signed transaction; `key` names the request, so that it is done once however often it is asked. */
+  /** Submits a signed transaction. `key` is an `Idempotency-Key`: a request sent again with it is carried out once. */
   submit(
     id: string,
     transaction: string,
@@ -228,7 +232,7 @@ export class WalletClient {
     return this.send("POST", `/${options.prefix ?? "wallets"}/${id}/transactions`, body, options.key);
   }
 
-  /** What would be spent for payments or a delegation, for whoever signs elsewhere. */
+  /** The coins for payments or a delegation, for a transaction that is built and signed elsewhere. */
   selectCoins(
     id: string,
     body: z.input<typeof selections.selectBody>,
@@ -237,7 +241,7 @@ export class WalletClient {
     return this.send("POST", `/${prefix}/${id}/coin-selections/random`, body);
   }
 
-  /** What moving all that the wallet has to other addresses would be. */
+  /** The plan of moving everything that the wallet has to other addresses. */
   migrationPlan(
     id: string,
     addresses: readonly string[],
@@ -246,7 +250,7 @@ export class WalletClient {
     return this.send("POST", `/${prefix}/${id}/migrations/plan`, { addresses });
   }
 
-  /** Moves all that the wallet has to other addresses; `key` as in `submit`. */
+  /** Moves everything that the wallet has to other addresses; `key` as in `submit`. */
   migrate(
     id: string,
     body: { readonly addresses: readonly string[]; readonly passphrase: string },
@@ -294,7 +298,7 @@ export class WalletClient {
     return this.send("DELETE", `/${prefix}/${id}/transactions/${hash}`);
   }
 
-  /** Pools, the one first that would pay most for so much lovelace. */
+  /** Pools by the rewards that they would pay for a stake in lovelace, the highest first. */
   stakePools(stake: number | bigint): Promise<readonly StakePool[]> {
     return this.get("/stake-pools", { stake: String(stake) });
   }
@@ -308,7 +312,7 @@ export class WalletClient {
     return this.send("PUT", `/stake-pools/${pool}/wallets/${id}`, { passphrase }, key);
   }
 
-  /** Takes the stake key off the ledger, with all rewards. */
+  /** Deregisters the stake key; its deposit and all rewards come back. */
   quitPool(id: string, passphrase: string, key?: string): Promise<Transaction> {
     return this.send("DELETE", `/stake-pools/*/wallets/${id}`, { passphrase }, key);
   }
@@ -318,7 +322,7 @@ export class WalletClient {
     return this.send("PUT", `/dreps/${drep}/wallets/${id}`, { passphrase }, key);
   }
 
-  /** Every registered representative, those first with whom most stake votes. */
+  /** Every registered representative, by voting stake, the greatest first. */
   dreps(): Promise<readonly Drep[]> {
     return this.get("/dreps");
   }
@@ -359,17 +363,17 @@ export class WalletClient {
     return this.get("/smash/health", { url });
   }
 
-  /** Submits what was signed elsewhere; `key` as in `submit`. */
+  /** Submits a transaction that was signed elsewhere; `key` as in `submit`. */
   proxy(transaction: Uint8Array, key?: string): Promise<{ readonly id: string }> {
     return this.send("POST", "/proxy/transactions", transaction, key);
   }
 
-  /** Asks for anything that has no method of its own here. */
+  /** A GET request for an endpoint without a method here. */
   async get<T>(path: string, query: Query = {}): Promise<T> {
     return (await call(this.base, "GET", path + queryText(query))) as T;
   }
 
-  /** As `get`, with a body; `key` is an `Idempotency-Key`. */
+  /** A request with a body; `key` is an `Idempotency-Key`. */
   async send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown, key?: string): Promise<T> {
     const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
     return (await call(this.base, method, path, body, undefined, headers)) as T;
