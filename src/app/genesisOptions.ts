@@ -25,7 +25,7 @@ export const GENESIS_NAMES = [
   "reserves-ada",
   "treasury-ada",
 ] as const;
-type Name = (typeof GENESIS_NAMES)[number];
+type OptionName = (typeof GENESIS_NAMES)[number];
 
 const { epochLength, slotLength, securityParameter, parameters, pools, pledge, maxSupply, reserves, treasury } =
   genesisDefaults;
@@ -63,11 +63,11 @@ export const GENESIS_HELP = [
 
 /** Reads the options. `text` gives the text of an option, `number` an integer or undefined; `problem` takes reports. */
 export function readGenesisOptions(
-  text: (name: Name) => string | undefined,
-  number: (name: Name, least: number, most: number) => number | undefined,
+  text: (name: OptionName) => string | undefined,
+  number: (name: OptionName, least: number, most: number) => number | undefined,
   problem: (sentence: string) => void,
 ): Partial<GenesisOptions> {
-  const lovelace = (name: Name) => {
+  const lovelace = (name: OptionName) => {
     const ada = number(name, 0, MOST_ADA);
     return ada === undefined ? undefined : BigInt(ada) * ADA;
   };

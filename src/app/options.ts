@@ -169,18 +169,18 @@ const NAMES = [
   "log-level",
   ...GENESIS_NAMES,
 ] as const;
-type Name = (typeof NAMES)[number];
+type OptionName = (typeof NAMES)[number];
 /** Options of a devnet, meaningless for another network. */
 const DEVNET_NAMES = ["socket", "block-ms", ...GENESIS_NAMES] as const;
 
-type Bad = Failure<"bad_option">;
+type BadOption = Failure<"bad_option">;
 
 /** Reads options; `help` for `--help`. */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = process.env,
-): Result<Options | "help", Bad> {
-  let values: Partial<Record<Name | "help", string | boolean>>;
+): Result<Options | "help", BadOption> {
+  let values: Partial<Record<OptionName | "help", string | boolean>>;
   try {
     ({ values } = parseArgs({
       args: [...args],
@@ -193,13 +193,13 @@ export function readOptions(
     return fail("bad_option", `${(error as Error).message.split(".")[0]}. --help lists the options.`);
   }
   if (values.help) return ok("help");
-  const OWN: Partial<Record<Name, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
-  const text = (name: Name): string | undefined => {
+  const OWN: Partial<Record<OptionName, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
+  const text = (name: OptionName): string | undefined => {
     const given = values[name] ?? env[OWN[name] ?? "ARBOR_" + name.toUpperCase().replaceAll("-", "_")];
     return given === undefined || given === "" ? undefined : String(given);
   };
   const problems: string[] = [];
-  const some = (name: Name, least: number, most: number): number | undefined => {
+  const some = (name: OptionName, least: number, most: number): number | undefined => {
     const given = text(name);
     if (given === undefined) return undefined;
     const value = Number(given);
@@ -207,7 +207,7 @@ export function readOptions(
     problems.push(`--${name} is a whole number from ${least} to ${most}, not ${given}`);
     return undefined;
   };
-  const number = (name: Name, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
+  const number = (name: OptionName, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
   const provider = text("provider") ?? "devnet";
   const socket = text("socket");
   const networkMagic = number("network-magic", MAGIC, 0, 2 ** 32 - 1);
@@ -248,12 +248,12 @@ export function readOptions(
         `${TOKEN_LENGTH} characters, or --operator-host 127.0.0.1`,
     );
   }
-  const flag = (name: Name): boolean => {
+  const flag = (name: OptionName): boolean => {
     const given = text(name) ?? "false";
     if (!["true", "false"].includes(given)) problems.push(`--${name} is true or false`);
     return given === "true";
   };
-  const list = (name: Name, problem: (item: string) => string | undefined): string[] => {
+  const list = (name: OptionName, problem: (item: string) => string | undefined): string[] => {
     const items = (text(name) ?? "").split(",").map((item) => item.trim()).filter(Boolean);
     problems.push(...items.flatMap((item) => problem(item) ?? []));
     return items;

@@ -2,7 +2,7 @@
 import { parseSource, type PoolSource } from "#src/wallet/pools/source.ts";
 
 export const OUTSIDE_NAMES = ["pool-metadata-fetching", "token-metadata-server", "outside-private"] as const;
-type Name = (typeof OUTSIDE_NAMES)[number];
+type OptionName = (typeof OUTSIDE_NAMES)[number];
 
 export const OUTSIDE_HELP =
   `  --pool-metadata-fetching S  none, direct or the URL of a SMASH server, where nobody has set it yet (none)  ARBOR_POOL_METADATA_FETCHING
@@ -19,15 +19,15 @@ export interface OutsideOptions {
   readonly allowPrivate: boolean;
 }
 
-interface Given {
-  readonly text: (name: Name) => string | undefined;
+interface OptionReaders {
+  readonly text: (name: OptionName) => string | undefined;
   /** Whether the network is the deployment's own devnet, which serves its pools' metadata itself. */
   readonly devnet: boolean;
   readonly problem: (sentence: string) => void;
 }
 
 /** Reads these options; invalid ones are reported as problems. */
-export function readOutside({ text, devnet, problem }: Given): OutsideOptions {
+export function readOutside({ text, devnet, problem }: OptionReaders): OutsideOptions {
   const source = parseSource(text("pool-metadata-fetching") ?? "none");
   if (source === undefined) {
     problem("--pool-metadata-fetching is none, direct or the URL of a SMASH server, without a path");

@@ -9,7 +9,7 @@ import { ApiError, call } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addressOf, createKey, loadKey } from "#src/cli/keyFile.ts";
-import { type Known, verify } from "#src/cli/proofs.ts";
+import { type TrustOptions, verify } from "#src/cli/proofs.ts";
 
 const HELP = `arbor <command>
 
@@ -53,7 +53,7 @@ interface Services {
   readonly devnet: string;
   readonly operator: string;
   /** The trusted state of a token. */
-  readonly known: Known;
+  readonly known: TrustOptions;
 }
 
 type Command = (args: readonly string[], services: Services) => Promise<string>;

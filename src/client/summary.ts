@@ -35,7 +35,7 @@ export type Outputs = ReadonlyMap<string, Output>;
 /** Looks up outputs; unknown ones are left out. */
 export type Resolve = (refs: readonly OutRef[]) => Outputs | Promise<Outputs>;
 
-export interface Seeing {
+export interface SummarySources {
   /** Looks up the outputs that the transaction spends. */
   readonly resolve: Resolve;
   /** How slots map to time on the network, for the times in the summary. */
@@ -46,19 +46,19 @@ export interface Seeing {
  * `undecodable`: no transaction; `bad_address`: the intent has no valid address; `summary_differs`: the given summary
  * is not that of the transaction.
  */
-export type Refused = NotIntended | Undecodable | Failure<"bad_address" | "summary_differs">;
+export type IntentRefusal = NotIntended | Undecodable | Failure<"bad_address" | "summary_differs">;
 
-type Bytes = string | Uint8Array;
+type TransactionBytes = string | Uint8Array;
 
-function bytesOf(transaction: Bytes): Uint8Array {
+function bytesOf(transaction: TransactionBytes): Uint8Array {
   if (typeof transaction !== "string") return transaction;
   return isHex(transaction) ? fromHex(transaction) : new Uint8Array();
 }
 
 /** The summary of a transaction (CBOR, or its hexadecimal form), from the side of an address where one is given. */
 export async function summarize(
-  transaction: Bytes,
-  { resolve, slots, address }: Seeing & { readonly address?: string | undefined },
+  transaction: TransactionBytes,
+  { resolve, slots, address }: SummarySources & { readonly address?: string | undefined },
 ): Promise<Result<Summary, Undecodable | Failure<"bad_address">>> {
   const bytes = bytesOf(transaction);
   const [read, refs] = [readable(bytes), resolvable(bytes)];
@@ -75,20 +75,20 @@ export async function summarize(
  * trusted: where it may be wrong about outputs, see `checkSummary`.
  */
 export async function requireIntent(
-  transaction: Bytes,
+  transaction: TransactionBytes,
   intent: Intent,
-  seeing: Seeing,
-): Promise<Result<Summary, Refused>> {
-  return await requireVouched(transaction, intent, seeing, () => true);
+  sources: SummarySources,
+): Promise<Result<Summary, IntentRefusal>> {
+  return await requireVouched(transaction, intent, sources, () => true);
 }
 
 async function requireVouched(
-  transaction: Bytes,
+  transaction: TransactionBytes,
   intent: Intent,
-  seeing: Seeing,
+  sources: SummarySources,
   vouched: Vouched,
-): Promise<Result<Summary, Refused>> {
-  const summary = await summarize(transaction, { ...seeing, address: intent.address });
+): Promise<Result<Summary, IntentRefusal>> {
+  const summary = await summarize(transaction, { ...sources, address: intent.address });
   return summary.ok ? judged(summary.value, intent, vouched) : summary;
 }
 
@@ -103,7 +103,7 @@ export async function checkSummary(
   answer: { readonly unsignedTransaction: string; readonly summary: Summary },
   intent: Intent,
   { resolve, slots }: { readonly resolve?: Resolve | undefined; readonly slots?: SlotConfig | undefined } = {},
-): Promise<Result<Summary, Refused>> {
+): Promise<Result<Summary, IntentRefusal>> {
   const claimed = fromSummary(answer.summary);
   const vouched = new Set<string>();
   const trusted: Resolve = async (refs) => {
@@ -111,8 +111,8 @@ export async function checkSummary(
     for (const key of known.keys()) vouched.add(key.replace("#", "-"));
     return known;
   };
-  const seeing = { resolve: firstOf(trusted, claimed), slots };
-  const checked = await requireVouched(answer.unsignedTransaction, intent, seeing, (ref) => vouched.has(ref));
+  const sources = { resolve: firstOf(trusted, claimed), slots };
+  const checked = await requireVouched(answer.unsignedTransaction, intent, sources, (ref) => vouched.has(ref));
   if (!checked.ok || toJson(comparable(checked.value)) === toJson(comparable(answer.summary))) return checked;
   return fail("summary_differs", "The summary that was told is not that of the transaction.");
 }
@@ -121,14 +121,14 @@ export async function checkSummary(
  * Members that depend on the source: on whether it knows how slots map to times, and on how a provider encodes an
  * output.
  */
-const TOLD_APART = new Set(["time", "cbor"]);
+const SOURCE_DEPENDENT = new Set(["time", "cbor"]);
 
 /** A summary in a comparable form, whether it was parsed from JSON or computed. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable);
   if (typeof value === "bigint" || typeof value === "number") return `${value}`;
   if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value).filter(([name]) => !TOLD_APART.has(name)).sort(([a], [b]) => a < b ? -1 : 1)
+  return Object.entries(value).filter(([name]) => !SOURCE_DEPENDENT.has(name)).sort(([a], [b]) => a < b ? -1 : 1)
     .map(([name, one]) => [name, comparable(one)]);
 }
 
@@ -150,7 +150,7 @@ function mapOf(pairs: Iterable<readonly [OutRef, Output]>): Outputs {
   return new Map([...pairs].map(([ref, output]) => [refKey(ref), output]));
 }
 
-function quietly<T>(read: () => T): T[] {
+function ifReadable<T>(read: () => T): T[] {
   try {
     return [read()];
   } catch (error) {
@@ -173,9 +173,10 @@ function claimed({ cbor, address, amount, script }: NonNullable<SummaryInput["ou
 
 /** The outputs that a summary claims for a transaction's inputs, unchecked. Unreadable ones are left out. */
 export function fromSummary(summary: Summary): Resolve {
-  const inputs = quietly(() => [...summary.spends, ...summary.collateral?.inputs ?? [], ...summary.references]).flat();
+  const inputs = ifReadable(() => [...summary.spends, ...summary.collateral?.inputs ?? [], ...summary.references])
+    .flat();
   const outputs = mapOf(inputs.flatMap((input) =>
-    quietly(() => {
+    ifReadable(() => {
       const [txHash = "", index] = input.outputRef.split("-");
       return [{ txHash, index: Number(index) }, claimed(input.output!)] as const;
     })
@@ -201,7 +202,7 @@ export function fromTransactions(transactions: readonly string[]): Resolve {
 /** Outputs as a browser wallet gives them (CIP-30, `getUtxos`): CBOR of `[input, output]` in hexadecimal. */
 export function fromUtxos(utxos: readonly string[]): Resolve {
   const outputs = mapOf(utxos.flatMap((utxo) =>
-    quietly(() => {
+    ifReadable(() => {
       const [input, output] = as(decode(fromHex(utxo)), "array").value;
       if (!input || !output) throw new CborError("no output");
       return [readRef(input), readOutput(output)] as const;

@@ -12,14 +12,14 @@ export type FactChange = z.output<typeof api.factChange>;
 export type Config = z.output<typeof api.config>;
 
 /** A selection of facts. */
-export interface FactsAsked {
+export interface FactsSelection {
   /** First bytes of the keys, or a text in this API's encoding. */
   readonly prefix?: string | Uint8Array;
   readonly limit?: number;
 }
 
 /** A selection of requests. */
-export interface HistoryAsked {
+export interface HistorySelection {
   readonly key?: string | Uint8Array;
   readonly status?: PastRequest["status"];
   /** Payment key hash. */
@@ -29,7 +29,7 @@ export interface HistoryAsked {
 }
 
 /** Facts that a client has cached, and their state. */
-export interface HeldFacts {
+export interface CachedFacts {
   readonly facts: ReadonlyMap<string, string>;
   readonly at: StatePoint;
 }
@@ -39,12 +39,12 @@ const percent = (key: string | Uint8Array | undefined) =>
   key === undefined ? undefined : [...keyBytes(key)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 
 /** A query for facts, with its question mark. */
-export function factsQuery({ prefix, limit }: FactsAsked): string {
+export function factsQuery({ prefix, limit }: FactsSelection): string {
   return queryOf({ slots: "false", limit: limit?.toString() }, { prefix: percent(prefix) });
 }
 
 /** A query for a history, with its question mark. */
-export function historyQuery({ key, status, owner, limit }: HistoryAsked): string {
+export function historyQuery({ key, status, owner, limit }: HistorySelection): string {
   return queryOf({ status, owner, limit: limit?.toString() }, { key: percent(key) });
 }
 
@@ -74,22 +74,22 @@ export async function* pages<T>(base: string, path: string): AsyncGenerator<T, v
  * Current facts: the cached ones with what changed since, or all where none are cached or their state is no longer in
  * the chain.
  */
-export async function refreshed(base: string, tokenId: string, held?: HeldFacts): Promise<HeldFacts> {
-  const ask = async (since: string) =>
+export async function refreshFacts(base: string, tokenId: string, cached?: CachedFacts): Promise<CachedFacts> {
+  const readSince = async (since: string) =>
     (await answer(base, "GET", `/token/${tokenId}/facts?slots=false&since=${since}`)).json as ChangedFacts;
-  const anew = async () => {
-    const { facts, at } = await ask("-1");
+  const readAll = async () => {
+    const { facts, at } = await readSince("-1");
     return { facts: new Map(Object.entries(facts)), at };
   };
-  if (!held) return await anew();
+  if (!cached) return await readAll();
   try {
-    const { facts, deleted, at } = await ask(held.at.outputRefId);
-    const now = new Map(held.facts);
+    const { facts, deleted, at } = await readSince(cached.at.outputRefId);
+    const now = new Map(cached.facts);
     for (const key of deleted) now.delete(key);
     for (const [key, value] of Object.entries(facts)) now.set(key, value);
     return { facts: now, at };
   } catch (error) {
-    if (error instanceof ApiError && error.code === "rolled_back") return await anew();
+    if (error instanceof ApiError && error.code === "rolled_back") return await readAll();
     throw error;
   }
 }

@@ -20,17 +20,17 @@ import { follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
 import { exactSummary, type Summary } from "#src/client/summary.ts";
 import {
+  type CachedFacts,
   type Config,
   type FactChange,
-  type FactsAsked,
   factsQuery,
+  type FactsSelection,
   type FactsWithSlots,
-  type HeldFacts,
-  type HistoryAsked,
   historyQuery,
+  type HistorySelection,
   pages,
   type PastRequest,
-  refreshed,
+  refreshFacts,
 } from "#src/client/tokenFacts.ts";
 
 export type Token = z.output<typeof api.token>;
@@ -101,7 +101,7 @@ export class TokenClient {
    * Facts by key prefix, page by page; all pages are of one state. Throws `rolled_back` where that state is no longer
    * in the chain.
    */
-  factPages(tokenId: string, asked: FactsAsked = {}): AsyncGenerator<Facts, void> {
+  factPages(tokenId: string, asked: FactsSelection = {}): AsyncGenerator<Facts, void> {
     return pages(this.base, `/token/${tokenId}/facts${factsQuery(asked)}`);
   }
 
@@ -109,8 +109,8 @@ export class TokenClient {
    * Current facts from cached ones: the service sends only what changed since; all at first, and where the cached state
    * is no longer in the chain.
    */
-  refresh(tokenId: string, held?: HeldFacts): Promise<HeldFacts> {
-    return refreshed(this.base, tokenId, held);
+  refresh(tokenId: string, held?: CachedFacts): Promise<CachedFacts> {
+    return refreshFacts(this.base, tokenId, held);
   }
 
   /** Values of a key over time, the newest first; also after the token's end. */
@@ -121,7 +121,7 @@ export class TokenClient {
   }
 
   /** Requests with their outcome, the newest first; also after the token's end. */
-  async *history(tokenId: string, asked: HistoryAsked = {}): AsyncGenerator<PastRequest, void> {
+  async *history(tokenId: string, asked: HistorySelection = {}): AsyncGenerator<PastRequest, void> {
     const path = `/token/${tokenId}/history${historyQuery(asked)}`;
     for await (const page of pages<{ requests: PastRequest[] }>(this.base, path)) yield* page.requests;
   }

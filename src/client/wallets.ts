@@ -25,20 +25,20 @@ import { answer, call, type Query, queryText } from "#src/client/http.ts";
 import { follow, type FollowOptions } from "#src/client/sse.ts";
 
 /** The JSON type of a schema: integers are `number`, or `bigint` past 2^53. */
-type Told<S extends z.ZodType> = Messaged<z.output<S>>;
+type Exact<S extends z.ZodType> = Messaged<z.output<S>>;
 
-export type Wallet = Told<typeof wallets.wallet>;
-export type ByronWallet = Told<typeof wallets.byronWallet>;
-export type WalletAddress = Told<typeof addresses.walletAddress>;
-export type Transaction = Told<typeof transactions.transaction>;
-export type Constructed = Told<typeof transactions.constructed>;
-export type Decoded = Told<typeof transactions.decoded>;
-export type FeeEstimate = Told<typeof transactions.fees>;
-export type Asset = Told<typeof assets.asset>;
-export type Drep = Told<typeof dreps.drepInfo>;
-export type StakePool = Told<typeof pools.stakePool>;
-export type Block = Told<typeof places.blockPlace>;
-export type NetworkInformation = Told<typeof network.networkInformation>;
+export type Wallet = Exact<typeof wallets.wallet>;
+export type ByronWallet = Exact<typeof wallets.byronWallet>;
+export type WalletAddress = Exact<typeof addresses.walletAddress>;
+export type Transaction = Exact<typeof transactions.transaction>;
+export type Constructed = Exact<typeof transactions.constructed>;
+export type Decoded = Exact<typeof transactions.decoded>;
+export type FeeEstimate = Exact<typeof transactions.fees>;
+export type Asset = Exact<typeof assets.asset>;
+export type Drep = Exact<typeof dreps.drepInfo>;
+export type StakePool = Exact<typeof pools.stakePool>;
+export type Block = Exact<typeof places.blockPlace>;
+export type NetworkInformation = Exact<typeof network.networkInformation>;
 
 /** An amount of lovelace, as bodies have it. */
 export const lovelace = (quantity: number | bigint) => ({ quantity, unit: "lovelace" as const });
@@ -77,15 +77,15 @@ export class WalletClient {
     return this.get("/network/information");
   }
 
-  parameters(epoch?: number | "latest"): Promise<Told<typeof network.networkParameters>> {
+  parameters(epoch?: number | "latest"): Promise<Exact<typeof network.networkParameters>> {
     return this.get("/network/parameters", { epoch });
   }
 
-  latestHeader(): Promise<Told<typeof network.blockHeader>> {
+  latestHeader(): Promise<Exact<typeof network.blockHeader>> {
     return this.get("/blocks/latest/header");
   }
 
-  inspect(address: string): Promise<Told<typeof addresses.inspected>> {
+  inspect(address: string): Promise<Exact<typeof addresses.inspected>> {
     return this.get(`/addresses/${encodeURIComponent(address)}`);
   }
 
@@ -133,15 +133,15 @@ export class WalletClient {
     return this.page(`/${prefix}/${id}/addresses`, query);
   }
 
-  utxos(id: string, prefix: Prefix = "wallets"): Promise<Told<typeof wallets.snapshot>> {
+  utxos(id: string, prefix: Prefix = "wallets"): Promise<Exact<typeof wallets.snapshot>> {
     return this.get(`/${prefix}/${id}/utxo`);
   }
 
-  utxoPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<Told<typeof wallets.snapshot>>> {
+  utxoPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<Exact<typeof wallets.snapshot>>> {
     return this.page(`/${prefix}/${id}/utxo`, query);
   }
 
-  statistics(id: string, prefix: Prefix = "wallets"): Promise<Told<typeof wallets.distribution>> {
+  statistics(id: string, prefix: Prefix = "wallets"): Promise<Exact<typeof wallets.distribution>> {
     return this.get(`/${prefix}/${id}/statistics/utxos`);
   }
 
@@ -237,7 +237,7 @@ export class WalletClient {
     id: string,
     body: z.input<typeof selections.selectBody>,
     prefix: Prefix = "wallets",
-  ): Promise<Told<typeof transactions.coinSelection>> {
+  ): Promise<Exact<typeof transactions.coinSelection>> {
     return this.send("POST", `/${prefix}/${id}/coin-selections/random`, body);
   }
 
@@ -246,7 +246,7 @@ export class WalletClient {
     id: string,
     addresses: readonly string[],
     prefix: Prefix = "wallets",
-  ): Promise<Told<typeof selections.migrationPlan>> {
+  ): Promise<Exact<typeof selections.migrationPlan>> {
     return this.send("POST", `/${prefix}/${id}/migrations/plan`, { addresses });
   }
 
@@ -335,7 +335,7 @@ export class WalletClient {
     return this.get(`/dreps/${id}`);
   }
 
-  drepSummary(): Promise<Told<typeof dreps.drepSummary>> {
+  drepSummary(): Promise<Exact<typeof dreps.drepSummary>> {
     return this.get("/dreps/summary");
   }
 
@@ -347,11 +347,11 @@ export class WalletClient {
     return this.get(`/wallets/${id}/delegation-fees`);
   }
 
-  stakeKeys(id: string): Promise<Told<typeof delegation.stakeKeys>> {
+  stakeKeys(id: string): Promise<Exact<typeof delegation.stakeKeys>> {
     return this.get(`/wallets/${id}/stake-keys`);
   }
 
-  settings(): Promise<Told<typeof pools.settings>> {
+  settings(): Promise<Exact<typeof pools.settings>> {
     return this.get("/settings");
   }
 
@@ -359,7 +359,7 @@ export class WalletClient {
     return this.send("PUT", "/settings", { settings });
   }
 
-  smashHealth(url?: string): Promise<Told<typeof pools.smashHealth>> {
+  smashHealth(url?: string): Promise<Exact<typeof pools.smashHealth>> {
     return this.get("/smash/health", { url });
   }
 

@@ -10,10 +10,10 @@ export const CLIENT = new URL("../client/browser.ts", import.meta.url).href;
 /** Longest time for the bundling, in milliseconds. */
 const LONGEST_MS = 90_000;
 
-export type Bundled = Result<Page, Failure>;
+export type BundleResult = Result<Page, Failure>;
 
 /** Has a thread bundle a module (its URL) for browsers. */
-export async function bundleFor(builders: Pick<Builders, "run">, entry: string): Promise<Bundled> {
+export async function bundleFor(builders: Pick<Builders, "run">, entry: string): Promise<BundleResult> {
   const bundled = await builders.run("bundle", { entry }, { deadline: Date.now() + LONGEST_MS });
   if (!bundled.ok) return bundled;
   const body = bundled.value;
@@ -24,8 +24,8 @@ export async function bundleFor(builders: Pick<Builders, "run">, entry: string):
  * A function that bundles once for all callers. A failure is kept for `againMs` milliseconds, then the next call tries
  * again.
  */
-export function bundledOnce(bundle: () => Promise<Bundled>, againMs: number): () => Promise<Bundled> {
-  let kept: Promise<Bundled> | undefined;
+export function bundledOnce(bundle: () => Promise<BundleResult>, againMs: number): () => Promise<BundleResult> {
+  let kept: Promise<BundleResult> | undefined;
   let until = Infinity;
   return () => {
     if (kept === undefined || Date.now() > until) {

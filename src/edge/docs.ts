@@ -57,7 +57,7 @@ function swaggerUi() {
 }
 
 /** The OpenAPI document of a service, and how it is shown. */
-export interface Described {
+export interface ServiceDocument {
   /** Path prefix of `openapi.json` and `docs`. */
   readonly prefix?: string;
   /** Creates the document; called once, on the first request. */
@@ -69,8 +69,8 @@ export interface Described {
 }
 
 /** Serves `<prefix>/openapi.json`, and Swagger UI for it at `<prefix>/docs`. */
-export function mountDocs(app: Pick<Hono, "get">, described: Described): void {
-  const { prefix = "", document, examples, headers = "{}" } = described;
+export function mountDocs(app: Pick<Hono, "get">, service: ServiceDocument): void {
+  const { prefix = "", document, examples, headers = "{}" } = service;
   let text: string | undefined;
   app.get(`${prefix}/openapi.json`, (c) => {
     text ??= toJson(withExamples(document(), readExamples(examples)));

@@ -95,14 +95,14 @@ function namedRetry(details: unknown): string | undefined {
 }
 
 /** The form of a service's refusals. */
-export interface Refusing {
+export interface RefusalFormat {
   /** The body of a refusal. */
   body(failure: HttpFailure): unknown;
   /** The refusal of a path that has no endpoint (`allowed` is empty), or none for the request's method. */
   missing(c: Context, allowed: readonly string[]): HttpFailure;
 }
 
-const PLAIN: Refusing = {
+const PLAIN: RefusalFormat = {
   body: (failure) => ({ ...errorBody(failure), ...failure.members }),
   missing: ({ req }, allowed) =>
     allowed.length === 0
@@ -127,7 +127,7 @@ export function handleErrors(
     readonly router: Hono["router"];
   },
   log: Log,
-  { body, missing }: Refusing = PLAIN,
+  { body, missing }: RefusalFormat = PLAIN,
 ): void {
   const onError: ErrorHandler = (error, c) => {
     const failure = toHttpFailure(error);

@@ -12,12 +12,12 @@ export function linkNext(c: Context, next: Json | undefined): void {
   if (next === undefined) return;
   const { pathname, search } = new URL(c.req.url);
   // the query is kept as it was sent: bytes that are no UTF-8 do not survive decoding
-  const asked = search.slice(1).split("&").filter((part) => part !== "" && !new URLSearchParams(part).has("after"));
-  c.header("Link", `<${pathname}?${[...asked, `after=${cursorText(next)}`].join("&")}>; rel="next"`);
+  const kept = search.slice(1).split("&").filter((part) => part !== "" && !new URLSearchParams(part).has("after"));
+  c.header("Link", `<${pathname}?${[...kept, `after=${cursorText(next)}`].join("&")}>; rel="next"`);
 }
 
 /** The paging parameters of a request. */
-export interface PageAsked {
+export interface PageQuery {
   readonly limit?: number | undefined;
   readonly after?: string | undefined;
 }
@@ -28,7 +28,7 @@ export interface PageAsked {
  */
 export function pageOf<T>(
   c: Context,
-  { limit, after }: PageAsked,
+  { limit, after }: PageQuery,
   all: readonly T[],
   keyOf: (one: T) => string,
   order: "ascending" | "other" = "ascending",

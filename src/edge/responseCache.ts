@@ -7,7 +7,7 @@
  * replaces the statements that read and the work of serialising.
  */
 import type { Context } from "hono";
-import type { Keep } from "#src/edge/route.ts";
+import type { ResponseCache } from "#src/edge/route.ts";
 import { readSnapshotId } from "#src/store/server.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -20,7 +20,7 @@ const ALL = 2 ** 24;
 /** Headers that are part of a cached answer. */
 const HEADERS = ["content-type", "link"];
 
-interface Kept {
+interface CachedResponse {
   /** When it was made, by `performance.now()`. */
   readonly at: number;
   /** The snapshot before it was made; undefined where it was not read. */
@@ -30,36 +30,36 @@ interface Kept {
 }
 
 /** Caches good answers that are made from the database alone, each for a second at most. */
-export function keepUnchanged(sql: Queries): Keep {
-  const answers = new Answers();
-  const now = inTurn(() => readSnapshotId(sql));
+export function cacheWhileUnchanged(sql: Queries): ResponseCache {
+  const cached = new CachedResponses();
+  const now = coalesce(() => readSnapshotId(sql));
   return async (c, make) => {
-    const last = answers.get(c.req.url, LONGEST_MS);
+    const entry = cached.get(c.req.url, LONGEST_MS);
     // The snapshot of the first request is not read: entries requested only once are never served from the cache.
-    const snapshot = last && await now();
-    if (snapshot !== undefined && last?.snapshot === snapshot) return told(c, last);
-    return await answers.made(c, snapshot, make);
+    const snapshot = entry && await now();
+    if (snapshot !== undefined && entry?.snapshot === snapshot) return replay(c, entry);
+    return await cached.made(c, snapshot, make);
   };
 }
 
 /** Caches good answers for `ms` milliseconds. */
-export function keepFor(ms: number): Keep {
-  const answers = new Answers();
+export function cacheFor(ms: number): ResponseCache {
+  const cached = new CachedResponses();
   return async (c, make) => {
-    const last = answers.get(c.req.url, ms);
-    return last ? told(c, last) : await answers.made(c, undefined, make);
+    const entry = cached.get(c.req.url, ms);
+    return entry ? replay(c, entry) : await cached.made(c, undefined, make);
   };
 }
 
 /** Cached answers by URL, the oldest first. */
-class Answers {
-  private readonly kept = new Map<string, Kept>();
+class CachedResponses {
+  private readonly entries = new Map<string, CachedResponse>();
   private bytes = 0;
 
   /** An answer not older than `longestMs` milliseconds. */
-  get(url: string, longestMs: number): Kept | undefined {
-    const kept = this.kept.get(url);
-    if (kept && performance.now() - kept.at < longestMs) return kept;
+  get(url: string, longestMs: number): CachedResponse | undefined {
+    const entry = this.entries.get(url);
+    if (entry && performance.now() - entry.at < longestMs) return entry;
     this.drop(url);
     return undefined;
   }
@@ -76,38 +76,38 @@ class Answers {
         return value === null ? [] : [[name, value]];
       }),
     );
-    const kept = { at, snapshot, headers, body: await response.arrayBuffer() };
+    const entry = { at, snapshot, headers, body: await response.arrayBuffer() };
     this.drop(url);
-    if (kept.body.byteLength <= LARGEST) {
-      this.kept.set(url, kept);
-      this.bytes += kept.body.byteLength;
-      for (const [oldest, { at: made }] of this.kept) {
+    if (entry.body.byteLength <= LARGEST) {
+      this.entries.set(url, entry);
+      this.bytes += entry.body.byteLength;
+      for (const [oldest, { at: made }] of this.entries) {
         if (this.bytes <= ALL && at - made < LONGEST_MS) break;
         this.drop(oldest);
       }
     }
-    return told(c, kept);
+    return replay(c, entry);
   }
 
   private drop(url: string): void {
-    this.bytes -= this.kept.get(url)?.body.byteLength ?? 0;
-    this.kept.delete(url);
+    this.bytes -= this.entries.get(url)?.body.byteLength ?? 0;
+    this.entries.delete(url);
   }
 }
 
-function told(c: Context, { body, headers }: Kept): Response {
+function replay(c: Context, { body, headers }: CachedResponse): Response {
   return c.body(body, 200, headers);
 }
 
 /** Coalesces calls: a call during another one shares the next one, which begins after all of its callers called. */
-export function inTurn<T>(ask: () => Promise<T>): () => Promise<T> {
+export function coalesce<T>(call: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
   let next: Promise<T> | undefined;
   const begin = (): Promise<T> => {
-    const asked = ask().finally(() => {
-      if (current === asked) current = undefined;
+    const started = call().finally(() => {
+      if (current === started) current = undefined;
     });
-    return current = asked;
+    return current = started;
   };
   return () => {
     if (current === undefined) return begin();

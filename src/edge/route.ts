@@ -16,7 +16,8 @@ export const RETRY_LATER = {
 };
 
 export type Shape = Record<string, ZodType>;
-type Out<S extends Shape | undefined> = S extends Shape ? { [K in keyof S]: z.output<S[K]> } : Record<string, never>;
+type SchemaOutputs<S extends Shape | undefined> = S extends Shape ? { [K in keyof S]: z.output<S[K]> }
+  : Record<string, never>;
 
 type Refusals = Readonly<Record<number, string | { readonly description: string; readonly schema: ZodType }>>;
 
@@ -44,17 +45,17 @@ export interface Endpoint<P extends Shape | undefined, Q extends Shape | undefin
   /** Headers that the handler reads. */
   readonly headers?: Shape;
   /** Caches the good answers. */
-  readonly keep?: Keep;
+  readonly cache?: ResponseCache;
 }
 
 /** Gives the cached answer of such a request, or makes one. */
-export type Keep = (context: Context, make: () => Promise<Response>) => Promise<Response>;
+export type ResponseCache = (context: Context, make: () => Promise<Response>) => Promise<Response>;
 
 /** A part of a request. */
-export type Where = "path" | "query" | "body" | `header ${string}`;
+export type RequestPart = "path" | "query" | "body" | `header ${string}`;
 
 /** How a service reads requests and refuses them. */
-export interface Manner {
+export interface Conventions {
   /** Prefix of all paths; the document names it as the server's URL. */
   readonly prefix: string;
   /** Schema of a refusal's body. */
@@ -67,11 +68,11 @@ export interface Manner {
   /** Reads the JSON of a body. */
   json(request: Request, limits: BodyLimits): Promise<Json | undefined>;
   /** The refusal of a part of a request that its schema rejects; it must not contain `value`, which may be a secret. */
-  malformed(issues: readonly z.core.$ZodIssue[], where: Where, value: unknown): HttpFailure;
+  malformed(issues: readonly z.core.$ZodIssue[], where: RequestPart, value: unknown): HttpFailure;
 }
 
 /** The conventions of the token, devnet and operator services. */
-export const PLAIN: Manner = {
+export const PLAIN: Conventions = {
   prefix: "",
   error: errorBody,
   refusals: { 400: "`bad_request`, `malformed_json`", 503: "`unavailable`" },
@@ -87,9 +88,13 @@ export const PLAIN: Manner = {
     ),
 };
 
-export interface Asked<P extends Shape | undefined, Q extends Shape | undefined, B extends ZodType | undefined> {
-  readonly params: Out<P>;
-  readonly query: Out<Q>;
+export interface EndpointRequest<
+  P extends Shape | undefined,
+  Q extends Shape | undefined,
+  B extends ZodType | undefined,
+> {
+  readonly params: SchemaOutputs<P>;
+  readonly query: SchemaOutputs<Q>;
   readonly body: B extends ZodType ? z.output<B> : undefined;
   readonly context: Context;
 }
@@ -102,38 +107,38 @@ export function endpoint<
 >(
   app: OpenAPIHono,
   spec: Endpoint<P, Q, B>,
-  handler: (asked: Asked<P, Q, B>) => Promise<unknown>,
-  manner: Manner = PLAIN,
+  handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>,
+  conventions: Conventions = PLAIN,
 ): void {
-  describe(app, spec, manner);
+  describe(app, spec, conventions);
   // Schemas compile at their first use: once for all requests.
   const inPath = spec.params && z.object(spec.params);
   const inQuery = spec.query && z.object(spec.query);
   const names = new Map(Object.entries<ZodType>(spec.query ?? {}).map(([name, schema]) => [name, takesMany(schema)]));
-  const limits = { ...manner.limits, optional: spec.body !== undefined && mayMiss(spec.body) };
-  const part = <T>(schema: ZodType<T>, value: unknown, where: Where): T => {
+  const limits = { ...conventions.limits, optional: spec.body !== undefined && mayMiss(spec.body) };
+  const part = <T>(schema: ZodType<T>, value: unknown, where: RequestPart): T => {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    throw manner.malformed(parsed.error.issues, where, value);
+    throw conventions.malformed(parsed.error.issues, where, value);
   };
   const read = ({ req }: Context): Promise<unknown> =>
     spec.consumes === "application/octet-stream"
-      ? readBytes(req.raw, manner.limits.bytes ?? 65_536, manner.limits.time)
-      : manner.json(req.raw, limits);
+      ? readBytes(req.raw, conventions.limits.bytes ?? 65_536, conventions.limits.time)
+      : conventions.json(req.raw, limits);
   const consumes = spec.body && (spec.consumes ?? "application/json");
   const status = spec.status ?? 200;
-  app[spec.method](manner.prefix + spec.path, async (c) => {
-    const given = queryOf(c, names, manner);
+  app[spec.method](conventions.prefix + spec.path, async (c) => {
+    const given = queryOf(c, names, conventions);
     const params = inPath ? part(inPath, c.req.param(), "path") : {};
-    manner.headers(c, { consumes });
+    conventions.headers(c, { consumes });
     const query = inQuery ? part(inQuery, given, "query") : {};
     const body = spec.body ? part(spec.body, await read(c), "body") : undefined;
     const make = async () => {
-      const answer = await handler({ params, query, body, context: c } as Asked<P, Q, B>);
+      const answer = await handler({ params, query, body, context: c } as EndpointRequest<P, Q, B>);
       if (answer instanceof Response) return answer;
       return status === 204 ? c.body(null, 204) : respond(c, status, answer);
     };
-    return spec.keep ? await spec.keep(c, make) : await make();
+    return spec.cache ? await spec.cache(c, make) : await make();
   });
 }
 
@@ -147,7 +152,7 @@ const [LISTED, SHOWN] = [10, 60];
  *
  * @throws {HttpFailure} 400 for an unknown name, and for a second value where one is taken.
  */
-function queryOf(c: Context, names: ReadonlyMap<string, boolean>, manner: Manner): Record<string, unknown> {
+function queryOf(c: Context, names: ReadonlyMap<string, boolean>, conventions: Conventions): Record<string, unknown> {
   const start = c.req.url.indexOf("?");
   const search = new URLSearchParams(start < 0 ? "" : c.req.url.slice(start));
   const values: Record<string, unknown> = {};
@@ -166,7 +171,7 @@ function queryOf(c: Context, names: ReadonlyMap<string, boolean>, manner: Manner
       : `the parameter "${shown}" is given ${all.length} times and takes one value`;
     issues.push({ code: "custom", path: [shown], message, input: undefined });
   }
-  if (issues.length > 0) throw manner.malformed(issues.slice(0, LISTED), "query", undefined);
+  if (issues.length > 0) throw conventions.malformed(issues.slice(0, LISTED), "query", undefined);
   return values;
 }
 
@@ -184,7 +189,7 @@ function mayMiss(schema: ZodType): boolean {
  *
  * @throws {HttpFailure} 400 `bad_request` with each place and problem, never with the value, which may be a secret.
  */
-export function check<T>(schema: ZodType<T>, value: unknown, where: Where): T {
+export function check<T>(schema: ZodType<T>, value: unknown, where: RequestPart): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw PLAIN.malformed(parsed.error.issues, where, value);
@@ -197,7 +202,7 @@ function sentence(issue: z.core.$ZodIssue): string {
 function describe(
   app: OpenAPIHono,
   spec: Endpoint<Shape | undefined, Shape | undefined, ZodType | undefined>,
-  manner: Manner,
+  conventions: Conventions,
 ): void {
   const json = (schema: ZodType, description: string) => ({ description, content: { "application/json": { schema } } });
   const { status = 200, answer } = spec;
@@ -227,13 +232,13 @@ function describe(
       ...Object.fromEntries(
         Object.entries<Refusals[number]>({
           ...(spec.body ? { 408: "`body_too_slow`" } : {}),
-          ...manner.refusals,
+          ...conventions.refusals,
           ...spec.refusals,
         }).map(([code, description]) => [
           code,
           {
             ...(typeof description === "string"
-              ? json(manner.error, description)
+              ? json(conventions.error, description)
               : json(description.schema, description.description)),
             ...(code === "503" || code === "429" ? { headers: RETRY_LATER } : {}),
           },

@@ -21,7 +21,7 @@ export interface Listener {
 }
 
 /** The app that is served, with the address of each request's peer. */
-interface Served {
+interface ServedApp {
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
 }
 
@@ -44,7 +44,7 @@ const HEADERS_BYTES = 131_072;
 
 /** Serves an app. Rejects with code `EADDRINUSE` when the port is taken. */
 export async function serve(
-  app: Served,
+  app: ServedApp,
   { host, port, headersMs = HEADERS_MS, idleMs = IDLE_MS }: ServeOptions,
 ): Promise<Listener> {
   return await new Promise((resolve, reject) => {

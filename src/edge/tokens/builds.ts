@@ -9,7 +9,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
-import { told } from "#src/edge/tokens/describe.ts";
+import { withSummary } from "#src/edge/tokens/describe.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 
 const MAX_REQUESTS = 200;
@@ -36,7 +36,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     const from = requester(params.address);
     const answer = await boot(from, deadline);
     if (!answer.ok) throw refusal(answer.error);
-    return await told(service, answer.value, { deadline, address: from });
+    return await withSummary(service, answer.value, { deadline, address: from });
   });
 
   const requests = [

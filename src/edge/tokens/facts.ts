@@ -9,7 +9,7 @@ import { type FactPage, type FactQuery, type FactRow, readFactPage } from "#src/
 import type { Tip } from "#src/cardano/block.ts";
 import { stands } from "#src/chain/index/cursor.ts";
 import { JSON_TYPE } from "#src/edge/json.ts";
-import type { Writing } from "#src/edge/tokens/view.ts";
+import type { WriteBytes } from "#src/edge/tokens/view.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** Most facts that are read at a time: about 10 ms of work. */
@@ -20,7 +20,7 @@ export interface FactForm {
   /** Each value with the slot of the block that set it. */
   readonly slots: boolean;
   /** Encoding of keys and values. */
-  readonly write: Writing;
+  readonly write: WriteBytes;
   /** The state as JSON, beside changed facts; undefined where all facts are in the answer. */
   readonly changed?: string | undefined;
 }

@@ -13,10 +13,10 @@ import { atPoint } from "#src/chain/pending/spendable.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
-import { askedKey } from "#src/edge/tokens/factKey.ts";
+import { factKeyIn } from "#src/edge/tokens/factKey.ts";
 import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
 import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
-import { changeView, refView, type Writing } from "#src/edge/tokens/view.ts";
+import { changeView, refView, type WriteBytes } from "#src/edge/tokens/view.ts";
 import { digest } from "#src/forestry/hash.ts";
 
 const refusals = {
@@ -68,10 +68,10 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
       answer: factHistory,
       refusals,
     }, async ({ params: { tokenId }, query, context }) => {
-      const asked = askedKey(context.req.url, query.encoding);
-      const wanted = { token: tokenId, path: toHex(asked.path), status: "applied" } as const;
+      const requested = factKeyIn(context.req.url, query.encoding);
+      const wanted = { token: tokenId, path: toHex(requested.path), status: "applied" } as const;
       const { status, requests } = await pageOf(context, wanted, paging(query));
-      const key = asked.key ?? requests[0]?.key;
+      const key = requested.key ?? requests[0]?.key;
       return {
         tokenId,
         ...(key ? { key: bytesText(key) } : {}),
@@ -89,7 +89,10 @@ function paging({ limit, after }: { readonly limit: number; readonly after?: str
 
 const closedView = ({ slot, tx }: NonNullable<PastRequest["closed"]>) => ({ slot, txHash: tx ?? null });
 
-function requestView({ ref, owner, key, operation, lovelace, fee, slot, status, closed }: PastRequest, write: Writing) {
+function requestView(
+  { ref, owner, key, operation, lovelace, fee, slot, status, closed }: PastRequest,
+  write: WriteBytes,
+) {
   return {
     ...refView(parseRefKey(ref)),
     owner,

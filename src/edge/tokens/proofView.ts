@@ -7,20 +7,20 @@ import { bytesText } from "#src/cage/text.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Output } from "#src/cardano/output.ts";
-import type { AskedKey } from "#src/edge/tokens/factKey.ts";
+import type { FactKey } from "#src/edge/tokens/factKey.ts";
 import { refText } from "#src/edge/tokens/view.ts";
 import { proofJson } from "#src/forestry/json.ts";
 
 /** A state, and the fact under its root, where there is one. */
-export interface Told {
+export interface FactEvidence {
   readonly state: Pick<TokenState, "token" | "owner" | "root" | "utxo">;
   readonly fact?: StoredFact;
 }
 
 /** A fact or its absence with its proof, read at a point. */
 export function proofView(
-  { state, fact }: Told,
-  { path, key = fact?.key }: AskedKey,
+  { state, fact }: FactEvidence,
+  { path, key = fact?.key }: FactKey,
   { proof, cbor }: Pick<Proven, "proof" | "cbor">,
   point: Tip,
 ) {

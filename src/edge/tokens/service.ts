@@ -11,10 +11,10 @@ import { cageScripts } from "#src/cage/script.ts";
 import { readPendingWith } from "#src/chain/pending/pendingSpends.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
-import { type Asked, check, type Endpoint, endpoint, type Shape } from "#src/edge/route.ts";
+import { check, type Endpoint, endpoint, type EndpointRequest, type Shape } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
-import { told } from "#src/edge/tokens/describe.ts";
+import { withSummary } from "#src/edge/tokens/describe.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export interface TokenService extends TokenEdgeOptions {
@@ -110,7 +110,7 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       const deadline = Date.now() + deadlineMs;
       const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs });
       if (!answer.ok) throw refusal(answer.error);
-      return await told(options, answer.value, { deadline, address: input.address });
+      return await withSummary(options, answer.value, { deadline, address: input.address });
     },
   };
 }
@@ -136,7 +136,7 @@ export function building<
   app: OpenAPIHono,
   { limited }: Pick<TokenService, "limited">,
   spec: Endpoint<P, Q, B>,
-  handler: (asked: Asked<P, Q, B>) => Promise<unknown>,
+  handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>,
 ): void {
   endpoint(app, { ...spec, headers: timeHeader }, (asked) => limited(asked.context, () => handler(asked)));
 }

@@ -17,10 +17,10 @@ export function refRow(text: string): string {
 }
 
 /** Bytes of a key or a value as clients see them. */
-export type Writing = (bytes: Uint8Array) => string;
+export type WriteBytes = (bytes: Uint8Array) => string;
 
 /** The change of a request; values under the names of every version of this API. */
-export function changeView(keyBytes: Uint8Array, operation: Operation, write: Writing = bytesText) {
+export function changeView(keyBytes: Uint8Array, operation: Operation, write: WriteBytes = bytesText) {
   const { type } = operation;
   const key = write(keyBytes);
   const value = write(operation.value);

@@ -14,11 +14,11 @@ const LOOK_MS = 50;
 const MOST_WAITING = 5_000;
 
 /** A transaction of the ledger, and the number of blocks on top of its own. */
-export interface Deep extends LedgerTransaction {
+export interface DeepTransaction extends LedgerTransaction {
   readonly depth: number;
 }
 
-export interface Wanted {
+export interface TransactionWait {
   readonly hash: string;
   /** Blocks on top. */
   readonly depth: number;
@@ -28,12 +28,12 @@ export interface Wanted {
 }
 
 /** A function that gives a transaction once it is as deep as required, or as it is when the time is up. */
-export function transactionWatch(sql: Queries): (wanted: Wanted) => Promise<Deep | undefined> {
+export function transactionWatch(sql: Queries): (wanted: TransactionWait) => Promise<DeepTransaction | undefined> {
   const waiting = new Map<string, number>();
   let look: Promise<ReadonlyMap<string, number>> | undefined;
   const seen = () =>
     look ??= sleep(LOOK_MS).then(() => readDepths(sql, [...waiting.keys()])).finally(() => look = undefined);
-  const find = async (hash: string): Promise<Deep | undefined> => {
+  const find = async (hash: string): Promise<DeepTransaction | undefined> => {
     const [found, { at }] = await Promise.all([findTransaction(sql, hash), readCursor(sql)]);
     return found && { ...found, depth: Math.max(0, at.height - found.height) };
   };

@@ -53,8 +53,8 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   }, async ({ params: { walletId: id }, body, context }) => {
     if (!/\/stake-pools\/(\*|%2[aA])\/wallets\//.test(context.req.path)) throw onlyAny();
     await accountOf(id);
-    const quitting = async (): Promise<Wish> => ({ delegations: [{ index: 0 }], withdrawal: "self" });
-    return await send(id, body.passphrase, { quit: id }, context, quitting);
+    const quitIntent = async (): Promise<Wish> => ({ delegations: [{ index: 0 }], withdrawal: "self" });
+    return await send(id, body.passphrase, { quit: id }, context, quitIntent);
   });
 
   route(app, {
@@ -104,8 +104,8 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   }, async ({ params: { walletId: id } }) => {
     const account = await accountOf(id);
     // the fee is the same for any pool
-    const wish = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account, ANY_POOL) };
-    return feeView(answered(await service.builds.fees(entityOf(id), wish, LONGEST_MS)));
+    const intent = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account, ANY_POOL) };
+    return feeView(answered(await service.builds.fees(entityOf(id), intent, LONGEST_MS)));
   });
 
   route(app, {
@@ -127,8 +127,10 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     const keyText = (stake: Credential) => addressText(rewardAddress(service.networkId, stake));
     const own = account && stakes.get(ownedCredential(account.credential));
     const others = [...stakes.values()].filter((one) => one !== own);
-    const told = others.length === 0 ? [] : answered(await port.accounts(others.map((one) => one.credential))).value;
-    const rewardsOf = new Map(told.map(({ credential, rewards }) => [ownedCredential(credential), rewards]));
+    const external = others.length === 0
+      ? []
+      : answered(await port.accounts(others.map((one) => one.credential))).value;
+    const rewardsOf = new Map(external.map(({ credential, rewards }) => [ownedCredential(credential), rewards]));
     return {
       ours: account === undefined ? [] : [{
         index: 0,

@@ -10,7 +10,7 @@ import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
@@ -25,7 +25,7 @@ import type { z } from "zod";
 const params = { walletId };
 
 /** Lists a wallet's transactions, shows one, and forgets one that is not in the ledger. */
-export function historyRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+export function historyRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { networkId, store, ask } = service;
   const { prefix, named } = served;
   const at = (rest: string) => `/${prefix}/:walletId/transactions${rest}`;
@@ -43,14 +43,14 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     method: "get",
     path: at(""),
     operation: `list${named}Transactions`,
-    keep: service.keep,
+    cache: service.cache,
     summary: "The wallet's transactions, the newest first unless said otherwise",
     params,
     query: { ...api.historyQuery, ...page },
     answer: api.transaction.array(),
   }, async ({ params, query, context }) => {
     const [, wanted, own] = await Promise.all([
-      served.found(params.walletId),
+      served.require(params.walletId),
       historyQueryOf(service, query),
       ownOf(params.walletId),
     ]);
@@ -72,14 +72,14 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     method: "get",
     path: at("/:transactionId"),
     operation: `get${named}Transaction`,
-    keep: service.keep,
+    cache: service.cache,
     summary: "A transaction of the wallet",
     params: { walletId, transactionId },
     query: api.transactionQuery,
     answer: api.transaction,
     refusals: { 404: "`no_such_wallet`, `no_such_transaction`" },
   }, async ({ params, query }) => {
-    const [, own] = await Promise.all([served.found(params.walletId), ownOf(params.walletId)]);
+    const [, own] = await Promise.all([served.require(params.walletId), ownOf(params.walletId)]);
     return await shownTransaction(service, params.walletId, params.transactionId, {
       form: query["simple-metadata"] ? "plain" : "tagged",
       own,
@@ -98,7 +98,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
       404: "`no_such_wallet`, `no_such_transaction`",
     },
   }, async ({ params: { walletId: id, transactionId: hash } }) => {
-    await served.found(id);
+    await served.require(id);
     const found = (await readOwnTransactions(service, id, [hash])).transactions.get(hash);
     if (found === undefined) throw noSuchTransaction(hash);
     if (found.status === "in_ledger") throw alreadyInLedger(hash);
@@ -117,7 +117,7 @@ const alreadyInLedger = (hash: string) =>
   );
 
 /** The query for the index; undefined where no transaction can match. */
-async function historyQueryOf(service: WalletService, query: HistoryAsked): Promise<HistoryQuery | undefined> {
+async function historyQueryOf(service: WalletService, query: HistoryParameters): Promise<HistoryQuery | undefined> {
   const { start, end, minWithdrawal, address, order } = query;
   if (start !== undefined && end !== undefined && start > end) {
     throw new HttpFailure(
@@ -149,7 +149,7 @@ async function historyQueryOf(service: WalletService, query: HistoryAsked): Prom
   };
 }
 
-type HistoryAsked =
+type HistoryParameters =
   & {
     readonly [K in keyof typeof api.historyQuery]: z.output<(typeof api.historyQuery)[K]>;
   }

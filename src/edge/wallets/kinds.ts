@@ -3,7 +3,7 @@ import type { WalletService } from "#src/edge/wallets/service.ts";
 import type { Path } from "#src/wallet/keys/types.ts";
 
 /** A kind of wallets, for the endpoints that several kinds share. */
-export interface Served {
+export interface ServedKind {
   /** First part of the path: `wallets`, `byron-wallets`, `shared-wallets`. */
   readonly prefix: string;
   /** Part of operation ids: `list<named>Assets`. */
@@ -13,13 +13,13 @@ export interface Served {
   /** Path of a wallet's stake key where it is not `STAKE_PATH`. */
   stakePath?(id: string): Promise<Path>;
   /** Requires a wallet: throws 404 where there is none of this kind, 403 where it is incomplete. */
-  found(id: string): Promise<unknown>;
+  require(id: string): Promise<unknown>;
 }
 
 /** Sequential and random wallets. */
-export function servedKinds(service: Pick<WalletService, "wallet">): readonly [shelley: Served, byron: Served] {
+export function servedKinds(service: Pick<WalletService, "wallet">): readonly [shelley: ServedKind, byron: ServedKind] {
   return [
-    { prefix: "wallets", named: "", actor: "wallet", found: (id) => service.wallet(id, "shelley") },
-    { prefix: "byron-wallets", named: "Byron", actor: "wallet", found: (id) => service.wallet(id, "random") },
+    { prefix: "wallets", named: "", actor: "wallet", require: (id) => service.wallet(id, "shelley") },
+    { prefix: "byron-wallets", named: "Byron", actor: "wallet", require: (id) => service.wallet(id, "random") },
   ];
 }

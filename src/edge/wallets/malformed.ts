@@ -4,13 +4,13 @@
  */
 import type { z } from "zod";
 import { HttpFailure } from "#src/edge/errors.ts";
-import type { Where } from "#src/edge/route.ts";
+import type { RequestPart } from "#src/edge/route.ts";
 
 type Issue = z.core.$ZodIssue;
 type Key = PropertyKey;
 
 /** The refusal of a part of a request. */
-export function malformed(issues: readonly Issue[], where: Where, value: unknown): HttpFailure {
+export function malformed(issues: readonly Issue[], where: RequestPart, value: unknown): HttpFailure {
   const sentences = issues.map((issue) => where === "body" ? inBody(issue, value, []) : issue.message);
   return new HttpFailure(400, "bad_request", [...new Set(sentences)].join("; "));
 }

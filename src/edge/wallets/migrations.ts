@@ -14,7 +14,7 @@ import { assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { selectionView } from "#src/edge/wallets/builtViews.ts";
 import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { sentViews } from "#src/edge/wallets/send.ts";
 import { answered } from "#src/edge/wallets/status.ts";
@@ -26,7 +26,7 @@ import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import type { CoinSelection, OwnCoin } from "#src/wallet/build/types.ts";
 
 /** Adds both endpoints for sequential and random wallets. */
-export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const named = served.named === "Byron" ? "Byron" : "Shelley";
   const kind = named === "Byron" ? "random" : "shelley";
   const spec = {
@@ -46,7 +46,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
     answer: api.migrationPlan,
     refusals: { 403: nothing },
   }, async ({ params: { walletId: id }, body }) => {
-    await served.found(id);
+    await served.require(id);
     return planView(await planned(service, id, body.addresses));
   });
 

@@ -6,7 +6,7 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import { eraCache } from "#src/chain/provider/eraCache.ts";
 import * as api from "#src/api/wallets/network.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { keepFor } from "#src/edge/responseCache.ts";
+import { cacheFor } from "#src/edge/responseCache.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { syncState } from "#src/wallet/standing.ts";
@@ -30,7 +30,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     method: "get",
     path: "/network/information",
     operation: "getNetworkInformation",
-    keep: keepFor(TIP_MS),
+    cache: cacheFor(TIP_MS),
     summary: "How far the network and this service are",
     answer: api.networkInformation,
     refusals: away,

@@ -8,14 +8,14 @@ import { type Json, parseJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { type BodyLimits, depthOf, readBytes } from "#src/edge/json.ts";
-import { type Asked, type Endpoint, endpoint, type Manner } from "#src/edge/route.ts";
+import { type Conventions, type Endpoint, endpoint, type EndpointRequest } from "#src/edge/route.ts";
 import { serviceApp } from "#src/edge/service.ts";
 import { malformed } from "#src/edge/wallets/malformed.ts";
 
 /** Prefix of all paths. */
 export const PREFIX = "/v2";
 
-const MANNER: Manner = {
+const CONVENTIONS: Conventions = {
   prefix: PREFIX,
   error: walletError,
   refusals: {
@@ -39,7 +39,7 @@ export function route<
   P extends Record<string, ZodType> | undefined = undefined,
   Q extends Record<string, ZodType> | undefined = undefined,
   B extends ZodType | undefined = undefined,
->(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: Asked<P, Q, B>) => Promise<unknown>): void {
+>(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>): void {
   const refusals = {
     ...(spec.params && "walletId" in spec.params ? { 404: "`no_such_wallet`" } : {}),
     ...(String(spec.refusals?.[403]).includes("wrong_encryption_passphrase")
@@ -48,7 +48,7 @@ export function route<
     ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
     ...spec.refusals,
   };
-  endpoint(app, { ...spec, refusals }, handler, MANNER);
+  endpoint(app, { ...spec, refusals }, handler, CONVENTIONS);
 }
 
 /** An app with these conventions and no endpoints yet. */

@@ -27,18 +27,18 @@ export type Send = (
   passphrase: string,
   body: object,
   context: Context,
-  wishing: () => Promise<Wish>,
+  makeIntent: () => Promise<Wish>,
 ) => Promise<unknown>;
 
 /** A function that sends for wallets of a kind. */
 export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
-  return async (id, passphrase, body, context, wishing) => {
+  return async (id, passphrase, body, context, makeIntent) => {
     const row = await service.wallet(id, kind);
     const make = async () => {
       if (kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
       const transaction = answered(
         await withoutForgedOutputs(async () => {
-          const built = answered(await service.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
+          const built = answered(await service.builds.construct(entityOf(id), await makeIntent(), LONGEST_MS));
           return await signBuilt(service, row, built, passphrase);
         }),
       );
@@ -96,21 +96,21 @@ export async function sentViews(service: WalletService, row: WalletRow, hashes: 
   });
 }
 
-type Telling = Pick<Parameters<typeof transactionView>[1], "form" | "own">;
+type ViewOptions = Pick<Parameters<typeof transactionView>[1], "form" | "own">;
 
 /** A transaction of a wallet; throws 404 `no_such_transaction`. */
-export async function shownTransaction(service: WalletService, id: string, hash: string, telling: Telling) {
-  const [view] = await shownTransactions(service, id, [hash], telling);
+export async function shownTransaction(service: WalletService, id: string, hash: string, options: ViewOptions) {
+  const [view] = await shownTransactions(service, id, [hash], options);
   return view!;
 }
 
-async function shownTransactions(service: WalletService, id: string, hashes: readonly string[], telling: Telling) {
+async function shownTransactions(service: WalletService, id: string, hashes: readonly string[], options: ViewOptions) {
   const { transactions, height } = await readOwnTransactions(service, id, hashes);
   return await Promise.all(hashes.map(async (hash) => {
     const transaction = transactions.get(hash);
     if (transaction === undefined) throw noSuchTransaction(hash);
     const eras = await service.eras(transaction.slot);
-    return transactionView(transaction, { ...telling, eras, networkId: service.networkId, height });
+    return transactionView(transaction, { ...options, eras, networkId: service.networkId, height });
   }));
 }
 

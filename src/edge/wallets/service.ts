@@ -2,8 +2,8 @@
 import type { Failure } from "#src/base/result.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { keepUnchanged } from "#src/edge/responseCache.ts";
-import type { Keep } from "#src/edge/route.ts";
+import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";
+import type { ResponseCache } from "#src/edge/route.ts";
 import { type WalletBuilds, walletBuilds } from "#actors/walletBuildCalls.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { openPoolBook } from "#actors/poolBook.ts";
@@ -22,7 +22,7 @@ export interface WalletService extends WalletEdgeOptions {
   /** Protocol magic of Byron addresses; undefined on mainnet. */
   readonly magic: number | undefined;
   /** Caches answers made from the database alone. */
-  readonly keep: Keep;
+  readonly cache: ResponseCache;
   /** Eras of the network as far as a slot; throws 503 where the network is away. */
   eras(slot?: number): Promise<Eras>;
   /** A wallet of a kind; throws 404 `no_such_wallet`. */
@@ -47,7 +47,7 @@ export function createWalletService(given: WalletEdgeOptions): WalletService {
     tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
     magic: options.networkMagic === MAINNET_MAGIC ? undefined : options.networkMagic,
     builds: walletBuilds(options.build),
-    keep: keepUnchanged(options.store.sql),
+    cache: cacheWhileUnchanged(options.store.sql),
     eras: async (slot) => answered(await readEras(slot)),
     async wallet(id, kind) {
       const row = await readWallet(options.store.sql, id, [kind]);

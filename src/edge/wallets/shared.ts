@@ -18,7 +18,7 @@ import {
   type WalletService,
 } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
@@ -67,7 +67,7 @@ function templateOf(given: z.output<typeof api.givenTemplate>, own: Xpub): Scrip
 }
 
 /** A template in the actor's form. */
-const told = ({ script, keys }: ScriptTemplate) => ({
+const actorTemplate = ({ script, keys }: ScriptTemplate) => ({
   script: toJson(script as Json),
   names: [...leavesOf(script)],
   keys: { ...keys },
@@ -79,7 +79,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
   const params = { walletId };
   const one = async (id: string) => (await sharedViews(service, [await sharedWallet(service, id)]))[0];
 
-  const begin = async (body: Body, own: Xpub, attempt: string | null) => {
+  const createAndShow = async (body: Body, own: Xpub, attempt: string | null) => {
     const payment = templateOf(body.payment_script_template, own);
     const delegation = body.delegation_script_template && templateOf(body.delegation_script_template, own);
     answered(validateTemplates({ payment, delegation }, own, body.script_validation));
@@ -99,8 +99,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       oneChange: body.one_change_address_mode,
       selection: body.selection,
       account: accountOf(body.account_index),
-      payment: told(payment),
-      delegation: delegation ? told(delegation) : null,
+      payment: actorTemplate(payment),
+      delegation: delegation ? actorTemplate(delegation) : null,
     }, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
     if (answer.ok) return await one(id);
     if (isGone(answer.error)) throw walletAlreadyExists(id);
@@ -127,15 +127,15 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     // before the costly derivation of a root key
     for (const given of [body.payment_script_template, body.delegation_script_template]) {
       if (given && scriptFault(given.template, body.script_validation) !== undefined) {
-        return await begin(body, "", null);
+        return await createAndShow(body, "", null);
       }
     }
-    if ("account_public_key" in body) return await begin(body, body.account_public_key, null);
+    if ("account_public_key" in body) return await createAndShow(body, body.account_public_key, null);
     const { mnemonic_sentence: words, mnemonic_second_factor: second, passphrase } = body;
     const mnemonic = { style: "shared" as const, words, ...(second ? { secondFactor: second } : {}) };
     const put = answered(await vault.put({ mnemonic, passphrase, paths: [path] }, until()));
     try {
-      return await begin(body, put.keys[0]!, put.attempt);
+      return await createAndShow(body, put.keys[0]!, put.attempt);
     } catch (error) {
       // a 4xx is final; after a 5xx the wallet may still adopt the key, and the vault's sweep erases it if not
       if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
@@ -147,7 +147,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     method: "get",
     path: "/shared-wallets",
     operation: "listSharedWallets",
-    keep: service.keep,
+    cache: service.cache,
     summary: "All shared wallets, the oldest first",
     query: page,
     answer: api.sharedWallet.array(),
@@ -167,14 +167,14 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     method: "get",
     path: "/shared-wallets/:walletId",
     operation: "getSharedWallet",
-    keep: service.keep,
+    cache: service.cache,
     summary: "A shared wallet",
     params,
     answer: api.sharedWallet,
   }, ({ params }) => one(params.walletId));
 
   /** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
-  const tell = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
+  const command = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
     await sharedWallet(service, id);
     const answer = await service.ask({ kind: SHARED, id }, event, { deadlineMs: LONGEST_MS });
     if (answer.ok) return;
@@ -193,7 +193,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       status: 204,
     },
     ({ params: { walletId: id } }) =>
-      tell(id, { type: "DELETE" }, async () => await readSharedWallet(store.sql, id) === undefined),
+      command(id, { type: "DELETE" }, async () => await readSharedWallet(store.sql, id) === undefined),
   );
 
   route(app, {
@@ -206,7 +206,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     answer: api.sharedWallet,
   }, async ({ params: { walletId: id }, body }) => {
     const change = changeOf(body);
-    if (change !== undefined) await tell(id, change);
+    if (change !== undefined) await command(id, change);
     return await one(id);
   });
 
@@ -226,7 +226,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       },
     }, async ({ params, body }) => {
       // the last key makes the wallet derive its addresses, which may take longer than a call
-      await tell(params.walletId, { type: "ADD_KEYS", credential, keys: body }, async () => {
+      await command(params.walletId, { type: "ADD_KEYS", credential, keys: body }, async () => {
         const { sharing } = await sharedWallet(service, params.walletId);
         const known = sharing[credential]?.keys ?? {};
         return sharing.complete && Object.entries(body).every(([name, key]) => known[name] === key);
@@ -239,10 +239,10 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
 const isId = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
 
 /** Shared wallets, for the endpoints that all kinds share. */
-export const servedShared = (service: Pick<WalletService, "store">): Served => ({
+export const servedShared = (service: Pick<WalletService, "store">): ServedKind => ({
   prefix: "shared-wallets",
   named: "Shared",
   actor: SHARED,
   stakePath: async (id) => sharedStakePath(await sharedWallet(service, id)),
-  found: (id) => sharedWallet(service, id),
+  require: (id) => sharedWallet(service, id),
 });

@@ -15,7 +15,7 @@ import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.t
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, cursorText, readCursorText } from "#src/edge/paging.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -34,7 +34,7 @@ type HistoryRead = Awaited<ReturnType<typeof readHistoryPage>>;
 export function streamRoutes(
   app: OpenAPIHono,
   service: WalletService,
-  served: Served,
+  served: ServedKind,
   ownOf: (id: string) => Promise<OwnParts>,
 ): void {
   const { events } = service;
@@ -53,18 +53,18 @@ export function streamRoutes(
     answer: z.string(),
     refusals: { 503: "`too_many_readers`" },
   }, async ({ params: { walletId: id }, query, context }) => {
-    await served.found(id);
+    await served.require(id);
     admitReader(events);
     const form = query["simple-metadata"] ? "plain" as const : "tagged" as const;
     const last = context.req.header("last-event-id");
-    const told = last === undefined || last === "" ? undefined : await placeIn(last, service);
-    let place = told?.place;
+    const lastPlace = last === undefined || last === "" ? undefined : await placeIn(last, service);
+    let place = lastPlace?.place;
     const view = async (one: WalletTransaction, height: number) => {
       const eras = await service.eras(one.slot);
       return transactionView(one, { eras, networkId: service.networkId, height, form, own: await ownOf(id) });
     };
     const ended = new AbortController();
-    const batches = events.follow(told?.position ?? "now", { kind: served.actor, id }, ended.signal);
+    const batches = events.follow(lastPlace?.position ?? "now", { kind: served.actor, id }, ended.signal);
     return eventStream<EventBatch>(context, batches, ended, {
       keepAliveMs: KEEP_ALIVE_MS,
       id: ({ position }) => idOf(position, place ?? FIRST),

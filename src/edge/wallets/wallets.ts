@@ -32,7 +32,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { respondList } from "#src/edge/json.ts";
 
 /** The parts of a new wallet's body beside its keys. */
-type Given = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
+type NewWalletSettings = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
 
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnemonic`" };
 const exists = { 409: "`wallet_already_exists`" };
@@ -49,33 +49,39 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
   };
 
   /** Creates a wallet through its actor. */
-  const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, put?: PutKey) => {
+  const createAndShow = async (
+    kind: WalletRow["kind"],
+    id: string,
+    settings: NewWalletSettings,
+    key: string,
+    put?: PutKey,
+  ) => {
     if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
-    const start = await startPointOf(given.restoration_mode, service);
+    const start = await startPointOf(settings.restoration_mode, service);
     // the answer needs the eras: a failure must come before the wallet exists
     await service.eras(start.slot);
     const answer = await create(service, entityOf(id), {
       type: "CREATE",
       kind,
-      name: given.name,
-      gap: given.address_pool_gap,
+      name: settings.name,
+      gap: settings.address_pool_gap,
       key,
       policyKey: null,
       attempt: put?.attempt ?? null,
       passphrase: put ? { at: put.state.updatedAt, method: put.state.method } : null,
       birth: { slot: start.slot, hash: start.hash },
-      oneChange: given.one_change_address_mode,
-      selection: given.selection,
+      oneChange: settings.one_change_address_mode,
+      selection: settings.selection,
     }, async () => await readWallet(store.sql, id) !== undefined);
     if (answer.ok) return await one(id, kind);
     if (isGone(answer.error)) throw walletAlreadyExists(id);
     await refuseUnlessThere(answer.error, async () => await readWallet(store.sql, id) !== undefined);
     return await one(id, kind);
   };
-  const fromWords = async (
+  const fromMnemonic = async (
     kind: WalletRow["kind"],
     style: WalletStyle,
-    given: Given,
+    settings: NewWalletSettings,
     { sentence, second, passphrase }: { sentence: string[]; second?: string[] | undefined; passphrase: string },
   ) => {
     const put = answered(
@@ -86,7 +92,7 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       }, until()),
     );
     try {
-      return await begin(kind, idOf(fromHex(put.root)), given, put.keys[0] ?? put.root, put);
+      return await createAndShow(kind, idOf(fromHex(put.root)), settings, put.keys[0] ?? put.root, put);
     } catch (error) {
       // a 4xx is final; after a 5xx the wallet may still adopt the key, and the vault's sweep erases it if not
       if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
@@ -106,10 +112,10 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
   }, async ({ body }) => {
     if ("mnemonic_sentence" in body) {
       const { mnemonic_sentence: sentence, mnemonic_second_factor: second, passphrase } = body;
-      return await fromWords("shelley", "shelley", body, { sentence, second, passphrase });
+      return await fromMnemonic("shelley", "shelley", body, { sentence, second, passphrase });
     }
     const key = body.account_public_key;
-    return await begin("shelley", idOf(fromHex(key)), body, key);
+    return await createAndShow("shelley", idOf(fromHex(key)), body, key);
   });
 
   route(app, {
@@ -126,14 +132,14 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     if (style !== "random") {
       throw refusal({ code: "not_implemented", message: `Wallets of the style ${style} are not served yet.` });
     }
-    const given = {
+    const settings = {
       name,
       address_pool_gap: 20,
       restoration_mode: "from_genesis",
       one_change_address_mode: false,
       selection: "per-output",
     } as const;
-    return await fromWords("random", "random", given, { sentence, passphrase });
+    return await fromMnemonic("random", "random", settings, { sentence, passphrase });
   });
 
   for (const { kind, prefix, named, answer } of KINDS) {
@@ -143,7 +149,7 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       method: "get",
       path: `/${prefix}`,
       operation: `list${named}Wallets`,
-      keep: service.keep,
+      cache: service.cache,
       summary: "All wallets, the oldest first",
       query: api.page,
       answer: answer.array(),
@@ -166,7 +172,7 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       method: "get",
       path: `/${prefix}/:walletId`,
       operation: `get${named}Wallet`,
-      keep: service.keep,
+      cache: service.cache,
       summary: "A wallet",
       params,
       answer,
@@ -181,7 +187,7 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       status: 204,
     }, async ({ params }) => {
       await service.wallet(params.walletId, kind);
-      await told(
+      await command(
         params.walletId,
         { type: "DELETE" },
         async () => await readWallet(store.sql, params.walletId) === undefined,
@@ -199,13 +205,13 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     }, async ({ params, body }) => {
       await service.wallet(params.walletId, kind);
       const change = changeOf(body);
-      if (change !== undefined) await told(params.walletId, change);
+      if (change !== undefined) await command(params.walletId, change);
       return await one(params.walletId, kind);
     });
   }
 
   /** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
-  const told = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
+  const command = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
     const answer = await service.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
     if (answer.ok) return;
     if (isGone(answer.error)) throw noSuchWallet(id);
@@ -277,10 +283,10 @@ const passphraseChanged = ({ attempt, updatedAt, method }: SealChange) => ({
 
 /** The one command of a change, so that it is applied as a whole; `undefined` for an empty change. */
 export function changeOf({ name, one_change_address_mode: oneChange, selection }: api.WalletChange) {
-  const given = Object.entries({ name, oneChange, selection }).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return undefined;
-  const isRename = given.length === 1 && name !== undefined;
-  return { type: isRename ? "RENAME" : "SETTINGS", ...Object.fromEntries(given) as Record<string, Json> };
+  const settings = Object.entries({ name, oneChange, selection }).filter(([, value]) => value !== undefined);
+  if (settings.length === 0) return undefined;
+  const isRename = settings.length === 1 && name !== undefined;
+  return { type: isRename ? "RENAME" : "SETTINGS", ...Object.fromEntries(settings) as Record<string, Json> };
 }
 
 const idIn = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
