@@ -1,27 +1,28 @@
-/** One request to an address that was checked: whatever the host's name resolves to meanwhile, nothing else is connected to. */
+/** One HTTP request to a resolved and checked address: the host's name is not resolved again. */
 import { Buffer } from "node:buffer";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
-export interface Exchange {
+export interface ExchangeOptions {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Ends the request; the promise then rejects. */
+  /** Aborts the request; the promise then rejects. */
   readonly signal: AbortSignal;
-  /** Certificates to trust instead of the usual ones, PEM. */
+  /** Certificates to trust instead of the system's, PEM. */
   readonly ca?: string | undefined;
 }
 
 /**
- * Asks `url` at `address`, following no redirect; `read` settles with what it makes of the answer, of which nothing more is read then.
- * Rejects when the connection fails or the signal aborts.
+ * Requests `url` at `address` without following redirects. `read` calls `settle` with the result; nothing more of the response is read then.
+ *
+ * @throws {Error} where the connection fails or the signal aborts.
  */
 export function exchange<T>(
   url: URL,
   address: string,
-  { method, headers, body, signal, ca }: Exchange,
-  read: (response: IncomingMessage, settle: (answer: T) => void) => void,
+  { method, headers, body, signal, ca }: ExchangeOptions,
+  read: (response: IncomingMessage, settle: (result: T) => void) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const bytes = body === undefined ? undefined : Buffer.from(body);
@@ -44,9 +45,9 @@ export function exchange<T>(
     });
     const end = () => request.destroy(new Error("aborted"));
     signal.addEventListener("abort", end, { once: true });
-    const settle = (answer: T) => {
+    const settle = (result: T) => {
       signal.removeEventListener("abort", end);
-      resolve(answer);
+      resolve(result);
       request.destroy();
     };
     request.on("error", (error) => {
