@@ -14,7 +14,8 @@ export interface ExchangeOptions {
 }
 
 /**
- * Requests `url` at `address` without following redirects. `read` calls `settle` with the result; nothing more of the response is read then.
+ * Requests `url` at `address` without following redirects. `read` calls `settle` with the result; nothing more of the
+ * response is read then.
  *
  * @throws {Error} where the connection fails or the signal aborts.
  */

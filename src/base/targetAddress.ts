@@ -1,6 +1,6 @@
 /**
- * The address of a host that a URL from outside names. A name is resolved once, and the resolved address is both checked and connected to
- * (`exchange`): a DNS answer that changes a moment later has no effect.
+ * The address of a host that a URL from outside names. A name is resolved once, and the resolved address is both
+ * checked and connected to (`exchange`): a DNS answer that changes a moment later has no effect.
  */
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
@@ -9,10 +9,14 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 /** The IPv6 range of the public internet. */
 const GLOBAL = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Whether an address is of the public internet: not loopback, private, link-local (cloud metadata services), shared or reserved. */
+/**
+ * Whether an address is of the public internet: not loopback, private, link-local (cloud metadata services), shared or
+ * reserved.
+ */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // Unpacks IPv4-mapped addresses; other forms that carry IPv4 (NAT64, 6to4, Teredo) are ranges of their own and not "unicast".
+  // Unpacks IPv4-mapped addresses; other forms that carry IPv4 (NAT64, 6to4, Teredo) are ranges of their own and not
+  // "unicast".
   const parsed = ipaddr.process(address);
   if (parsed.range() !== "unicast") return false;
   return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(GLOBAL);
@@ -24,7 +28,10 @@ export function literalAddress(url: URL): string | undefined {
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
-/** Resolves a URL's host. `refused`, with the given message: one of its addresses is not public, and that is not allowed. */
+/**
+ * Resolves a URL's host. `refused`, with the given message: one of its addresses is not public, and that is not
+ * allowed.
+ */
 export async function resolveTarget(
   url: URL,
   allowPrivate: boolean,

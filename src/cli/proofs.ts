@@ -14,7 +14,9 @@ export interface TrustOptions {
   readonly output?: string | undefined;
 }
 
-/** Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then, as JSON. */
+/**
+ * Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then, as JSON.
+ */
 export async function verify(file: string, token: string, key: string, known: TrustOptions): Promise<string> {
   if (!isHex(token, 32)) throw new CliError(`${token} is no token's id: it has 64 hexadecimal digits.`);
   const trusted = trustedState(known, token);

@@ -18,8 +18,9 @@ export function keyBytes(key: string | Uint8Array): Uint8Array {
 }
 
 /**
- * A key as the last segment of a path, with the query that says how it is written: itself, percent-encoded, where every proxy on the
- * way leaves it alone; else in hexadecimal; and its digest where it is empty, a name that URLs give a meaning, or long.
+ * A key as the last segment of a path, with the query that says how it is written: itself, percent-encoded, where every
+ * proxy on the way leaves it alone; else in hexadecimal; and its digest where it is empty, a name that URLs give a
+ * meaning, or long.
  */
 export function factSegment(key: string | Uint8Array): { readonly segment: string; readonly query: string } {
   const bytes = keyBytes(key);

@@ -225,8 +225,8 @@ export class TokenClient {
   }
 
   /**
-   * Transitions of a token, until the signal aborts: the stream reconnects, and the server sends what was missed. Load what you show once it
-   * is `opened`; to go on where another stream ended, give the `id` of its last event as `after`.
+   * Transitions of a token, until the signal aborts: the stream reconnects, and the server sends what was missed. Load
+   * what you show once it is `opened`; to go on where another stream ended, give the `id` of its last event as `after`.
    *
    * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
    */

@@ -272,8 +272,9 @@ export class WalletClient {
   }
 
   /**
-   * A wallet's transactions as blocks bring them, until the signal aborts: the stream reconnects, and the server sends what was missed. Load
-   * lists once it is `opened`; to go on where another stream ended, give the `id` of its last event as `after`.
+   * A wallet's transactions as blocks bring them, until the signal aborts: the stream reconnects, and the server sends
+   * what was missed. Load lists once it is `opened`; to go on where another stream ended, give the `id` of its last
+   * event as `after`.
    *
    * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
    */

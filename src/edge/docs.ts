@@ -1,4 +1,7 @@
-/** The OpenAPI document of a service with examples, and Swagger UI, which shows it and sends no request to another origin. */
+/**
+ * The OpenAPI document of a service with examples, and Swagger UI, which shows it and sends no request to another
+ * origin.
+ */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Hono } from "hono";

@@ -54,7 +54,7 @@ export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "detai
  * Any error as an answer: an `HttpFailure` itself, 503 `unavailable` where the database is away or busy, otherwise a
  * 500 without internals.
  */
-export function toHttpFailure(error: unknown): HttpFailure {
+function toHttpFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
   if (isRetryable(error)) {
     return new HttpFailure(503, "unavailable", "The database cannot be reached at the moment; try again.");

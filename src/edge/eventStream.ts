@@ -65,7 +65,8 @@ function stream<B>(
         const first = position === undefined;
         const events = await written(result.value);
         position = id(result.value);
-        // The id alone tells the client that the stream is open, and where to continue if it ends before the first event.
+        // The id alone tells the client that the stream is open, and where to continue if it ends before the first
+        // event.
         const text = events || (first ? `id: ${position}\n\n` : "");
         if (text !== "") return controller.enqueue(utf8(text));
       }

@@ -11,7 +11,7 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { type BodyLimits, readBytes, readJson, respond } from "#src/edge/json.ts";
 
 /** Header of every answer of 503 and 429. */
-export const RETRY_LATER = {
+const RETRY_LATER = {
   "Retry-After": { description: "Seconds after which asking again may help.", schema: { type: "integer" as const } },
 };
 

@@ -11,8 +11,8 @@ export function readOperatorPages(): ReadonlyMap<string, Page> {
 }
 
 /**
- * Serves `/` and `/ui/…`: files under `/ui/assets/`, and for every other address the one document, which reads the address itself
- * (so that a link to an actor can be opened, kept and sent).
+ * Serves `/` and `/ui/…`: files under `/ui/assets/`, and for every other address the one document, which reads the
+ * address itself (so that a link to an actor can be opened, kept and sent).
  */
 export function mountPages(app: Pick<Hono, "get">, pages: ReadonlyMap<string, Page> = readOperatorPages()): void {
   const send = sending(pages);

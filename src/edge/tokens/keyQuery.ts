@@ -2,7 +2,10 @@
 import { fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
-/** The bytes of a parameter, percent-encoded or in hexadecimal; undefined where it is not given. Throws `HttpFailure` 400 `bad_request`. */
+/**
+ * The bytes of a parameter, percent-encoded or in hexadecimal; undefined where it is not given. Throws `HttpFailure`
+ * 400 `bad_request`.
+ */
 export function queryBytes(url: string, name: string, encoding: "text" | "hex"): Uint8Array | undefined {
   const pairs = new URL(url).search.slice(1).split("&").map((pair) => /^([^=]*)=?(.*)$/.exec(pair)!);
   const given = pairs.find(([, written]) => fromUtf8(formDecoded(written!)) === name)?.[2];

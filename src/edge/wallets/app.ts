@@ -1,4 +1,6 @@
-/** The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process. */
+/**
+ * The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process.
+ */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { newWalletApp, PREFIX } from "#src/edge/wallets/route.ts";
 import { mountDocs } from "#src/edge/docs.ts";

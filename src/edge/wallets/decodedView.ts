@@ -124,7 +124,7 @@ function roleIn(decoded: Messaged<Decoded>, script: Messaged<DecodedScript>): Ke
 }
 
 /** A script of a transaction. */
-export function scriptView(script: Messaged<DecodedScript>, role: KeyRole) {
+function scriptView(script: Messaged<DecodedScript>, role: KeyRole) {
   const reference = "reference" in script && script.reference !== undefined
     ? { reference: refView(script.reference) }
     : {};

@@ -26,8 +26,8 @@ export const isNamed = (context: Context): boolean => context.req.header(KEY) !=
 const SECRET = new Set(["passphrase"]);
 
 /**
- * The signed transaction of a request: made now, or the one that was made when the key came first. `body` is the request without the wallet's
- * id; its passphrase is no part of what the key stands for. Throws 400 and 409.
+ * The signed transaction of a request: made now, or the one that was made when the key came first. `body` is the
+ * request without the wallet's id; its passphrase is no part of what the key stands for. Throws 400 and 409.
  */
 export async function madeOnce(
   { store, presence }: Pick<WalletService, "store" | "presence">,

@@ -67,7 +67,7 @@ const boundOf = (bound: Bound | undefined): Bound | undefined => bound;
 type PaymentEntry = NonNullable<ConstructBody["payments"]>[number];
 
 /** A payment; throws 400 for an address of another network, or one that cannot receive. */
-export function paymentIn({ address, amount, assets }: PaymentEntry, network: NetworkId, place: number): Payment {
+function paymentIn({ address, amount, assets }: PaymentEntry, network: NetworkId, place: number): Payment {
   return {
     address: payable(address, network, `payments[${place}].address`),
     lovelace: amount.quantity,

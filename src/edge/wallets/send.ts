@@ -82,7 +82,7 @@ async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> 
 }
 
 /** A transaction that a wallet has just submitted. */
-export async function sentView(service: WalletService, row: WalletRow, hash: string) {
+async function sentView(service: WalletService, row: WalletRow, hash: string) {
   const [view] = await sentViews(service, row, [hash]);
   return view!;
 }

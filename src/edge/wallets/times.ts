@@ -13,7 +13,10 @@ export interface BlockView extends SlotView {
   readonly height: { readonly quantity: number; readonly unit: "block" };
 }
 
-/** ISO 8601; fractions of a second only where there are some, as on a devnet of short slots: a filter by this time finds what has it. */
+/**
+ * ISO 8601; fractions of a second only where there are some, as on a devnet of short slots: a filter by this time finds
+ * what has it.
+ */
 export const timeText = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
 
 /** A slot with its epoch and time; undefined past the horizon. A slot before 0 counts as 0. */

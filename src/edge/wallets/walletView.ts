@@ -65,7 +65,7 @@ export function balanceView(
 }
 
 /** The delegation of stake and vote, now and in the next epochs. */
-export function delegatedView({ account, standing }: Pick<WalletOverview, "account" | "standing">, eras: Eras) {
+function delegatedView({ account, standing }: Pick<WalletOverview, "account" | "standing">, eras: Eras) {
   const epochs = epochsOf(eras);
   return account ? delegationView(delegationIn(account, epochs.of(standing.tip.slot)), epochs) : NO_DELEGATION;
 }

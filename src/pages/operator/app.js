@@ -44,7 +44,10 @@ function link(state) {
   setText(status, WORDS[state]);
 }
 
-/** Shows what the address names. @param {boolean} moved whether the reader came here by a link, so that the heading is to be read out */
+/**
+ * Shows what the address names. @param {boolean} moved whether the reader came here by a link, so that the heading is
+ * to be read out
+ */
 function show(moved) {
   left.abort();
   left = new AbortController();
@@ -67,7 +70,10 @@ function show(moved) {
   }
 }
 
-/** Shows a page at once rather than piece by piece as its answers come; after three seconds whatever is there. @param {View} view */
+/**
+ * Shows a page at once rather than piece by piece as its answers come; after three seconds whatever is there. @param
+ * {View} view
+ */
 function appear({ element, ready }) {
   if (!ready) return;
   const late = setTimeout(() => element.classList.remove("loading"), 3_000);

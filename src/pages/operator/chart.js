@@ -17,7 +17,8 @@ export const kebab = (event) =>
  * @typedef {object} Chart
  * @property {HTMLElement} element
  * @property {(state: string) => void} light lights a state
- * @property {(from: string, to: string, transition: string) => void} take shows a transition (in kebab case) and lights where it led
+ * @property {(from: string, to: string, transition: string) => void} take shows a transition (in kebab case) and lights
+ * where it led
  */
 
 /** @param {Machine} machine @returns {Chart} */

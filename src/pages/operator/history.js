@@ -17,7 +17,10 @@ const ROWS = 1_000;
 
 /** @typedef {Pick<Transition, "version" | "from" | "to" | "event" | "cause" | "at">} Entry */
 
-/** The history as a timeline, newest first; grows at its top as transitions come. @param {string} at @param {AbortSignal} signal */
+/**
+ * The history as a timeline, newest first; grows at its top as transitions come. @param {string} at @param
+ * {AbortSignal} signal
+ */
 export function createHistory(at, signal) {
   const list = h("ol", { class: "timeline" });
   const note = h("p", { class: "nothing" }, "Loading");

@@ -3,9 +3,10 @@
 /**
  * The stream of transitions, by fetch rather than EventSource, so that a token can go along.
  *
- * A stream that ended or fell silent is opened again behind the last event that came, and what it missed comes first. A page that
- * nobody sees closes its stream after a while (a browser allows six connections to a service) and opens it again when it is
- * seen; after a long while it starts from now instead of catching up, and whoever listens loads anew what it shows.
+ * A stream that ended or fell silent is opened again behind the last event that came, and what it missed comes first. A
+ * page that nobody sees closes its stream after a while (a browser allows six connections to a service) and opens it
+ * again when it is seen; after a long while it starts from now instead of catching up, and whoever listens loads anew
+ * what it shows.
  */
 import { openStream, queryOf } from "./api.js";
 

@@ -1,4 +1,7 @@
-/** The service's answers as the pages read them: types alone, for the checks of the scripts beside this file; not served. */
+/**
+ * The service's answers as the pages read them: types alone, for the checks of the scripts beside this file; not
+ * served.
+ */
 import type { z } from "zod";
 import type * as api from "#src/api/operator.ts";
 import type * as hooks from "#src/api/webhooks.ts";

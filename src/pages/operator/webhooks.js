@@ -77,7 +77,9 @@ export function webhooksPage({ signal, link }) {
   };
 }
 
-/** Asks for what a webhook needs and makes it; undefined where nobody wanted it after all. @param {AbortSignal} signal */
+/**
+ * Asks for what a webhook needs and makes it; undefined where nobody wanted it after all. @param {AbortSignal} signal
+ */
 async function addWebhook(signal) {
   const url = h("input", {
     id: "url",
@@ -178,7 +180,10 @@ function hookRow({ id, url, filter, created }, { signal, load }) {
     }
   };
   const details = h("details", { toggle: look }, h("summary", {}, "Last deliveries"), deliveries);
-  /** @param {string} name @param {{ title: string, text: string, danger?: boolean, run: () => Promise<string | void> }} rest @param {string} done */
+  /**
+   * @param {string} name @param {{ title: string, text: string, danger?: boolean, run: () => Promise<string | void> }}
+   * rest @param {string} done
+   */
   const button = (name, rest, done) =>
     h("button", {
       type: "button",

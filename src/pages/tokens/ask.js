@@ -1,13 +1,19 @@
 // @ts-check
 /// <reference lib="dom" />
-/** Questions to the service that this page came from, and its module that checks and signs, which is loaded when it is first needed. */
+/**
+ * Questions to the service that this page came from, and its module that checks and signs, which is loaded when it is
+ * first needed.
+ */
 import { ApiError } from "../operator/api.js";
 
 /** @typedef {typeof import("../../client/browser.ts")} Client */
 
 /** A refusal with what else it says. */
 export class Refused extends ApiError {
-  /** @param {number} status @param {string} code @param {string} message @param {Record<string, unknown> | undefined} details */
+  /**
+   * @param {number} status @param {string} code @param {string} message @param {Record<string, unknown> | undefined}
+   * details
+   */
   constructor(status, code, message, details) {
     super(status, code, message);
     this.details = details;

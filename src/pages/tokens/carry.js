@@ -1,8 +1,8 @@
 // @ts-check
 /// <reference lib="dom" />
 /**
- * A transaction from the wish to the ledger. The service builds it; what it does is found here, out of its bytes, and only what does what was
- * asked for and nothing else is ever shown to the wallet.
+ * A transaction from the wish to the ledger. The service builds it; what it does is found here, out of its bytes, and
+ * only what does what was asked for and nothing else is ever shown to the wallet.
  */
 import { ApiError } from "../operator/api.js";
 import { h, setText } from "../operator/dom.js";
@@ -92,7 +92,8 @@ export function refusal(error) {
 }
 
 /**
- * Builds, checks, shows, has signed and submits; resolves once the dialog has nothing more to do but to wait for the reader.
+ * Builds, checks, shows, has signed and submits; resolves once the dialog has nothing more to do but to wait for the
+ * reader.
  * @template {Built} B
  * @param {Wallet | undefined} connected @param {Wish<B>} wish
  */
@@ -212,7 +213,10 @@ function handOver(steps, transaction, missing) {
   steps.buttons.prepend(copy);
 }
 
-/** Says how a submitted transaction fares until a block has it, or the dialog is closed. @param {Steps} steps @param {string} hash */
+/**
+ * Says how a submitted transaction fares until a block has it, or the dialog is closed. @param {Steps} steps @param
+ * {string} hash
+ */
 async function watch(steps, hash) {
   steps.say("Submitted. It waits for a block.");
   while (!steps.signal.aborted) {

@@ -156,7 +156,8 @@ export function tokenPage({ params, wallet, signal, link }) {
 }
 
 /**
- * Listens to what happens to a token; a stream that is lost comes back by itself, and one that was refused is asked for again.
+ * Listens to what happens to a token; a stream that is lost comes back by itself, and one that was refused is asked for
+ * again.
  * @param {string} tokenId
  * @param {{ signal: AbortSignal, onOpen: () => void, onLost: () => void, onEvent: (type: string) => void }} on
  */

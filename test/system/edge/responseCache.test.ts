@@ -1,4 +1,7 @@
-/** Answers that are kept never hide what was committed before they were asked for, whoever wrote it and however transactions overlap. */
+/**
+ * Answers that are kept never hide what was committed before they were asked for, whoever wrote it and however
+ * transactions overlap.
+ */
 import { Hono } from "hono";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";

@@ -1,4 +1,7 @@
-/** What became of facts and requests, over HTTP: with a real ledger below that rolls back, through the client, and after the token's end. */
+/**
+ * What became of facts and requests, over HTTP: with a real ledger below that rolls back, through the client, and after
+ * the token's end.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";

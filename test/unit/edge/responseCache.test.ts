@@ -1,4 +1,7 @@
-/** Answers that are kept: given again while the snapshot is the same, made again when it is not, and never for longer than they may be. */
+/**
+ * Answers that are kept: given again while the snapshot is the same, made again when it is not, and never for longer
+ * than they may be.
+ */
 import { Hono } from "hono";
 import { describe, expect, it, vi } from "vitest";
 import { cacheFor, cacheWhileUnchanged, coalesce } from "#src/edge/responseCache.ts";
