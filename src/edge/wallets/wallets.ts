@@ -37,16 +37,25 @@ type NewWalletSettings = Omit<Extract<api.WalletBody, { passphrase: string }>, "
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnemonic`" };
 const exists = { 409: "`wallet_already_exists`" };
 
-/** Adds `/wallets` and `/wallets/{walletId}` with its passphrase, and the same for wallets of the first era. */
+/** Adds `/wallets` and `/wallets/{walletId}` with its passphrase, and the same for random wallets. */
 export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store, vault } = service;
+  creationRoutes(app, service);
+  kindRoutes(app, service);
+  passphraseRoutes(app, service);
+}
 
-  const view = (row: WalletRow, overview: WalletOverview, eras: Eras) =>
-    (row.kind === "random" ? byronView : walletView)(row, overview, eras);
-  const one = async (id: string, kind: WalletRow["kind"]) => {
-    const [row, overviewOf] = await Promise.all([service.wallet(id, kind), readOverviews(service, "wallet", [id])]);
-    return view(row, overviewOf(id), await service.eras(lastSlot([id], overviewOf)));
-  };
+/** A sequential or a random wallet as the API shows it. */
+const view = (row: WalletRow, overview: WalletOverview, eras: Eras) =>
+  (row.kind === "random" ? byronView : walletView)(row, overview, eras);
+
+/** A wallet, read now; throws 404 `no_such_wallet`. */
+async function showWallet(service: WalletService, id: string, kind: WalletRow["kind"]) {
+  const [row, overviewOf] = await Promise.all([service.wallet(id, kind), readOverviews(service, "wallet", [id])]);
+  return view(row, overviewOf(id), await service.eras(lastSlot([id], overviewOf)));
+}
+
+function creationRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store, vault } = service;
 
   /** Creates a wallet through its actor. */
   const createAndShow = async (
@@ -73,10 +82,10 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       oneChange: settings.one_change_address_mode,
       selection: settings.selection,
     }, async () => await readWallet(store.sql, id) !== undefined);
-    if (answer.ok) return await one(id, kind);
+    if (answer.ok) return await showWallet(service, id, kind);
     if (isGone(answer.error)) throw walletAlreadyExists(id);
     await refuseUnlessThere(answer.error, async () => await readWallet(store.sql, id) !== undefined);
-    return await one(id, kind);
+    return await showWallet(service, id, kind);
   };
   const fromMnemonic = async (
     kind: WalletRow["kind"],
@@ -141,7 +150,11 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     } as const;
     return await fromMnemonic("random", "random", settings, { sentence, passphrase });
   });
+}
 
+/** Lists, shows, deletes and changes wallets of both kinds. */
+function kindRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store } = service;
   for (const { kind, prefix, named, answer } of KINDS) {
     const params = { walletId };
 
@@ -176,7 +189,7 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       summary: "A wallet",
       params,
       answer,
-    }, ({ params }) => one(params.walletId, kind));
+    }, ({ params }) => showWallet(service, params.walletId, kind));
 
     route(app, {
       method: "delete",
@@ -187,7 +200,8 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       status: 204,
     }, async ({ params }) => {
       await service.wallet(params.walletId, kind);
-      await command(
+      await sendCommand(
+        service,
         params.walletId,
         { type: "DELETE" },
         async () => await readWallet(store.sql, params.walletId) === undefined,
@@ -205,18 +219,28 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     }, async ({ params, body }) => {
       await service.wallet(params.walletId, kind);
       const change = changeOf(body);
-      if (change !== undefined) await command(params.walletId, change);
-      return await one(params.walletId, kind);
+      if (change !== undefined) await sendCommand(service, params.walletId, change);
+      return await showWallet(service, params.walletId, kind);
     });
   }
+}
 
-  /** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
-  const command = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
-    const answer = await service.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
-    if (answer.ok) return;
-    if (isGone(answer.error)) throw noSuchWallet(id);
-    await refuseUnlessThere(answer.error, isDone);
-  };
+/** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
+async function sendCommand(
+  service: WalletService,
+  id: string,
+  event: { type: string; [name: string]: Json },
+  isDone = async () => false,
+): Promise<void> {
+  const answer = await service.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
+  if (answer.ok) return;
+  if (isGone(answer.error)) throw noSuchWallet(id);
+  await refuseUnlessThere(answer.error, isDone);
+}
+
+function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { vault } = service;
+
   /**
    * Changes the passphrase in the vault. The actor's event is committed with the new seal, in the input log: from then
    * on the change is certain, also while the actor is paused or its worker is away, and the wallet shows it once the

@@ -3,8 +3,8 @@
 /**
  * One actor: its statechart that moves while one watches, what it holds, and its history.
  *
- * The stream is opened first and the state loaded when it stands; a transition that is not newer than what was loaded
- * is dropped. What a transition does not tell (context, reminders, effects) is loaded again soon after it, and from
+ * The stream is opened first and the state loaded once it is open; a transition that is not newer than the loaded state
+ * is dropped. What a transition does not contain (context, reminders, effects) is reloaded soon after it, and from
  * time to time.
  */
 import { change, get, pathOf, queryOf } from "./api.js";

@@ -59,7 +59,7 @@ async function refusal(response) {
 }
 
 /**
- * Asks; throws an `ApiError`.
+ * Sends a request; throws an `ApiError`.
  * @template T
  * @param {string} path @param {AbortSignal} [signal]
  * @returns {Promise<T>}

@@ -63,7 +63,7 @@ export function svg(tag, props = {}, ...children) {
 
 /**
  * Changes an element's children to what a list says: what stayed the same stays in the document, so that focus and
- * selection survive a refresh. What had the focus and was made anew gets it again (by `data-key`).
+ * selection survive a refresh. A replaced element that had the focus gets it back (by `data-key`).
  * @template T
  * @param {Element} parent @param {readonly T[]} items
  * @param {(item: T) => string} keyOf @param {(item: T) => Element} render

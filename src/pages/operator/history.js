@@ -9,7 +9,7 @@ import { alertBox, clock, panel, step } from "./parts.js";
 /** @typedef {import("./types.ts").History} History */
 /** @typedef {import("./types.ts").Machine} Machine */
 /** @typedef {import("./types.ts").Transition} Transition */
-/** @typedef {import("./types.ts").Told} Told */
+/** @typedef {import("./types.ts").TransitionEvent} TransitionEvent */
 
 const PAGE = 50;
 /** Rows that a page left open keeps. */
@@ -106,9 +106,9 @@ export function createHistory(at, signal) {
       names = new Map(machine.edges.map(({ event }) => [kebab(event), event]));
     },
     start,
-    /** @param {Told[]} told */
-    add: (told) => {
-      merge(told.map(({ type, time, data }) => {
+    /** @param {TransitionEvent[]} events */
+    add: (events) => {
+      merge(events.map(({ type, time, data }) => {
         const event = type.slice(type.lastIndexOf(".") + 1);
         return { ...data, event: names.get(event) ?? event, at: time };
       }));

@@ -1,7 +1,7 @@
 // @ts-check
 /// <reference lib="dom" />
 /**
- * Dead letters: events that failed each time they were applied. They wait here until somebody tries them again or drops
+ * Dead letters: events that failed each time they were applied. They wait here until an operator retries or drops
  * them.
  */
 import { change, get, queryOf } from "./api.js";

@@ -1,7 +1,7 @@
 // @ts-check
 /// <reference lib="dom" />
 /**
- * The overview: how many actors are where, how fast they move, who runs them, what lags, and each transition as it
+ * The overview: actors by state, their rates, workers, backlogs, and each transition as it
  * happens.
  */
 import { get } from "./api.js";

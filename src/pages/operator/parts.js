@@ -186,7 +186,7 @@ export function valueTree(value, folds = new Map(), path = []) {
 }
 
 /**
- * Asks before something is done, does it, and shows why it did not work. Resolves true when it was done.
+ * Asks for confirmation, carries out an action, and shows why it failed. Resolves true when it succeeded.
  * @param {object} question
  * @param {string} question.title
  * @param {string} question.text what it means
@@ -241,7 +241,7 @@ export function question({ title, text, verb, danger = false, field, run }) {
       "aria-labelledby": "question",
       close: () => {
         dialog.remove();
-        // The button may have been made anew meanwhile.
+        // The button may have been replaced by a redraw.
         const again = before?.isConnected ? before : key && document.querySelector(`[data-key="${CSS.escape(key)}"]`);
         if (again instanceof HTMLElement) again.focus();
         resolve(done);

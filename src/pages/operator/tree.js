@@ -1,5 +1,5 @@
 // @ts-check
-/** How the states of a machine lie within one another, and which of its edges are drawn between two boxes. Pure. */
+/** The nesting of a machine's states, and the edges that are drawn between two boxes. Pure. */
 
 /** @typedef {import("./types.ts").Machine} Machine */
 /** @typedef {Machine["edges"][number]} MachineEdge */

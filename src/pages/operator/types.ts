@@ -28,4 +28,4 @@ export type Webhooks = z.output<typeof hooks.webhooks>;
 export type Deliveries = z.output<typeof hooks.deliveries>;
 
 /** The body of a transition's message. */
-export type { TransitionEvent as Told } from "#src/api/events.ts";
+export type { TransitionEvent } from "#src/api/events.ts";

@@ -1,6 +1,6 @@
 // @ts-check
 /// <reference lib="dom" />
-/** What can be done with a token: requests for anybody; applying them, giving it away and ending it for its owner. */
+/** The actions on a token: requests, for anybody; applying them, transferring and ending the token, for its owner. */
 import { h } from "../operator/dom.js";
 import { alertBox, labelled, nothing, panel, question, short } from "../operator/parts.js";
 import { client, readable } from "./ask.js";
@@ -24,7 +24,7 @@ export const actionsOf = (tokenId, doing) =>
   );
 
 /**
- * Lovelace that a request may lock: what any may, and more than the ledger wants for each byte that is asked for.
+ * Lovelace that a request may lock: a base amount, and for each byte more than the ledger requires.
  * @param {string[]} texts
  */
 export const mostLocked = (...texts) =>

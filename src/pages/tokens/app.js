@@ -93,7 +93,7 @@ function walletPart() {
   const said = h("p", { role: "status", class: "note" });
   const choices = h("div", { class: "buttons" });
   const chosen = h("div", { class: "inline" });
-  /** What is shown of a wallet is told to the view as well. @param {Wallet | undefined} next */
+  /** The view gets the shown wallet as well. @param {Wallet | undefined} next */
   const set = (next) => {
     wallet = next;
     offer();

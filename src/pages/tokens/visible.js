@@ -1,8 +1,8 @@
 // @ts-check
 /// <reference lib="dom" />
 /**
- * Texts out of the chain, which anybody may have written. Characters that are not seen, that look like a space or that
- * turn others around are shown by their numbers, so that two texts that differ look different; a byte that is no UTF-8
+ * Texts from the chain, which anybody can write. Characters that are invisible, that look like a space or that
+ * reverse others are shown by their code points, so that two texts that differ look different; a byte that is no UTF-8
  * comes from the service as a lone surrogate U+DC80 to U+DCFF and is shown as that byte.
  */
 import { h } from "../operator/dom.js";

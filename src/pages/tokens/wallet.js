@@ -44,7 +44,7 @@ const SIGNING = new Map([
 ]);
 
 /**
- * An error of a wallet as a sentence, with what it says itself. @param {unknown} error @param {"any" | "sign"} asked
+ * An error of a wallet as a sentence, with its own message. @param {unknown} error @param {"any" | "sign"} asked
  */
 export function walletError(error, asked) {
   if (error instanceof ApiError) return error;
@@ -83,7 +83,7 @@ export function paymentKey(hex) {
 }
 
 /**
- * Asks a wallet whether this page may use it. Throws an `ApiError`. @param {{ name: string, offered: Offered }} chosen
+ * Requests access to a wallet. Throws an `ApiError`. @param {{ name: string, offered: Offered }} chosen
  * @returns {Promise<Wallet>}
  */
 export async function connect({ name, offered }) {
@@ -179,7 +179,7 @@ export async function signed({ api }, transaction, partial) {
     const all = addWitnessSet(transaction, witnesses);
     if (transactionHash(all) === transactionHash(transaction)) return all;
   } catch {
-    // said below
+    // reported below
   }
   throw new ApiError(0, "wallet", "What the wallet answered is no set of signatures. Nothing was submitted.");
 }
