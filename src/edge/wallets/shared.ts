@@ -6,17 +6,8 @@ import * as api from "#src/api/wallets/shared.ts";
 import { page, walletChange } from "#src/api/wallets/wallets.ts";
 import { type Json, toJson } from "#src/base/json.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
-import { startPointOf } from "#src/edge/wallets/startPoint.ts";
-import { create, refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
-import {
-  isGone,
-  LONGEST_MS,
-  noSuchWallet,
-  until,
-  walletAlreadyExists,
-  type WalletService,
-} from "#src/edge/wallets/service.ts";
+import { createWallet, refuseUnlessThere, withRootKey } from "#src/edge/wallets/createWallet.ts";
+import { isGone, LONGEST_MS, noSuchWallet, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
@@ -75,7 +66,7 @@ const actorTemplate = ({ script, keys }: ScriptTemplate) => ({
 
 /** Adds `/shared-wallets` and what belongs to one wallet but its holdings and transactions. */
 export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store, vault } = service;
+  const { store } = service;
   const params = { walletId };
   const one = async (id: string) => (await sharedViews(service, [await sharedWallet(service, id)]))[0];
 
@@ -84,27 +75,19 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     const delegation = body.delegation_script_template && templateOf(body.delegation_script_template, own);
     answered(validateTemplates({ payment, delegation }, own, body.script_validation));
     const id = sharedWalletId(own, payment.script, delegation?.script);
-    if (await readWallet(store.sql, id, ["shared"])) throw walletAlreadyExists(id);
-    const start = await startPointOf(body.restoration_mode, service);
-    // the answer needs the eras: a failure must come before the wallet exists
-    await service.eras(start.slot);
-    const answer = await create(service, { kind: SHARED, id }, {
+    await createWallet(service, { kind: SHARED, id }, body.restoration_mode, {
       type: "CREATE",
       name: body.name,
       gap: body.address_pool_gap,
       key: own,
       attempt,
       passphrase: attempt === null ? null : { at: service.clock.now(), method: SEAL },
-      birth: { slot: start.slot, hash: start.hash },
       oneChange: body.one_change_address_mode,
       selection: body.selection,
       account: accountOf(body.account_index),
       payment: actorTemplate(payment),
       delegation: delegation ? actorTemplate(delegation) : null,
     }, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
-    if (answer.ok) return await one(id);
-    if (isGone(answer.error)) throw walletAlreadyExists(id);
-    await refuseUnlessThere(answer.error, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
     return await one(id);
   };
 
@@ -133,14 +116,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     if ("account_public_key" in body) return await createAndShow(body, body.account_public_key, null);
     const { mnemonic_sentence: words, mnemonic_second_factor: second, passphrase } = body;
     const mnemonic = { style: "shared" as const, words, ...(second ? { secondFactor: second } : {}) };
-    const put = answered(await vault.put({ mnemonic, passphrase, paths: [path] }, until()));
-    try {
-      return await createAndShow(body, put.keys[0]!, put.attempt);
-    } catch (error) {
-      // a 4xx is final; after a 5xx the wallet may still adopt the key, and the vault's sweep erases it if not
-      if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
-      throw error;
-    }
+    const input = { mnemonic, passphrase, paths: [path] };
+    return await withRootKey(service, input, (put) => createAndShow(body, put.keys[0]!, put.attempt));
   });
 
   route(app, {

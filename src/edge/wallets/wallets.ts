@@ -6,17 +6,8 @@ import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { startPointOf } from "#src/edge/wallets/startPoint.ts";
-import {
-  entityOf,
-  isGone,
-  LONGEST_MS,
-  noSuchWallet,
-  until,
-  walletAlreadyExists,
-  type WalletService,
-} from "#src/edge/wallets/service.ts";
-import { create, refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
+import { entityOf, isGone, LONGEST_MS, noSuchWallet, until, type WalletService } from "#src/edge/wallets/service.ts";
+import { createWallet, refuseUnlessThere, withRootKey } from "#src/edge/wallets/createWallet.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
@@ -28,7 +19,6 @@ import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
 import { respondList } from "#src/edge/json.ts";
 
 /** The parts of a new wallet's body beside its keys. */
@@ -55,7 +45,7 @@ async function showWallet(service: WalletService, id: string, kind: WalletRow["k
 }
 
 function creationRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store, vault } = service;
+  const { store } = service;
 
   /** Creates a wallet through its actor. */
   const createAndShow = async (
@@ -65,11 +55,7 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     key: string,
     put?: PutKey,
   ) => {
-    if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
-    const start = await startPointOf(settings.restoration_mode, service);
-    // the answer needs the eras: a failure must come before the wallet exists
-    await service.eras(start.slot);
-    const answer = await create(service, entityOf(id), {
+    await createWallet(service, entityOf(id), settings.restoration_mode, {
       type: "CREATE",
       kind,
       name: settings.name,
@@ -78,13 +64,9 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
       policyKey: null,
       attempt: put?.attempt ?? null,
       passphrase: put ? { at: put.state.updatedAt, method: put.state.method } : null,
-      birth: { slot: start.slot, hash: start.hash },
       oneChange: settings.one_change_address_mode,
       selection: settings.selection,
     }, async () => await readWallet(store.sql, id) !== undefined);
-    if (answer.ok) return await showWallet(service, id, kind);
-    if (isGone(answer.error)) throw walletAlreadyExists(id);
-    await refuseUnlessThere(answer.error, async () => await readWallet(store.sql, id) !== undefined);
     return await showWallet(service, id, kind);
   };
   const fromMnemonic = async (
@@ -92,22 +74,12 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     style: WalletStyle,
     settings: NewWalletSettings,
     { sentence, second, passphrase }: { sentence: string[]; second?: string[] | undefined; passphrase: string },
-  ) => {
-    const put = answered(
-      await vault.put({
-        mnemonic: { style, words: sentence, ...(second ? { secondFactor: second } : {}) },
-        passphrase,
-        paths: style === "random" ? [] : [accountPath(style)],
-      }, until()),
-    );
-    try {
-      return await createAndShow(kind, idOf(fromHex(put.root)), settings, put.keys[0] ?? put.root, put);
-    } catch (error) {
-      // a 4xx is final; after a 5xx the wallet may still adopt the key, and the vault's sweep erases it if not
-      if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
-      throw error;
-    }
-  };
+  ) =>
+    await withRootKey(service, {
+      mnemonic: { style, words: sentence, ...(second ? { secondFactor: second } : {}) },
+      passphrase,
+      paths: style === "random" ? [] : [accountPath(style)],
+    }, (put) => createAndShow(kind, idOf(fromHex(put.root)), settings, put.keys[0] ?? put.root, put));
 
   route(app, {
     method: "post",
