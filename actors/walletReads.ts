@@ -1,6 +1,6 @@
 /**
- * What wallets hold and did, read at one point of the chain: rows of the index, and what pending transactions do to them. The wallet
- * service answers its reads with these.
+ * What wallets hold and did, read at one point of the chain: rows of the index, and what pending transactions do to
+ * them. The wallet service answers its reads with these.
  */
 import type { Clock } from "#src/base/clock.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
@@ -88,7 +88,10 @@ type OverviewRows = Parameters<typeof walletStandings>[0] & {
   readonly accounts: ReadonlyMap<string, WalletAccount>;
 };
 
-/** All in one statement; `undefined` where holdings depend on submitted transactions, or on the paths in a random wallet's addresses. */
+/**
+ * All in one statement; `undefined` where holdings depend on submitted transactions, or on the paths in a random
+ * wallet's addresses.
+ */
 async function readWithoutPending(
   sql: Queries,
   actor: string,
@@ -152,7 +155,10 @@ export async function readUnspent(store: Store, id: string): Promise<OwnUtxo[]> 
   return [...value];
 }
 
-/** Lovelace of each of those outputs; in one statement where no transaction is pending and the wallet is not a random one. */
+/**
+ * Lovelace of each of those outputs; in one statement where no transaction is pending and the wallet is not a random
+ * one.
+ */
 export async function readUnspentLovelace(store: Store, id: string): Promise<bigint[]> {
   const { sql } = store;
   const { listed, random, coins } = await readTogether(sql, {
@@ -182,8 +188,8 @@ export async function readHistoryPage(
 const PAGE = 250;
 
 /**
- * Hands a wallet's history page by page to `take`, all of one state of the index, with the height of its block and eras that reach as far as
- * it does. Gives `after` of the next page where there are more transactions than `query.limit`.
+ * Hands a wallet's history page by page to `take`, all of one state of the index, with the height of its block and eras
+ * that reach as far as it does. Gives `after` of the next page where there are more transactions than `query.limit`.
  */
 export async function eachHistoryPage(
   services: WalletReadServices & { eras(slot: number): Promise<Eras> },
@@ -212,7 +218,10 @@ export async function eachHistoryPage(
   return value;
 }
 
-/** Transactions of a wallet by hash, without those that are not its own, and the height of the block up to which they were read. */
+/**
+ * Transactions of a wallet by hash, without those that are not its own, and the height of the block up to which they
+ * were read.
+ */
 export async function readOwnTransactions(services: WalletReadServices, id: string, hashes: readonly string[]) {
   const keyDeposit = await readKeyDeposit(services);
   const { at, value } = await atPoint(

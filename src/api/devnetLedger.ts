@@ -1,4 +1,4 @@
-/** What the devnet tells of epochs, pools and accounts; safe in a browser. */
+/** Epochs, pools and accounts of the devnet; safe in a browser. */
 import { z } from "zod";
 
 const lovelace = z.int().meta({ description: "Lovelace." });

@@ -1,11 +1,11 @@
-/** What subscribers are told of transitions, and how they ask for it; safe in a browser. */
+/** Events of transitions, and the queries of their streams; safe in a browser. */
 import { z } from "zod";
 import { kindText as kind, plainText } from "#src/api/text.ts";
 
 const id = plainText(200);
 const transition = z.string().regex(/^[a-z0-9-]{1,200}$/, "an event in kebab case");
 
-/** Which transitions are wanted. */
+/** A selection of transitions. */
 export const eventFilter = {
   kind: kind.optional().meta({ description: "Only of actors of this kind.", example: "token" }),
   id: id.optional().meta({ description: "Only of the actor with this id." }),
@@ -46,7 +46,7 @@ export const transitionEvent = z.object({
     }),
   }),
 }).meta({ id: "TransitionEvent", description: "A transition as a CloudEvent." });
-/** The body of the events of one kind: what a machine with these states and transitions can tell. */
+/** The body of the events of one kind, derived from its machine's states and transitions. */
 export function transitionEventOf(
   kind: string,
   machine: { readonly states: readonly string[] | undefined; readonly transitions: readonly string[] },
@@ -71,7 +71,7 @@ export function transitionEventOf(
 }
 export type TransitionEvent = z.infer<typeof transitionEvent>;
 
-/** What a reader is told whose position is older than what is kept. */
+/** The event for a reader whose position is older than the retained events. */
 export const resetEvent = z.object({
   position: z.string().meta({ description: "Where the stream goes on." }),
 });

@@ -133,7 +133,7 @@ export const passivated = z.object({
 export const reminderPath = { ...actorPath, name: text(200) };
 export const fired = z.object({ fired: z.boolean() }).meta({ id: "Fired" });
 
-/** Who runs what. */
+/** Workers, partitions and leases. */
 export const worker = z.object({
   id: z.string(),
   seen: time,

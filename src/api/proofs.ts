@@ -1,4 +1,4 @@
-/** A fact with its proof, as the token service tells it; safe in a browser. */
+/** A fact with its proof; safe in a browser. */
 import { z } from "zod";
 
 const hex = z.string().regex(/^([0-9a-f]{2})*$/);
@@ -32,7 +32,7 @@ export const point = z.object({
   height: z.int(),
 }).meta({ id: "Point", description: "Where in the chain an answer was read." });
 
-/** How the key of a fact stands in the path. */
+/** Encoding of a fact's key in the path. */
 export const keyEncoding = z.enum(["text", "hex", "digest"]).default("text").meta({
   description:
     "How the key stands in the path: `text` percent-encoded (`/` as %2F, and %80 to %FF for bytes that are no UTF-8); `hex` " +

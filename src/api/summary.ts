@@ -1,12 +1,12 @@
 /**
- * What a transaction does, in words of the token service; safe in a browser. Whoever is to sign reads it, so nothing in a transaction is
- * left out: what is not understood stands under `unknown`.
+ * The summary of a transaction; safe in a browser. Signers rely on it, so nothing in a transaction is left out: parts
+ * that are not understood are under `unknown`.
  */
 import { z } from "zod";
 
 const integer = z.union([z.int(), z.bigint()]).transform(BigInt).meta({ type: "integer" });
 const lovelace = integer.describe("Lovelace.");
-/** Of a nullable schema the document would keep the type without null. */
+/** For a nullable schema the document would keep the type without null. */
 const lovelaceOrNull = lovelace.nullable().meta({ type: ["integer", "null"] });
 const outputRef = z.string().describe("An output, `<transaction hash>-<output index>`.");
 const tokenId = z.string().describe("Id of a token: the name of its asset.");
@@ -68,7 +68,7 @@ const output = {
   script: script.nullable().describe("The script that it carries."),
 };
 
-/** An output that is spent or looked at; what it is, as far as it is known. */
+/** An output that is spent or referenced, with its contents where they are known. */
 const input = z.object({
   outputRef,
   output: z.object({

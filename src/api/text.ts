@@ -1,8 +1,8 @@
-/** Texts that requests and answers of several services have; safe in a browser. */
+/** String schemas that several services share; safe in a browser. */
 import { z } from "zod";
 import { isWellFormed } from "#src/base/bytes.ts";
 
-/** Text that a database takes: 1 to `most` UTF-16 units, without NUL and lone surrogates. */
+/** Text that PostgreSQL can store: 1 to `most` UTF-16 units, without NUL and lone surrogates. */
 export const plainText = (most: number) =>
   z.string().min(1).max(most).refine((value) => !value.includes("\0") && isWellFormed(value), "no plain text");
 
@@ -12,10 +12,10 @@ export const kindText = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "lower-case l
   example: "token",
 });
 
-/** A moment. */
+/** A point in time. */
 export const timeText = z.string().meta({ description: "ISO 8601, UTC.", format: "date-time" });
 
-/** Most rows of a page, as a query has it: 50 unless given. */
+/** Most rows of a page; 50 by default. */
 export const pageLimit = z.string().regex(/^\d{1,3}$/, "a whole number").transform(Number).pipe(z.int().min(1).max(500))
   .default(50)
   .meta({ type: "integer", minimum: 1, maximum: 500, default: 50, description: "Most rows of a page." });

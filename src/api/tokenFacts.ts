@@ -1,4 +1,6 @@
-/** Facts by pages and since a state, and what became of requests; safe in a browser, shared by edge, client and command line. */
+/**
+ * Facts by pages and since a state, and request histories; safe in a browser, shared by edge, client and command line.
+ */
 import { z } from "zod";
 import { keyEncoding } from "#src/api/proofs.ts";
 import { change, facts, flag, request } from "#src/api/tokens.ts";
@@ -13,7 +15,7 @@ const after = z.string().min(1).max(1_000).optional().meta({
 });
 const place = { type: "integer", minimum: 1, maximum: MOST } as const;
 
-/** How keys and values are written. */
+/** Encoding of keys and values. */
 const encoding = z.enum(["text", "hex"]).default("text").meta({
   description:
     "How keys and values are written, asked and answered: `text`, in which a byte that is no UTF-8 is a lone surrogate U+DC80 to " +
@@ -46,7 +48,7 @@ export const factsQuery = {
 const slot = z.int().meta({ description: "Slot of the block." });
 const slotted = z.record(z.string(), z.object({ value: z.string(), slot })).meta({ id: "FactsWithSlots" });
 
-/** Where a token stands. */
+/** The state of a token. */
 export const statePoint = z.object({
   slot: slot.meta({ description: "Slot of the block that made the state." }),
   outputRefId: z.string().meta({ description: "The state output, for `since` of the next question." }),
@@ -79,7 +81,7 @@ const at = z.object({
 });
 const status = z.enum(["live", "quarantined", "ended"]).meta({ description: "Of the token." });
 
-/** A value that a key was given, or that it was taken from it. */
+/** A change of a key's value, or its removal. */
 export const factChange = z.object({
   ...change.shape,
   value: z.string().nullable().meta({ description: "What the key had from then on; null for none." }),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { errorBody } from "#src/api/errors.ts";
 import { summary } from "#src/api/summary.ts";
 
-/** A key or a value: text, in which a lone surrogate U+DC80 to U+DCFF is a byte that is no UTF-8, as in answers. */
+/** A key or a value: text, with a lone surrogate U+DC80 to U+DCFF for each byte that is no UTF-8, as in answers. */
 const text = z.string().refine(
   (value) => !/[\ud800-\udc7f\udd00-\udfff]/u.test(value),
   "a lone surrogate is no text that can be written on the ledger",
@@ -38,10 +38,10 @@ function named(a: string | undefined, b: string | undefined): string | undefined
   return a === undefined || b === undefined || a === b ? a ?? b : undefined;
 }
 
-/** The two names of one value in a body, and the sentence for who gives none or two values. */
+/** The two names of one value in a body, and the message where it has none or two values. */
 const names = (value: string) => `give the value as value or as ${value}`;
 
-/** What a body may say of its kind beside its path: nothing else than that. */
+/** The type of a request in its body: it must be that of the path. */
 const saying = (kind: z.infer<typeof operation>) => {
   const said = z.literal(kind).optional();
   return { type: said, operation: said };
@@ -199,7 +199,7 @@ export const transaction = z.object({
   depth: z.int().meta({ description: "Blocks on top of the one that holds it." }),
 }).meta({ id: "Transaction", description: "A transaction of the ledger." });
 
-/** Longest time that an answer may wait, in milliseconds. */
+/** Longest wait of a request, in milliseconds. */
 export const LONGEST_WAIT_MS = 60_000;
 export const waitMs = z.string().regex(/^\d{1,6}$/, `milliseconds, a whole number up to ${LONGEST_WAIT_MS}`).transform(
   Number,

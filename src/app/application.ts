@@ -19,7 +19,9 @@ interface Part {
   readonly start: (context: AppContext) => void | Promise<void>;
 }
 
-/** The parts in the order in which they start; each may depend on those above it in the same process, or in another one. */
+/**
+ * The parts in the order in which they start; each may depend on those above it in the same process, or in another one.
+ */
 const PARTS: readonly Part[] = [
   { start: startHealthPort },
   { role: "devnet", start: startDevnetRole },

@@ -6,13 +6,19 @@ import { tipCheck } from "#src/app/tipCheck.ts";
 import type { BlockfrostOptions } from "#src/app/providerOptions.ts";
 import { NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
 
-/** How long a check's result is used, a good one and a bad one, in ms: health checks must not use up the requests of a plan. */
+/**
+ * How long a check's result is used, a good one and a bad one, in ms: health checks must not use up the requests of a
+ * plan.
+ */
 const GOOD_MS = 30_000;
 const BAD_MS = 3_000;
 /** Requests to a service that is not Blockfrost's: no plan limits them. */
 const OWN_RATE = { perSecond: 100, burst: 200 };
 
-/** The port to a service. One that is away is waited for, with a line of progress; throws `StartError` where waiting does not help. */
+/**
+ * The port to a service. One that is away is waited for, with a line of progress; throws `StartError` where waiting
+ * does not help.
+ */
 export async function connectBlockfrost(
   { options, log, health, progress, stops }: StartContext,
   blockfrost: BlockfrostOptions,

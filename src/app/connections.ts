@@ -1,4 +1,7 @@
-/** The connections of a process: PostgreSQL and NATS, embedded unless they are given, the network, and threads for CPU work. */
+/**
+ * The connections of a process: PostgreSQL and NATS, embedded unless they are given, the network, and threads for CPU
+ * work.
+ */
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { inTime } from "#src/base/clock.ts";
@@ -21,7 +24,10 @@ import { schemaMigrations } from "#src/app/schema.ts";
 
 /** How long a start waits for a server before it prints a line about it, in milliseconds. */
 const PATIENCE_MS = 2_000;
-/** How long the database may take to answer at the start, in milliseconds; less than the library waits for one connection. */
+/**
+ * How long the database may take to answer at the start, in milliseconds; less than the library waits for one
+ * connection.
+ */
 const DATABASE_MS = 9_000;
 
 /** Opens the connections; each depends on those above it. Their stops are added to the context. */
@@ -93,7 +99,10 @@ async function openBus(
   return bus;
 }
 
-/** Checks that the server is a PostgreSQL of a supported version, and applies the schema migrations. Throws `StartError`. */
+/**
+ * Checks that the server is a PostgreSQL of a supported version, and applies the schema migrations. Throws
+ * `StartError`.
+ */
 async function prepareDatabase({ options, progress }: StartContext, store: Store): Promise<void> {
   const { databaseUrl } = options;
   const server = databaseUrl === undefined

@@ -1,4 +1,7 @@
-/** The role `devnet`: a network in this process, with its faucet, its HTTP service, its genesis files and its node socket. */
+/**
+ * The role `devnet`: a network in this process, with its faucet, its HTTP service, its genesis files and its node
+ * socket.
+ */
 import path from "node:path";
 import { reason } from "#src/base/log.ts";
 import { publicationAddress, referenceScript } from "#src/cage/publication.ts";

@@ -1,4 +1,4 @@
-/** What a devnet is begun with, as options of a start. Only what was given is in the result: the rest is the devnet's business. */
+/** The genesis of a devnet as options. Only given options are in the result; the devnet has the defaults. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { reason } from "#src/base/log.ts";
@@ -26,12 +26,12 @@ export const GENESIS_NAMES = [
   "reserves-ada",
   "treasury-ada",
 ] as const;
-type Name = (typeof GENESIS_NAMES)[number];
+type OptionName = (typeof GENESIS_NAMES)[number];
 
 const { epochLength, slotLength, securityParameter, parameters, pools, pledge, maxSupply, reserves, treasury } =
   genesisDefaults;
 
-/** A line of the help, in the columns of the others. */
+/** A line of the help, in columns. */
 function line(option: string, says: string, variable: string): string {
   return `  --${option} `.padEnd(23) + says.padEnd(46) + " " + variable;
 }
@@ -67,13 +67,13 @@ export const GENESIS_HELP = [
   line("treasury-ada N", `ada of the treasury (${treasury / ADA}); the faucet gets the rest`, "ARBOR_TREASURY_ADA"),
 ].join("\n");
 
-/** Reads them. `text` gives what was said of an option, `number` a whole number or undefined; `problem` hears of what cannot be. */
+/** Reads the options. `text` gives the text of an option, `number` an integer or undefined; `problem` takes reports. */
 export function readGenesisOptions(
-  text: (name: Name) => string | undefined,
-  number: (name: Name, least: number, most: number) => number | undefined,
+  text: (name: OptionName) => string | undefined,
+  number: (name: OptionName, least: number, most: number) => number | undefined,
   problem: (sentence: string) => void,
 ): Partial<GenesisOptions> {
-  const lovelace = (name: Name) => {
+  const lovelace = (name: OptionName) => {
     const ada = number(name, 0, MOST_ADA);
     return ada === undefined ? undefined : BigInt(ada) * ADA;
   };
@@ -107,7 +107,7 @@ function readParameters(
       if (!read.ok) problem(`--parameters ${file}: ${read.error.message.replace(/\.$/, "")}`);
       else if (major !== undefined) chosen = { ...read.value, protocolVersion: base.protocolVersion };
       else {
-        // the file may say the version, and the cost models that it leaves out are those of that version
+        // the file may name the version; cost models that it leaves out are those of that version
         const stated = mainnetParametersAt(read.value.protocolVersion.major as Major);
         const again = overrideParameters(stated, json);
         chosen = again.ok ? again.value : read.value;
@@ -120,7 +120,7 @@ function readParameters(
   return { parameters: chosen, parametersSource: source };
 }
 
-/** Without what is undefined. */
+/** Leaves out what is undefined. */
 function given<T extends object>(members: { [K in keyof T]: T[K] | undefined }): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

@@ -15,8 +15,9 @@ import { tipCheck } from "#src/app/tipCheck.ts";
 export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;
 
 /**
- * The port to the network that the options name. A network that is away is waited for, with a line of progress; throws `StartError`
- * where waiting does not help. Prints, and keeps for `/health`, what the provider guarantees of its answers.
+ * The port to the network that the options name. A network that is away is waited for, with a line of progress; throws
+ * `StartError` where waiting does not help. Prints, and keeps for `/health`, what the provider guarantees of its
+ * answers.
  */
 export async function connectNetwork(context: NetworkContext): Promise<ChainPort> {
   const { options: { nodeSocket, blockfrost }, store, bus, log, health } = context;

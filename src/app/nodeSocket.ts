@@ -14,7 +14,10 @@ export function checkSocket({ socket }: Options): void {
   if (failure) throw new StartError(`--socket: ${failure.message}`);
 }
 
-/** Serves the devnet at its socket. A failure is a `StartError` where the options name the socket, else a line of progress. */
+/**
+ * Serves the devnet at its socket. A failure is a `StartError` where the options name the socket, else a line of
+ * progress.
+ */
 export async function serveNodeSocket(
   { options, store, bus, log, progress, listening, stops }: AppContext,
   devnet: Devnet,

@@ -1,4 +1,4 @@
-/** What a start can be told: options on the command line, which win over the environment. */
+/** Options of a process: from the command line, which has precedence, and from the environment. */
 import process from "node:process";
 import { parseArgs } from "node:util";
 import type { Level } from "#src/base/log.ts";
@@ -13,77 +13,77 @@ import { type BlockfrostOptions, PROVIDER_HELP, PROVIDER_NAMES, readProvider } f
 import { OUTSIDE_HELP, OUTSIDE_NAMES, type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import { GENESIS_HELP, GENESIS_NAMES, readGenesisOptions } from "#src/app/genesisOptions.ts";
 
-/** Most commands that wait for one actor. */
+/** Default of the most commands that wait for one actor. */
 const MAILBOX = 1_024;
 /** A hundred years. */
 const MOST_HOURS = 876_000;
 
 export const ROLES = ["edge", "worker", "follower", "devnet"] as const;
 export type Role = (typeof ROLES)[number];
-/** Roles that need no devnet of the house. */
+/** The roles that a process without a devnet can have. */
 const WITHOUT_DEVNET = ["edge", "worker", "follower"] as const;
 /** The magic of a devnet. */
 const MAGIC = 42;
 const MAIN_NETWORK = 764_824_073;
 
 export interface Options {
-  /** Folder of the embedded PostgreSQL and of what else one machine keeps. */
+  /** Folder of the embedded PostgreSQL and of the devnet's files. */
   readonly folder: string;
   readonly host: string;
-  /** Names under which the token and the wallet service are called, beside localhost, addresses and where they listen; `*` is any. */
+  /** Host names of the token and the wallet service, beside localhost and addresses; `*` is any. */
   readonly hosts: readonly string[];
   /** Origins of pages that may call the token service, beside its own and those of this machine; `*` is all. */
   readonly origins: readonly string[];
   readonly tokenPort: number;
   readonly walletPort: number;
-  /** Where the wallet service listens: it answers whoever reaches it. */
+  /** Address at which the wallet service listens. It has no authentication. */
   readonly walletHost: string;
-  /** So far behind, in seconds, a wallet counts as ready. */
+  /** A wallet at most so many seconds behind is ready. */
   readonly syncToleranceS: number;
   readonly devnetPort: number;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */
   readonly devnetOrigins: readonly string[];
   readonly natsPort: number;
   readonly operatorPort: number;
-  /** Where the operator service listens; beyond loopback it needs a token. */
+  /** Address at which the operator service listens; other than loopback needs a token. */
   readonly operatorHost: string;
   readonly operatorToken?: string;
-  /** How much one client may ask of the token service. */
+  /** Limits of one client of the token service. */
   readonly rateLimit: RateLimit;
-  /** Whether facts come with slots unless asked otherwise. */
+  /** Whether facts come with slots when the query does not say. */
   readonly factSlots: boolean;
-  /** Whether webhooks may lead to this machine and to private networks, and over http. */
+  /** Whether webhooks may have addresses of this machine and of private networks, and http URLs. */
   readonly webhooksPrivate: boolean;
   /** Most commands that wait for one actor, and for all actors of a worker together. */
   readonly mailbox: { readonly entity: number; readonly all: number };
-  /** Port of every process for its health and its numbers; there is none where undefined. */
+  /** Port for health checks and metrics of this process; none where undefined. */
   readonly healthPort?: number;
   readonly roles: ReadonlySet<Role>;
   /** PostgreSQL server; embedded where undefined. */
   readonly databaseUrl?: string;
-  /** NATS server, or several of a cluster with commas between them; an endpoint in this process where undefined. */
+  /** NATS server, or the servers of a cluster separated by commas; an endpoint in this process where undefined. */
   readonly natsUrl?: string;
   readonly natsToken?: string;
-  /** The user of the NATS server whose password the token is; none where undefined. */
+  /** User of the NATS server, whose password is the token; none where undefined. */
   readonly natsUser?: string;
-  /** Socket of the node that the network is reached through; undefined: the house's own devnet. */
+  /** Socket of the node through which the network is reached; undefined: the deployment's own devnet. */
   readonly nodeSocket?: string;
-  /** Blockfrost service that the network is reached through. */
+  /** Blockfrost service through which the network is reached. */
   readonly blockfrost?: BlockfrostOptions;
   /** The network's magic, of the node or of the devnet. */
   readonly networkMagic: number;
-  /** Where the devnet serves as a node; under the folder unless said otherwise. */
+  /** Path of the devnet's node socket; under the folder where undefined. */
   readonly socket?: string;
   /** Milliseconds between blocks of the devnet; 0 makes them on demand. */
   readonly blockMs: number;
-  /** What is asked of servers of others. */
+  /** Requests to metadata servers. */
   readonly outside: OutsideOptions;
-  /** What a devnet is begun with, as far as it was said. */
+  /** The given options of a devnet's genesis. */
   readonly genesis: Partial<GenesisOptions>;
   readonly builders?: number;
-  /** Milliseconds that what a process holds outlives it when it is killed. */
+  /** Duration of leases in milliseconds: how long they outlive a killed process. */
   readonly leaseMs: number;
-  /** How long answers, history, effects and dead letters are kept. */
+  /** Retention of command results, history, effects and dead letters. */
   readonly keep: RetentionHours;
   readonly logLevel: Level;
   readonly worker: string;
@@ -169,18 +169,18 @@ const NAMES = [
   "log-level",
   ...GENESIS_NAMES,
 ] as const;
-type Name = (typeof NAMES)[number];
-/** What says how a devnet is, and nothing of another network. */
+type OptionName = (typeof NAMES)[number];
+/** Options of a devnet, meaningless for another network. */
 const DEVNET_NAMES = ["socket", "block-ms", ...GENESIS_NAMES] as const;
 
-type Bad = Failure<"bad_option">;
+type BadOption = Failure<"bad_option">;
 
-/** Reads options; `help` where it was asked for. */
+/** Reads options; `help` for `--help`. */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = process.env,
-): Result<Options | "help", Bad> {
-  let values: Partial<Record<Name | "help", string | boolean>>;
+): Result<Options | "help", BadOption> {
+  let values: Partial<Record<OptionName | "help", string | boolean>>;
   try {
     ({ values } = parseArgs({
       args: [...args],
@@ -193,13 +193,13 @@ export function readOptions(
     return fail("bad_option", `${(error as Error).message.split(".")[0]}. --help lists the options.`);
   }
   if (values.help) return ok("help");
-  const OWN: Partial<Record<Name, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
-  const text = (name: Name): string | undefined => {
+  const OWN: Partial<Record<OptionName, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
+  const text = (name: OptionName): string | undefined => {
     const given = values[name] ?? env[OWN[name] ?? "ARBOR_" + name.toUpperCase().replaceAll("-", "_")];
     return given === undefined || given === "" ? undefined : String(given);
   };
   const problems: string[] = [];
-  const some = (name: Name, least: number, most: number): number | undefined => {
+  const some = (name: OptionName, least: number, most: number): number | undefined => {
     const given = text(name);
     if (given === undefined) return undefined;
     const value = Number(given);
@@ -207,7 +207,7 @@ export function readOptions(
     problems.push(`--${name} is a whole number from ${least} to ${most}, not ${given}`);
     return undefined;
   };
-  const number = (name: Name, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
+  const number = (name: OptionName, usual: number, least: number, most: number) => some(name, least, most) ?? usual;
   const provider = text("provider") ?? "devnet";
   const socket = text("socket");
   const networkMagic = number("network-magic", MAGIC, 0, 2 ** 32 - 1);
@@ -224,7 +224,7 @@ export function readOptions(
     ...{ text, env, magic: networkMagic, devnet: roles.has("devnet") },
     problem: (sentence) => problems.push(sentence),
   });
-  // of the command line alone: processes of one deployment share their environment
+  // from the command line only: processes of one deployment share their environment
   const ofDevnet = DEVNET_NAMES.filter((name) => values[name] !== undefined).map((name) => `--${name}`);
   if (provider !== "devnet" && ofDevnet.length > 0) {
     problems.push(`${ofDevnet.join(", ")} ${ofDevnet.length > 1 ? "go" : "goes"} with --provider devnet`);
@@ -248,12 +248,12 @@ export function readOptions(
         `${TOKEN_LENGTH} characters, or --operator-host 127.0.0.1`,
     );
   }
-  const flag = (name: Name): boolean => {
+  const flag = (name: OptionName): boolean => {
     const given = text(name) ?? "false";
     if (!["true", "false"].includes(given)) problems.push(`--${name} is true or false`);
     return given === "true";
   };
-  const list = (name: Name, problem: (item: string) => string | undefined): string[] => {
+  const list = (name: OptionName, problem: (item: string) => string | undefined): string[] => {
     const items = (text(name) ?? "").split(",").map((item) => item.trim()).filter(Boolean);
     problems.push(...items.flatMap((item) => problem(item) ?? []));
     return items;

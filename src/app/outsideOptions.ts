@@ -1,8 +1,8 @@
-/** What is asked of servers of others, as options of a start: metadata of pools and of tokens. */
+/** Requests to metadata servers of pools and tokens, as options. */
 import { parseSource, type PoolSource } from "#src/wallet/pools/source.ts";
 
 export const OUTSIDE_NAMES = ["pool-metadata-fetching", "token-metadata-server", "outside-private"] as const;
-type Name = (typeof OUTSIDE_NAMES)[number];
+type OptionName = (typeof OUTSIDE_NAMES)[number];
 
 export const OUTSIDE_HELP =
   `  --pool-metadata-fetching S  none, direct or the URL of a SMASH server, where nobody has set it yet (none)  ARBOR_POOL_METADATA_FETCHING
@@ -11,23 +11,23 @@ export const OUTSIDE_HELP =
                        of the house, else false)                        ARBOR_OUTSIDE_PRIVATE`;
 
 export interface OutsideOptions {
-  /** Where pools' metadata comes from, unless that was set already. */
+  /** Initial source of pool metadata; `PUT /settings` overrides it. */
   readonly poolMetadata: PoolSource;
-  /** URL of the server of token metadata. */
+  /** URL of the token metadata server. */
   readonly tokenMetadata?: string;
-  /** Whether servers may be on this machine and in private networks. */
+  /** Whether servers on this machine and in private networks are allowed. */
   readonly allowPrivate: boolean;
 }
 
-interface Given {
-  readonly text: (name: Name) => string | undefined;
-  /** Whether the network is a devnet of the house, which serves its pools' metadata itself. */
+interface OptionReaders {
+  readonly text: (name: OptionName) => string | undefined;
+  /** Whether the network is the deployment's own devnet, which serves its pools' metadata itself. */
   readonly devnet: boolean;
   readonly problem: (sentence: string) => void;
 }
 
-/** Reads these options; what is none is told as a problem. */
-export function readOutside({ text, devnet, problem }: Given): OutsideOptions {
+/** Reads these options; invalid ones are reported as problems. */
+export function readOutside({ text, devnet, problem }: OptionReaders): OutsideOptions {
   const source = parseSource(text("pool-metadata-fetching") ?? "none");
   if (source === undefined) {
     problem("--pool-metadata-fetching is none, direct or the URL of a SMASH server, without a path");

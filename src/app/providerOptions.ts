@@ -1,4 +1,4 @@
-/** Where the network is, as options of a start: a devnet of the house, a node, or a Blockfrost service. */
+/** The network as options: the deployment's own devnet, a node, or a Blockfrost service. */
 import { readFileSync } from "node:fs";
 import { reason } from "#src/base/log.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
@@ -10,7 +10,7 @@ export const PROVIDER_NAMES = [
   "blockfrost-project-file",
   "blockfrost-from",
 ] as const;
-type Name = (typeof PROVIDER_NAMES)[number];
+type OptionName = (typeof PROVIDER_NAMES)[number];
 
 export const PROVIDER_HELP =
   `  --provider P         devnet, node or blockfrost: where the network is (devnet)  ARBOR_PROVIDER
@@ -22,13 +22,13 @@ export const PROVIDER_HELP =
 /** A Blockfrost service. */
 export interface BlockfrostOptions {
   readonly url: string;
-  /** A secret. */
+  /** The project id, a secret. */
   readonly projectId?: string;
-  /** Hash of the block that a new index begins with. */
+  /** Hash of the block with which a new index begins. */
   readonly from?: string;
 }
 
-/** Where the network is; a devnet of the house where neither is there. */
+/** The network; the deployment's own devnet where neither is set. */
 export interface ProviderOptions {
   readonly nodeSocket?: string;
   readonly blockfrost?: BlockfrostOptions;
@@ -41,18 +41,18 @@ const SERVICES: Readonly<Record<number, string>> = {
   2: "https://cardano-preview.blockfrost.io/api/v0",
 };
 
-interface Given {
-  readonly text: (name: Name) => string | undefined;
+interface OptionReaders {
+  readonly text: (name: OptionName) => string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly magic: number;
-  /** Whether the role devnet is asked for. */
+  /** Whether the options name the role `devnet`. */
   readonly devnet: boolean;
   readonly problem: (sentence: string) => void;
 }
 
-/** Reads where the network is; what does not go together is told as a problem. */
-export function readProvider(provider: string, given: Given): ProviderOptions {
-  const { text, devnet, problem } = given;
+/** Reads the network's options; contradictions are reported as problems. */
+export function readProvider(provider: string, readers: OptionReaders): ProviderOptions {
+  const { text, devnet, problem } = readers;
   if (!PROVIDERS.includes(provider)) {
     problem(`${provider} is no provider; there are ${PROVIDERS.join(", ")}`);
     return {};
@@ -63,14 +63,14 @@ export function readProvider(provider: string, given: Given): ProviderOptions {
   }
   if (provider === "devnet") return {};
   if (devnet) problem("the role devnet goes with --provider devnet; the others can use its --socket as a node");
-  if (provider === "blockfrost") return readBlockfrost(given);
+  if (provider === "blockfrost") return readBlockfrost(readers);
   const nodeSocket = text("node-socket");
   if (nodeSocket !== undefined) return { nodeSocket };
   problem("--provider node needs --node-socket PATH");
   return {};
 }
 
-function readBlockfrost({ text, env, magic, problem }: Given): ProviderOptions {
+function readBlockfrost({ text, env, magic, problem }: OptionReaders): ProviderOptions {
   const url = text("blockfrost-url") ?? SERVICES[magic];
   const projectId = readProjectId(text("blockfrost-project-file"), env, problem);
   const from = text("blockfrost-from");
@@ -100,8 +100,15 @@ function readBlockfrost({ text, env, magic, problem }: Given): ProviderOptions {
   };
 }
 
-/** The project id out of a file or of the environment; it goes with every request as a header, so it is a plain token. */
-function readProjectId(file: string | undefined, env: Given["env"], problem: Given["problem"]): string | undefined {
+/**
+ * The project id from a file or from the environment. It becomes a header of every request, so it must be a plain
+ * token.
+ */
+function readProjectId(
+  file: string | undefined,
+  env: OptionReaders["env"],
+  problem: OptionReaders["problem"],
+): string | undefined {
   let read = env.BLOCKFROST_PROJECT_ID;
   if (file !== undefined) {
     try {

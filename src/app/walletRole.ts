@@ -46,7 +46,10 @@ export function walletKinds({ store, port, builders, bus, clock }: AppContext): 
   return [walletActor(options), sharedWalletActor(options), delegationActor()];
 }
 
-/** The follower's part for wallets. Waits until the network gives its eras and parameters; `undefined` when the signal aborts first. */
+/**
+ * The follower's part for wallets. Waits until the network gives its eras and parameters; `undefined` when the signal
+ * aborts first.
+ */
 export async function readWalletProjections(
   { store, port, builders, log }: AppContext,
   signal: AbortSignal,

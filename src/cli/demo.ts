@@ -1,4 +1,4 @@
-/** A token's life in front of your eyes, against services that are running: `deno task start` in another terminal. */
+/** The life of a token, step by step, against running services: `deno task start` in another terminal. */
 import process from "node:process";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
@@ -26,7 +26,7 @@ function person(name: string): Person {
   return { name, key, address: addressText(addressOf(key)) };
 }
 
-/** Shows a step while it runs, then how long it took and what came of it. */
+/** Prints a step while it runs, then its duration and result. */
 async function step<T>(title: string, work: () => Promise<T>, tell: (result: T) => string = () => ""): Promise<T> {
   const start = performance.now();
   if (process.stdout.isTTY) process.stdout.write(`… ${title}`);

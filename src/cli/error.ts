@@ -1,4 +1,4 @@
-/** A sentence for the person at the terminal; the command ends with status 1. */
+/** A message for the terminal; the command ends with status 1. */
 export class CliError extends Error {
   override readonly name = "CliError";
 }

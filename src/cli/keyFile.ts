@@ -1,11 +1,11 @@
-/** A payment key in a file of its own: its bech32 text (CIP-5), readable by nobody else. */
+/** A payment key in a file: its bech32 text (CIP-5), readable by its owner only. */
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { enterpriseAddress } from "#src/cardano/address.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
 import { readKey, writeKey } from "#src/cardano/keyText.ts";
 import { CliError } from "#src/cli/error.ts";
 
-/** Writes a new key; a file that is there already is left alone. */
+/** Writes a new key; an existing file is left alone. */
 export async function createKey(file: string): Promise<SigningKey> {
   const key = newSeed();
   try {
@@ -20,7 +20,7 @@ export async function createKey(file: string): Promise<SigningKey> {
   return key;
 }
 
-/** Reads the key of a file. */
+/** Reads the key in a file. */
 export async function loadKey(file: string): Promise<SigningKey> {
   let text: string;
   try {

@@ -1,4 +1,6 @@
-/** The command line: keys and signatures that stay on this machine, and the token service's steps in one word each. */
+/**
+ * The command line: keys and signatures that stay on this machine, and one command for each step of the token service.
+ */
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { toJson } from "#src/base/json.ts";
@@ -7,7 +9,7 @@ import { ApiError, call } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addressOf, createKey, loadKey } from "#src/cli/keyFile.ts";
-import { type Known, verify } from "#src/cli/proofs.ts";
+import { type TrustOptions, verify } from "#src/cli/proofs.ts";
 
 const HELP = `arbor <command>
 
@@ -50,8 +52,8 @@ interface Services {
   readonly tokens: TokenClient;
   readonly devnet: string;
   readonly operator: string;
-  /** What is known of a token's state. */
-  readonly known: Known;
+  /** The trusted state of a token. */
+  readonly known: TrustOptions;
 }
 
 type Command = (args: readonly string[], services: Services) => Promise<string>;
@@ -61,7 +63,7 @@ async function textAddress(fileOrAddress: string): Promise<string> {
   return addressText(addressOf(await loadKey(fileOrAddress)));
 }
 
-/** Builds with a key's address, signs, submits, waits; gives the hash and what the build answered. */
+/** Builds for a key's address, signs, submits and waits; gives the hash and the build's answer. */
 async function carryOut<T extends { unsignedTransaction: string }>(
   file: string,
   { tokens }: Services,

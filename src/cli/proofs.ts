@@ -7,17 +7,19 @@ import { type TrustedState, verifyFact } from "#src/client/proofs.ts";
 import { CliError } from "#src/cli/error.ts";
 
 /** Options that say what is known of the token's state, from a node or provider of the caller's own. */
-export interface Known {
+export interface TrustOptions {
   readonly root?: string | undefined;
   readonly policy?: string | undefined;
   readonly datum?: string | undefined;
   readonly output?: string | undefined;
 }
 
-/** Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then, as JSON. */
-export async function verify(file: string, token: string, key: string, known: Known): Promise<string> {
+/**
+ * Checks an answer of the token service out of a file (`-` is the standard input); gives what is certain then, as JSON.
+ */
+export async function verify(file: string, token: string, key: string, known: TrustOptions): Promise<string> {
   if (!isHex(token, 32)) throw new CliError(`${token} is no token's id: it has 64 hexadecimal digits.`);
-  const trusted = trustedBy(known, token);
+  const trusted = trustedState(known, token);
   const answer = readJson(await read(file));
   if (answer === undefined) throw new CliError(`${file} is not JSON.`);
   const checked = verifyFact(answer, { tokenId: token, key, trusted });
@@ -26,7 +28,7 @@ export async function verify(file: string, token: string, key: string, known: Kn
   return toJson({ included, ...(checked.value.included ? { value: checked.value.text } : {}), root, owner });
 }
 
-function trustedBy({ root, policy, datum, output }: Known, token: string): TrustedState {
+function trustedState({ root, policy, datum, output }: TrustOptions, token: string): TrustedState {
   const given = [root, datum, output].filter((one) => one !== undefined);
   if (given.length !== 1) throw new CliError("One of --root, --datum and --output says what is trusted; see --help.");
   if (root !== undefined) return { root };

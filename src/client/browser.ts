@@ -1,6 +1,7 @@
 /**
- * What a browser loads as one module, which the token service serves as `/client.js`: the typed client, the verifiers, and what it takes to sign.
+ * The module for browsers that the token service serves as `/client.js`: the typed client, the verifiers, and signing.
  *
+ * @example
  * ```html
  * <script type="module">
  *   import { TokenClient, verifyFact } from "/client.js";

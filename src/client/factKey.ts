@@ -1,12 +1,16 @@
-/** How a key, which may be any bytes, stands in the path of a URL. */
+/** The key of a fact, any bytes, in the path of a URL. */
 import { fromUtf8, toHex } from "#src/base/bytes.ts";
 import { bytesOf } from "#src/cage/text.ts";
 import { digest } from "#src/forestry/hash.ts";
 
-/** Most bytes of a key in a URL; servers and what stands before them take 8 kB of a request's first line. */
+/** Most bytes of a key in a URL: servers and proxies accept about 8 kB in a request's first line. */
 const LONGEST = 1_024;
 
-/** Bytes of a key, given as they are or as a text of this API. Throws a `TypeError` where the text is none. */
+/**
+ * Bytes of a key, given as bytes or as a text in this API's encoding.
+ *
+ * @throws {TypeError} where the text is no such encoding.
+ */
 export function keyBytes(key: string | Uint8Array): Uint8Array {
   const bytes = typeof key === "string" ? bytesOf(key) : key;
   if (!bytes) throw new TypeError("a key is bytes, or a text whose lone surrogates stand for bytes that are no UTF-8");
@@ -14,8 +18,9 @@ export function keyBytes(key: string | Uint8Array): Uint8Array {
 }
 
 /**
- * A key as the last segment of a path, with the query that says how it is written: itself, percent-encoded, where every proxy on the
- * way leaves it alone; else in hexadecimal; and its digest where it is empty, a name that URLs give a meaning, or long.
+ * A key as the last segment of a path, with the query that says how it is written: itself, percent-encoded, where every
+ * proxy on the way leaves it alone; else in hexadecimal; and its digest where it is empty, a name that URLs give a
+ * meaning, or long.
  */
 export function factSegment(key: string | Uint8Array): { readonly segment: string; readonly query: string } {
   const bytes = keyBytes(key);

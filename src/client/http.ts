@@ -1,7 +1,7 @@
 /** JSON over HTTP with exact integers; refusals come as `ApiError`. */
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 
-/** A service refused a request, or no complete response came from it (`status` 0, code `unreachable`). */
+/** A refusal of a service, or the lack of a complete response (`status` 0, code `unreachable`). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(readonly status: number, readonly code: string, message: string, readonly details?: Json) {
@@ -9,7 +9,11 @@ export class ApiError extends Error {
   }
 }
 
-/** Asks a service; gives the JSON of a good answer. Throws `ApiError`. */
+/**
+ * Sends a request and gives the JSON of the good answer.
+ *
+ * @throws {ApiError}
+ */
 export async function call(
   base: string,
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
@@ -21,7 +25,11 @@ export async function call(
   return (await answer(base, method, path, body, signal, headers)).json;
 }
 
-/** As `call`, with the headers of the answer. A body of bytes goes as it is; an answer without a body is `null`. */
+/**
+ * As `call`, with the answer's headers. A body of bytes is sent as it is; an empty answer is `null`.
+ *
+ * @throws {ApiError}
+ */
 export async function answer(
   base: string,
   method: string,
@@ -42,7 +50,7 @@ export async function answer(
         : { body: toJson(body), headers: { "content-type": "application/json", ...headers } }),
       ...(signal ? { signal } : {}),
     });
-    // a connection may break in the middle of the body as well
+    // a connection may break within the body as well
     text = await response.text();
   } catch (error) {
     throw unreachable(base, error);
@@ -67,16 +75,16 @@ export function unreachable(at: string, error: unknown): ApiError {
   );
 }
 
-/** What an answer that is not good says, by its JSON or else by its text. */
+/** The error of a refused request, from its JSON or else its text. */
 export function refusal(status: number, json: Json, text: string): ApiError {
   const said = (json ?? {}) as { code?: string; error?: string; message?: string; details?: Json; info?: Json };
   return new ApiError(status, said.code ?? "unknown", said.error ?? said.message ?? text, said.details ?? said.info);
 }
 
-/** What stands in an address behind the question mark; what is undefined is left out. */
+/** Query parameters; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A query as the end of an address: with its question mark, or nothing. */
+/** A query with its question mark; empty without parameters. */
 export function queryText(query: Query): string {
   const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]]);
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;

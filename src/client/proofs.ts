@@ -1,16 +1,18 @@
 /**
- * Facts checked without trust in whoever tells them: the proof must lead from key and value to the root that the token's state
- * output holds, and what that output holds is compared with what the caller has from elsewhere. Runs in a browser.
+ * Verification of facts without trust in the service: the proof must lead from key and value to the root in the token's
+ * state output, and that output is compared with what the caller knows from another source. Runs in a browser.
  *
+ * The point at which the answer was read, and the reference of the state output, are in no datum: they remain the
+ * service's claim, unless the caller knows the reference.
+ *
+ * @example
  * ```ts
- * const answer = await new TokenClient(anybody).fact(tokenId, "key");
- * // `datum` from a node or a provider of the caller's own: the inline datum of the output that holds the token's asset.
+ * const answer = await new TokenClient(url).fact(tokenId, "key");
+ * // `datum` from a node or a provider of the caller's own: the inline datum of the output that holds the token's
+ * asset.
  * const checked = verifyFact(answer, { tokenId, key: "key", trusted: { policyId, assetName: tokenId, datum } });
  * if (checked.ok && checked.value.included) use(checked.value.text);
  * ```
- *
- * The point at which the answer was read and the reference of the state output are in no datum: they stay the word of the service, unless
- * the caller knows the reference.
  */
 import type { z } from "zod";
 import type * as api from "#src/api/proofs.ts";
@@ -27,27 +29,30 @@ import { readProofJson } from "#src/forestry/json.ts";
 import { encodeProof, type Proof } from "#src/forestry/proof.ts";
 import { excludes, includes } from "#src/forestry/verify.ts";
 
-/** A fact or its absence with its proof, as the token service answers. */
+/** A fact or its absence with its proof, as the token service gives it. */
 export type FactProof = z.output<typeof api.factProof>;
 
-/** What the caller knows of the token's state from somebody else than the service whose answer is checked. All in hexadecimal. */
+/** What the caller knows of the token's state from another source than the service. All in hexadecimal. */
 export type TrustedState =
   /** The root itself. */
   | { readonly root: string }
-  /** The inline datum (CBOR) of the output that holds the asset, as a provider tells it; its `outputRefId` where it is to be compared too. */
+  /**
+   * The inline datum (CBOR) of the output that holds the asset; with its `outputRefId` where that is to be compared
+   * too.
+   */
   | { readonly policyId: string; readonly assetName: string; readonly datum: string; readonly outputRefId?: string }
-  /** The whole output (CBOR): what it holds, and that it stands at the contract of the policy, is read from it. */
+  /** The whole output (CBOR): its contents, and that it is at the contract of the policy, are read from it. */
   | { readonly policyId: string; readonly output: string; readonly outputRefId?: string };
 
-/** What was asked, and what is known. */
+/** The question, and what the caller trusts. */
 export interface FactQuestion {
   readonly tokenId: string;
-  /** Bytes, or a text as the service writes keys. */
+  /** Bytes, or a text in the service's encoding. */
   readonly key: string | Uint8Array;
   readonly trusted: TrustedState;
 }
 
-/** What is certain once an answer is checked. */
+/** What a checked answer proves. */
 export type VerifiedFact =
   & { readonly root: string; readonly owner: string }
   & (
@@ -55,19 +60,24 @@ export type VerifiedFact =
     | {
       readonly included: true;
       readonly value: Uint8Array;
-      /** The value as the service writes it: its text, with a lone surrogate for each byte that is no UTF-8. */
+      /** The value in the service's encoding: text, with a lone surrogate for each byte that is no UTF-8. */
       readonly text: string;
     }
   );
 
 /**
- * Why an answer is not believed: `malformed` it is not of its form or contradicts itself; `other_question` it is about another token or
- * key; `untrusted` what is trusted is malformed or of another token; `state_differs` it is of another state than the trusted one (one of
- * the two may be older: ask both again); `proof_fails` the proof does not lead to the root.
+ * Why an answer proves nothing. `malformed`: it has another form or contradicts itself; `other_question`: it is about
+ * another token or key; `untrusted`: what is trusted is malformed or of another token; `state_differs`: it is of
+ * another state than the trusted one (one of the two may be older: read both again); `proof_fails`: the proof does not
+ * lead to the root.
  */
 export type FactRefusal = Failure<"malformed" | "other_question" | "untrusted" | "state_differs" | "proof_fails">;
 
-/** Checks an answer, whatever it is. Throws a `TypeError` for a question whose key is none (see `keyBytes`), and nothing else. */
+/**
+ * Checks an answer, which may be any value.
+ *
+ * @throws {TypeError} for a question whose key is no key (see `keyBytes`).
+ */
 export function verifyFact(answer: unknown, question: FactQuestion): Result<VerifiedFact, FactRefusal> {
   const key = keyBytes(question.key);
   try {
@@ -120,26 +130,26 @@ function check(
 
 const LOWER = /^([0-9a-f]{2})*$/;
 
-/** Bytes of lower-case hexadecimal, the one way in which the service writes them. */
+/** Bytes of lower-case hexadecimal, the service's only form. */
 function bytesIn(text: unknown): Uint8Array | undefined {
   return typeof text === "string" && LOWER.test(text) ? fromHex(text) : undefined;
 }
 
-/** The proof, where its two forms say the same. */
+/** The proof, where its two forms agree. */
 function proofIn({ proof }: Partial<FactProof>): Proof | undefined {
   const steps = readProofJson(proof?.steps);
   const cbor = bytesIn(proof?.cbor);
   return steps && cbor && equalBytes(encodeProof(steps), cbor) ? steps : undefined;
 }
 
-/** The value, where there is one; its two forms must say the same. */
+/** The value, where there is one; its two forms must agree. */
 function valueIn({ included, value, valueHex }: Partial<FactProof>): Uint8Array | undefined | "malformed" {
   if (included === false) return value === undefined && valueHex === undefined ? undefined : "malformed";
   const bytes = bytesIn(valueHex);
   return included === true && bytes && bytesText(bytes) === value ? bytes : "malformed";
 }
 
-/** The state in an answer, where everything that it says of the state output is in that output. */
+/** The state in an answer, where its state output contains everything that the answer says of it. */
 function stateIn(answer: Partial<FactProof>, token: string): State | undefined {
   const { root, owner, stateOutput } = answer;
   const cbor = bytesIn(stateOutput?.cbor);
@@ -156,7 +166,7 @@ function outputOf(cbor: Uint8Array): Output {
   return readOutput(decodeAll(cbor));
 }
 
-/** The state that an output holds: one asset of the policy under the token's name, at the contract, with the datum of a state. */
+/** The state in an output: one asset of the policy under the token's name, at the contract, with a state's datum. */
 function stateUnder(output: Output, policyId: string, token: string): State | undefined {
   const address = readAddressHex(output.address);
   if (!address.ok || !("payment" in address.value)) return undefined;
@@ -170,7 +180,7 @@ function stateOf(cbor: Uint8Array): State | undefined {
   return datum?.type === "state" ? datum.state : undefined;
 }
 
-/** What the caller knows of the state; the owner is not known by a root alone. */
+/** The state that the caller trusts; a root alone does not determine the owner. */
 function trustedState(trusted: TrustedState, token: string): Partial<State> | undefined {
   try {
     if ("root" in trusted) return isHex(trusted.root, 32) ? { root: trusted.root.toLowerCase() } : undefined;

@@ -1,5 +1,6 @@
 /**
- * Server-sent events (WHATWG HTML, section 9.2) as async iterators: `readEvents` for one connection, `follow` for a stream that reconnects.
+ * Server-sent events (WHATWG HTML, section 9.2) as async iterators: `readEvents` for one connection, `follow` for a
+ * stream that reconnects.
  *
  * Runs in browsers as well, whose `EventSource` offers neither the answer's status nor a signal.
  */
@@ -29,8 +30,8 @@ export type StreamItem =
 const LARGEST = 16_777_216;
 
 /**
- * Reads an event stream until it ends or the signal aborts, which cancels the body. (The signal of a request alone is not enough: Deno was
- * seen to forget it once the response had begun, and to go on reading.)
+ * Reads an event stream until it ends or the signal aborts, which cancels the body. (The signal of a request alone is
+ * not enough: Deno was seen to forget it once the response had begun, and to go on reading.)
  *
  * @throws {Error} where the connection breaks off, or an event is larger than 16 MiB.
  */
@@ -85,8 +86,8 @@ const LONGEST_MS = 30_000;
 const TOO_MANY = 429;
 
 /**
- * Follows a stream of events and reconnects when the connection is lost; the server then sends the missed events. A reconnect waits at least
- * as long as `Retry-After` asks for. A 429 is waited out on the first request as well.
+ * Follows a stream of events and reconnects when the connection is lost; the server then sends the missed events. A
+ * reconnect waits at least as long as `Retry-After` asks for. A 429 is waited out on the first request as well.
  *
  * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
  *

@@ -1,7 +1,8 @@
 /**
- * What a transaction does, recomputed here from its bytes; runs in a browser. Whoever signs what another one built asks `requireIntent`
- * first, and signs only what that answers with.
+ * Summaries of transactions, recomputed from their bytes; runs in a browser. Before signing a transaction that another
+ * party built, call `requireIntent` (or `checkSummary`) and sign only if it succeeds.
  *
+ * @example
  * ```ts
  * const built = await client.insert(address, token, "key", "value");
  * const intent = { type: "insert", token, key: "key", newValue: "value", address, maxFee: 500_000n } as const;
@@ -31,30 +32,33 @@ export type { Summary } from "#src/api/summary.ts";
 /** Outputs by `<transaction hash>#<index>`. */
 export type Outputs = ReadonlyMap<string, Output>;
 
-/** Finds outputs; what is not found is left out. */
+/** Looks up outputs; unknown ones are left out. */
 export type Resolve = (refs: readonly OutRef[]) => Outputs | Promise<Outputs>;
 
-export interface Seeing {
-  /** Where the outputs come from that the transaction spends. */
+export interface SummarySources {
+  /** Looks up the outputs that the transaction spends. */
   readonly resolve: Resolve;
   /** How slots map to time on the network, for the times in the summary. */
   readonly slots?: SlotConfig | undefined;
 }
 
-/** `undecodable`: no transaction; `bad_address`: the intent's address is none; `summary_differs`: the summary told is not the true one. */
-export type Refused = NotIntended | Undecodable | Failure<"bad_address" | "summary_differs">;
+/**
+ * `undecodable`: no transaction; `bad_address`: the intent has no valid address; `summary_differs`: the given summary
+ * is not that of the transaction.
+ */
+export type IntentRefusal = NotIntended | Undecodable | Failure<"bad_address" | "summary_differs">;
 
-type Bytes = string | Uint8Array;
+type TransactionBytes = string | Uint8Array;
 
-function bytesOf(transaction: Bytes): Uint8Array {
+function bytesOf(transaction: TransactionBytes): Uint8Array {
   if (typeof transaction !== "string") return transaction;
   return isHex(transaction) ? fromHex(transaction) : new Uint8Array();
 }
 
-/** What a transaction (CBOR, or its hexadecimal form) does, seen from an address (as text) where one is given. */
+/** The summary of a transaction (CBOR, or its hexadecimal form), from the side of an address where one is given. */
 export async function summarize(
-  transaction: Bytes,
-  { resolve, slots, address }: Seeing & { readonly address?: string | undefined },
+  transaction: TransactionBytes,
+  { resolve, slots, address }: SummarySources & { readonly address?: string | undefined },
 ): Promise<Result<Summary, Undecodable | Failure<"bad_address">>> {
   const bytes = bytesOf(transaction);
   const [read, refs] = [readable(bytes), resolvable(bytes)];
@@ -67,38 +71,39 @@ export async function summarize(
 }
 
 /**
- * Gives the summary of a transaction that does what is meant and nothing else, or every reason why it is not that. `resolve` is believed: where
- * it may be mistaken about some outputs, see `checkSummary`.
+ * The summary of a transaction that does exactly what is intended, or every reason why it does not. `resolve` is
+ * trusted: where it may be wrong about outputs, see `checkSummary`.
  */
 export async function requireIntent(
-  transaction: Bytes,
+  transaction: TransactionBytes,
   intent: Intent,
-  seeing: Seeing,
-): Promise<Result<Summary, Refused>> {
-  return await requireVouched(transaction, intent, seeing, () => true);
+  sources: SummarySources,
+): Promise<Result<Summary, IntentRefusal>> {
+  return await requireVouched(transaction, intent, sources, () => true);
 }
 
 async function requireVouched(
-  transaction: Bytes,
+  transaction: TransactionBytes,
   intent: Intent,
-  seeing: Seeing,
+  sources: SummarySources,
   vouched: Vouched,
-): Promise<Result<Summary, Refused>> {
-  const summary = await summarize(transaction, { ...seeing, address: intent.address });
+): Promise<Result<Summary, IntentRefusal>> {
+  const summary = await summarize(transaction, { ...sources, address: intent.address });
   return summary.ok ? judged(summary.value, intent, vouched) : summary;
 }
 
 /**
- * `requireIntent` for what an instance answered, whose summary must be the true one as well. What `resolve` does not know of the outputs that are
- * spent is what the answer claims. That suffices where nobody else is paid: no more leaves the requester than is meant, the ledger sees to it.
- * For `apply` and `transfer` `resolve` must know all outputs of the requester (`fromUtxos` of his wallet) or all of the contract
- * (`fromTransactions` of those that made them); with the first, which requests stand behind their references is the instance's word.
+ * `requireIntent` for an instance's answer, whose summary must be correct as well. Spent outputs that `resolve` does
+ * not know are taken from the answer. That is safe where nobody else is paid: the ledger ensures that no more leaves
+ * the requester than intended. For `apply` and `transfer`, `resolve` must know all outputs of the requester
+ * (`fromUtxos` of his wallet) or all outputs of the contract (`fromTransactions` of those that created them); with the
+ * first, the requests behind their references are the instance's claim.
  */
 export async function checkSummary(
   answer: { readonly unsignedTransaction: string; readonly summary: Summary },
   intent: Intent,
   { resolve, slots }: { readonly resolve?: Resolve | undefined; readonly slots?: SlotConfig | undefined } = {},
-): Promise<Result<Summary, Refused>> {
+): Promise<Result<Summary, IntentRefusal>> {
   const claimed = fromSummary(answer.summary);
   const vouched = new Set<string>();
   const trusted: Resolve = async (refs) => {
@@ -106,28 +111,31 @@ export async function checkSummary(
     for (const key of known.keys()) vouched.add(key.replace("#", "-"));
     return known;
   };
-  const seeing = { resolve: firstOf(trusted, claimed), slots };
-  const checked = await requireVouched(answer.unsignedTransaction, intent, seeing, (ref) => vouched.has(ref));
+  const sources = { resolve: firstOf(trusted, claimed), slots };
+  const checked = await requireVouched(answer.unsignedTransaction, intent, sources, (ref) => vouched.has(ref));
   if (!checked.ok || toJson(comparable(checked.value)) === toJson(comparable(answer.summary))) return checked;
   return fail("summary_differs", "The summary that was told is not that of the transaction.");
 }
 
-/** Members that depend on who tells: on whether he knows how slots map to times, and on how a provider writes an output. */
-const TOLD_APART = new Set(["time", "cbor"]);
+/**
+ * Members that depend on the source: on whether it knows how slots map to times, and on how a provider encodes an
+ * output.
+ */
+const SOURCE_DEPENDENT = new Set(["time", "cbor"]);
 
-/** A summary in a form to compare, whether it came as JSON or was made here. */
+/** A summary in a comparable form, whether it was parsed from JSON or computed. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable);
   if (typeof value === "bigint" || typeof value === "number") return `${value}`;
   if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value).filter(([name]) => !TOLD_APART.has(name)).sort(([a], [b]) => a < b ? -1 : 1)
+  return Object.entries(value).filter(([name]) => !SOURCE_DEPENDENT.has(name)).sort(([a], [b]) => a < b ? -1 : 1)
     .map(([name, one]) => [name, comparable(one)]);
 }
 
 /** Members that are numbers; all other integers of a summary are `bigint`. */
 const NUMBERS = new Set(["index", "size"]);
 
-/** A summary as JSON had it, with every amount and slot as a `bigint`. */
+/** A summary from JSON, with every amount and slot as a `bigint`. */
 export function exactSummary(json: unknown): Summary {
   const exact = (value: unknown, name?: string): unknown => {
     if (Array.isArray(value)) return value.map((one) => exact(one));
@@ -142,7 +150,7 @@ function mapOf(pairs: Iterable<readonly [OutRef, Output]>): Outputs {
   return new Map([...pairs].map(([ref, output]) => [refKey(ref), output]));
 }
 
-function quietly<T>(read: () => T): T[] {
+function ifReadable<T>(read: () => T): T[] {
   try {
     return [read()];
   } catch (error) {
@@ -151,7 +159,7 @@ function quietly<T>(read: () => T): T[] {
   }
 }
 
-/** An output as it is claimed. */
+/** A claimed output, decoded. */
 function claimed({ cbor, address, amount, script }: NonNullable<SummaryInput["output"]>): Output {
   if (cbor !== null) return readOutput(decode(fromHex(cbor)));
   const [where, contract] = [parseAddress(address), cageScripts.find(({ hash }) => hash === script?.hash)];
@@ -163,11 +171,12 @@ function claimed({ cbor, address, amount, script }: NonNullable<SummaryInput["ou
   return madeOutput({ address: where.value.hex, value, script: referenceScript(contract) });
 }
 
-/** The outputs that a summary claims for a transaction's inputs: nobody has checked them. What cannot be read is left out. */
+/** The outputs that a summary claims for a transaction's inputs, unchecked. Unreadable ones are left out. */
 export function fromSummary(summary: Summary): Resolve {
-  const inputs = quietly(() => [...summary.spends, ...summary.collateral?.inputs ?? [], ...summary.references]).flat();
+  const inputs = ifReadable(() => [...summary.spends, ...summary.collateral?.inputs ?? [], ...summary.references])
+    .flat();
   const outputs = mapOf(inputs.flatMap((input) =>
-    quietly(() => {
+    ifReadable(() => {
       const [txHash = "", index] = input.outputRef.split("-");
       return [{ txHash, index: Number(index) }, claimed(input.output!)] as const;
     })
@@ -175,7 +184,10 @@ export function fromSummary(summary: Summary): Resolve {
   return () => outputs;
 }
 
-/** The outputs of whole transactions (CBOR in hexadecimal): they are those that the references name, for a reference is the hash of its transaction. */
+/**
+ * The outputs of whole transactions (CBOR in hexadecimal). They need no trust: a reference holds the hash of its
+ * transaction.
+ */
 export function fromTransactions(transactions: readonly string[]): Resolve {
   const outputs = mapOf(transactions.flatMap((transaction) => {
     const read = readable(bytesOf(transaction));
@@ -187,10 +199,10 @@ export function fromTransactions(transactions: readonly string[]): Resolve {
   return () => outputs;
 }
 
-/** Outputs as a wallet tells them (CIP-30, `getUtxos`): CBOR of `[input, output]` in hexadecimal. */
+/** Outputs as a browser wallet gives them (CIP-30, `getUtxos`): CBOR of `[input, output]` in hexadecimal. */
 export function fromUtxos(utxos: readonly string[]): Resolve {
   const outputs = mapOf(utxos.flatMap((utxo) =>
-    quietly(() => {
+    ifReadable(() => {
       const [input, output] = as(decode(fromHex(utxo)), "array").value;
       if (!input || !output) throw new CborError("no output");
       return [readRef(input), readOutput(output)] as const;
@@ -199,7 +211,7 @@ export function fromUtxos(utxos: readonly string[]): Resolve {
   return () => outputs;
 }
 
-/** Asks one after the other, each for what those before it did not know. */
+/** Combines look-ups: each gets the references that those before it did not know. */
 export function firstOf(...all: readonly Resolve[]): Resolve {
   return async (refs) => {
     const found = new Map<string, Output>();

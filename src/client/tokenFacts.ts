@@ -1,4 +1,4 @@
-/** Facts by pages, since a state that is known, and histories: what the client of tokens asks for them. */
+/** Requests of the token client for facts by pages, changes since a state, and histories. */
 import type { z } from "zod";
 import type * as api from "#src/api/tokenFacts.ts";
 import { keyBytes } from "#src/client/factKey.ts";
@@ -11,40 +11,40 @@ export type PastRequest = z.output<typeof api.pastRequest>;
 export type FactChange = z.output<typeof api.factChange>;
 export type Config = z.output<typeof api.config>;
 
-/** Which facts, and how many at a time. */
-export interface FactsAsked {
-  /** First bytes of the keys, or a text of this API. */
+/** A selection of facts. */
+export interface FactsSelection {
+  /** First bytes of the keys, or a text in this API's encoding. */
   readonly prefix?: string | Uint8Array;
   readonly limit?: number;
 }
 
-/** Which requests. */
-export interface HistoryAsked {
+/** A selection of requests. */
+export interface HistorySelection {
   readonly key?: string | Uint8Array;
   readonly status?: PastRequest["status"];
   /** Payment key hash. */
   readonly owner?: string;
-  /** Most of one answer. */
+  /** Most requests of one page. */
   readonly limit?: number;
 }
 
-/** Facts that a client holds, and the state of the token that they are of. */
-export interface HeldFacts {
+/** Facts that a client has cached, and their state. */
+export interface CachedFacts {
   readonly facts: ReadonlyMap<string, string>;
   readonly at: StatePoint;
 }
 
-/** Any bytes as they stand in a query. */
+/** Bytes, percent-encoded for a query. */
 const percent = (key: string | Uint8Array | undefined) =>
   key === undefined ? undefined : [...keyBytes(key)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 
-/** The query of some facts, with its question mark. */
-export function factsQuery({ prefix, limit }: FactsAsked): string {
+/** A query for facts, with its question mark. */
+export function factsQuery({ prefix, limit }: FactsSelection): string {
   return queryOf({ slots: "false", limit: limit?.toString() }, { prefix: percent(prefix) });
 }
 
-/** The query of a history, with its question mark. */
-export function historyQuery({ key, status, owner, limit }: HistoryAsked): string {
+/** A query for a history, with its question mark. */
+export function historyQuery({ key, status, owner, limit }: HistorySelection): string {
   return queryOf({ status, owner, limit: limit?.toString() }, { key: percent(key) });
 }
 
@@ -57,7 +57,11 @@ function queryOf(
   return "?" + [...(rest === "" ? [] : [rest]), ...written].join("&");
 }
 
-/** All pages from a path on, as each says where the next one is. Throws `ApiError`: `rolled_back` where the chain left the pages' state. */
+/**
+ * All pages from a path on, by their `Link` headers.
+ *
+ * @throws {ApiError} `rolled_back` where the state of the pages is no longer in the chain.
+ */
 export async function* pages<T>(base: string, path: string): AsyncGenerator<T, void> {
   for (let next: string | undefined = path; next !== undefined;) {
     const { json, headers }: Awaited<ReturnType<typeof answer>> = await answer(base, "GET", next);
@@ -66,23 +70,26 @@ export async function* pages<T>(base: string, path: string): AsyncGenerator<T, v
   }
 }
 
-/** Facts brought up to date: what changed since those that are held, or all where the chain left their state or none are held. */
-export async function refreshed(base: string, tokenId: string, held?: HeldFacts): Promise<HeldFacts> {
-  const ask = async (since: string) =>
+/**
+ * Current facts: the cached ones with what changed since, or all where none are cached or their state is no longer in
+ * the chain.
+ */
+export async function refreshFacts(base: string, tokenId: string, cached?: CachedFacts): Promise<CachedFacts> {
+  const readSince = async (since: string) =>
     (await answer(base, "GET", `/token/${tokenId}/facts?slots=false&since=${since}`)).json as ChangedFacts;
-  const anew = async () => {
-    const { facts, at } = await ask("-1");
+  const readAll = async () => {
+    const { facts, at } = await readSince("-1");
     return { facts: new Map(Object.entries(facts)), at };
   };
-  if (!held) return await anew();
+  if (!cached) return await readAll();
   try {
-    const { facts, deleted, at } = await ask(held.at.outputRefId);
-    const now = new Map(held.facts);
+    const { facts, deleted, at } = await readSince(cached.at.outputRefId);
+    const now = new Map(cached.facts);
     for (const key of deleted) now.delete(key);
     for (const [key, value] of Object.entries(facts)) now.set(key, value);
     return { facts: now, at };
   } catch (error) {
-    if (error instanceof ApiError && error.code === "rolled_back") return await anew();
+    if (error instanceof ApiError && error.code === "rolled_back") return await readAll();
     throw error;
   }
 }

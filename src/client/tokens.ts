@@ -1,6 +1,7 @@
 /**
- * The typed client of the token service; it runs in a browser. Keys never leave it: transactions are signed here.
+ * The typed client of the token service; runs in a browser. Keys never leave it: transactions are signed here.
  *
+ * @example
  * ```ts
  * const client = new TokenClient("http://127.0.0.1:3000");
  * const { unsignedTransaction, value } = await client.boot(address);
@@ -19,17 +20,17 @@ import { follow, type FollowOptions } from "#src/client/sse.ts";
 import type { FactProof } from "#src/client/proofs.ts";
 import { exactSummary, type Summary } from "#src/client/summary.ts";
 import {
+  type CachedFacts,
   type Config,
   type FactChange,
-  type FactsAsked,
   factsQuery,
+  type FactsSelection,
   type FactsWithSlots,
-  type HeldFacts,
-  type HistoryAsked,
   historyQuery,
+  type HistorySelection,
   pages,
   type PastRequest,
-  refreshed,
+  refreshFacts,
 } from "#src/client/tokenFacts.ts";
 
 export type Token = z.output<typeof api.token>;
@@ -43,7 +44,7 @@ export type UpdateDryRun = z.output<typeof api.updateDryRun>;
 export type UnsignedTransfer = z.output<typeof api.unsignedTransfer>;
 export type UnsignedUpdate = z.output<typeof api.unsignedUpdate>;
 
-/** A transaction (hexadecimal CBOR) with the signatures of some keys added; every other byte stays as it is. */
+/** A transaction (hexadecimal CBOR) with signatures of some keys added; all other bytes stay the same. */
 export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]): string {
   const transaction = fromHex(unsigned);
   const hash = fromHex(transactionHash(transaction));
@@ -53,7 +54,7 @@ export function signTransaction(unsigned: string, ...keys: readonly SigningKey[]
   ));
 }
 
-/** A token when something had happened to it. */
+/** A token after a transition. */
 export interface TokenNow {
   readonly tokenId: string;
   readonly status: "live" | "quarantined" | "ended" | "unknown";
@@ -64,19 +65,19 @@ export interface TokenNow {
   readonly outputRefId?: string;
 }
 
-/** What a stream tells: that it stands, or what happened (`updated`, `requested`, `rolled-back` …). */
+/** An event of a token's stream: `opened`, or a transition (`updated`, `requested`, `rolled-back` …). */
 export type TokenEvent =
   | { readonly type: "opened"; readonly id: string }
   | { readonly type: string; readonly id: string; readonly token: TokenNow };
 
-/** Longest time that one answer may wait, in milliseconds. */
+/** Longest wait of one request, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
 const updatePath = (address: string, tokenId: string, requests: readonly string[]) =>
   `/transaction/${address}/update-token/${tokenId}?${requests.map((request) => `request=${request}`).join("&")}`;
 
 export class TokenClient {
-  /** `base` is the address of the service, such as `http://127.0.0.1:3000`. Every method throws `ApiError`. */
+  /** `base` is the URL of the service, such as `http://127.0.0.1:3000`. Every method throws `ApiError`. */
   constructor(readonly base: string) {}
 
   tokens(): Promise<Tokens> {
@@ -96,35 +97,43 @@ export class TokenClient {
     return this.get(`/token/${tokenId}/facts?slots=true`);
   }
 
-  /** Facts by the beginning of their keys, some at a time; all pages are of one state. Throws `rolled_back` where the chain left it. */
-  factPages(tokenId: string, asked: FactsAsked = {}): AsyncGenerator<Facts, void> {
+  /**
+   * Facts by key prefix, page by page; all pages are of one state. Throws `rolled_back` where that state is no longer
+   * in the chain.
+   */
+  factPages(tokenId: string, asked: FactsSelection = {}): AsyncGenerator<Facts, void> {
     return pages(this.base, `/token/${tokenId}/facts${factsQuery(asked)}`);
   }
 
-  /** Facts brought up to date: only what changed since those that are held is sent; all at first, and where the chain left their state. */
-  refresh(tokenId: string, held?: HeldFacts): Promise<HeldFacts> {
-    return refreshed(this.base, tokenId, held);
+  /**
+   * Current facts from cached ones: the service sends only what changed since; all at first, and where the cached state
+   * is no longer in the chain.
+   */
+  refresh(tokenId: string, held?: CachedFacts): Promise<CachedFacts> {
+    return refreshFacts(this.base, tokenId, held);
   }
 
-  /** What a key had, the newest first; also after the token's end. */
+  /** Values of a key over time, the newest first; also after the token's end. */
   async *factHistory(tokenId: string, key: string | Uint8Array): AsyncGenerator<FactChange, void> {
     const { segment, query } = factSegment(key);
     const path = `/token/${tokenId}/facts/${segment}/history${query}`;
     for await (const page of pages<{ history: FactChange[] }>(this.base, path)) yield* page.history;
   }
 
-  /** Requests and what became of them, the newest first; also after the token's end. */
-  async *history(tokenId: string, asked: HistoryAsked = {}): AsyncGenerator<PastRequest, void> {
+  /** Requests with their outcome, the newest first; also after the token's end. */
+  async *history(tokenId: string, asked: HistorySelection = {}): AsyncGenerator<PastRequest, void> {
     const path = `/token/${tokenId}/history${historyQuery(asked)}`;
     for await (const page of pages<{ requests: PastRequest[] }>(this.base, path)) yield* page.requests;
   }
 
-  /** The contract and the network that the service stands on. */
+  /** The contract and the network of the service. */
   config(): Promise<Config> {
     return this.get("/config");
   }
 
-  /** A fact or its absence with its proof, which `verifyFact` checks; `key` is bytes, or a text as this API writes keys. */
+  /**
+   * A fact or its absence with its proof, which `verifyFact` checks; `key` is bytes, or a text in this API's encoding.
+   */
   fact(tokenId: string, key: string | Uint8Array): Promise<FactProof> {
     const { segment, query } = factSegment(key);
     return this.get(`/token/${tokenId}/facts/${segment}${query}`);
@@ -151,12 +160,15 @@ export class TokenClient {
     return this.get(`/transaction/${address}/retract-change/${request}`);
   }
 
-  /** The transaction that applies requests (`<hash>-<index>`); without any, as many of those that are open as can be applied and as fit. */
+  /**
+   * The transaction that applies requests (`<hash>-<index>`); without any, as many of the open ones as can be applied
+   * and fit.
+   */
   apply(address: string, tokenId: string, requests: readonly string[] = []): Promise<UnsignedUpdate> {
     return this.get(updatePath(address, tokenId, requests));
   }
 
-  /** What `apply` would do, and what it would leave open; these requests may be ones that it cannot apply. */
+  /** What `apply` would do, and what it would leave open; it reports on requests that cannot be applied as well. */
   tryApply(address: string, tokenId: string, requests: readonly string[] = []): Promise<UpdateDryRun> {
     return this.get(`${updatePath(address, tokenId, requests)}&dryRun=true`);
   }
@@ -171,8 +183,8 @@ export class TokenClient {
   }
 
   /**
-   * What a transaction does, signed or not and by whomever it was built, seen from an address where one is given. This is the service's word: what
-   * you sign, check by `checkSummary` or `requireIntent`, which ask nobody.
+   * The summary of any transaction, signed or not, from the side of an address where one is given. It is the service's
+   * claim: check what you sign by `checkSummary` or `requireIntent`, which need no service.
    */
   async explain(transaction: string, address?: string): Promise<Summary> {
     return exactSummary(await this.post("/transaction/explain", { transaction, address }));
@@ -185,8 +197,8 @@ export class TokenClient {
   }
 
   /**
-   * A transaction of the ledger, or undefined while it is not there; with `waitMs` (60000 at the most) the answer comes once it is there, `depth`
-   * blocks under the tip.
+   * A transaction of the ledger, or undefined while no block has it. With `waitMs` (60,000 at most) the answer waits
+   * until a block has it, with `depth` blocks on top.
    */
   async transaction(
     txHash: string,
@@ -200,7 +212,9 @@ export class TokenClient {
     }
   }
 
-  /** Submits and waits until the ledger has it. Throws `ApiError` with code `wait_too_long` after `timeoutMs`. */
+  /**
+   * Submits and waits until a block has the transaction. Throws `ApiError` with code `wait_too_long` after `timeoutMs`.
+   */
   async submitAndWait(signedTransaction: string, timeoutMs = 120_000): Promise<string> {
     const hash = await this.submit(signedTransaction);
     const end = Date.now() + timeoutMs;
@@ -211,8 +225,8 @@ export class TokenClient {
   }
 
   /**
-   * Transitions of a token, until the signal aborts: the stream reconnects, and the server sends what was missed. Load what you show once it
-   * is `opened`; to go on where another stream ended, give the `id` of its last event as `after`.
+   * Transitions of a token, until the signal aborts: the stream reconnects, and the server sends what was missed. Load
+   * what you show once it is `opened`; to go on where another stream ended, give the `id` of its last event as `after`.
    *
    * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
    */
@@ -240,7 +254,7 @@ export class TokenClient {
   }
 }
 
-/** An answer, with every amount of its summary (where there is one) as a `bigint`. */
+/** An answer, with all amounts of its summary (where there is one) as `bigint`. */
 function exact<T>(answer: Json): T {
   return (isObject(answer) && "summary" in answer ? { ...answer, summary: exactSummary(answer.summary) } : answer) as T;
 }

@@ -1,6 +1,7 @@
 /**
- * The typed client of the wallet service; it runs in a browser.
+ * The typed client of the wallet service; runs in a browser.
  *
+ * @example
  * ```ts
  * const client = new WalletClient("http://127.0.0.1:8090/v2");
  * const wallet = await client.create({ name: "Savings", mnemonic_sentence: words, passphrase });
@@ -23,37 +24,37 @@ import { type Json, type Messaged, parseJson } from "#src/base/json.ts";
 import { answer, call, type Query, queryText } from "#src/client/http.ts";
 import { follow, type FollowOptions } from "#src/client/sse.ts";
 
-/** What a schema describes, as it comes: integers are `number`, or `bigint` past 2^53. */
-type Told<S extends z.ZodType> = Messaged<z.output<S>>;
+/** The JSON type of a schema: integers are `number`, or `bigint` past 2^53. */
+type Exact<S extends z.ZodType> = Messaged<z.output<S>>;
 
-export type Wallet = Told<typeof wallets.wallet>;
-export type ByronWallet = Told<typeof wallets.byronWallet>;
-export type WalletAddress = Told<typeof addresses.walletAddress>;
-export type Transaction = Told<typeof transactions.transaction>;
-export type Constructed = Told<typeof transactions.constructed>;
-export type Decoded = Told<typeof transactions.decoded>;
-export type FeeEstimate = Told<typeof transactions.fees>;
-export type Asset = Told<typeof assets.asset>;
-export type Drep = Told<typeof dreps.drepInfo>;
-export type StakePool = Told<typeof pools.stakePool>;
-export type Block = Told<typeof places.blockPlace>;
-export type NetworkInformation = Told<typeof network.networkInformation>;
+export type Wallet = Exact<typeof wallets.wallet>;
+export type ByronWallet = Exact<typeof wallets.byronWallet>;
+export type WalletAddress = Exact<typeof addresses.walletAddress>;
+export type Transaction = Exact<typeof transactions.transaction>;
+export type Constructed = Exact<typeof transactions.constructed>;
+export type Decoded = Exact<typeof transactions.decoded>;
+export type FeeEstimate = Exact<typeof transactions.fees>;
+export type Asset = Exact<typeof assets.asset>;
+export type Drep = Exact<typeof dreps.drepInfo>;
+export type StakePool = Exact<typeof pools.stakePool>;
+export type Block = Exact<typeof places.blockPlace>;
+export type NetworkInformation = Exact<typeof network.networkInformation>;
 
-/** Lovelace, as bodies have it. */
+/** An amount of lovelace, as bodies have it. */
 export const lovelace = (quantity: number | bigint) => ({ quantity, unit: "lovelace" as const });
 
-/** A page of a list, and where the next one begins. */
+/** A page of a list, and the path of the next one. */
 export interface Page<T> {
   readonly entries: T;
   readonly after?: string;
 }
 
-/** What the stream of a wallet's transactions tells; `id` is where whoever has taken it goes on. */
+/** An event of a wallet's stream; a stream that goes on after it gets `id` as `after`. */
 export type WalletEvent =
-  /** A connection stands. */
+  /** A connection is open. */
   | { readonly type: "opened"; readonly id: string }
   | { readonly type: "transaction"; readonly id: string; readonly transaction: Transaction }
-  /** Blocks are no more, and with them what they brought; this is the tip that is left. */
+  /** Blocks were rolled back, with their transactions, to this tip. */
   | { readonly type: "rolled_back"; readonly id: string; readonly tip: Block };
 
 export interface EventOptions extends FollowOptions {
@@ -62,26 +63,29 @@ export interface EventOptions extends FollowOptions {
   readonly simple?: boolean;
 }
 
-/** Kinds of wallets by the first part of their paths. */
+/** Kinds of wallets by the first segment of their paths. */
 export type Prefix = "wallets" | "byron-wallets" | "shared-wallets";
 
 export class WalletClient {
-  /** `base` is the address of the service with its version, such as `http://127.0.0.1:8090/v2`. Every method throws `ApiError`. */
+  /**
+   * `base` is the URL of the service with its version, such as `http://127.0.0.1:8090/v2`. Every method throws
+   * `ApiError`.
+   */
   constructor(readonly base: string) {}
 
   information(): Promise<NetworkInformation> {
     return this.get("/network/information");
   }
 
-  parameters(epoch?: number | "latest"): Promise<Told<typeof network.networkParameters>> {
+  parameters(epoch?: number | "latest"): Promise<Exact<typeof network.networkParameters>> {
     return this.get("/network/parameters", { epoch });
   }
 
-  latestHeader(): Promise<Told<typeof network.blockHeader>> {
+  latestHeader(): Promise<Exact<typeof network.blockHeader>> {
     return this.get("/blocks/latest/header");
   }
 
-  inspect(address: string): Promise<Told<typeof addresses.inspected>> {
+  inspect(address: string): Promise<Exact<typeof addresses.inspected>> {
     return this.get(`/addresses/${encodeURIComponent(address)}`);
   }
 
@@ -129,15 +133,15 @@ export class WalletClient {
     return this.page(`/${prefix}/${id}/addresses`, query);
   }
 
-  utxos(id: string, prefix: Prefix = "wallets"): Promise<Told<typeof wallets.snapshot>> {
+  utxos(id: string, prefix: Prefix = "wallets"): Promise<Exact<typeof wallets.snapshot>> {
     return this.get(`/${prefix}/${id}/utxo`);
   }
 
-  utxoPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<Told<typeof wallets.snapshot>>> {
+  utxoPage(id: string, query: Query, prefix: Prefix = "wallets"): Promise<Page<Exact<typeof wallets.snapshot>>> {
     return this.page(`/${prefix}/${id}/utxo`, query);
   }
 
-  statistics(id: string, prefix: Prefix = "wallets"): Promise<Told<typeof wallets.distribution>> {
+  statistics(id: string, prefix: Prefix = "wallets"): Promise<Exact<typeof wallets.distribution>> {
     return this.get(`/${prefix}/${id}/statistics/utxos`);
   }
 
@@ -194,7 +198,7 @@ export class WalletClient {
     return this.send("POST", `/${prefix}/${id}/transactions-sign`, { transaction, passphrase });
   }
 
-  /** Submits a signed transaction; `key` names the request, so that it is done once however often it is asked. */
+  /** Submits a signed transaction. `key` is an `Idempotency-Key`: a request sent again with it is carried out once. */
   submit(
     id: string,
     transaction: string,
@@ -228,25 +232,25 @@ export class WalletClient {
     return this.send("POST", `/${options.prefix ?? "wallets"}/${id}/transactions`, body, options.key);
   }
 
-  /** What would be spent for payments or a delegation, for whoever signs elsewhere. */
+  /** The coins for payments or a delegation, for a transaction that is built and signed elsewhere. */
   selectCoins(
     id: string,
     body: z.input<typeof selections.selectBody>,
     prefix: Prefix = "wallets",
-  ): Promise<Told<typeof transactions.coinSelection>> {
+  ): Promise<Exact<typeof transactions.coinSelection>> {
     return this.send("POST", `/${prefix}/${id}/coin-selections/random`, body);
   }
 
-  /** What moving all that the wallet has to other addresses would be. */
+  /** The plan of moving everything that the wallet has to other addresses. */
   migrationPlan(
     id: string,
     addresses: readonly string[],
     prefix: Prefix = "wallets",
-  ): Promise<Told<typeof selections.migrationPlan>> {
+  ): Promise<Exact<typeof selections.migrationPlan>> {
     return this.send("POST", `/${prefix}/${id}/migrations/plan`, { addresses });
   }
 
-  /** Moves all that the wallet has to other addresses; `key` as in `submit`. */
+  /** Moves everything that the wallet has to other addresses; `key` as in `submit`. */
   migrate(
     id: string,
     body: { readonly addresses: readonly string[]; readonly passphrase: string },
@@ -268,8 +272,9 @@ export class WalletClient {
   }
 
   /**
-   * A wallet's transactions as blocks bring them, until the signal aborts: the stream reconnects, and the server sends what was missed. Load
-   * lists once it is `opened`; to go on where another stream ended, give the `id` of its last event as `after`.
+   * A wallet's transactions as blocks bring them, until the signal aborts: the stream reconnects, and the server sends
+   * what was missed. Load lists once it is `opened`; to go on where another stream ended, give the `id` of its last
+   * event as `after`.
    *
    * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
    */
@@ -294,7 +299,7 @@ export class WalletClient {
     return this.send("DELETE", `/${prefix}/${id}/transactions/${hash}`);
   }
 
-  /** Pools, the one first that would pay most for so much lovelace. */
+  /** Pools by the rewards that they would pay for a stake in lovelace, the highest first. */
   stakePools(stake: number | bigint): Promise<readonly StakePool[]> {
     return this.get("/stake-pools", { stake: String(stake) });
   }
@@ -308,7 +313,7 @@ export class WalletClient {
     return this.send("PUT", `/stake-pools/${pool}/wallets/${id}`, { passphrase }, key);
   }
 
-  /** Takes the stake key off the ledger, with all rewards. */
+  /** Deregisters the stake key; its deposit and all rewards come back. */
   quitPool(id: string, passphrase: string, key?: string): Promise<Transaction> {
     return this.send("DELETE", `/stake-pools/*/wallets/${id}`, { passphrase }, key);
   }
@@ -318,7 +323,7 @@ export class WalletClient {
     return this.send("PUT", `/dreps/${drep}/wallets/${id}`, { passphrase }, key);
   }
 
-  /** Every registered representative, those first with whom most stake votes. */
+  /** Every registered representative, by voting stake, the greatest first. */
   dreps(): Promise<readonly Drep[]> {
     return this.get("/dreps");
   }
@@ -331,7 +336,7 @@ export class WalletClient {
     return this.get(`/dreps/${id}`);
   }
 
-  drepSummary(): Promise<Told<typeof dreps.drepSummary>> {
+  drepSummary(): Promise<Exact<typeof dreps.drepSummary>> {
     return this.get("/dreps/summary");
   }
 
@@ -343,11 +348,11 @@ export class WalletClient {
     return this.get(`/wallets/${id}/delegation-fees`);
   }
 
-  stakeKeys(id: string): Promise<Told<typeof delegation.stakeKeys>> {
+  stakeKeys(id: string): Promise<Exact<typeof delegation.stakeKeys>> {
     return this.get(`/wallets/${id}/stake-keys`);
   }
 
-  settings(): Promise<Told<typeof pools.settings>> {
+  settings(): Promise<Exact<typeof pools.settings>> {
     return this.get("/settings");
   }
 
@@ -355,21 +360,21 @@ export class WalletClient {
     return this.send("PUT", "/settings", { settings });
   }
 
-  smashHealth(url?: string): Promise<Told<typeof pools.smashHealth>> {
+  smashHealth(url?: string): Promise<Exact<typeof pools.smashHealth>> {
     return this.get("/smash/health", { url });
   }
 
-  /** Submits what was signed elsewhere; `key` as in `submit`. */
+  /** Submits a transaction that was signed elsewhere; `key` as in `submit`. */
   proxy(transaction: Uint8Array, key?: string): Promise<{ readonly id: string }> {
     return this.send("POST", "/proxy/transactions", transaction, key);
   }
 
-  /** Asks for anything that has no method of its own here. */
+  /** A GET request for an endpoint without a method here. */
   async get<T>(path: string, query: Query = {}): Promise<T> {
     return (await call(this.base, "GET", path + queryText(query))) as T;
   }
 
-  /** As `get`, with a body; `key` is an `Idempotency-Key`. */
+  /** A request with a body; `key` is an `Idempotency-Key`. */
   async send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown, key?: string): Promise<T> {
     const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
     return (await call(this.base, method, path, body, undefined, headers)) as T;

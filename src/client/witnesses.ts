@@ -1,24 +1,34 @@
-/** What a browser's wallet (CIP-30) speaks of, as the services have it: addresses, transactions, signatures. */
+/** Conversions between browser wallets (CIP-30) and the services: addresses, transactions, signatures. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { as, asInt, asSet, CborError, decodeAll } from "#src/cardano/cbor.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { addWitness, type KeyWitness, transactionHash as hashOf } from "#src/cardano/transaction.ts";
 
-/** The text of an address out of its bytes in hexadecimal. Throws a `TypeError` where they are none. */
+/**
+ * An address as text.
+ *
+ * @throws {TypeError} where the hexadecimal is no address.
+ */
 export function addressFromHex(hex: string): string {
   const address = readAddressHex(hex);
   if (!address.ok) throw new TypeError(address.error.message);
   return addressText(address.value);
 }
 
-/** Hash of a transaction, both in hexadecimal: what is signed and what it is known by. Throws `CborError` where it is none. */
+/**
+ * Hash of a transaction, its id and what is signed; both in hexadecimal.
+ *
+ * @throws {CborError} where the bytes are no transaction.
+ */
 export function transactionHash(transaction: string): string {
   return hashOf(fromHex(transaction));
 }
 
 /**
- * A transaction with the signatures out of a witness set put beside those it has, which is what `signTx` of a browser's wallet (CIP-30)
- * answers. All in hexadecimal CBOR. Throws `CborError` where one of the two is not what it should be, or the set has no signature of a key.
+ * A transaction with the key signatures of a witness set added, which is what `signTx` of a browser wallet (CIP-30)
+ * gives. All in hexadecimal CBOR.
+ *
+ * @throws {CborError} where one of the two is malformed, or the set has no signature of a key.
  */
 export function addWitnessSet(unsigned: string, witnessSet: string): string {
   const fields = as(decodeAll(fromHex(witnessSet)), "map").value;

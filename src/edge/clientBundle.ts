@@ -1,28 +1,31 @@
-/** The module that browsers load, bundled where it is first asked for and kept for as long as this process lives. */
+/** The client module for browsers: bundled on the first request, then kept in memory. */
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import { etagOf } from "#src/edge/etag.ts";
 import type { Page } from "#src/edge/pages.ts";
 
-/** What the service hands out. */
+/** URL of the module's entry file. */
 export const CLIENT = new URL("../client/browser.ts", import.meta.url).href;
 
-/** How long the threads may take, in milliseconds. */
+/** Longest time for the bundling, in milliseconds. */
 const LONGEST_MS = 90_000;
 
-export type Bundled = Result<Page, Failure>;
+export type BundleResult = Result<Page, Failure>;
 
 /** Has a thread bundle a module (its URL) for browsers. */
-export async function bundleFor(builders: Pick<Builders, "run">, entry: string): Promise<Bundled> {
+export async function bundleFor(builders: Pick<Builders, "run">, entry: string): Promise<BundleResult> {
   const bundled = await builders.run("bundle", { entry }, { deadline: Date.now() + LONGEST_MS });
   if (!bundled.ok) return bundled;
   const body = bundled.value;
   return { ok: true, value: { type: "text/javascript; charset=utf-8", body, etag: etagOf(body) } };
 }
 
-/** A function that bundles once, whoever asks meanwhile; a failure is told for `againMs`, then it is tried again. */
-export function bundledOnce(bundle: () => Promise<Bundled>, againMs: number): () => Promise<Bundled> {
-  let kept: Promise<Bundled> | undefined;
+/**
+ * A function that bundles once for all callers. A failure is kept for `againMs` milliseconds, then the next call tries
+ * again.
+ */
+export function bundledOnce(bundle: () => Promise<BundleResult>, againMs: number): () => Promise<BundleResult> {
+  let kept: Promise<BundleResult> | undefined;
   let until = Infinity;
   return () => {
     if (kept === undefined || Date.now() > until) {

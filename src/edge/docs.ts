@@ -1,4 +1,7 @@
-/** The OpenAPI document of a service with examples, and Swagger UI, which shows it and sends no request to another origin. */
+/**
+ * The OpenAPI document of a service with examples, and Swagger UI, which shows it and sends no request to another
+ * origin.
+ */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Hono } from "hono";
@@ -27,7 +30,7 @@ const INDEX = `<!doctype html>
 </html>
 `;
 
-/** `headers` is the source of an expression that gives further headers of every request. */
+/** `headers`: JavaScript expression of further headers of every request. */
 const init = (headers: string) =>
   `SwaggerUIBundle({
   url: "openapi.json",
@@ -56,21 +59,21 @@ function swaggerUi() {
   return library ??= [file("swagger-ui-bundle.js", "text/javascript"), file("swagger-ui.css", "text/css")];
 }
 
-/** How a service is described. */
-export interface Described {
-  /** Before the paths of the two. */
+/** The OpenAPI document of a service, and how it is shown. */
+export interface ServiceDocument {
+  /** Path prefix of `openapi.json` and `docs`. */
   readonly prefix?: string;
-  /** Makes the document; called once, when it is first requested. */
+  /** Creates the document; called once, on the first request. */
   readonly document: () => Document;
   /** File of the examples. */
   readonly examples: URL;
-  /** JavaScript of an expression that gives the headers that the page adds to its requests. */
+  /** JavaScript expression of the headers that the page adds to its requests. */
   readonly headers?: string;
 }
 
-/** Serves `<prefix>/openapi.json`, and `<prefix>/docs`, which shows it. */
-export function mountDocs(app: Pick<Hono, "get">, described: Described): void {
-  const { prefix = "", document, examples, headers = "{}" } = described;
+/** Serves `<prefix>/openapi.json`, and Swagger UI for it at `<prefix>/docs`. */
+export function mountDocs(app: Pick<Hono, "get">, service: ServiceDocument): void {
+  const { prefix = "", document, examples, headers = "{}" } = service;
   let text: string | undefined;
   app.get(`${prefix}/openapi.json`, (c) => {
     text ??= toJson(withExamples(document(), readExamples(examples)));

@@ -8,7 +8,7 @@ import { requestId } from "#src/base/request.ts";
 import { respond } from "#src/edge/json.ts";
 import { isRetryable } from "#src/store/store.ts";
 
-/** A refusal that is thrown on the way to an answer. */
+/** A refusal, thrown by a handler and answered by `handleErrors`. */
 export class HttpFailure extends Error {
   override readonly name = "HttpFailure";
   constructor(
@@ -16,21 +16,21 @@ export class HttpFailure extends Error {
     readonly code: string,
     message: string,
     readonly details?: unknown,
-    /** Members that the answer has beside `code`, `error` and `details`, where another service's shape is kept. */
+    /** Further members of the answer, where the API of another service is kept. */
     readonly members?: Readonly<Record<string, unknown>>,
   ) {
     super(message);
   }
 
-  /** A failure of another room, with the status that it has here. */
+  /** A failure of a lower layer, with its HTTP status. */
   static of(status: ContentfulStatusCode, failure: Failure): HttpFailure {
     return new HttpFailure(status, failure.code, failure.message, failure.details);
   }
 }
 
 /**
- * A function that makes of a failure what is thrown to answer with it, by a service's own status of each code. A code without
- * one is of the inside: clients get a plain 500, and the log has it.
+ * A function from failures to thrown errors, by the status that a service has for each code. A code without a status is
+ * internal: clients get a plain 500, and the log has the failure.
  */
 export function refusalOf(statuses: Readonly<Record<string, ContentfulStatusCode>>): (failure: Failure) => Error {
   return (failure) => {
@@ -40,7 +40,7 @@ export function refusalOf(statuses: Readonly<Record<string, ContentfulStatusCode
   };
 }
 
-/** The body of a refusal; `details` is left out where there are none. */
+/** The body of a refusal; without `details` where there are none. */
 export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "details">): {
   code: string;
   error: string;
@@ -51,10 +51,10 @@ export function errorBody(failure: Pick<HttpFailure, "code" | "message" | "detai
 }
 
 /**
- * What any error is to a client: itself when it is meant for one, 503 `unavailable` where the database is away or busy, else a 500 that says
- * nothing of the inside.
+ * Any error as an answer: an `HttpFailure` itself, 503 `unavailable` where the database is away or busy, otherwise a
+ * 500 without internals.
  */
-export function toHttpFailure(error: unknown): HttpFailure {
+function toHttpFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
   if (isRetryable(error)) {
     return new HttpFailure(503, "unavailable", "The database cannot be reached at the moment; try again.");
@@ -65,17 +65,20 @@ export function toHttpFailure(error: unknown): HttpFailure {
   return new HttpFailure(500, "internal_error", "Something went wrong on this side; the log says what.");
 }
 
-/** When what is busy or away may be asked again, in seconds; for what is not named here, `RETRY_AFTER`: what moves or restarts is back about then. */
+/**
+ * Seconds after which a retry may help, by code; `RETRY_AFTER` for all others, about as long as a restart or a handover
+ * takes.
+ */
 const RETRY_AFTER_BY_CODE: Readonly<Record<string, number>> = {
   // As long as the longest build takes.
   deadline: 5,
-  // Room comes with a block.
+  // A block makes room.
   mempool_full: 5,
   too_many_readers: 5,
-  // Somebody must install what is missing.
+  // An operator has to install something.
   bundle_unavailable: 30,
   newer_version: 30,
-  // Somebody must send something back first.
+  // The faucet needs ada returned to it.
   faucet_empty: 60,
 };
 const RETRY_AFTER = 1;
@@ -85,21 +88,21 @@ export function retryAfter(code?: string): string {
   return String((code === undefined ? undefined : RETRY_AFTER_BY_CODE[code]) ?? RETRY_AFTER);
 }
 
-/** The seconds that a failure itself names as `retry_after` in its details. */
+/** The seconds that a failure names as `retry_after` in its details. */
 function namedRetry(details: unknown): string | undefined {
   const seconds = (details as { retry_after?: unknown } | undefined)?.retry_after;
   return typeof seconds === "number" ? String(seconds) : undefined;
 }
 
-/** How a service words what it refuses. */
-export interface Refusing {
+/** The form of a service's refusals. */
+export interface RefusalFormat {
   /** The body of a refusal. */
   body(failure: HttpFailure): unknown;
   /** The refusal of a path that has no endpoint (`allowed` is empty), or none for the request's method. */
   missing(c: Context, allowed: readonly string[]): HttpFailure;
 }
 
-const PLAIN: Refusing = {
+const PLAIN: RefusalFormat = {
   body: (failure) => ({ ...errorBody(failure), ...failure.members }),
   missing: ({ req }, allowed) =>
     allowed.length === 0
@@ -109,14 +112,14 @@ const PLAIN: Refusing = {
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The methods that a path has endpoints for, as the header `Allow` lists them; none where the path is unknown. */
+/** The methods of a path's endpoints, as the header `Allow` lists them; none for an unknown path. */
 function methodsOf({ router }: Pick<Hono, "router">, path: string): string[] {
-  // middleware stands in the router under the method ALL
+  // the router lists middleware under the method ALL
   return METHODS.filter((method) => router.match(method, path)[0].some(([[, route]]) => route.method === method))
     .flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]);
 }
 
-/** Answers every error thrown by a handler, and every path or method without an endpoint. */
+/** Answers every error thrown by a handler, unknown paths, and methods without an endpoint. */
 export function handleErrors(
   app: {
     onError(handler: ErrorHandler): unknown;
@@ -124,7 +127,7 @@ export function handleErrors(
     readonly router: Hono["router"];
   },
   log: Log,
-  { body, missing }: Refusing = PLAIN,
+  { body, missing }: RefusalFormat = PLAIN,
 ): void {
   const onError: ErrorHandler = (error, c) => {
     const failure = toHttpFailure(error);
@@ -140,7 +143,7 @@ export function handleErrors(
     }
     const later = namedRetry(failure.details) ?? (failure.status === 503 ? retryAfter(failure.code) : undefined);
     if (later !== undefined) c.header("retry-after", later);
-    // what comes after this is the rest of a body, or nothing
+    // the connection still holds the rest of the body
     if (failure.status === 408) c.header("connection", "close");
     return respond(c, failure.status, body(failure));
   };

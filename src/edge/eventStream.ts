@@ -1,31 +1,31 @@
-/** Server-sent events out of batches that are asked for one at a time: a client that reads slowly reads later. */
+/** Server-sent events from batches, pulled one at a time: a slow client slows its own stream only. */
 import type { Context } from "hono";
 import { utf8 } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
 
-/** Longest silence of a stream, in milliseconds, unless it says otherwise. */
+/** Longest silence of a stream, in milliseconds. */
 export const KEEP_ALIVE_MS = 15_000;
-/** Most readers of events at a time, unless a service says otherwise. */
+/** Most readers of events at a time. */
 export const MOST_READERS = 1_000;
 
-/** Throws 503 `too_many_readers` where no more may read. */
+/** Throws 503 `too_many_readers` where `most` clients read already. */
 export function admitReader(events: Pick<EventLog, "readers">, most = MOST_READERS): void {
   if (events.readers() < most) return;
   throw new HttpFailure(503, "too_many_readers", `There are ${most} readers of events already.`);
 }
 
 export interface EventStreamOptions<B> {
-  /** Longest silence, in milliseconds; a comment is sent then. */
+  /** Longest silence in milliseconds, after which a comment is sent. */
   readonly keepAliveMs: number;
-  /** Where a client goes on from that has taken a batch. */
+  /** The event id after a batch: a client that reconnects with it continues there. */
   id(batch: B): string;
-  /** The events of a batch, as they are sent; nothing where there are none. */
+  /** The events of a batch as text; empty where it has none. */
   written(batch: B): string | Promise<string>;
 }
 
-/** The answer that streams batches; `ended` is aborted when the client goes. */
+/** A response that streams batches; `ended` is aborted when the client disconnects. */
 export function eventStream<B>(
   c: Context,
   batches: AsyncGenerator<B, void>,
@@ -57,7 +57,7 @@ function stream<B>(
         next ??= batches.next();
         const result = await inTime(next, until - performance.now());
         if (result === undefined) {
-          // An id without data is no event; it moves the place from which the client goes on.
+          // An id without data is no event: it moves the position at which a reconnecting client continues.
           return controller.enqueue(utf8(`: keep-alive\n${position === undefined ? "" : `id: ${position}\n`}\n`));
         }
         next = undefined;
@@ -65,14 +65,15 @@ function stream<B>(
         const first = position === undefined;
         const events = await written(result.value);
         position = id(result.value);
-        // An id by itself tells the client that the stream stands, and where to go on if it ends before anything comes.
+        // The id alone tells the client that the stream is open, and where to continue if it ends before the first
+        // event.
         const text = events || (first ? `id: ${position}\n\n` : "");
         if (text !== "") return controller.enqueue(utf8(text));
       }
     },
     cancel: () => {
       ended.abort();
-      // Ends once the batch that is being read is there.
+      // The generator ends after the batch that it is reading.
       void batches.return().catch(() => {});
     },
   }, { highWaterMark: 1 });

@@ -1,6 +1,6 @@
 /**
- * Examples in an OpenAPI document. They are kept in a file beside each service, by method and path as the document has them, and most were
- * recorded from a service on a devnet; a test holds each against its schema.
+ * Examples in an OpenAPI document, from a file beside each service, by method and path. Most were recorded from a
+ * service on a devnet; a test validates each against its schema.
  */
 import { readFileSync } from "node:fs";
 import type { OpenAPIHono } from "@hono/zod-openapi";

@@ -1,7 +1,8 @@
 /**
- * Whether a process lives, and whether it can do its work: `GET /health` and `GET /ready`, the same on every port.
+ * Liveness and readiness: `GET /health` and `GET /ready`, the same on every port.
  *
- * Alive is whoever answers. Ready is who has what its roles stand on; a follower that stands by has that too, and says so.
+ * A process that answers is alive. It is ready when everything that its roles depend on is; a follower on standby is
+ * ready, and says so.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -12,31 +13,31 @@ import { retryAfter } from "#src/edge/errors.ts";
 import { respond } from "#src/edge/json.ts";
 import { endpoint } from "#src/edge/route.ts";
 
-/** What one look found: why not, or something worth saying. */
+/** The result of a check: why it failed, or a note. */
 export type Check = { readonly ready: true; readonly says?: Json } | { readonly ready: false; readonly why: string };
 
-/** What a process says of itself. */
+/** A process and its checks. */
 export interface Health {
   readonly roles: readonly string[];
   /** Name of the process among workers, followers and devnets. */
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** Where the network is, how each question about it is answered, and its protocol version: a member of `/health`. */
+  /** The network's provider, what it guarantees of each answer, and its protocol version; part of the answer of `/health`. */
   readonly network?: () => Json;
-  /** What is looked at, by name; each has a second to answer. */
+  /** Checks by name; each has a second. */
   readonly checks: ReadonlyMap<string, () => Promise<Check>>;
 }
 
-/** What both endpoints tell. */
+/** Options of both endpoints. */
 export interface HealthOptions {
   readonly health: Health;
-  /** Members of the answer of `/health` besides. */
+  /** Further members of the answer of `/health`. */
   readonly more?: () => Readonly<Record<string, Json>>;
 }
 
 const CHECK_MS = 1_000;
-/** For how long an answer holds, in milliseconds. */
+/** How long results are used, in milliseconds. */
 const FRESH_MS = 200;
 
 const alive = z.looseObject({
@@ -68,7 +69,7 @@ const ready = z.object({
   checks: z.record(z.string(), z.object({ ready: z.boolean(), why: z.string().optional(), says: z.unknown() })),
 }).meta({ id: "Readiness" });
 
-/** Looks at everything, once for all who ask in the same moment. */
+/** Runs all checks, once for all requests of the same moment. */
 function looker(health: Health): () => Promise<z.infer<typeof ready>> {
   const one = async (check: () => Promise<Check>): Promise<Check> => {
     try {

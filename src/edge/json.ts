@@ -1,4 +1,4 @@
-/** Exact JSON over HTTP: bodies within bounds, integers with every digit. */
+/** Exact JSON over HTTP: bounded bodies, integers with all digits. */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { fromUtf8, joined } from "#src/base/bytes.ts";
@@ -7,46 +7,46 @@ import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
-/** What a body may be at the most. */
+/** Limits of a request's body. */
 export interface BodyLimits {
-  /** Bytes; 64 kB unless said otherwise. */
+  /** Bytes; 64 kB by default. */
   readonly bytes?: number;
-  /** Arrays and objects within one another; 32 unless said otherwise. */
+  /** Nesting of arrays and objects; 32 by default. */
   readonly depth?: number;
-  /** Whether a body may be left out. */
+  /** Whether the body is optional. */
   readonly optional?: boolean;
-  /** How long it may take; `BODY_TIME` unless said otherwise. */
+  /** Time limits; `BODY_TIME` by default. */
   readonly time?: BodyTime;
 }
 
-/** How long a body may take. */
+/** Time limits of a body. */
 export interface BodyTime {
-  /** The whole of it, in milliseconds. */
+  /** For the whole body, in milliseconds. */
   readonly longestMs: number;
-  /** The least rate at which it comes, in bytes a second: kept on the average of the time so far. */
+  /** Lowest average rate so far, in bytes a second. */
   readonly rate: number;
-  /** Time before the rate counts, in milliseconds: a connection may falter. */
+  /** Time before the rate counts, in milliseconds: connections stall. */
   readonly graceMs: number;
 }
 
 export const BODY_TIME: BodyTime = { longestMs: 30_000, rate: 1_000, graceMs: 5_000 };
 
-/** Answers with a value as JSON; a `bigint` is written as a number. */
+/** Answers with a value as JSON; a `bigint` becomes a number with all digits. */
 export function respond(c: Context, status: ContentfulStatusCode, value: unknown): Response {
   return c.body(toJson(value), status, { "content-type": JSON_TYPE });
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Elements that are told between two looks at the time. */
+/** Elements written between two checks of the time. */
 const AT_ONCE = 16;
 
-/** A list as JSON, written piece by piece: between them others have their turn, however long it is. */
+/** A long list as JSON: writing it yields to the event loop. */
 export class JsonList {
   private readonly pieces: string[] = [];
   private readonly pace = new EventLoopPacer();
 
-  /** Adds what `view` tells of each. */
+  /** Adds items, each as `view` gives it. */
   async add<T>(items: readonly T[], view: (one: T) => unknown): Promise<void> {
     for (let from = 0; from < items.length; from += AT_ONCE) {
       this.pieces.push(toJson(items.slice(from, from + AT_ONCE).map(view)).slice(1, -1));
@@ -59,7 +59,7 @@ export class JsonList {
   }
 }
 
-/** Answers with a list, written piece by piece; `view` gives what is told of an element. */
+/** Answers with a list, written in steps that yield to the event loop; `view` gives the JSON of an element. */
 export async function respondList<T>(
   c: Context,
   items: readonly T[],
@@ -71,8 +71,9 @@ export async function respondList<T>(
 }
 
 /**
- * The JSON of a request's body, whatever content type it claims; `undefined` where it may be left out and is. Throws
- * `HttpFailure` 413 when too large, 408 when too slow, 400 when it is no JSON.
+ * The JSON of a request's body, whatever content type it claims; `undefined` for an empty optional body.
+ *
+ * @throws {HttpFailure} 413 when too large, 408 when too slow, 400 when it is no JSON.
  */
 export async function readJson(request: Request, limits: BodyLimits = {}): Promise<Json | undefined> {
   const text = fromUtf8(await readBytes(request, limits.bytes ?? 65_536, limits.time));
@@ -92,22 +93,24 @@ export async function readJson(request: Request, limits: BodyLimits = {}): Promi
 }
 
 /**
- * The body's bytes.
- * @throws HttpFailure 413 as soon as there are more than `limit`; 408 when they come too slowly; 400 when they end too early.
+ * The bytes of a request's body.
+ *
+ * @throws {HttpFailure} 413 as soon as there are more than `limit`; 408 when they come too slowly; 400 when they end
+ * early.
  */
 export async function readBytes(request: Request, limit: number, time: BodyTime = BODY_TIME): Promise<Uint8Array> {
   const tooLarge = () => new HttpFailure(413, "body_too_large", `The body is over ${limit} bytes.`, { limit });
   const announced = request.headers.get("content-length");
   if (Number(announced ?? 0) > limit) throw tooLarge();
   const begun = performance.now();
-  /** What arrives while so many bytes may take their time. */
+  /** Waits for the next bytes, as long as `bytes` may take so far. */
   const soon = async <T>(arriving: Promise<T>, bytes: number): Promise<T> => {
     const most = Math.min(time.longestMs, time.graceMs + bytes / time.rate * 1_000);
     const arrived = await inTime(arriving.catch(cutOff), begun + most - performance.now());
     if (arrived === undefined) throw new HttpFailure(408, "body_too_slow", "The body did not come in time.");
     return arrived;
   };
-  // The server reads no more than was announced; a stream costs ten times as much.
+  // The server reads no more than Content-Length; a stream costs ten times as much.
   if (announced !== null && !request.headers.has("transfer-encoding")) {
     const bytes = new Uint8Array(await soon(request.arrayBuffer(), Number(announced)));
     if (bytes.length > limit) throw tooLarge();
@@ -115,7 +118,7 @@ export async function readBytes(request: Request, limit: number, time: BodyTime 
   }
   const parts: Uint8Array[] = [];
   let length = 0;
-  // The reader rather than `for await`: a stream that is left early must not wait for the client.
+  // A reader and not `for await`: leaving a loop early would wait for the client.
   const reader = request.body?.getReader();
   try {
     while (reader) {
@@ -132,12 +135,12 @@ export async function readBytes(request: Request, limit: number, time: BodyTime 
   return joined(parts);
 }
 
-/** A body that its client does not send to the end: nothing went wrong on this side. */
+/** The client broke the connection within the body: no error of the service. */
 function cutOff(): never {
   throw new HttpFailure(400, "body_incomplete", "The body ended before it was whole.");
 }
 
-/** How deep brackets outside of strings are nested; the parser recurses that deep. */
+/** Nesting depth of brackets outside of strings; the JSON parser recurses as deep. */
 export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

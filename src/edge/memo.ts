@@ -1,6 +1,6 @@
 /**
- * An answer that several ask for at once, and that serves for a moment: found once. It serves for `ms` milliseconds from when it
- * was there, and for `times` as long as it took to find, so that what costs more is found less often.
+ * A value that costs time to read, shared by callers: each value is used for `ms` milliseconds, and for `times` as long
+ * as reading it took, so that expensive values are read less often.
  */
 export function memo<T>(ms: number, find: () => Promise<T>, times = 0): () => Promise<T> {
   let found: { until: number; readonly value: Promise<T> } | undefined;
@@ -13,7 +13,7 @@ export function memo<T>(ms: number, find: () => Promise<T>, times = 0): () => Pr
       const now = performance.now();
       mine.until = now + Math.max(ms, times * (now - begun));
     }, () => {
-      // What failed serves nobody.
+      // A failure is not kept.
       if (found === mine) found = undefined;
     });
     return mine.value;

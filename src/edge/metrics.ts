@@ -1,4 +1,4 @@
-/** What the edges count and measure. */
+/** Metrics of HTTP requests. */
 import { metrics } from "#src/base/metrics.ts";
 
 export const requests = metrics.counter(

@@ -1,8 +1,8 @@
 /**
- * Every request of a service gets an id, a line in the log, its numbers and a span. The id is the client's `X-Request-Id` when
- * that is a plain token; it comes back in the answer, goes with every question to an actor and into the lines that are written for it.
+ * Every request of a service gets an id, a log line, metrics and a span. The id is the client's `X-Request-Id` where
+ * that is a plain token; the answer carries it, and so do calls to actors and their log lines.
  *
- * No line and no span has a body, a header or a query string, which may hold what is secret.
+ * No line and no span has a body, a header or a query string: they may hold secrets.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
@@ -11,11 +11,11 @@ import { asRequestId, forRequest } from "#src/base/request.ts";
 import { endSpan, parseTraceparent, type Span, startSpan, tracing, within } from "#src/base/trace.ts";
 import { requests, requestSeconds, underWay } from "#src/edge/metrics.ts";
 
-/** Asked again and again by machines: not worth a line. */
+/** Paths that monitoring polls: logged at debug level only. */
 const QUIET = new Set(["/health", "/ready", "/metrics"]);
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The middleware, to be the first of an app; `service` names the app in numbers and lines. */
+/** The first middleware of an app; `service` is its name in metrics and log lines. */
 export function observe(service: string, log: Log): MiddlewareHandler {
   let count = 0;
   underWay.of(service).from(() => count);
@@ -25,7 +25,7 @@ export function observe(service: string, log: Log): MiddlewareHandler {
     const method = METHODS.has(c.req.method) ? c.req.method : "OTHER";
     const span = tracing() ? serverSpan(c, method) : undefined;
     count++;
-    // Beforehand: an answer that gets a header afterwards is made twice.
+    // Before the answer: setting a header afterwards copies the response.
     c.header("X-Request-Id", id);
     try {
       await forRequest(id, () => within(span, next));
@@ -79,7 +79,7 @@ function describe(
   });
 }
 
-/** The route as it is declared, with its parameters' names: never what a client made up. */
+/** The declared route with its parameters' names: never text of a client. */
 function routeOf(c: Context): string {
   return matchedRoutes(c).findLast(({ method }) => method !== "ALL")?.path ?? "unmatched";
 }

@@ -1,7 +1,7 @@
 /**
- * Pages as they lie in a folder: HTML, style and ES modules, with no build in between but that comments and indentation, which are a quarter of
- * them, stay here. They are read once and kept in memory; a browser asks again each time and gets a 304 as long as it holds the same bytes, so
- * that a new version of the service never meets an old page.
+ * Static pages of a folder: HTML, CSS and ES modules without a build; only comments and indentation, a quarter of their
+ * size, are removed. They are read once and kept in memory. Browsers revalidate each time and get a 304 for unchanged
+ * bytes, so that a new service never works with an old page.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { Context } from "hono";
@@ -18,11 +18,11 @@ const TYPES: Readonly<Record<string, string>> = {
 export interface Page {
   readonly type: string;
   readonly body: string;
-  /** In quotes, as the header has it. */
+  /** Entity tag in quotes. */
   readonly etag: string;
 }
 
-/** The files of the pages in a folder, by name. */
+/** The files of a folder, by name. */
 export function readPages(folder: URL): ReadonlyMap<string, Page> {
   const pages = new Map<string, Page>();
   for (const name of readdirSync(folder)) {
@@ -34,7 +34,7 @@ export function readPages(folder: URL): ReadonlyMap<string, Page> {
   return pages;
 }
 
-/** A text without the comments that have lines of their own, and without indentation; no text in the pages spans lines. */
+/** Removes comments on lines of their own, and indentation; no string in the pages spans lines. */
 export function lean(text: string): string {
   return text.replace(/^[ \t]*\/\*(?:(?!\*\/)[^])*\*\/[ \t]*\n/gm, "").replace(/^[ \t]*\/\/.*\n/gm, "").replace(
     /^[ \t]+|^\n/gm,
@@ -42,7 +42,7 @@ export function lean(text: string): string {
   );
 }
 
-/** Answers with a file by its name, with some headers besides. */
+/** A function that answers with a file by its name, with further headers. */
 export function sending(pages: ReadonlyMap<string, Page>, more: Readonly<Record<string, string>> = {}) {
   return (c: Context, name: string) => {
     const page = pages.get(name);

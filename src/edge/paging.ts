@@ -1,31 +1,34 @@
-/** Lists by pages: `limit`, `after`, and a `Link` to the next page. Without a limit a list is whole, as clients of old expect it. */
+/**
+ * Paged lists: `limit`, `after`, and a `Link` to the next page. Without a limit a list is whole: existing clients
+ * expect that.
+ */
 import type { Context } from "hono";
 import { fromUtf8, utf8 } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
-/** Says where the next page is, where there is one. */
+/** Adds the `Link` to the next page, where there is one. */
 export function linkNext(c: Context, next: Json | undefined): void {
   if (next === undefined) return;
   const { pathname, search } = new URL(c.req.url);
-  // as it was asked: what is no UTF-8 would not survive being read and written
-  const asked = search.slice(1).split("&").filter((part) => part !== "" && !new URLSearchParams(part).has("after"));
-  c.header("Link", `<${pathname}?${[...asked, `after=${cursorText(next)}`].join("&")}>; rel="next"`);
+  // the query is kept as it was sent: bytes that are no UTF-8 do not survive decoding
+  const kept = search.slice(1).split("&").filter((part) => part !== "" && !new URLSearchParams(part).has("after"));
+  c.header("Link", `<${pathname}?${[...kept, `after=${cursorText(next)}`].join("&")}>; rel="next"`);
 }
 
-/** What a client asks of a list by pages. */
-export interface PageAsked {
+/** The paging parameters of a request. */
+export interface PageQuery {
   readonly limit?: number | undefined;
   readonly after?: string | undefined;
 }
 
 /**
- * A page of a list that is at hand as a whole; all of it where nothing is asked of pages. `keyOf` names an entry. A list whose keys ascend goes
- * on also behind one that is gone meanwhile; in any other order that is 400: where it stood nobody knows.
+ * A page of a list in memory; all of it without paging parameters. `keyOf` gives the key of an entry. With ascending
+ * keys the next page is found also when the last entry is gone; in any other order that is a 400.
  */
 export function pageOf<T>(
   c: Context,
-  { limit, after }: PageAsked,
+  { limit, after }: PageQuery,
   all: readonly T[],
   keyOf: (one: T) => string,
   order: "ascending" | "other" = "ascending",
@@ -45,7 +48,7 @@ export function pageOf<T>(
   return some;
 }
 
-/** A cursor as clients hand it back: nothing that they should look into. */
+/** A cursor as opaque text. */
 export function cursorText(cursor: Json): string {
   return btoa(String.fromCharCode(...utf8(toJson(cursor)))).replaceAll("+", "-").replaceAll("/", "_").replace(
     /=+$/,
@@ -53,7 +56,7 @@ export function cursorText(cursor: Json): string {
   );
 }
 
-/** The cursor that was handed back, as `read` finds it; throws `refused()` for what never was one. */
+/** The cursor in a text, as `read` decodes it; throws `refused()` for any other text. */
 export function readCursorText<T>(text: string, read: (value: Json) => T | undefined, refused = noPlace): T {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
@@ -67,7 +70,7 @@ export function readCursorText<T>(text: string, read: (value: Json) => T | undef
 
 const noPlace = () => new HttpFailure(400, "bad_request", "after is no place that a page of this list has given.");
 
-/** Whole numbers under some names of a cursor, and texts under others. */
+/** A cursor with integers under some names and strings under others; `undefined` for another shape. */
 export function cursorOf<N extends string, T extends string>(
   value: Json,
   numbers: readonly N[],

@@ -1,8 +1,9 @@
 /**
- * How many requests of one client a service takes: so many a second, and twice as many at once after a pause.
+ * Limits of the requests of one client: a rate, and twice as many at once after a pause.
  *
- * A client is an address: of IPv6 its network of 64 bits, of which one client has all. Each process counts for itself. Behind proxies the
- * address is the one that the outermost trusted proxy saw: what a client writes into the header itself stands before that, and is not looked at.
+ * A client is an address; of IPv6 its /64 network, which one client has as a whole. Each process counts by itself.
+ * Behind proxies the address is the one that the outermost trusted proxy saw: entries that a client writes into the
+ * header itself come before it and are ignored.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { isIPv6 } from "node:net";
@@ -13,19 +14,19 @@ export interface RateLimit {
   readonly perSecond: number;
   /** Builds at a time; 0: no limit. */
   readonly builds: number;
-  /** Proxies in front of the service that append to `X-Forwarded-For` whom they were asked by. */
+  /** Proxies in front of the service that append the peer's address to `X-Forwarded-For`. */
   readonly proxies: number;
 }
 
-/** What the listener knows of who asks. */
+/** The peer of a request, as the listener knows it. */
 export interface Peer {
   readonly address?: string | undefined;
 }
 
-/** Clients that are counted at a time: the one that asked longest ago is forgotten first. */
+/** Most clients that are counted; the least recently seen is dropped first. */
 const MOST_CLIENTS = 100_000;
 
-/** The middleware: 429 `rate_limited` with `Retry-After` where a client asks too much. `now` gives milliseconds. */
+/** Middleware: 429 `rate_limited` with `Retry-After` over the limit. `now` gives milliseconds. */
 export function rateLimit(
   { perSecond, proxies }: RateLimit,
   now: () => number = () => performance.now(),
@@ -56,8 +57,8 @@ export function rateLimit(
 }
 
 /**
- * Runs around builds: so many of one client at a time, so that whoever asks for hundreds does not stand before everybody
- * else; 429 `too_many_builds` beyond. A request takes its place once it is read: one that is not sent to its end takes none.
+ * Limits the concurrent builds of one client, so that hundreds of one client do not delay all others; 429
+ * `too_many_builds` beyond. A request counts once its body is read: one that is never sent to its end counts nothing.
  */
 export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond">) {
   const underWay = new Map<string, number>();
@@ -80,7 +81,7 @@ export function buildLimit({ builds: most, proxies }: Omit<RateLimit, "perSecond
   };
 }
 
-/** The name under which a client is counted. */
+/** The key under which a client is counted. */
 function clientOf(c: Context, proxies: number): string {
   const chain = (c.req.header("x-forwarded-for") ?? "").split(",").map((one) => one.trim()).filter(Boolean);
   const peer = (c.env as Peer | undefined)?.address ?? "";

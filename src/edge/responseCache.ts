@@ -1,70 +1,70 @@
 /**
- * Answers that are made again only when something may have changed.
+ * Cached answers that are valid as long as the database is unchanged.
  *
- * What PostgreSQL shows a statement is decided by the statement's snapshot: which transactions count, and no others. Two equal snapshots see the
- * same database, whoever wrote to it in this process or elsewhere, and whatever lies between them saw it too. An answer that is made from the
- * database alone is therefore good for as long as the snapshot that was taken before it was made is still the one that is given: one small
- * statement, in place of those that read and of the work of telling them.
+ * A PostgreSQL snapshot decides which transactions a statement sees. Two equal snapshots see the same database,
+ * whichever process wrote to it, and so does everything between them. An answer made from the database alone is
+ * therefore valid as long as the snapshot taken before it was made is still the current one: one small statement
+ * replaces the statements that read and the work of serialising.
  */
 import type { Context } from "hono";
-import type { Keep } from "#src/edge/route.ts";
+import type { ResponseCache } from "#src/edge/route.ts";
 import { readSnapshotId } from "#src/store/server.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** What else an answer tells runs on by itself: how far a wallet is behind the clock. It is made anew after so many milliseconds. */
+/** Longest use of an answer, in milliseconds: how far a wallet is behind the clock changes without a transaction. */
 const LONGEST_MS = 1_000;
-/** Larger answers are not kept, in bytes. */
+/** Size of the largest answer that is cached, in bytes. */
 const LARGEST = 2 ** 21;
-/** All that are kept, in bytes. */
+/** Size of all cached answers together, in bytes. */
 const ALL = 2 ** 24;
-/** The headers of an answer that belong to it, not to its request. */
+/** Headers that are part of a cached answer. */
 const HEADERS = ["content-type", "link"];
 
-interface Kept {
-  /** When it was made, as `performance.now()` has it. */
+interface CachedResponse {
+  /** When it was made, by `performance.now()`. */
   readonly at: number;
-  /** What the database was before; undefined where that was not asked. */
+  /** The snapshot before it was made; undefined where it was not read. */
   readonly snapshot: string | undefined;
   readonly headers: Record<string, string>;
   readonly body: ArrayBuffer;
 }
 
-/** Keeps good answers that are made from the database alone, each for a second at most. */
-export function keepUnchanged(sql: Queries): Keep {
-  const answers = new Answers();
-  const now = inTurn(() => readSnapshotId(sql));
+/** Caches good answers that are made from the database alone, each for a second at most. */
+export function cacheWhileUnchanged(sql: Queries): ResponseCache {
+  const cached = new CachedResponses();
+  const now = coalesce(() => readSnapshotId(sql));
   return async (c, make) => {
-    const last = answers.get(c.req.url, LONGEST_MS);
-    // what is asked once is not worth the question
-    const snapshot = last && await now();
-    if (snapshot !== undefined && last?.snapshot === snapshot) return told(c, last);
-    return await answers.made(c, snapshot, make);
+    const entry = cached.get(c.req.url, LONGEST_MS);
+    // The snapshot of the first request is not read: entries requested only once are never served from the cache.
+    const snapshot = entry && await now();
+    if (snapshot !== undefined && entry?.snapshot === snapshot) return replay(c, entry);
+    return await cached.made(c, snapshot, make);
   };
 }
 
-/** Keeps good answers for so many milliseconds, whatever happens meanwhile. */
-export function keepFor(ms: number): Keep {
-  const answers = new Answers();
+/** Caches good answers for `ms` milliseconds. */
+export function cacheFor(ms: number): ResponseCache {
+  const cached = new CachedResponses();
   return async (c, make) => {
-    const last = answers.get(c.req.url, ms);
-    return last ? told(c, last) : await answers.made(c, undefined, make);
+    const entry = cached.get(c.req.url, ms);
+    return entry ? replay(c, entry) : await cached.made(c, undefined, make);
   };
 }
 
-/** Answers by their address, the oldest first. */
-class Answers {
-  private readonly kept = new Map<string, Kept>();
+/** Cached answers by URL, the oldest first. */
+class CachedResponses {
+  private readonly entries = new Map<string, CachedResponse>();
   private bytes = 0;
 
-  /** One that is not older than so many milliseconds. */
-  get(url: string, longestMs: number): Kept | undefined {
-    const kept = this.kept.get(url);
-    if (kept && performance.now() - kept.at < longestMs) return kept;
+  /** An answer not older than `longestMs` milliseconds. */
+  get(url: string, longestMs: number): CachedResponse | undefined {
+    const entry = this.entries.get(url);
+    if (entry && performance.now() - entry.at < longestMs) return entry;
     this.drop(url);
     return undefined;
   }
 
-  /** Makes an answer, and keeps it if it is a good one. */
+  /** Makes an answer, and caches it where its status is 200. */
   async made(c: Context, snapshot: string | undefined, make: () => Promise<Response>): Promise<Response> {
     const { url } = c.req;
     const at = performance.now();
@@ -76,38 +76,38 @@ class Answers {
         return value === null ? [] : [[name, value]];
       }),
     );
-    const kept = { at, snapshot, headers, body: await response.arrayBuffer() };
+    const entry = { at, snapshot, headers, body: await response.arrayBuffer() };
     this.drop(url);
-    if (kept.body.byteLength <= LARGEST) {
-      this.kept.set(url, kept);
-      this.bytes += kept.body.byteLength;
-      for (const [oldest, { at: made }] of this.kept) {
+    if (entry.body.byteLength <= LARGEST) {
+      this.entries.set(url, entry);
+      this.bytes += entry.body.byteLength;
+      for (const [oldest, { at: made }] of this.entries) {
         if (this.bytes <= ALL && at - made < LONGEST_MS) break;
         this.drop(oldest);
       }
     }
-    return told(c, kept);
+    return replay(c, entry);
   }
 
   private drop(url: string): void {
-    this.bytes -= this.kept.get(url)?.body.byteLength ?? 0;
-    this.kept.delete(url);
+    this.bytes -= this.entries.get(url)?.body.byteLength ?? 0;
+    this.entries.delete(url);
   }
 }
 
-function told(c: Context, { body, headers }: Kept): Response {
+function replay(c: Context, { body, headers }: CachedResponse): Response {
   return c.body(body, 200, headers);
 }
 
-/** Asks for many at a time: who comes while a question is under way shares the next one, which is begun after all of them came. */
-export function inTurn<T>(ask: () => Promise<T>): () => Promise<T> {
+/** Coalesces calls: a call during another one shares the next one, which begins after all of its callers called. */
+export function coalesce<T>(call: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
   let next: Promise<T> | undefined;
   const begin = (): Promise<T> => {
-    const asked = ask().finally(() => {
-      if (current === asked) current = undefined;
+    const started = call().finally(() => {
+      if (current === started) current = undefined;
     });
-    return current = asked;
+    return current = started;
   };
   return () => {
     if (current === undefined) return begin();

@@ -1,9 +1,10 @@
 /**
- * A listener for a Hono app: Node's HTTP server, also on Deno. Deno's own (`Deno.serve`) waits for ever for the rest of a request's head, and
- * shows its users no connection that they could end.
+ * A listener for a Hono app on Node's HTTP server, on Deno as well: `Deno.serve` waits without limit for the rest of a
+ * request's head, and gives no access to connections.
  *
- * The head of a request must arrive in time, counted from the connection's beginning or from the end of the answer before; whoever reads a
- * body sets its own deadline (`readBytes`). A body that nobody reads ends with the deadline of the whole request.
+ * The head of a request must arrive in time, counted from the start of the connection or from the end of the answer
+ * before. A handler that reads a body sets its deadline (`readBytes`); a body that is never read ends with the deadline
+ * of the whole request.
  */
 import { type HttpBindings, serve as serveNode } from "@hono/node-server";
 import type { Server } from "node:http";
@@ -20,7 +21,7 @@ export interface Listener {
 }
 
 /** The app that is served, with the address of each request's peer. */
-interface Served {
+interface ServedApp {
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
 }
 
@@ -38,12 +39,12 @@ export interface ServeOptions {
 const GRACE_MS = 3_000;
 const HEADERS_MS = 10_000;
 const IDLE_MS = 75_000;
-/** A key of a fact may be as long as a transaction, and stands percent-encoded in an address. */
+/** The key of a fact may be as long as a transaction, and is percent-encoded in a URL. */
 const HEADERS_BYTES = 131_072;
 
 /** Serves an app. Rejects with code `EADDRINUSE` when the port is taken. */
 export async function serve(
-  app: Served,
+  app: ServedApp,
   { host, port, headersMs = HEADERS_MS, idleMs = IDLE_MS }: ServeOptions,
 ): Promise<Listener> {
   return await new Promise((resolve, reject) => {

@@ -2,12 +2,12 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
 import type { Log } from "#src/base/log.ts";
-import { handleErrors, type Refusing } from "#src/edge/errors.ts";
+import { handleErrors, type RefusalFormat } from "#src/edge/errors.ts";
 import { observe } from "#src/edge/observe.ts";
 import { guardSites, type Sites } from "#src/edge/sites.ts";
 
 /** An app that answers every error and is observed under the name of its service. */
-export function serviceApp(service: string, log: Log, refusing?: Refusing): OpenAPIHono {
+export function serviceApp(service: string, log: Log, refusing?: RefusalFormat): OpenAPIHono {
   const app = new OpenAPIHono();
   handleErrors(app, log, refusing);
   app.use(observe(service, log));

@@ -1,15 +1,16 @@
 /**
- * Under which names a service answers, and which pages may call it.
+ * The host names under which a service answers, and the origins of pages that may call it.
  *
- * A page of another site reaches a service that only this machine or its network reaches in two ways: from its own origin, which a browser
- * states (Origin, Sec-Fetch-Site), and under a name of its own that it has lead here, which stands in Host and makes the service its own
- * origin. An address as Host proves that no name was used, and `localhost` always is this machine. Programs that are no browser state no origin.
+ * A page of another site reaches a service that only this machine or its network can reach in two ways: from its own
+ * origin, which the browser states (Origin, Sec-Fetch-Site), or under a DNS name of its own that points here (DNS
+ * rebinding), which is then in Host. An address as Host proves that no name was used, and `localhost` always is this
+ * machine. Programs other than browsers state no origin.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { isLoopback } from "#src/edge/operator/guard.ts";
 
-/** Names and pages beside the machine's own. */
+/** Names and origins that are accepted beside the machine's own. */
 export interface Sites {
   /** Names under which the service is called; `*` is any. */
   readonly hosts: readonly string[];
@@ -17,17 +18,17 @@ export interface Sites {
   readonly origins: readonly string[];
 }
 
-/** Health checks of load balancers, which use names of their own; the answers hold no data. */
+/** Health checks of load balancers use other names; their answers hold no data. */
 const OPEN = /^\/(health|ready)$/;
 
-/** What is wrong with an item of a list of names; undefined where nothing is. */
+/** The problem with an item of a list of names; undefined for a good one. */
 export function hostProblem(name: string): string | undefined {
   return name === "*" || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) ? undefined : `${name} is no name of a host`;
 }
 
 /**
- * Refuses requests under other names (403 `bad_host`) and from pages of other origins (403 `bad_origin`). With `local` also pages that this
- * machine serves may call, whatever their port: those under development.
+ * Refuses requests under other names (403 `bad_host`) and from pages of other origins (403 `bad_origin`). With `local`,
+ * pages that this machine serves are accepted on any port: those under development.
  */
 export function guardSites({ hosts, origins, local = false }: Sites & { readonly local?: boolean }): MiddlewareHandler {
   const names = new Set(hosts.map((name) => name.toLowerCase()));
@@ -53,20 +54,20 @@ export function guardSites({ hosts, origins, local = false }: Sites & { readonly
   };
 }
 
-/** The host's name in a URL, as URLs write it; undefined where that is none. */
+/** The host name in a URL; undefined where the text is no URL. */
 export function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Whether a host's name is an address: a name proves nothing of a machine, anybody's may lead to it. */
+/** Whether a host is an IP address: a name proves nothing about a machine, since anybody's DNS may point to it. */
 export const isAddress = (name: string): boolean => name.startsWith("[") || /^\d+(\.\d+){3}$/.test(name);
 
 /** Whether a host's name is one of this machine. */
 export const isOfMachine = (name: string): boolean => isLoopback(name) || name.endsWith(".localhost");
 
 /**
- * Whether a browser says that a page of another site asks without stating its origin: for what it only loads and may not read (an image, a
- * script, a `fetch` without CORS). A link may be followed.
+ * Whether a page of another site sends the request without an Origin header: browsers do that for what a page loads and
+ * may not read (an image, a script, a `fetch` without CORS). Following a link is allowed.
  */
 function isForeign({ req }: Context): boolean {
   const site = req.header("sec-fetch-site");

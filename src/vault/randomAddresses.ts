@@ -26,8 +26,8 @@ export interface MadeAddress {
 const randomIndex = (): number => HARD + getRandomValues(new Uint32Array(1))[0]! % HARD;
 
 /**
- * Makes and stores an address of a random wallet, at a random index unless one is given (`HARD` added). `undefined`: the wallet has made the
- * address with this index before.
+ * Makes and stores an address of a random wallet, at a random index unless one is given (`HARD` added). `undefined`:
+ * the wallet has made the address with this index before.
  */
 export async function makeRandomAddress(
   { store, vault, magic }: RandomAddressServices,
@@ -45,8 +45,8 @@ export async function makeRandomAddress(
 }
 
 /**
- * Makes an address for a random wallet's change unless the wallet has made one. Addresses that were found on the chain may be forged (a
- * path of the wallet copied into an address of somebody else), and change that goes there is lost.
+ * Makes an address for a random wallet's change unless the wallet has made one. Addresses that were found on the chain
+ * may be forged (a path of the wallet copied into an address of somebody else), and change that goes there is lost.
  */
 export async function ensureChangeAddress(
   services: RandomAddressServices,

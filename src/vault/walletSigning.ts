@@ -1,9 +1,9 @@
 /**
  * A wallet's signatures on transactions. The passphrase goes to the vault and nowhere else.
  *
- * Anybody can copy the derivation path of a random wallet into an address of their own: such a forged address looks like the wallet's
- * until its key is derived. Signing derives the keys, so forged addresses are found here and recorded; a build that follows leaves their
- * outputs out.
+ * Anybody can copy the derivation path of a random wallet into an address of their own: such a forged address looks
+ * like the wallet's until its key is derived. Signing derives the keys, so forged addresses are found here and
+ * recorded; a build that follows leaves their outputs out.
  */
 import { fromHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -44,8 +44,9 @@ const MOST_CHECKED = 500;
 const MOST_ATTEMPTS = 8;
 
 /**
- * Transactions with all signatures that the wallet owes them, in their order; signatures that they have stay. The root key is opened once
- * for all. `key_not_found_for_address`: they spend from forged addresses, which are recorded as such.
+ * Transactions with all signatures that the wallet owes them, in their order; signatures that they have stay. The root
+ * key is opened once for all. `key_not_found_for_address`: they spend from forged addresses, which are recorded as
+ * such.
  */
 export async function signTransactions(
   { store: { sql }, vault }: SigningServices,

@@ -23,14 +23,18 @@ export interface KeyedRequest {
 
 export type RequestFailure = Failure<"busy" | "taken_over" | "key_reused">;
 
-/** How long the answer to a failed request waits for its key to be free, in milliseconds; the key is freed afterwards in any case. */
+/**
+ * How long the answer to a failed request waits for its key to be free, in milliseconds; the key is freed afterwards in
+ * any case.
+ */
 const RELEASE_MS = 1_000;
 /** Time between two attempts to free a key, in milliseconds. */
 const RELEASE_AGAIN_MS = 250;
 
 /**
- * The signed transaction of a request: from `make`, or the stored one where the key came before. `busy`: another process works on the
- * request; `taken_over`: another process took it over from this one; `key_reused`: the key came with another request. Rejects as `make` does.
+ * The signed transaction of a request: from `make`, or the stored one where the key came before. `busy`: another
+ * process works on the request; `taken_over`: another process took it over from this one; `key_reused`: the key came
+ * with another request. Rejects as `make` does.
  */
 export async function makeOnce(
   sql: Queries,
@@ -60,7 +64,10 @@ export async function makeOnce(
   return fail("taken_over", "The request with this key was taken over.");
 }
 
-/** Does the work of an attempt and keeps other processes from taking the request over: signing many transactions takes long. */
+/**
+ * Does the work of an attempt and keeps other processes from taking the request over: signing many transactions takes
+ * long.
+ */
 async function whileHolding<T>(sql: Queries, attempt: Attempt, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => void holdRequest(sql, attempt).catch(() => {}), ABANDONED_MS / 4);
   try {
@@ -71,8 +78,8 @@ async function whileHolding<T>(sql: Queries, attempt: Attempt, work: () => Promi
 }
 
 /**
- * Frees the key of an attempt that failed, once the database answers: until then the row names a live process, which no other takes over
- * for `ABANDONED_MS`. Never rejects.
+ * Frees the key of an attempt that failed, once the database answers: until then the row names a live process, which no
+ * other takes over for `ABANDONED_MS`. Never rejects.
  */
 async function release(sql: Queries, attempt: Attempt): Promise<void> {
   for (const end = performance.now() + ABANDONED_MS; performance.now() < end; await sleep(RELEASE_AGAIN_MS)) {

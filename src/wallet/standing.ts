@@ -35,7 +35,9 @@ export interface ReadPlace {
   readonly restoring: boolean;
 }
 
-/** The state of a reader at slot `at`, where the newest block that the network announced is in `tipSlot` (-1: none yet). */
+/**
+ * The state of a reader at slot `at`, where the newest block that the network announced is in `tipSlot` (-1: none yet).
+ */
 export function syncState(at: { readonly slot: number }, tipSlot: number, tolerance: SyncTolerance): SyncState {
   const { slots, toleranceS, clocked, clock } = tolerance;
   const goal = Math.max(tipSlot, clocked ? slotAt(slots, clock.now()) : tipSlot);
@@ -60,7 +62,8 @@ export function walletStandings(
     const place = places.get(id);
     const tip = place?.at ?? { ...origin, height: 0 };
     if (silent.has(id)) return [id, { state: { status: "not_responding" }, tip }];
-    // A wallet that is read apart lacks what transactions of other wallets brought meanwhile: it is ready once it is read with them.
+    // A wallet that is read apart lacks what transactions of other wallets brought meanwhile: it is ready once it is
+    // read with them.
     const isJoined = place !== undefined && !place.restoring;
     const state = syncState(tip, networkTip.slot, isJoined ? tolerance : { ...tolerance, toleranceS: -1 });
     return [id, { state, tip }];

@@ -1,9 +1,9 @@
-/** Addresses as the wallet service takes and tells them; safe in a browser. */
+/** Addresses in requests and answers; safe in a browser. */
 import { z } from "zod";
 import { type Address, parseAddress } from "#src/cardano/address.ts";
 import { keyScript } from "#src/api/wallets/script.ts";
 
-/** An address of any kind and network, read. */
+/** An address of any kind and network, parsed. */
 export const anyAddress = z.string().transform((text, context): Address => {
   const address = parseAddress(text);
   if (address.ok) return address.value;

@@ -1,13 +1,13 @@
-/** Lovelace and assets as the wallet service takes and tells them; safe in a browser. */
+/** Amounts of lovelace and assets in requests and answers; safe in a browser. */
 import { z } from "zod";
 import { assetName, policyId } from "#src/api/wallets/params.ts";
 import { amount, integer, lovelace, MOST, MOST_ASKED } from "#src/api/wallets/text.ts";
 import { anyAddress } from "#src/api/wallets/addresses.ts";
 
-/** A quantity of an asset that somebody asks for. */
+/** A requested quantity of an asset. */
 export const assetWish = z.object({ policy_id: policyId, asset_name: assetName, quantity: integer(0n, MOST_ASKED) });
 
-/** A quantity of an asset that an output is said to hold. */
+/** A quantity of an asset in an external output. */
 export const assetHeld = assetWish.extend({ quantity: integer(0n, MOST) });
 
 export const assetAmount = z.object({

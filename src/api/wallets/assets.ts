@@ -1,4 +1,4 @@
-/** Native assets as wallets tell them; safe in a browser. */
+/** Native assets of wallets; safe in a browser. */
 import { z } from "zod";
 
 export const asset = z.object({

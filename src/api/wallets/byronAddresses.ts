@@ -1,4 +1,4 @@
-/** Addresses of random wallets: made and brought along; safe in a browser. */
+/** Addresses of random wallets, created and imported; safe in a browser. */
 import { z } from "zod";
 import { anyAddress } from "#src/api/wallets/addresses.ts";
 import { passphrase } from "#src/api/wallets/text.ts";

@@ -1,4 +1,4 @@
-/** How a wallet's stake is delegated, as the wallet service tells it; safe in a browser. */
+/** Delegation of a wallet's stake; safe in a browser. */
 import { z } from "zod";
 import { count, epochStart } from "#src/api/wallets/places.ts";
 import { amount } from "#src/api/wallets/text.ts";

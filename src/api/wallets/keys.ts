@@ -6,7 +6,7 @@ import { newPassphrase, passphrase } from "#src/api/wallets/text.ts";
 
 export const keyFormat = z.enum(["extended", "non_extended"]);
 export const keysQuery = { format: keyFormat.optional() };
-/** A flag: there, or `true`. */
+/** A flag: without a value, or `true`. */
 export const hashQuery = {
   hash: z.string().transform((text) => text !== "false").optional().meta({
     type: "boolean",

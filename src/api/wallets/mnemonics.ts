@@ -1,4 +1,4 @@
-/** Words that make a root key; safe in a browser. Nothing here ever tells a word. */
+/** Mnemonics; safe in a browser. No error message contains a word of one. */
 import { z } from "zod";
 import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
 
@@ -8,7 +8,7 @@ const SAID = {
   checksum: "Invalid entropy checksum: please double-check the last word of your mnemonic sentence.",
 } as const;
 
-/** A mnemonic of so many words. */
+/** A mnemonic with one of some numbers of words. */
 export const mnemonic = (counts: readonly number[]) =>
   z.array(z.string()).superRefine((words, context) => {
     const say = (message: string) => context.addIssue({ code: "custom", message });

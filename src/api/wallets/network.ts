@@ -1,4 +1,4 @@
-/** What the wallet service says of its network; safe in a browser. */
+/** The network in answers of the wallet service; safe in a browser. */
 import { z } from "zod";
 import { blockPlace, count, epochStart, slotPlace, time } from "#src/api/wallets/places.ts";
 

@@ -1,4 +1,4 @@
-/** Path parameters of the wallet service, with the sentences that its clients know; safe in a browser. */
+/** Path parameters of the wallet service, with the error messages that its clients know; safe in a browser. */
 import { z } from "zod";
 import { fromBech32 } from "#src/cardano/bech32.ts";
 

@@ -1,4 +1,4 @@
-/** Places on a chain as the wallet service tells them; safe in a browser. */
+/** Slots, blocks and epochs in answers; safe in a browser. */
 import { z } from "zod";
 
 const count = z.int().min(0);

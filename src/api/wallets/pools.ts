@@ -1,4 +1,4 @@
-/** Stake pools and where their metadata comes from, as the wallet service tells them; safe in a browser. */
+/** Stake pools and the source of their metadata; safe in a browser. */
 import { z } from "zod";
 import { epochStart, time } from "#src/api/wallets/places.ts";
 import { amount, MOST_LOVELACE } from "#src/api/wallets/text.ts";
@@ -28,7 +28,7 @@ export const stakePool = z.object({
 }).meta({ id: "StakePool" });
 
 export const stakePoolsQuery = {
-  // who leaves it out is told so in words of their own
+  // a missing stake has an error code of its own
   stake: z.string().optional().transform((text, context) => {
     if (text === undefined) return undefined;
     const value = /^\d{1,17}$/.test(text) ? BigInt(text) : -1n;

@@ -1,4 +1,4 @@
-/** Scripts of templates as requests and answers carry them; safe in a browser. */
+/** Script templates in requests and answers; safe in a browser. */
 import { z } from "zod";
 
 /** A script whose leaves are texts; the names of the members are those of the wire. */
@@ -16,7 +16,7 @@ const slot = z.union([
   z.bigint().refine((value) => value >= 0n && value <= MAX_SLOT, "a slot is at most 2^64 - 1"),
 ]).meta({ type: "integer", minimum: 0 });
 
-/** Who signs, by the number that a template gives them: 0 to 255. */
+/** A cosigner by number: 0 to 255. */
 export const cosignerName = z.string().regex(
   /^cosigner#(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])$/,
   "Cosigner should be of form: cosigner#num",

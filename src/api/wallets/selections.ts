@@ -11,7 +11,7 @@ const action = z.discriminatedUnion("action", [
   z.object({ action: z.literal("quit") }),
 ]);
 
-/** Payments, or what is done with the stake. */
+/** Payments, or an action on the delegation. */
 export const selectBody = paymentFeesBody.partial({ payments: true }).extend({
   delegation_action: action.optional().meta({ description: "Instead of payments and all that goes with them." }),
 }).refine(

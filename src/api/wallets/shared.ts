@@ -11,7 +11,7 @@ const XPUB_BYTES = 64;
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** An account's public key and chain code as `acct_shared_xvk1…`, or why a text is none. */
+/** An account's public key and chain code as `acct_shared_xvk1…`, or the problem with a text. */
 function readAccountKey(text: string): { readonly key: string } | { readonly why: string } {
   const read = fromBech32(text);
   if (!read) return { why: "Extended account must be encoded as Bech32." };
@@ -32,7 +32,7 @@ export const accountKey = z.string().transform((text, context) => {
   example: "acct_shared_xvk1…",
 });
 
-/** A template as it is given: `self` stands for the wallet's own key. */
+/** A template in requests: `self` stands for the wallet's own key. */
 export const givenTemplate = z.object({
   cosigners: z.record(cosignerName, z.union([z.literal("self"), accountKey])).meta({
     description: "Account keys by cosigner, as far as they are known; `self` is this wallet.",
@@ -40,13 +40,13 @@ export const givenTemplate = z.object({
   template: templateScript,
 }).meta({ id: "GivenScriptTemplate" });
 
-/** A template as it is told. */
+/** A template in answers. */
 export const scriptTemplate = z.object({
   cosigners: z.record(z.string(), z.string()),
   template: templateScript,
 }).meta({ id: "ScriptTemplate" });
 
-/** Keys that somebody sent, by cosigner; in words that clients of wallet servers know. */
+/** Keys by cosigner, with the error messages that clients of cardano-wallet know. */
 export const cosignerKeys = z.record(z.string(), z.unknown(), {
   error: "parsing ApiSharedWalletPatchData failed, expected Object",
 }).transform((body, context) => {

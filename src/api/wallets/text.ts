@@ -1,11 +1,14 @@
-/** What requests and answers of the wallet service are made of; safe in a browser. */
+/** Building blocks of the wallet service's schemas; safe in a browser. */
 import { z } from "zod";
 
 /** The greatest quantity that an output can hold. */
 export const MOST = 2n ** 64n - 1n;
-/** What may be asked of an asset: what no output can hold is refused by its own name, `output_token_quantity_exceeds_limit`. */
+/**
+ * Bound of a requested quantity of an asset: a quantity that no output can hold is refused with its own code,
+ * `output_token_quantity_exceeds_limit`.
+ */
 export const MOST_ASKED = 10n ** 40n;
-/** All lovelace that there can be. */
+/** The maximum supply in lovelace. */
 export const MOST_LOVELACE = 45_000_000_000_000_000n;
 
 /** An integer between bounds, as a `bigint`: JSON numbers with every digit. */
@@ -17,7 +20,7 @@ export const integer = (least: bigint, most: bigint) =>
     .refine((value) => value >= least && value <= most, `expected a whole number from ${least} to ${most}`)
     .meta({ type: "integer", minimum: Number(least), maximum: Number(most) });
 
-/** A whole number that a `number` holds. */
+/** An integer within the safe range of `number`. */
 export const whole = (least: number, most: number, message = `expected a whole number from ${least} to ${most}`) =>
   z.custom<number>((value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most, message)
     .meta({ type: "integer", minimum: least, maximum: most });
@@ -51,12 +54,12 @@ export const walletName = between("name", 1, 255).refine((text) => !text.include
   maxLength: 255,
   example: "Savings",
 });
-/** A passphrase that is set. */
+/** A new passphrase. */
 export const newPassphrase = between("passphrase", 10, 255).meta({
   description: "Encrypts the root key; asked for whenever something is signed.",
   minLength: 10,
   maxLength: 255,
   format: "password",
 });
-/** A passphrase that is used: a short one is a wrong one, and no malformed request. */
+/** An existing passphrase: a short one is wrong, and the request is not malformed. */
 export const passphrase = between("passphrase", 0, 255).meta({ maxLength: 255, format: "password" });

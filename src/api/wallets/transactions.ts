@@ -1,4 +1,4 @@
-/** Transactions as wallets build, sign, submit and list them; safe in a browser. */
+/** Transactions of wallets: built, signed, submitted and listed; safe in a browser. */
 import { z } from "zod";
 import { fromHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
@@ -21,7 +21,7 @@ const bytes = z.string().transform((text, context): Uint8Array => {
   context.addIssue({ code: "custom", message: "Parse error. Expecting Base64-encoded format." });
   return z.NEVER;
 });
-/** Whether bytes are a transaction, as far as can be told without a ledger. */
+/** Whether bytes have the form of a transaction; the ledger is not consulted. */
 function isTransaction(value: Uint8Array): boolean {
   try {
     const { inputs, outputs, fee } = scanTransaction(value);
@@ -43,7 +43,7 @@ export const encoding = z.enum(["base64", "base16"]).default("base64").meta({
   description: "How the transaction of the answer is written.",
 });
 
-/** Metadata in one of its two forms of JSON; what it may hold is checked where it is encoded. */
+/** Metadata in one of its two JSON forms; its contents are checked when it is encoded. */
 export const metadata = z.record(z.string(), z.unknown()).nullable().meta({
   id: "TransactionMetadata",
   description: "By label, 0 to 2^64 - 1: values tagged with `int`, `string`, `bytes`, `list` or `map`, or plain JSON.",
@@ -295,7 +295,7 @@ const moment = z.string().transform((text, context) => {
   return z.NEVER;
 }).meta({ type: "string", format: "date-time" });
 
-/** A flag of a query: there, or `true`. */
+/** A flag of a query: without a value, or `true`. */
 const flag = z.string().transform((text) => text !== "false").optional().meta({
   type: "boolean",
   description: "Metadata as plain JSON instead of the tagged form.",

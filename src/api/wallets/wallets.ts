@@ -65,7 +65,7 @@ export const walletChange = z.object({
 }).meta({ id: "WalletChange" });
 export type WalletChange = z.output<typeof walletChange>;
 
-// strict: who gives both is not guessed at
+// strict: a body with both forms is ambiguous
 const byOld = z.strictObject({
   old_passphrase: newPassphrase,
   new_passphrase: newPassphrase,

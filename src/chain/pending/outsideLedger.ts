@@ -1,10 +1,16 @@
-/** The state of a transaction that no block holds, out of the index, the submissions of this instance and the network's mempool. */
+/**
+ * The state of a transaction that no block holds, out of the index, the submissions of this instance and the network's
+ * mempool.
+ */
 import { rolledBackFrom } from "#src/chain/index/rolledBack.ts";
 import { readSubmissionStatus } from "#src/chain/pending/submissions.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** The state of a transaction that no block holds; `rolledBackFrom` is the slot of the rolled back block that held it last. */
+/**
+ * The state of a transaction that no block holds; `rolledBackFrom` is the slot of the rolled back block that held it
+ * last.
+ */
 export interface OutsideLedger {
   readonly [detail: string]: string | number;
   readonly status: "mempool" | "pending" | "rolled_back" | "expired" | "unknown";

@@ -1,4 +1,7 @@
-/** Eras of the network (how slots, epochs and time relate), cached: they change with a hard fork, their horizon with each epoch. */
+/**
+ * Eras of the network (how slots, epochs and time relate), cached: they change with a hard fork, their horizon with
+ * each epoch.
+ */
 import type { Result } from "#src/base/result.ts";
 import { type Eras, timeAt } from "#src/cardano/eras.ts";
 import type { Unanswered } from "#src/chain/provider/answer.ts";

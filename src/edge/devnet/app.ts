@@ -19,7 +19,7 @@ import { publicApp } from "#src/edge/service.ts";
 export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** The port to the same devnet, for queries. */
   readonly port: Pick<ChainPort, "utxosByAddress" | "inMempool" | "parameters">;
-  /** Adds what says whether this process lives and is ready. */
+  /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
   /** Origins of pages that may change the devnet, beside those of this machine; `*` is all. */

@@ -1,4 +1,4 @@
-/** What the devnet's ledger says, over HTTP: epochs, pools, accounts, and how it all began. */
+/** The devnet's ledger over HTTP: epochs, pools, accounts, and the genesis. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";

@@ -1,16 +1,16 @@
 /**
- * Whose pages may change a devnet.
+ * Which pages may change a devnet.
  *
- * Hypotheses: a devnet has no secret, so any page may read it; a page that a developer only visits must not undo blocks or empty the
- * faucet, and a browser names the page's origin with every POST, which programs other than browsers do not send. Pages under
- * development are served by the developer's own machine, or by the machine that the devnet is on. A name proves nothing of a
- * machine (anybody's may lead to it), an address does.
+ * Assumptions: a devnet has no secret, so any page may read it. A page that a developer only visits must not roll back
+ * blocks or empty the faucet; a browser names the page's origin with every POST, and other programs send none. Pages
+ * under development are served by the developer's own machine, or by the machine of the devnet. A name proves nothing
+ * about a machine, since anybody's DNS may point to it; an address does.
  */
 import type { MiddlewareHandler } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { hostnameOf, isAddress, isOfMachine } from "#src/edge/sites.ts";
 
-/** Origins that may, beside those of this machine; `*` is all. */
+/** Accepted origins beside those of this machine; `*` is all. */
 export type Origins = readonly string[];
 
 /** What is wrong with an item of a list of origins; undefined where nothing is. */
@@ -20,7 +20,7 @@ export function originProblem(origin: string): string | undefined {
   return read === origin.toLowerCase() ? undefined : `${origin} is no origin like https://app.example`;
 }
 
-/** Refuses changes that a page of another site asks for. */
+/** Refuses changes requested by pages of other sites. */
 export function guardOrigins(origins: Origins): MiddlewareHandler {
   const allowed = new Set(origins.map((origin) => origin.toLowerCase()));
   return async (c, next) => {
@@ -40,7 +40,7 @@ export function guardOrigins(origins: Origins): MiddlewareHandler {
   };
 }
 
-/** Whether a page comes from this machine: from localhost, or from the address that the request was sent to. */
+/** Whether a page is of this machine: of localhost, or of the address that the request was sent to. */
 function isNear(origin: string, host: string | undefined): boolean {
   const page = hostnameOf(origin);
   if (page === undefined) return false;

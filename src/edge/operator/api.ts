@@ -18,7 +18,7 @@ export interface OperatorApiOptions {
   readonly ask: Ask["ask"];
   /** The kinds that workers of this version run. */
   readonly kinds: readonly Pick<ActorKind, "kind" | "version" | "machine">[];
-  /** A worker that was not seen for so long is not alive, in milliseconds. */
+  /** After so many milliseconds without a sign of life a worker counts as dead. */
   readonly aliveMs: number;
   readonly log: Log;
 }

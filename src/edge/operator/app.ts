@@ -15,7 +15,10 @@ export interface OperatorOptions {
   readonly log: Log;
 }
 
-/** What the API page adds to its requests: what the guard wants of changes, and the token that the operator pages keep in this tab. */
+/**
+ * What the API page adds to its requests: what the guard wants of changes, and the token that the operator pages keep
+ * in this tab.
+ */
 const DOCS_HEADERS = `{
       "Arbor-Operator": "1",
       ...(sessionStorage.getItem("arbor-operator-token") === null

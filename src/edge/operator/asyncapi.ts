@@ -1,8 +1,9 @@
 /**
- * `GET /asyncapi.json`: what subscribers are told, over NATS, as server-sent events and to webhooks, as an AsyncAPI 3.0 document.
+ * `GET /asyncapi.json`: the events that subscribers get over NATS, as server-sent events and at webhooks, as an
+ * AsyncAPI 3.0 document.
  *
- * It is made of the schemas that events have (`src/api`) and of the machines that this service knows, so that it says of a kind
- * which states and transitions there are.
+ * It is derived from the events' schemas (`src/api`) and from the machines of this process, so that it names the
+ * transitions and states of each kind as they are.
  */
 import type { Context } from "hono";
 import { z, type ZodType } from "zod";
@@ -170,7 +171,7 @@ function ref(...path: readonly string[]): Part {
   return { $ref: `#/${path.join("/")}` };
 }
 
-/** A schema as AsyncAPI has it: JSON Schema draft 7, to stand inside a document. The schema has no name by which it would be referred to. */
+/** A schema for AsyncAPI: JSON Schema draft 7, inlined, without the id under which OpenAPI would refer to it. */
 function schemaOf(schema: ZodType): Part {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     target: "draft-7",

@@ -18,9 +18,9 @@ export interface CountEndpoints {
   readonly places: Places;
 }
 
-/** How old counts may be, in milliseconds: however many look at once, they are counted once in that time. */
+/** Longest use of counts, in milliseconds, however many clients read them. */
 const FRESH_MS = 1_000;
-/** And for so many times as long as counting takes, which grows with the actors that there are. */
+/** They are used as well for so many times as long as counting takes, which grows with the number of actors. */
 const SPARED = 10;
 
 /** Adds `/kinds`, `/kinds/{kind}/machine` and `/overview`. */

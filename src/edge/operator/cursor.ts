@@ -1,4 +1,4 @@
-/** Where a page of a list ended, as text that a client hands back and does not look into. */
+/** The end of a page as opaque text. */
 import { z, type ZodType } from "zod";
 import { refusal } from "#src/edge/operator/status.ts";
 

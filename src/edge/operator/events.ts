@@ -1,9 +1,9 @@
 /**
- * `GET /events`: transitions as server-sent events, from any kept position on.
+ * `GET /events`: transitions as server-sent events, from any retained position.
  *
- * A connection holds one batch at a time and asks for the next when the client has taken it: a client that reads slowly reads
- * later, from the rows. The stream's `id` is a position in commit order, sent at the beginning, with each transition and with each
- * keep-alive, so that a client that filters does not fall behind what is kept.
+ * A connection holds one batch and reads the next one, from rows, when the client has taken it: a slow client slows its
+ * own stream only. The stream's `id` is a position in commit order; it is sent at the beginning, with each transition
+ * and with each keep-alive, so that a client with a filter does not fall behind the retained events.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
@@ -64,7 +64,7 @@ async function beginning(
   const text = last === undefined || last === "" ? asked ?? "now" : last;
   if (text === "now" || text === "start") return text;
   const position = parsePosition(text);
-  // Where the database does not answer, the stream stands all the same and waits for it.
+  // While the database is away the stream opens all the same and waits for it.
   if (position === undefined || !(await events.reached(position).catch(() => true))) {
     throw new HttpFailure(400, "bad_position", "No position that this service has given.");
   }

@@ -1,9 +1,10 @@
 /**
- * Who may speak to the operator service.
+ * Access to the operator service.
  *
- * On loopback any program of the machine may, and a page of another site may not: neither with its own name resolved to
- * this machine (the Host header) nor from its own origin (the Origin and Sec-Fetch headers; there are no CORS headers to permit it). Elsewhere,
- * and wherever a token is set, everything but the pages' own files and the two health answers needs the token.
+ * On loopback any program of the machine has it, and a page of another site has not: neither under a DNS name of its
+ * own that points to this machine (Host) nor from its own origin (Origin and Sec-Fetch headers; there are no CORS
+ * headers to permit it). Elsewhere, and wherever a token is set, everything but the pages' own files and the two health
+ * answers needs the token.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { createHash, timingSafeEqual } from "node:crypto";
@@ -16,11 +17,11 @@ export interface GuardOptions {
   readonly token?: string;
 }
 
-/** Least length of a token. */
+/** Minimum length of a token, in characters. */
 export const TOKEN_LENGTH = 16;
 
 const LOOPBACK_HOST = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?$/i;
-/** What a browser loads before anybody could give it a token, and what watches over processes. */
+/** Paths without a token: what a browser loads before a person can enter one, and what monitoring polls. */
 const OPEN = /^\/(|ui|ui\/.*|docs|docs\/.*|favicon\.ico|health|ready)$/;
 const CHANGES = new Set(["POST", "PUT", "DELETE", "PATCH"]);
 
@@ -44,7 +45,10 @@ export const careful: MiddlewareHandler = async (c, next) => {
   for (const [name, value] of CAREFUL) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
 };
 
-/** Refuses what may not be. Throws a `TypeError` where others reach the service and it has no token. */
+/**
+ * Refuses requests without the token, and those of pages of other sites. Throws a `TypeError` where other machines
+ * reach the service and it has no token.
+ */
 export function guard({ loopback, token }: GuardOptions): MiddlewareHandler {
   if (!loopback && token === undefined) throw new TypeError("a service that others reach needs a token");
   const wanted = token === undefined ? undefined : digest(token);
@@ -76,8 +80,7 @@ function isOpen(method: string, path: string): boolean {
 }
 
 /**
- * Whether a browser says that a page of another site asks: for what it only loads and may not read (an image, a script, a `fetch`
- * without CORS) it sends no origin. A link to a page may be followed.
+ * Whether a page of another site sends the request: browsers state that also for what a page loads and may not read.
  */
 function isForeign({ req }: Context): boolean {
   const site = req.header("sec-fetch-site");
@@ -85,7 +88,7 @@ function isForeign({ req }: Context): boolean {
   return req.header("sec-fetch-mode") !== "navigate" || !isOpen(req.method, req.path);
 }
 
-/** Whether an origin is this service's own; one that others reach may stand behind a proxy that speaks TLS. */
+/** Whether an origin is the service's own; behind a proxy the scheme may be https. */
 function own(origin: string, host: string, loopback: boolean): boolean {
   const given = origin.toLowerCase();
   const mine = host.toLowerCase();

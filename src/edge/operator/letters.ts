@@ -9,7 +9,7 @@ import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
 
 const place = z.int().min(0);
 
-/** Adds `/dead-letters` and what lies below. */
+/** Adds `/dead-letters` and the paths below. */
 export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
   endpoint(app, {
     method: "get",

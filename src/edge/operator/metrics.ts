@@ -1,7 +1,7 @@
 /**
- * `GET /metrics`: the numbers of this process, and what waits in the database's rows, read when they are asked for.
+ * `GET /metrics`: metrics of this process, and backlogs of the database, read at the time of the request.
  *
- * What is read from rows is the same at every edge of one database: take the `max` over instances, never the sum.
+ * Database metrics are the same at every edge of one database: aggregate them with `max`, never with `sum`.
  */
 import { z } from "zod";
 import { inTime } from "#src/base/clock.ts";
@@ -33,7 +33,7 @@ const rows = {
 };
 const reachable = gauge("arbor_database_reachable", "Whether the rows could be read: 1 or 0.");
 
-/** How long what was read serves, and how long a scrape waits for it, in milliseconds. */
+/** How long rows are used, and how long a scrape waits for them, in milliseconds. */
 const FRESH_MS = 5_000;
 const PATIENCE_MS = 1_000;
 
@@ -61,7 +61,10 @@ function setRows([backlog, troubles, cursor]: Rows): void {
   rows.lagBlocks.set(Math.max(0, cursor.networkTip.height - cursor.at.height));
 }
 
-/** The endpoint. Where the rows cannot be read, or not in time, its numbers of them are `NaN`; those of the process are there. */
+/**
+ * Adds the endpoint. Where the rows cannot be read in time, the metrics of the database are `NaN`; those of the process
+ * are there.
+ */
 export function metricsRoutes({ store, log }: { store: Store; log: Log }): OperatorPart {
   const rowsOf = memo(
     FRESH_MS,

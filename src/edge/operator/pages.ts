@@ -1,6 +1,6 @@
 /**
- * The operator pages. They hold nothing of the house: everything that they show comes from the service's JSON endpoints, with the token where
- * one is wanted. So they can be handed to anybody, and the login form with them.
+ * The operator pages. They hold no data: everything that they show comes from the service's JSON endpoints, with the
+ * token where one is required. They are therefore served without a token, and the login form with them.
  */
 import type { Hono } from "hono";
 import { type Page, readPages, sending } from "#src/edge/pages.ts";
@@ -11,8 +11,8 @@ export function readOperatorPages(): ReadonlyMap<string, Page> {
 }
 
 /**
- * Serves `/` and `/ui/…`: files under `/ui/assets/`, and for every other address the one document, which reads the address itself
- * (so that a link to an actor can be opened, kept and sent).
+ * Serves `/` and `/ui/…`: files under `/ui/assets/`, and for every other address the one document, which reads the
+ * address itself (so that a link to an actor can be opened, kept and sent).
  */
 export function mountPages(app: Pick<Hono, "get">, pages: ReadonlyMap<string, Page> = readOperatorPages()): void {
   const send = sending(pages);

@@ -22,25 +22,25 @@ export interface PlaceOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly control: Pick<Control, "states">;
-  /** A worker that was not seen for so long is not alive, in milliseconds. */
+  /** After so many milliseconds without a sign of life a worker counts as dead. */
   readonly aliveMs: number;
 }
 
-/** What the overview has of the places. */
+/** What the overview reads of workers and backlogs. */
 export interface Places {
   pulse(): Promise<{ readonly alive: number; readonly eventsPerSecond: number }>;
   lags(): Promise<unknown>;
 }
 
-/** How old an answer may be that costs more than a few rows, in milliseconds. */
+/** Longest use of results that cost more than a few rows, in milliseconds. */
 const FRESH_MS = 1_000;
 const COUNTED_MS = 5_000;
-/** And for so many times as long as counting takes. */
+/** They are used as well for so many times as long as counting takes. */
 const SPARED = 10;
-/** A worker not seen for so long is not asked any more, in milliseconds. */
+/** A worker is no longer asked for its state after so many milliseconds without a sign of life. */
 const ASKED_MS = 60_000;
 
-/** Adds `/workers`, `/partitions`, `/leases`, `/lags` and what lies below. */
+/** Adds `/workers`, `/partitions`, `/leases`, `/lags` and the paths below. */
 export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs }: PlaceOptions): Places {
   const workers = memo(FRESH_MS, async () => {
     const rows = await readWorkers(store);

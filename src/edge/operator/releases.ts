@@ -1,4 +1,4 @@
-/** Quarantined tokens over HTTP: their replay, for an operator. */
+/** Quarantined tokens over HTTP: listed, and replayed by an operator. */
 import { sleep } from "#src/base/clock.ts";
 import { quarantinedTokens, releasePath, releaseQuery, releaseState } from "#src/api/operator.ts";
 import { readQuarantined, readRelease, wishRelease } from "#src/cage/index/release.ts";
@@ -8,7 +8,7 @@ import { refusal } from "#src/edge/operator/status.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Milliseconds between two looks whether the replay is done. */
+/** Time between two checks whether the replay is done, in milliseconds. */
 const LOOK_MS = 50;
 
 /** Adds `/tokens/quarantined` and `/tokens/{tokenId}/release`. */

@@ -1,4 +1,6 @@
-/** Webhooks over HTTP: made, listed, tried, resumed, removed. The sending is the business of whoever holds its lease. */
+/**
+ * Webhooks over HTTP: registered, listed, tested, resumed, removed. The holder of the webhooks' lease delivers them.
+ */
 import { randomBytes } from "node:crypto";
 import * as api from "#src/api/webhooks.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
@@ -7,7 +9,8 @@ import { endpoint } from "#src/edge/route.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { parsePosition, type Position, positionText, START } from "#src/runtime/events/position.ts";
 import { edgePosition, isReached } from "#src/runtime/events/replay.ts";
-import { faultOfUrl, resolveTarget } from "#src/runtime/webhooks/address.ts";
+import { resolveTarget } from "#src/base/targetAddress.ts";
+import { REFUSED, webhookUrlProblem } from "#src/runtime/webhooks/url.ts";
 import { WEBHOOKS } from "#src/runtime/webhooks/deliverer.ts";
 import { sendEvent } from "#src/runtime/webhooks/endpoint.ts";
 import * as rows from "#src/runtime/webhooks/rows.ts";
@@ -141,10 +144,10 @@ function testEvent(webhook: string, id: string): api.TestEvent {
 }
 
 async function mayBeSentTo(url: string, allowPrivate: boolean): Promise<void> {
-  const fault = faultOfUrl(url, allowPrivate);
+  const fault = webhookUrlProblem(url, allowPrivate);
   if (fault !== undefined) throw new HttpFailure(422, "bad_url", fault);
-  const target = await resolveTarget(new URL(url), allowPrivate);
-  // A name that does not resolve today may do so tomorrow; where it leads is looked at before each message.
+  const target = await resolveTarget(new URL(url), allowPrivate, REFUSED);
+  // A name that does not resolve now may resolve later: its address is checked before each delivery.
   if (!target.ok && target.error.code === "refused") throw new HttpFailure(422, "bad_url", target.error.message);
 }
 

@@ -21,7 +21,7 @@ import { waitRoutes } from "#src/edge/tokens/wait.ts";
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const app = publicApp("tokens", options.log, options.sites);
-  // whoever asks whether this lives is not counted
+  // health checks are not rate limited
   options.health(app);
   if (options.rateLimit) app.use(rateLimit(options.rateLimit));
   const service = createTokenService(options);

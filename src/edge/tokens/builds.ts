@@ -9,12 +9,12 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { check } from "#src/edge/route.ts";
 import { BUILDING, building, GONE, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
-import { told } from "#src/edge/tokens/describe.ts";
+import { withSummary } from "#src/edge/tokens/describe.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 
 const MAX_REQUESTS = 200;
 const address = { address: api.addressText };
-/** Texts that stand for bytes: one that spells UTF-8 out as bytes would be another text when it is read. */
+/** Texts that encode bytes: lone surrogates that spell valid UTF-8 would read back as another text. */
 const writable = z.record(
   z.string(),
   z.string().refine((text) => bytesOf(text) !== undefined, "lone surrogates must not spell UTF-8"),
@@ -36,7 +36,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     const from = requester(params.address);
     const answer = await boot(from, deadline);
     if (!answer.ok) throw refusal(answer.error);
-    return await told(service, answer.value, { deadline, address: from });
+    return await withSummary(service, answer.value, { deadline, address: from });
   });
 
   const requests = [

@@ -1,4 +1,4 @@
-/** What this service stands on, over HTTP: the contract, its versions, the network. */
+/** The configuration of the service over HTTP: the contract, its versions, the network. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { config } from "#src/api/tokenFacts.ts";
 import { committedBlueprint } from "#src/cage/blueprintFile.ts";

@@ -1,4 +1,7 @@
-/** What transactions do, told at the edge: by their bytes, and by what is known here and on the network of the outputs that they spend. */
+/**
+ * Summaries of transactions, from their bytes and from the outputs that they spend: those of the index, and those that
+ * the network knows.
+ */
 import type { Summary } from "#src/api/summary.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { inTime } from "#src/base/clock.ts";
@@ -11,55 +14,63 @@ import { queryOutputs, readOutputs } from "#src/chain/index/outputs.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 
-/** How long the network may take to say what it knows, in milliseconds. */
-const ASK_MS = 5_000;
+/** Longest wait for the network, in milliseconds. */
+const NETWORK_MS = 5_000;
 
-type Rooms = Pick<TokenEdgeOptions, "store" | "port" | "builders">;
+type SummaryServices = Pick<TokenEdgeOptions, "store" | "port" | "builders">;
 
-/** What is asked: by when (ms since 1970), and from whose address (bytes in hexadecimal) it is looked at. */
-interface Asked {
+/** The deadline (ms since 1970), and the address (bytes in hexadecimal) from whose side the summary is written. */
+interface SummaryRequest {
   readonly deadline: number;
   readonly address?: string | undefined;
 }
 
-/** What a transaction (hexadecimal CBOR) does; throws 400 `undecodable`, and 503 as builds do. */
-export async function tell(rooms: Rooms, hex: string, { deadline, address }: Asked): Promise<Summary> {
+/** The summary of a transaction (hexadecimal CBOR); throws 400 `undecodable`, and 503 as builds do. */
+export async function summaryOf(
+  services: SummaryServices,
+  hex: string,
+  { deadline, address }: SummaryRequest,
+): Promise<Summary> {
   const transaction = fromHex(hex);
   const refs = resolvable(transaction);
   if (!refs.ok) throw refusal(refs.error);
-  const [known, slots] = await Promise.all([found(rooms, refs.value, deadline), slotsOf(rooms, deadline)]);
+  const [known, slots] = await Promise.all([
+    readSpentOutputs(services, refs.value, deadline),
+    slotsOf(services, deadline),
+  ]);
   const outputs = [...known].map(([ref, { raw }]) => [ref, raw] as const);
-  const told = await rooms.builders.run("explain", { transaction, outputs, address, slots }, { deadline });
-  if (!told.ok) throw refusal(told.error);
-  return told.value;
+  const summary = await services.builders.run("explain", { transaction, outputs, address, slots }, { deadline });
+  if (!summary.ok) throw refusal(summary.error);
+  return summary.value;
 }
 
 /**
- * A build's answer with what its transaction does. It is told here and not where it was built: that the facts of many requests are told in full
- * is more than a message between processes holds.
+ * A build's answer with the summary of its transaction. The edge adds it and not the build: the facts of many requests
+ * in full are more than one message between processes may hold.
  */
-export async function told(rooms: Rooms, built: Json, asked: Asked): Promise<Json> {
+export async function withSummary(services: SummaryServices, built: Json, request: SummaryRequest): Promise<Json> {
   const { unsignedTransaction } = built as { unsignedTransaction?: string };
   if (unsignedTransaction === undefined) return built;
-  return { summary: await tell(rooms, unsignedTransaction, asked), ...(built as object) };
+  return { summary: await summaryOf(services, unsignedTransaction, request), ...(built as object) };
 }
 
-/** How slots map to time, where the network says so in time. */
-async function slotsOf({ port }: Rooms, deadline: number): Promise<SlotConfig | undefined> {
+/** How slots map to time, where the network answers in time. */
+async function slotsOf({ port }: SummaryServices, deadline: number): Promise<SlotConfig | undefined> {
   const network = await inTime(port.network(), patience(deadline)).catch(() => undefined);
   return network?.slots;
 }
 
-const patience = (deadline: number) => Math.max(0, Math.min(ASK_MS, deadline - Date.now()));
+const patience = (deadline: number) => Math.max(0, Math.min(NETWORK_MS, deadline - Date.now()));
 
-async function found(
-  { store, port }: Rooms,
+/** The outputs of some references: from the index, the contract's rows, and the network, as far as they are known. */
+async function readSpentOutputs(
+  { store, port }: SummaryServices,
   refs: readonly OutRef[],
   deadline: number,
 ): Promise<ReadonlyMap<string, Output>> {
   const [rows, caged] = await Promise.all([readOutputs(store.sql, refs), readCaged(store.sql, refs)]);
   const known = new Map([...rows, ...caged]);
   const missing = refs.filter((ref) => !known.has(refKey(ref)));
-  const asked = await queryOutputs(port, missing, patience(deadline));
-  return new Map([...known, ...asked]);
+  const fetched = await queryOutputs(port, missing, patience(deadline));
+  return new Map([...known, ...fetched]);
 }

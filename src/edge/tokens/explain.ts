@@ -1,10 +1,10 @@
-/** What a transaction does, over HTTP: any transaction, also one that was not built here; what is not known of it is said. */
+/** The summary of any transaction over HTTP, also of one that was built elsewhere; unknown parts are marked as such. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { explainBody, summary } from "#src/api/summary.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { building, timeOf, type TokenService } from "#src/edge/tokens/service.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
-import { tell } from "#src/edge/tokens/describe.ts";
+import { summaryOf } from "#src/edge/tokens/describe.ts";
 
 /** Adds `/transaction/explain`. */
 export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
@@ -22,6 +22,6 @@ export function explainRoutes(app: OpenAPIHono, service: TokenService): void {
     const deadline = Date.now() + timeOf(context);
     const viewer = body.address === undefined ? undefined : parseAddress(body.address, service.networkId);
     if (viewer?.ok === false) throw refusal(viewer.error);
-    return await tell(service, body.transaction, { deadline, address: viewer?.value.hex });
+    return await summaryOf(service, body.transaction, { deadline, address: viewer?.value.hex });
   });
 }

@@ -1,13 +1,13 @@
 /**
- * The key of a fact as it stands in a request's path, where it may be any bytes. It is read from the URL itself: what routers decode is text, in
- * which bytes that are no UTF-8 are lost.
+ * The key of a fact in a request's path: any bytes. It is read from the raw URL, since routers decode to text and lose
+ * bytes that are no UTF-8.
  */
 import { fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { digest } from "#src/forestry/hash.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
 /** A key, or only its digest. */
-export interface AskedKey {
+export interface FactKey {
   /** blake2b-256 of the key: its place in the trie. */
   readonly path: Uint8Array;
   readonly key?: Uint8Array;
@@ -17,7 +17,7 @@ export interface AskedKey {
 const BEFORE = 4;
 
 /** The key in the path of a URL `/token/{tokenId}/facts/{key}…`. Throws `HttpFailure` 400 `bad_request`. */
-export function askedKey(url: string, encoding: "text" | "hex" | "digest"): AskedKey {
+export function factKeyIn(url: string, encoding: "text" | "hex" | "digest"): FactKey {
   const segment = new URL(url).pathname.split("/")[BEFORE] ?? "";
   const bytes = percentDecoded(segment);
   if (encoding === "text") return { path: digest(bytes), key: bytes };

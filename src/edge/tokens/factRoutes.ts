@@ -1,4 +1,4 @@
-/** A token's facts over HTTP: all, by pages, by the beginning of their keys, or what changed since a state that the client knows. */
+/** A token's facts over HTTP: all of them, by pages, by key prefix, or those that changed since a state. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -28,14 +28,14 @@ import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
 import { refRow } from "#src/edge/tokens/view.ts";
 import type { Queries } from "#src/store/store.ts";
 
-type Asked = { readonly [K in keyof typeof factsQuery]: z.output<(typeof factsQuery)[K]> };
+type FactsQuery = { readonly [K in keyof typeof factsQuery]: z.output<(typeof factsQuery)[K]> };
 
-/** What is said where the chain was rolled back behind what a client holds. */
+/** The refusal where the chain was rolled back behind a client's state. */
 export const rolledBack = () =>
   new HttpFailure(409, "rolled_back", "The chain was rolled back behind that place: read from the beginning.");
 
-/** Goes up when the same facts are told otherwise. */
-const TELLING = "1";
+/** Version of the form of the answers: a new form changes the entity tags. */
+const FORM_VERSION = "1";
 
 /** Adds `/token/{tokenId}/facts`. */
 export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: TokenService): void {
@@ -58,17 +58,17 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     context.header("etag", read.etag);
     context.header("cache-control", "no-cache");
     if (!read.page) return context.body(null, 304);
-    const { page, state, query: wanted } = read;
+    const { page, state, query: factQuery } = read;
     const form: FactForm = {
       slots: query.slots ?? factSlots,
       write: query.encoding === "hex" ? toHex : bytesText,
       ...(query.since === undefined ? {} : { changed: toJson(stateView(state)) }),
     };
     if (query.limit === undefined && page.next !== undefined) {
-      return streamed(context, factPieces(store, wanted, page, form, at));
+      return streamed(context, factPieces(store, factQuery, page, form, at));
     }
     linkNext(context, page.next === undefined ? undefined : { state: state.ref, place: page.next });
-    if (!form.slots && form.changed === undefined && wanted.order === "digest") {
+    if (!form.slots && form.changed === undefined && factQuery.order === "digest") {
       return respond(
         context,
         200,
@@ -78,37 +78,37 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     return context.body(factText(page, form), 200, { "content-type": JSON_TYPE });
   });
 
-  async function readFacts(sql: Queries, c: Context, token: string, asked: Asked, prefix: Uint8Array | undefined) {
+  async function readFacts(sql: Queries, c: Context, token: string, query: FactsQuery, prefix: Uint8Array | undefined) {
     const now = await readTokenPoint(sql, token);
     if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
     if (now.status === "quarantined") throw factsQuarantined(now.reason);
-    const cursor = asked.after === undefined
+    const cursor = query.after === undefined
       ? undefined
-      : readCursorText(asked.after, (value) => cursorOf(value, [], ["state", "place"]));
+      : readCursorText(query.after, (value) => cursorOf(value, [], ["state", "place"]));
     const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
-    const since = asked.since === undefined ? undefined : await slotOf(sql, token, asked.since, now.state.slot);
-    const slots = asked.slots ?? factSlots;
+    const since = query.since === undefined ? undefined : await slotOf(sql, token, query.since, now.state.slot);
+    const slots = query.slots ?? factSlots;
     const etag = etagOf(
-      TELLING,
+      FORM_VERSION,
       token,
       state.root,
       state.ref,
       now.status,
-      `${slots} ${asked.encoding} ${asked.limit} ${asked.since} ${cursor?.place} ${prefix && toHex(prefix)}`,
-      // a rollback may put the same states into other blocks, which only slots tell
+      `${slots} ${query.encoding} ${query.limit} ${query.since} ${cursor?.place} ${prefix && toHex(prefix)}`,
+      // a rollback may move the same states into other blocks, which only slots show
       slots || since !== undefined ? `${state.slot} ${await blockHashAt(sql, state.slot)}` : "",
     );
-    const query: FactQuery = {
+    const factQuery: FactQuery = {
       token,
       slot: state.slot,
       prefix,
       since,
-      order: prefix !== undefined || asked.limit !== undefined || cursor ? "key" : "digest",
+      order: prefix !== undefined || query.limit !== undefined || cursor ? "key" : "digest",
     };
-    if (holds(c, etag)) return { etag, state, query };
-    const page = await readFactPage(sql, query, cursor?.place, asked.limit ?? PAGE);
+    if (holds(c, etag)) return { etag, state, query: factQuery };
+    const page = await readFactPage(sql, factQuery, cursor?.place, query.limit ?? PAGE);
     if (!page) throw rolledBack();
-    return { etag, state, query, page: page satisfies FactPage };
+    return { etag, state, query: factQuery, page: page satisfies FactPage };
   }
 }
 
@@ -118,15 +118,15 @@ async function stateAt(sql: Queries, token: string, ref: string): Promise<StateP
   return state;
 }
 
-/** The slot after which a client wants the changes; `newest` is that of the token's state. */
+/** The slot after which a client needs the changes; `newest` is that of the token's state. */
 async function slotOf(sql: Queries, token: string, since: string, newest: number): Promise<number> {
   if (!since.includes("-", 1)) {
-    // the state that the client has is not in the chain any more
+    // the client's state is no longer in the chain
     if (Number(since) > newest) throw rolledBack();
     return Number(since);
   }
   const state = await stateAt(sql, token, refRow(since));
-  // of a block with several states no row tells which changes came after the first
+  // of a block with several states no row shows which changes came after the first one
   return state.passed ? state.slot - 1 : state.slot;
 }
 

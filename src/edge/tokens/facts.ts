@@ -1,6 +1,6 @@
 /**
- * Facts of a token as JSON, as they stood under one of its states. All of them are written page by page: a large answer holds neither the
- * loop nor a connection.
+ * Facts of a token as JSON, as they were under one of its states. A large answer is written page by page, so that it
+ * blocks neither the event loop nor a connection.
  */
 import type { Context } from "hono";
 import { utf8 } from "#src/base/bytes.ts";
@@ -9,19 +9,19 @@ import { type FactPage, type FactQuery, type FactRow, readFactPage } from "#src/
 import type { Tip } from "#src/cardano/block.ts";
 import { isKeptPoint } from "#src/chain/index/cursor.ts";
 import { JSON_TYPE } from "#src/edge/json.ts";
-import type { Writing } from "#src/edge/tokens/view.ts";
+import type { WriteBytes } from "#src/edge/tokens/view.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Most facts that are read at once: about 10 ms of work. */
+/** Most facts that are read at a time: about 10 ms of work. */
 export const PAGE = 1_000;
 
-/** How facts are told. */
+/** The form of facts in an answer. */
 export interface FactForm {
   /** Each value with the slot of the block that set it. */
   readonly slots: boolean;
-  /** How keys and values are written. */
-  readonly write: Writing;
-  /** What is told beside facts that changed: the state that they are told of, as JSON. Undefined where all facts are told. */
+  /** Encoding of keys and values. */
+  readonly write: WriteBytes;
+  /** The state as JSON, beside changed facts; undefined where all facts are in the answer. */
   readonly changed?: string | undefined;
 }
 
@@ -38,7 +38,10 @@ export function factText(page: FactPage, form: FactForm): string {
   return `{"facts":${facts},"deleted":${toJson(page.deleted.map(form.write))},"at":${form.changed}}`;
 }
 
-/** Facts of a first page that was read when the index stood at a point, and of all pages behind it; it breaks off where that is rolled back. */
+/**
+ * The pieces of an answer: a first page, read while the index was at `at`, and all further pages. Breaks off where that
+ * point is rolled back.
+ */
 export async function* factPieces(
   store: Store,
   query: FactQuery,
@@ -66,7 +69,7 @@ export async function* factPieces(
   yield form.changed === undefined ? "}" : `},"deleted":${toJson(deleted.map(form.write))},"at":${form.changed}}`;
 }
 
-/** Answers with pieces of text as they come; one that fails breaks the answer off, with the connection closed. */
+/** Streams pieces of text; a failure breaks the answer off and closes the connection. */
 export function streamed(c: Context, pieces: AsyncGenerator<string, void>): Response {
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -1,4 +1,4 @@
-/** What became of requests and of a key, over HTTP: also of tokens that have ended. */
+/** Requests with their outcome, and values of a key over time, over HTTP: also of tokens that have ended. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
@@ -13,10 +13,10 @@ import { atPoint } from "#src/chain/pending/spendable.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
-import { askedKey } from "#src/edge/tokens/factKey.ts";
+import { factKeyIn } from "#src/edge/tokens/factKey.ts";
 import { rolledBack } from "#src/edge/tokens/factRoutes.ts";
 import { queryBytes } from "#src/edge/tokens/keyQuery.ts";
-import { changeView, refView, type Writing } from "#src/edge/tokens/view.ts";
+import { changeView, refView, type WriteBytes } from "#src/edge/tokens/view.ts";
 import { digest } from "#src/forestry/hash.ts";
 
 const refusals = {
@@ -26,7 +26,7 @@ const refusals = {
 
 /** Adds `/token/{tokenId}/history` and `/token/{tokenId}/facts/{key}/history`. */
 export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
-  /** A page of a token's requests, with how the token stands; says where the next one is. */
+  /** A page of a token's requests, with the token's status; adds the `Link` to the next page. */
   const pageOf = async (c: Context, query: HistoryQuery, { limit, after }: { limit: number; after?: string }) => {
     const ref = after === undefined
       ? undefined
@@ -68,10 +68,10 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
       answer: factHistory,
       refusals,
     }, async ({ params: { tokenId }, query, context }) => {
-      const asked = askedKey(context.req.url, query.encoding);
-      const wanted = { token: tokenId, path: toHex(asked.path), status: "applied" } as const;
+      const requested = factKeyIn(context.req.url, query.encoding);
+      const wanted = { token: tokenId, path: toHex(requested.path), status: "applied" } as const;
       const { status, requests } = await pageOf(context, wanted, paging(query));
-      const key = asked.key ?? requests[0]?.key;
+      const key = requested.key ?? requests[0]?.key;
       return {
         tokenId,
         ...(key ? { key: bytesText(key) } : {}),
@@ -82,14 +82,17 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
   }
 }
 
-/** The members of a query that say which page. */
+/** The paging parameters of a query. */
 function paging({ limit, after }: { readonly limit: number; readonly after?: string | undefined }) {
   return { limit, ...(after === undefined ? {} : { after }) };
 }
 
 const closedView = ({ slot, tx }: NonNullable<PastRequest["closed"]>) => ({ slot, txHash: tx ?? null });
 
-function requestView({ ref, owner, key, operation, lovelace, fee, slot, status, closed }: PastRequest, write: Writing) {
+function requestView(
+  { ref, owner, key, operation, lovelace, fee, slot, status, closed }: PastRequest,
+  write: WriteBytes,
+) {
   return {
     ...refView(parseRefKey(ref)),
     owner,

@@ -1,8 +1,11 @@
-/** Keys and their beginnings out of a URL's query, where they may be any bytes: read from the URL itself, as `askedKey` does. */
+/** Keys and key prefixes in a URL's query: any bytes, read from the raw URL as `factKeyIn` does. */
 import { fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 
-/** The bytes of a parameter, percent-encoded or in hexadecimal; undefined where it is not given. Throws `HttpFailure` 400 `bad_request`. */
+/**
+ * The bytes of a parameter, percent-encoded or in hexadecimal; undefined where it is not given. Throws `HttpFailure`
+ * 400 `bad_request`.
+ */
 export function queryBytes(url: string, name: string, encoding: "text" | "hex"): Uint8Array | undefined {
   const pairs = new URL(url).search.slice(1).split("&").map((pair) => /^([^=]*)=?(.*)$/.exec(pair)!);
   const given = pairs.find(([, written]) => fromUtf8(formDecoded(written!)) === name)?.[2];

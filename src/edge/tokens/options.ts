@@ -1,4 +1,4 @@
-/** What the token service needs of the rest of the house. */
+/** What the token service depends on. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
@@ -20,23 +20,23 @@ export interface TokenEdgeOptions {
   readonly networkId: 0 | 1;
   /** The network's magic. */
   readonly networkMagic: number;
-  /** Whether facts come with slots unless asked otherwise. */
+  /** Whether facts come with slots when the query does not say. */
   readonly factSlots?: boolean;
-  /** Puts a command to an actor. */
+  /** Sends a command to an actor. */
   readonly ask: Ask["ask"];
-  /** Asks an actor for a build. */
+  /** Requests a build from an actor. */
   readonly build: Ask["build"];
-  /** Builds what has no entity yet. `address` is bytes in hexadecimal. */
+  /** Builds the transaction that creates a token, which has no actor yet. `address` is bytes in hexadecimal. */
   boot(address: string, deadline: number): Promise<Result<Json, Failure>>;
   /** For proofs and summaries. */
   readonly builders: Pick<Builders, "run">;
-  /** Adds what says whether this process lives and is ready. */
+  /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
-  /** Names that it answers to, and pages that may call it; all where undefined. */
+  /** Accepted host names and origins of pages; all where undefined. */
   readonly sites?: Sites;
-  /** How much one client may ask; as much as it likes where undefined. */
+  /** Limits of one client; none where undefined. */
   readonly rateLimit?: RateLimit;
   readonly log: Log;
-  /** How long a wait for blocks may take, in ms. */
+  /** Longest wait for blocks, in milliseconds. */
   readonly longestWaitMs?: number;
 }

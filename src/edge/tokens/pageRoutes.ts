@@ -1,6 +1,7 @@
 /**
- * The page for people at `/`: tokens, what can be done with them, and a browser wallet's signature. Its files hold nothing of the chain: they ask
- * the endpoints beside them and nobody else, which the policy sent with them makes sure of. What the operator pages have as well is served from theirs.
+ * The token page at `/`: tokens, transactions on them, and signing with a browser wallet. Its files hold no chain data
+ * and call only the endpoints beside them, which their content security policy enforces. Files that the operator pages
+ * have too are served from there.
  */
 import type { Hono } from "hono";
 import { readPages, sending } from "#src/edge/pages.ts";

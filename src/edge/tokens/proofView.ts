@@ -1,4 +1,4 @@
-/** What clients see of a fact with its proof. */
+/** A fact with its proof, as the API shows it. */
 import { toHex } from "#src/base/bytes.ts";
 import type { FactProof } from "#src/builders/proofs.ts";
 import type { StoredFact } from "#src/cage/index/evidence.ts";
@@ -7,20 +7,20 @@ import { bytesText } from "#src/cage/text.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Output } from "#src/cardano/output.ts";
-import type { AskedKey } from "#src/edge/tokens/factKey.ts";
+import type { FactKey } from "#src/edge/tokens/factKey.ts";
 import { refText } from "#src/edge/tokens/view.ts";
 import { proofJson } from "#src/forestry/json.ts";
 
-/** The state that a proof is of, and the fact, where there is one. */
-export interface Told {
+/** A state, and the fact under its root, where there is one. */
+export interface FactEvidence {
   readonly state: Pick<TokenState, "token" | "owner" | "root" | "utxo">;
   readonly fact?: StoredFact;
 }
 
 /** A fact or its absence with its proof, read at a point. */
 export function proofView(
-  { state, fact }: Told,
-  { path, key = fact?.key }: AskedKey,
+  { state, fact }: FactEvidence,
+  { path, key = fact?.key }: FactKey,
   { proof, cbor }: Pick<FactProof, "proof" | "cbor">,
   point: Tip,
 ) {

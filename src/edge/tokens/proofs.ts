@@ -1,6 +1,6 @@
 /**
- * Facts with their proofs over HTTP. Everything in an answer is read at one point of the index; the proof itself is made in a builder's thread,
- * and only told when it leads to the root that the state output holds.
+ * Facts with their proofs over HTTP. An answer is read at one point of the index. The proof is computed in a builder
+ * thread, and given only if it leads to the root in the state output.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -13,7 +13,7 @@ import { readEvidence } from "#src/cage/index/evidence.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { endpoint } from "#src/edge/route.ts";
 import { GONE, timeHeader as headers, timeOf, tokenGone, type TokenService } from "#src/edge/tokens/service.ts";
-import { type AskedKey, askedKey } from "#src/edge/tokens/factKey.ts";
+import { type FactKey, factKeyIn } from "#src/edge/tokens/factKey.ts";
 import { proofView } from "#src/edge/tokens/proofView.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
 import { digest } from "#src/forestry/hash.ts";
@@ -34,26 +34,26 @@ export function proofRoutes(app: OpenAPIHono, { store, builders }: Pick<TokenSer
       refusals: { ...GONE, 409: "`token_quarantined`", 503: "`overloaded`, `deadline`, `crashed`" },
     }, async ({ params, query, context }) => {
       const until = { deadline: Date.now() + timeOf(context), affinity: params.tokenId };
-      const asked = askedKey(context.req.url, query.encoding);
-      // Mostly the thread knows the trie of the root already; only where it does not, all of its facts are read.
-      return await attempt(params.tokenId, asked, false, until) ?? await attempt(params.tokenId, asked, true, until);
+      const key = factKeyIn(context.req.url, query.encoding);
+      // The thread usually has the trie of the root cached; otherwise all facts are read in a second attempt.
+      return await attempt(params.tokenId, key, false, until) ?? await attempt(params.tokenId, key, true, until);
     });
   }
 
-  /** An answer, read at one point; undefined where the thread needs the whole facts for it. */
-  async function attempt(token: string, asked: AskedKey, whole: boolean, until: RunOptions) {
-    const { at, value: evidence } = await atPoint(store, (sql) => readEvidence(sql, token, asked.path, whole));
+  /** An answer, read at one point; undefined where the thread needs all facts for it. */
+  async function attempt(token: string, key: FactKey, whole: boolean, until: RunOptions) {
+    const { at, value: evidence } = await atPoint(store, (sql) => readEvidence(sql, token, key.path, whole));
     if (evidence.status === "quarantined") throw quarantined(evidence.state.quarantine);
     if (evidence.status !== "live") throw tokenGone(token, evidence.status);
     const { facts, state: { root }, fact } = evidence;
-    const proven = await builders.run("prove", { root, path: asked.path, facts, whole }, until);
+    const proven = await builders.run("prove", { root, path: key.path, facts, whole }, until);
     if (!proven.ok) {
       if (proven.error.code === "facts_needed") return undefined;
       throw proven.error.code === "cut_mismatch" ? quarantined() : refusal(proven.error);
     }
     const value = fact && digest(fact.value);
     if (proven.value.root !== root || !sameDigest(proven.value.value, value)) throw quarantined();
-    return proofView(evidence, asked, proven.value, at);
+    return proofView(evidence, key, proven.value, at);
   }
 }
 

@@ -1,4 +1,4 @@
-/** What the endpoints of tokens share: the rooms that they ask, and how an address and a token are read. */
+/** What the endpoints of the token service share: its dependencies, look-ups of tokens, and builds. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ZodType } from "zod";
@@ -11,22 +11,24 @@ import { cageScripts } from "#src/cage/script.ts";
 import { readPendingContaining } from "#src/chain/pending/pendingSpends.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { buildLimit } from "#src/edge/rateLimit.ts";
-import { type Asked, check, type Endpoint, endpoint, type Shape } from "#src/edge/route.ts";
+import { check, type Endpoint, endpoint, type EndpointRequest, type Shape } from "#src/edge/route.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
-import { told } from "#src/edge/tokens/describe.ts";
+import { withSummary } from "#src/edge/tokens/describe.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export interface TokenService extends TokenEdgeOptions {
-  /** Runs a build, which takes threads, for a client: as many at a time as the rate limit has; throws 429 `too_many_builds`. */
+  /** Runs a build of a client, within the client's limit of concurrent builds; throws 429 `too_many_builds`. */
   limited<T>(context: Context, build: () => Promise<T>): Promise<T>;
-  /** Bytes (hexadecimal) of an address that can pay and sign; throws 400 `bad_address`. */
+  /** Bytes (hexadecimal) of an address with a payment key; throws 400 `bad_address`. */
   requester(text: string): string;
-  /** A token that is alive; throws 404 `token_unknown`, `token_ended`. */
+  /** The state of a live token; throws 404 `token_unknown`, `token_ended`. */
   alive(token: string): Promise<TokenState>;
-  /** A token that something may be built for, as `alive`; throws 409 `token_pending` where the transaction that creates it is in no block yet. */
+  /**
+   * Requires a live token, as `alive`; throws 409 `token_pending` while no block has the transaction that creates it.
+   */
   buildable(token: string): Promise<void>;
-  /** What a token's actor builds for a request, with what its transaction does; throws what it refuses. */
+  /** A build of a token's actor, with the summary of its transaction; throws the build's refusal. */
   built(
     context: Context,
     token: string,
@@ -40,10 +42,10 @@ const LONGEST_MS = 30_000;
 /** Header in which a client says how long it waits. */
 const TIMEOUT = "arbor-timeout";
 
-/** The header in which a client says how long it waits, as the document has it. */
+/** That header for the document. */
 export const timeHeader = { [TIMEOUT]: api.timeLimit.optional() };
 
-/** Refusals of whatever names a token. */
+/** Refusals of every endpoint of one token. */
 export const GONE = { 404: "`token_unknown`, `token_ended`" };
 /** Refusals of every build. */
 export const BUILDING = {
@@ -52,20 +54,20 @@ export const BUILDING = {
   503: "`overloaded`, `unavailable`, `newer_version`, `index_behind`, `network_unreachable`, `deadline`, `crashed`",
 };
 
-/** How long a call may take, in milliseconds: what the client says it waits, at most `LONGEST_MS`. */
+/** Time limit of a call in milliseconds: the client's header, at most `LONGEST_MS`. */
 export function timeOf(context: Context): number {
   const given = context.req.header(TIMEOUT);
   return given === undefined ? LONGEST_MS : Math.min(check(api.timeLimit, given, `header ${TIMEOUT}`), LONGEST_MS);
 }
 
-/** What is said of a token that is not alive. */
+/** The refusal for a token that is not alive. */
 export function tokenGone(token: string, status: "unknown" | "ended"): HttpFailure {
   return status === "unknown"
     ? new HttpFailure(404, "token_unknown", `There is no token ${token}.`)
     : new HttpFailure(404, "token_ended", `Token ${token} has ended.`);
 }
 
-/** What is said where facts of a token are asked for that may not be those that its root stands for. */
+/** The refusal where the indexed facts may differ from those under the token's root. */
 export function factsQuarantined(reason: string | undefined): HttpFailure {
   return new HttpFailure(409, "token_quarantined", "The index no longer vouches for this token's facts.", {
     reason: reason ?? null,
@@ -108,7 +110,7 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       const deadline = Date.now() + deadlineMs;
       const answer = await options.build({ kind: "token", id: token }, name, input, { deadlineMs });
       if (!answer.ok) throw refusal(answer.error);
-      return await told(options, answer.value, { deadline, address: input.address });
+      return await withSummary(options, answer.value, { deadline, address: input.address });
     },
   };
 }
@@ -122,7 +124,10 @@ async function pendingBoot(sql: Queries, token: string): Promise<string | undefi
   )?.hash;
 }
 
-/** Adds an endpoint that builds: its client may say how long it waits, and has so many at a time. A request takes its place once it is read. */
+/**
+ * Adds an endpoint that builds, with the timeout header and the client's limit of concurrent builds. A request counts
+ * once its body is read.
+ */
 export function building<
   P extends Shape | undefined = undefined,
   Q extends Shape | undefined = undefined,
@@ -131,7 +136,7 @@ export function building<
   app: OpenAPIHono,
   { limited }: Pick<TokenService, "limited">,
   spec: Endpoint<P, Q, B>,
-  handler: (asked: Asked<P, Q, B>) => Promise<unknown>,
+  handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>,
 ): void {
   endpoint(app, { ...spec, headers: timeHeader }, (asked) => limited(asked.context, () => handler(asked)));
 }

@@ -1,4 +1,4 @@
-/** `GET /token/{tokenId}/events`: what happens to a token as blocks bring it, as server-sent events. */
+/** `GET /token/{tokenId}/events`: transitions of a token as server-sent events. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/api/tokens.ts";

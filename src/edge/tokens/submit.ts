@@ -1,4 +1,4 @@
-/** A signed transaction on its way to its actor. */
+/** Submission of a signed transaction through its actor. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
@@ -7,14 +7,14 @@ import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 
-/** The wallet that submits a transaction, and where the chain stands: it lists it as pending. */
+/** The wallet that submits a transaction and lists it as pending, and the block up to which the index has read. */
 export interface Submitter {
   readonly wallet: string;
   readonly slot: number;
   readonly height: number;
 }
 
-/** Has the transaction's actor submit it; refuses with `undecodable` what is no transaction, and with the actor's reasons what it refuses. */
+/** Submits a transaction; fails with `undecodable` for bytes that are no transaction, otherwise as the actor does. */
 export async function submit(
   ask: Ask["ask"],
   cbor: Uint8Array,
@@ -40,7 +40,7 @@ export async function submit(
   return answer.ok || !isMalformed(answer.error) ? answer : fail("undecodable", answer.error.message);
 }
 
-/** Bytes that look like a transaction but that the ledger's decoder refuses are malformed, and not refused by a rule. */
+/** Whether the ledger's decoder refused the bytes: then they are malformed, and no rule was violated. */
 function isMalformed({ code, details }: Failure): boolean {
   const names = Array.isArray(details) ? (details as { name?: string }[]).map(({ name }) => name) : [];
   return code === "refused_by_ledger" && names.includes("DeserialiseFailure");

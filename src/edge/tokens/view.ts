@@ -17,10 +17,10 @@ export function refRow(text: string): string {
 }
 
 /** Bytes of a key or a value as clients see them. */
-export type Writing = (bytes: Uint8Array) => string;
+export type WriteBytes = (bytes: Uint8Array) => string;
 
-/** What a request asks for; values under the names of every version of this API. */
-export function changeView(keyBytes: Uint8Array, operation: Operation, write: Writing = bytesText) {
+/** The change of a request; values under the names of every version of this API. */
+export function changeView(keyBytes: Uint8Array, operation: Operation, write: WriteBytes = bytesText) {
   const { type } = operation;
   const key = write(keyBytes);
   const value = write(operation.value);
@@ -61,7 +61,7 @@ function quarantineView({ quarantine }: TokenState) {
   return quarantine === undefined ? { status: "live" } : { status: "quarantined", reason: quarantine };
 }
 
-/** How a token stands, in short. */
+/** A token in a list. */
 export function standingView(tokenId: string, standing: TokenStanding) {
   if (!("state" in standing)) return { tokenId, status: standing.status };
   const { owner, root, utxo } = standing.state;
@@ -76,7 +76,7 @@ export function tokenLine({ token, owner, root, ref, quarantined }: TokenLine) {
   return { tokenId: token, owner, root, status, state: said, outputRefId, current: { state: said, outputRefId } };
 }
 
-/** How far the index has read; `ready` when it stands at the network's tip. */
+/** How far the index has read; `ready` at the network's tip. */
 export function statusView(cursor: Cursor) {
   return {
     ready: cursor.at.slot >= 0 && cursor.at.slot >= cursor.networkTip.slot,

@@ -1,4 +1,4 @@
-/** Waiting for blocks: however many wait, the index is looked at once in a moment, and no more for clients that have gone. */
+/** Waiting for blocks: all waiting clients share one read of the cursor, and there is none while no client waits. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/api/tokens.ts";
@@ -8,12 +8,12 @@ import { HttpFailure } from "#src/edge/errors.ts";
 import { endpoint } from "#src/edge/route.ts";
 import type { TokenService } from "#src/edge/tokens/service.ts";
 
-/** Time between two looks, in milliseconds. */
+/** Time between two reads, in milliseconds. */
 const LOOK_MS = 50;
 
 /**
- * A function that waits until the index has read `n` more blocks and stands at the network's tip. It throws `HttpFailure` 503
- * `wait_too_long` after `longestMs`, and 400 `client_gone` soon after the signal aborts.
+ * A function that waits until the index has read `n` more blocks and is at the network's tip. It throws `HttpFailure`
+ * 503 `wait_too_long` after `longestMs`, and 400 `client_gone` soon after the signal aborts.
  */
 export function blockWaiter(
   read: () => Promise<Cursor>,
@@ -35,7 +35,7 @@ export function blockWaiter(
   };
 }
 
-/** How long a wait for blocks may take, in milliseconds, unless the service says otherwise. */
+/** Longest wait for blocks by default, in milliseconds. */
 const WAIT_MS = 120_000;
 
 /** Adds `/indexer/wait-blocks` and `/wait/{n}`. */

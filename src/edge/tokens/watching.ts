@@ -1,6 +1,6 @@
 /**
- * Waiting for a transaction: until a block has it, and so many blocks are on top. However many wait, one statement in a moment looks for
- * all of their transactions, and none where nobody waits.
+ * Waiting for a transaction until a block has it, at a depth: all waiting clients share one statement, and there is
+ * none while no client waits.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -8,17 +8,17 @@ import { findTransaction, type LedgerTransaction, readDepths } from "#src/chain/
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Time between two looks, in milliseconds. */
+/** Time between two reads, in milliseconds. */
 const LOOK_MS = 50;
-/** Most that wait at a time. */
+/** Most transactions that are waited for at a time. */
 const MOST_WAITING = 5_000;
 
-/** A transaction of the ledger, and how many blocks are on top of its own. */
-export interface Deep extends LedgerTransaction {
+/** A transaction of the ledger, and the number of blocks on top of its own. */
+export interface DeepTransaction extends LedgerTransaction {
   readonly depth: number;
 }
 
-export interface Wanted {
+export interface TransactionWait {
   readonly hash: string;
   /** Blocks on top. */
   readonly depth: number;
@@ -27,13 +27,13 @@ export interface Wanted {
   readonly signal: AbortSignal;
 }
 
-/** A function that gives a transaction once it is as deep as wanted; what there is of it by then where the time is up. */
-export function transactionWatch(sql: Queries): (wanted: Wanted) => Promise<Deep | undefined> {
+/** A function that gives a transaction once it is as deep as required, or as it is when the time is up. */
+export function transactionWatch(sql: Queries): (wanted: TransactionWait) => Promise<DeepTransaction | undefined> {
   const waiting = new Map<string, number>();
   let look: Promise<ReadonlyMap<string, number>> | undefined;
   const seen = () =>
     look ??= sleep(LOOK_MS).then(() => readDepths(sql, [...waiting.keys()])).finally(() => look = undefined);
-  const find = async (hash: string): Promise<Deep | undefined> => {
+  const find = async (hash: string): Promise<DeepTransaction | undefined> => {
     const [found, { at }] = await Promise.all([findTransaction(sql, hash), readCursor(sql)]);
     return found && { ...found, depth: Math.max(0, at.height - found.height) };
   };

@@ -1,4 +1,4 @@
-/** Addresses of anybody: looked into, and made of keys and scripts. */
+/** Addresses of any kind: inspected, and assembled from keys and scripts. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { toHex } from "#src/base/bytes.ts";
 import {

@@ -1,4 +1,4 @@
-/** Amounts, assets and outputs as clients are told them. */
+/** Amounts, assets and outputs as the API shows them. */
 import { jsonInteger } from "#src/base/json.ts";
 import { addressText, hexAddressText, readAddressHex } from "#src/cardano/address.ts";
 import { type AssetId, type Assets, nameOf, policyOf } from "#src/cardano/value.ts";
@@ -15,7 +15,7 @@ export function assetViews(assets: Assets | readonly (readonly [AssetId, number 
   }));
 }
 
-/** Text of an address out of its bytes; those that the ledger holds and nobody can read any more stay hexadecimal. */
+/** An address as text; bytes that the ledger holds and that are no readable address stay hexadecimal. */
 export function addressView(hex: string): string {
   const known = hexAddressText(hex);
   if (known !== undefined) return known;

@@ -1,4 +1,6 @@
-/** The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process. */
+/**
+ * The wallet service over HTTP: reads answer from rows, commands and builds go to actors, secrets stay in this process.
+ */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { newWalletApp, PREFIX } from "#src/edge/wallets/route.ts";
 import { mountDocs } from "#src/edge/docs.ts";
@@ -56,7 +58,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   return app;
 }
 
-/** The document of what is served; what does not stand under the prefix says so. */
+/** The OpenAPI document; paths outside of the prefix name their own server. */
 function documentOf(app: OpenAPIHono) {
   const document = app.getOpenAPI31Document({
     openapi: "3.1.0",

@@ -1,4 +1,4 @@
-/** Transactions that were built, as clients are told them. */
+/** Unsigned transactions as the API shows them. */
 import type { Warned } from "#actors/walletBuildCalls.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Messaged } from "#src/base/json.ts";
@@ -46,7 +46,7 @@ export function constructedView(
   };
 }
 
-/** What a transaction does with the wallet's means. */
+/** The coins and certificates of a transaction, from the wallet's side. */
 export function selectionView(selection: Messaged<CoinSelection>) {
   const coin = (one: Messaged<CoinSelection["inputs"][number]>) => ({
     ...outputView(one),
@@ -71,7 +71,7 @@ export function selectionView(selection: Messaged<CoinSelection>) {
   };
 }
 
-/** A certificate about an account: with its path where it is the wallet's, else by its address. */
+/** A certificate of an account: with its path where it is the wallet's, otherwise with its address. */
 export function certificateView({ type, pool, drep, path, account }: Messaged<ShownCertificate>) {
   return {
     certificate_type: path === undefined ? `${type}_external` : type,
@@ -83,7 +83,7 @@ export function certificateView({ type, pool, drep, path, account }: Messaged<Sh
   };
 }
 
-/** What a transaction would cost. */
+/** The estimated fee of a transaction. */
 export function feeView({ least, most, minimums, deposit }: Messaged<FeeEstimate>) {
   return {
     estimated_min: lovelace(least),

@@ -1,4 +1,4 @@
-/** Addresses of random wallets, which are made one by one, or brought along. */
+/** Addresses of random wallets: created one by one, or imported. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { anyAddress, walletAddress } from "#src/api/wallets/addresses.ts";
 import * as api from "#src/api/wallets/byronAddresses.ts";
@@ -47,7 +47,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
     return walletAddressView({ ...made, used: false });
   });
 
-  /** Takes in addresses whose paths open under the wallet's key; throws 403 for others, and takes none in then. */
+  /** Imports addresses whose paths the wallet's key decrypts; throws 403 for any other, and then imports none. */
   const take = async (id: string, addresses: readonly Address[]) => {
     const { key: root } = await service.wallet(id, "random");
     const pathKey = byronPathKey(root);

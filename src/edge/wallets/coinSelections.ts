@@ -1,4 +1,6 @@
-/** `…/coin-selections/random`: what would be spent, for whoever writes and signs the transaction elsewhere, such as a hardware wallet. */
+/**
+ * `…/coin-selections/random`: coins for a transaction that is built and signed elsewhere, such as by a hardware wallet.
+ */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { z } from "zod";
 import { walletId } from "#src/api/wallets/params.ts";
@@ -8,17 +10,17 @@ import { selectionView } from "#src/edge/wallets/builtViews.ts";
 import { requirePool } from "#src/edge/wallets/delegation.ts";
 import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { BUILD } from "#src/edge/wallets/transactions.ts";
-import { commonWish, oldWish } from "#src/edge/wallets/paymentIntent.ts";
+import { paymentIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
 import type { PaymentIntent } from "#src/wallet/build/types.ts";
 
 /** Adds it for sequential wallets and those of the first era. */
-export function selectionRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
-  const selected = async (id: string, wishing: () => Promise<PaymentIntent>) => {
-    await served.found(id);
-    const built = answered(await service.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
+export function selectionRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
+  const selected = async (id: string, makeIntent: () => Promise<PaymentIntent>) => {
+    await served.require(id);
+    const built = answered(await service.builds.construct(entityOf(id), await makeIntent(), LONGEST_MS));
     return selectionView(built.selection);
   };
   const spec = {
@@ -35,7 +37,7 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
     route(
       app,
       { ...spec, operation: "byronSelectCoins", body: api.byronSelectBody },
-      ({ params, body }) => selected(params.walletId, () => commonWish(body, service.networkId)),
+      ({ params, body }) => selected(params.walletId, () => paymentIntent(body, service.networkId)),
     );
     return;
   }
@@ -47,14 +49,14 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
       body: api.selectBody,
       refusals: { ...BUILD, 404: "`no_such_wallet`, `no_such_pool`" },
     },
-    ({ params, body }) => selected(params.walletId, () => selectionWish(service, body)),
+    ({ params, body }) => selected(params.walletId, () => selectionIntent(service, body)),
   );
 }
 
-/** What such a body wishes. Who only chooses coins gets no vote beside a delegation: there is no certificate for it in such an answer. */
-async function selectionWish(service: WalletService, body: z.output<typeof api.selectBody>): Promise<PaymentIntent> {
+/** The intent of such a body. A delegation comes without a vote: the answer has no certificate for it. */
+async function selectionIntent(service: WalletService, body: z.output<typeof api.selectBody>): Promise<PaymentIntent> {
   const { delegation_action: action, payments, ...rest } = body;
-  if (action === undefined) return await oldWish({ ...rest, payments: payments! }, service.networkId);
+  if (action === undefined) return await sendIntent({ ...rest, payments: payments! }, service.networkId);
   if (action.action === "quit") return { delegations: [{ index: 0 }], withdrawal: "self" };
   await requirePool(service, action.pool);
   return { delegations: [{ pool: action.pool, index: 0 }] };

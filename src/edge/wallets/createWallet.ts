@@ -1,42 +1,87 @@
-/** How wallets of any kind come to be: by CREATE, which waits for a DELETE of the same wallet that is not done yet. */
+/** Creation of wallets of any kind: it waits for a deletion of the same wallet that has not ended. */
+import type { WalletBody } from "#src/api/wallets/wallets.ts";
 import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { isGone, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
-import { refusal } from "#src/edge/wallets/status.ts";
+import { isGone, LONGEST_MS, until, walletAlreadyExists, type WalletService } from "#src/edge/wallets/service.ts";
+import { startPointOf } from "#src/edge/wallets/startPoint.ts";
+import { answered, refusal } from "#src/edge/wallets/status.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
+import type { PutKey, Vault } from "#src/vault/vault.ts";
 
-/** Milliseconds between two tries. */
-const AGAIN_MS = 100;
+/** Time between two attempts, in milliseconds. */
+const RETRY_MS = 100;
+
+/** A CREATE command without its start point. */
+export interface CreateCommand {
+  readonly type: "CREATE";
+  readonly [name: string]: Json;
+}
 
 /**
- * Puts CREATE to a wallet's actor. One that is being deleted has no row any more and is told to begin anew once it is gone; throws 503
- * where that takes longer than a call may. `not_possible` is left for a wallet that is there.
+ * Creates a wallet through its actor, to be read from the block of the restoration mode on. Throws 409
+ * `wallet_already_exists`, 404 for a block that is not on the chain, and the actor's refusals.
  */
-export async function create(
+export async function createWallet(
+  service: WalletService,
+  entity: EntityRef,
+  mode: WalletBody["restoration_mode"],
+  command: CreateCommand,
+  exists: () => Promise<boolean>,
+): Promise<void> {
+  if (await exists()) throw walletAlreadyExists(entity.id);
+  const { slot, hash } = await startPointOf(mode, service);
+  // the answer needs the eras: a failure must come before the wallet exists
+  await service.eras(slot);
+  const answer = await sendCreate(service, entity, { ...command, birth: { slot, hash } }, exists);
+  if (answer.ok) return;
+  if (isGone(answer.error)) throw walletAlreadyExists(entity.id);
+  await refuseUnlessThere(answer.error, exists);
+}
+
+/** Stores a root key for the wallet that `create` creates with it; a refusal of that (4xx) erases the key. */
+export async function withRootKey<T>(
+  { vault }: Pick<WalletService, "vault">,
+  input: Parameters<Vault["put"]>[0],
+  create: (put: PutKey) => Promise<T>,
+): Promise<T> {
+  const put = answered(await vault.put(input, until()));
+  try {
+    return await create(put);
+  } catch (error) {
+    // after a 5xx the wallet may still adopt the key, and the vault's sweep erases it if not
+    if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
+    throw error;
+  }
+}
+
+/**
+ * Sends CREATE to a wallet's actor, again while the same wallet is being deleted (it has no row then); throws 503 where
+ * that takes longer than a call may. Fails with `not_possible` for a wallet that exists.
+ */
+async function sendCreate(
   { ask }: Pick<WalletService, "ask">,
   entity: EntityRef,
-  command: { readonly type: "CREATE"; readonly [name: string]: Json },
+  command: CreateCommand,
   isThere: () => Promise<boolean>,
-  longestMs = LONGEST_MS,
 ): Promise<Result<Json, Failure>> {
-  for (const end = performance.now() + longestMs;;) {
+  for (const end = performance.now() + LONGEST_MS;;) {
     const answer = await ask(entity, command, { deadlineMs: Math.max(1, Math.ceil(end - performance.now())) });
     if (answer.ok || !isGone(answer.error) || await isThere()) return answer;
-    if (performance.now() + AGAIN_MS > end) {
+    if (performance.now() + RETRY_MS > end) {
       throw refusal({
         code: "unavailable",
         message: `The wallet with the id ${entity.id} is still being deleted: try again in a moment.`,
       });
     }
-    await sleep(AGAIN_MS);
+    await sleep(RETRY_MS);
   }
 }
 
 /**
- * Throws what a command is refused with that failed; not where it only takes longer than a call may, as great pools do, and what it is to bring
- * about is there already and goes on.
+ * Throws the refusal of a failed command, unless the command only takes longer than a call may, as with a great address
+ * pool, and its effect is already visible.
  */
 export async function refuseUnlessThere(failure: Failure, isThere: () => Promise<boolean>): Promise<void> {
   const refused = refusal(failure);

@@ -1,4 +1,4 @@
-/** Transactions taken apart, as clients are told them. */
+/** Decoded transactions as the API shows them. */
 import { fromHex } from "#src/base/bytes.ts";
 import { jsonInteger, type Messaged } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
@@ -20,12 +20,15 @@ import { fromNative } from "#src/wallet/shared/script.ts";
 import { type MetadataForm, metadataJson } from "#src/wallet/metadata/json.ts";
 import { decodeMetadata, type Metadata } from "#src/wallet/metadata/metadatum.ts";
 
-/** Metadata out of its CBOR; undefined where there is none. */
+/** Metadata of a decoded transaction; undefined where it has none. */
 export function metadataIn({ metadata }: Pick<Messaged<Decoded>, "metadata">): Metadata | undefined {
   return metadata === undefined ? undefined : decodeMetadata(fromHex(metadata));
 }
 
-/** What decoding and history tell of a transaction alike. `metadata` may be other than that of the bytes: decrypted. */
+/**
+ * The members that decoded transactions and histories share. `metadata` may be the decrypted form of that in the
+ * transaction.
+ */
 export function partsView(
   decoded: Omit<Messaged<Decoded>, "inputs" | "outputs" | "witnesses">,
   metadata: Metadata | undefined,
@@ -76,7 +79,7 @@ export function decodedView(decoded: Messaged<Decoded>, metadata: Metadata | und
 
 export const refView = ({ txHash, index }: Messaged<OutRef>) => ({ id: txHash, index: Number(index) });
 
-/** An input; what it holds is told of the wallet's own. */
+/** An input, with its output where that is the wallet's. */
 export function inputView({ ref, own }: Messaged<DecodedInput>) {
   return {
     ...refView(ref),
@@ -108,10 +111,10 @@ function mintView(policies: readonly Messaged<DecodedPolicy>[], policyKey: strin
   };
 }
 
-/** What the keys of a script are for, as the prefix of their hashes says it. */
+/** The role of a script's keys, as the bech32 prefix of their hashes. */
 type KeyRole = "addr_shared" | "stake_shared" | "policy";
 
-/** What a transaction has a script for: to mint, to act for a stake account, or else to spend. */
+/** The role of a script in a transaction: to mint, to act for a stake account, otherwise to spend. */
 function roleIn(decoded: Messaged<Decoded>, script: Messaged<DecodedScript>): KeyRole {
   if (script.kind !== "native") return "addr_shared";
   const hash = nativeHash(fromHex(script.native));
@@ -121,7 +124,7 @@ function roleIn(decoded: Messaged<Decoded>, script: Messaged<DecodedScript>): Ke
 }
 
 /** A script of a transaction. */
-export function scriptView(script: Messaged<DecodedScript>, role: KeyRole) {
+function scriptView(script: Messaged<DecodedScript>, role: KeyRole) {
   const reference = "reference" in script && script.reference !== undefined
     ? { reference: refView(script.reference) }
     : {};
@@ -129,7 +132,7 @@ export function scriptView(script: Messaged<DecodedScript>, role: KeyRole) {
     case "native": {
       const native = knownNative(fromHex(script.native));
       const leaf = (hash: string) => toBech32(`${role}_vkh`, fromHex(hash));
-      // one that cannot be read is told as its CBOR
+      // an unreadable script is shown as its CBOR
       return { script_type: "native", script: native ? fromNative(native, leaf) : script.native, ...reference };
     }
     case "plutus":
@@ -179,5 +182,5 @@ function anyCertificateView(shown: Messaged<DecodedCertificate>): Record<string,
   }
 }
 
-/** A pool's id; certificates of old may name one of odd length. */
+/** A pool's id; early certificates may hold one of another length. */
 const poolText = (hex: string) => toBech32("pool", fromHex(hex));

@@ -1,4 +1,7 @@
-/** Whom a wallet's stake and vote go to: joining, quitting, voting in one call each, what that costs, and the wallet's stake keys. */
+/**
+ * Delegation over HTTP: joining and quitting a pool and voting in one call each, their fees, and the wallet's stake
+ * keys.
+ */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { stakeKeys } from "#src/api/wallets/delegation.ts";
@@ -35,7 +38,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     return await readAccount(store.sql, id);
   };
 
-  // before the route that has a pool's id in this place
+  // before the route with a pool's id in this place
   route(app, {
     method: "delete",
     path: "/stake-pools/*/wallets/:walletId",
@@ -50,8 +53,8 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
   }, async ({ params: { walletId: id }, body, context }) => {
     if (!/\/stake-pools\/(\*|%2[aA])\/wallets\//.test(context.req.path)) throw onlyAny();
     await accountOf(id);
-    const quitting = async (): Promise<PaymentIntent> => ({ delegations: [{ index: 0 }], withdrawal: "self" });
-    return await send(id, body.passphrase, { quit: id }, context, quitting);
+    const quitIntent = async (): Promise<PaymentIntent> => ({ delegations: [{ index: 0 }], withdrawal: "self" });
+    return await send(id, body.passphrase, { quit: id }, context, quitIntent);
   });
 
   route(app, {
@@ -100,9 +103,9 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     refusals: { 403: "`not_enough_money`, `cannot_cover_fee`" },
   }, async ({ params: { walletId: id } }) => {
     const account = await accountOf(id);
-    // any pool costs the same
-    const wish = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account, ANY_POOL) };
-    return feeView(answered(await service.builds.fees(entityOf(id), wish, LONGEST_MS)));
+    // the fee is the same for any pool
+    const intent = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account, ANY_POOL) };
+    return feeView(answered(await service.builds.fees(entityOf(id), intent, LONGEST_MS)));
   });
 
   route(app, {
@@ -124,8 +127,10 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     const keyText = (stake: Credential) => addressText(rewardAddress(service.networkId, stake));
     const own = account && stakes.get(ownedCredential(account.credential));
     const others = [...stakes.values()].filter((one) => one !== own);
-    const told = others.length === 0 ? [] : answered(await port.accounts(others.map((one) => one.credential))).value;
-    const rewardsOf = new Map(told.map(({ credential, rewards }) => [ownedCredential(credential), rewards]));
+    const external = others.length === 0
+      ? []
+      : answered(await port.accounts(others.map((one) => one.credential))).value;
+    const rewardsOf = new Map(external.map(({ credential, rewards }) => [ownedCredential(credential), rewards]));
     return {
       ours: account === undefined ? [] : [{
         index: 0,
@@ -151,13 +156,13 @@ const onlyAny = () =>
 
 const ANY_POOL = "00".repeat(28);
 
-/** Who never voted abstains when joining a pool: without a vote rewards could not be withdrawn later. */
+/** A wallet without a vote abstains when it joins a pool: without a vote rewards could not be withdrawn. */
 function votingWith(account: WalletAccount | undefined, pool: string): Pick<PaymentIntent, "vote"> {
-  // joining the same pool is refused as such
+  // joining the same pool again is refused as that
   return account?.drep === undefined && account?.pool !== pool ? { vote: { kind: "abstain" } } : {};
 }
 
-/** Throws 404 `no_such_pool` where no such pool is registered; for every wish that names one. */
+/** Throws 404 `no_such_pool` where no such pool is registered. */
 export async function requirePool({ book }: Pick<WalletService, "book">, pool: string): Promise<void> {
   if (answered(await book.find(pool)) !== undefined) return;
   throw new HttpFailure(404, "no_such_pool", `I couldn't find any stake pool with the given id: ${pool}`, {

@@ -1,4 +1,4 @@
-/** Delegations as clients are told them. */
+/** Delegations as the API shows them. */
 import type { z } from "zod";
 import type { Delegated, Shown } from "#machines/delegation.ts";
 import type { delegation } from "#src/api/wallets/delegation.ts";
@@ -25,7 +25,7 @@ function whom({ pool, drep }: Delegated) {
   };
 }
 
-/** What counts now, and what will. */
+/** The delegation of this epoch and of the next ones. */
 export function delegationView({ active, next }: Shown, epochs: Epochs): z.infer<typeof delegation> {
   return {
     active: whom(active),
@@ -36,5 +36,5 @@ export function delegationView({ active, next }: Shown, epochs: Epochs): z.infer
   };
 }
 
-/** Of a wallet that has no stake key, or of one without a certificate. */
+/** The delegation of a wallet without a stake key, or without a certificate. */
 export const NO_DELEGATION: z.infer<typeof delegation> = { active: { status: "not_delegating" }, next: [] };

@@ -1,4 +1,4 @@
-/** How many of a wallet's outputs are how large: a histogram with a bucket for each power of ten. */
+/** The distribution of a wallet's outputs over amounts: a histogram with a bucket for each power of ten. */
 import { lovelace } from "#src/edge/wallets/amountViews.ts";
 import { MOST_LOVELACE } from "#src/api/wallets/text.ts";
 

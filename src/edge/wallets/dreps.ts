@@ -1,4 +1,4 @@
-/** Representatives: all, one, how many, and some that one might choose. */
+/** Representatives over HTTP: all, one, their number, and suggestions. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/wallets/dreps.ts";
 import { page } from "#src/api/wallets/wallets.ts";
@@ -14,19 +14,19 @@ import { isActive, type ListedDrep } from "#src/wallet/dreps/types.ts";
 import { readSource } from "#src/wallet/pools/source.ts";
 
 const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
-/** Milliseconds that servers of others are waited for; what comes later is told the next time. */
+/** Longest wait for metadata servers, in milliseconds; later answers are used by the next request. */
 const LEARN_MS = 5_000;
-/** Those with most stake are not put forward: votes are to be many people's. */
+/** The greatest by stake are not suggested, so that votes spread. */
 const GREATEST = 35;
 const MOST_SUGGESTED = 200;
-/** Of so many is read what they say, to find those that can be put forward. */
+/** Most representatives whose metadata is fetched for suggestions. */
 const MOST_READ = 400;
 
 /** Adds `/dreps` and what is below. */
 export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store, port, outside } = service;
   const book = new DrepBook({ port, fetch: outside });
-  /** What they say of themselves is fetched where pools' metadata is fetched too. */
+  /** Their metadata is fetched only where pool metadata is fetched too. */
   const learn = async (dreps: readonly ListedDrep[]) => {
     if (await readSource(store.sql) === "none") return;
     await book.learn(dreps.map(({ anchor }) => anchor), LEARN_MS);

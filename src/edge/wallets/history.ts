@@ -1,4 +1,4 @@
-/** Transactions of a wallet, read and told: listed with every filter, one by one, forgotten. */
+/** Transactions of a wallet as the API shows them. */
 import { type Messaged, messaged } from "#src/base/json.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Eras } from "#src/cardano/eras.ts";
@@ -12,14 +12,14 @@ import { shownOutput } from "#src/wallet/build/shown.ts";
 import type { WalletTransaction } from "#src/wallet/index/types.ts";
 import type { MetadataForm } from "#src/wallet/metadata/json.ts";
 
-/** What of a transaction is the wallet's beside its outputs. */
+/** The wallet's keys that certificates, withdrawals and policies refer to. */
 export type OwnParts = Pick<DecodeInput["owns"], "account" | "policyKey">;
 
-/** What a transaction is told by. */
+/** What a transaction's JSON depends on beside the transaction. */
 export interface TransactionViewing {
   readonly eras: Eras;
   readonly networkId: 0 | 1;
-  /** Where the chain stands. */
+  /** Height of the block up to which the wallet is read. */
   readonly height: number;
   readonly form: MetadataForm;
   readonly own: OwnParts;
@@ -28,7 +28,7 @@ export interface TransactionViewing {
 /** A transaction of a wallet. */
 export function transactionView(one: WalletTransaction, { eras, networkId, height, form, own }: TransactionViewing) {
   const { transaction, status } = one;
-  // inputs and outputs are told otherwise here
+  // inputs and outputs have another form in a history
   const { inputs: _, outputs: __, witnesses: ___, ...parts } = decodeScanned(transaction, {
     network: networkId,
     keyDeposit: 0n,
@@ -80,15 +80,17 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
   };
 }
 
-/** The first era whose blocks say of each transaction whether its scripts agreed, by its tag. */
+/** Tag of the first era whose blocks record whether a transaction's scripts succeeded. */
 const ALONZO = 5;
 
-/** Whether the ledger took a transaction as one whose scripts agree; null where it has none to judge by: pending, or of an era before. */
+/**
+ * Whether the scripts of a transaction succeeded, by its block; null while it is pending, and in eras before Alonzo.
+ */
 function judgedAs({ era, transaction }: Pick<WalletTransaction, "era" | "transaction">): "valid" | "invalid" | null {
   return era === undefined || era < ALONZO ? null : transaction.valid ? "valid" : "invalid";
 }
 
-/** An input, with what it holds where that is known. */
+/** An input, with its output where that is known. */
 function knownInput(one: WalletTransaction, ref: WalletTransaction["transaction"]["inputs"][number]) {
   const known = one.known.get(refKey(ref));
   if (known === undefined) return refView(ref);

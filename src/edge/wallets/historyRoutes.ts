@@ -1,4 +1,4 @@
-/** A wallet's history over HTTP: listed with its filters, one transaction shown, one forgotten. */
+/** A wallet's history over HTTP: listed with filters, one transaction, and forgetting one. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { eachHistoryPage, readOwnTransactions } from "#actors/walletReads.ts";
 import { transactionId, walletId } from "#src/api/wallets/params.ts";
@@ -10,7 +10,7 @@ import { JSON_TYPE, JsonList } from "#src/edge/json.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { transactionView } from "#src/edge/wallets/history.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, readCursorText } from "#src/edge/paging.ts";
 import { noSuchTransaction, shownTransaction } from "#src/edge/wallets/send.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
@@ -25,7 +25,7 @@ import type { z } from "zod";
 const params = { walletId };
 
 /** Lists a wallet's transactions, shows one, and forgets one that is not in the ledger. */
-export function historyRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+export function historyRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { networkId, store, ask } = service;
   const { prefix, named } = served;
   const at = (rest: string) => `/${prefix}/:walletId/transactions${rest}`;
@@ -43,14 +43,14 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     method: "get",
     path: at(""),
     operation: `list${named}Transactions`,
-    keep: service.keep,
+    cache: service.cache,
     summary: "The wallet's transactions, the newest first unless said otherwise",
     params,
     query: { ...api.historyQuery, ...page },
     answer: api.transaction.array(),
   }, async ({ params, query, context }) => {
     const [, wanted, own] = await Promise.all([
-      served.found(params.walletId),
+      served.require(params.walletId),
       historyQueryOf(service, query),
       ownOf(params.walletId),
     ]);
@@ -63,7 +63,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
       wanted,
       (transactions, at) => list.add(transactions, (one) => transactionView(one, { ...at, networkId, form, own })),
     );
-    // clients of old count on max_count alone and know no pages
+    // existing clients use max_count alone and ignore pages
     if (query.limit !== undefined) linkNext(context, next && { ...next });
     return context.body(list.toString(), 200, { "content-type": JSON_TYPE });
   });
@@ -72,14 +72,14 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     method: "get",
     path: at("/:transactionId"),
     operation: `get${named}Transaction`,
-    keep: service.keep,
+    cache: service.cache,
     summary: "A transaction of the wallet",
     params: { walletId, transactionId },
     query: api.transactionQuery,
     answer: api.transaction,
     refusals: { 404: "`no_such_wallet`, `no_such_transaction`" },
   }, async ({ params, query }) => {
-    const [, own] = await Promise.all([served.found(params.walletId), ownOf(params.walletId)]);
+    const [, own] = await Promise.all([served.require(params.walletId), ownOf(params.walletId)]);
     return await shownTransaction(service, params.walletId, params.transactionId, {
       form: query["simple-metadata"] ? "plain" : "tagged",
       own,
@@ -98,7 +98,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
       404: "`no_such_wallet`, `no_such_transaction`",
     },
   }, async ({ params: { walletId: id, transactionId: hash } }) => {
-    await served.found(id);
+    await served.require(id);
     const found = (await readOwnTransactions(service, id, [hash])).transactions.get(hash);
     if (found === undefined) throw noSuchTransaction(hash);
     if (found.status === "in_ledger") throw alreadyInLedger(hash);
@@ -116,8 +116,8 @@ const alreadyInLedger = (hash: string) =>
     { transaction_id: hash },
   );
 
-/** Filters as the index has them; undefined where nothing can fit. */
-async function historyQueryOf(service: WalletService, query: HistoryAsked): Promise<HistoryQuery | undefined> {
+/** The query for the index; undefined where no transaction can match. */
+async function historyQueryOf(service: WalletService, query: HistoryParameters): Promise<HistoryQuery | undefined> {
   const { start, end, minWithdrawal, address, order } = query;
   if (start !== undefined && end !== undefined && start > end) {
     throw new HttpFailure(
@@ -149,7 +149,7 @@ async function historyQueryOf(service: WalletService, query: HistoryAsked): Prom
   };
 }
 
-type HistoryAsked =
+type HistoryParameters =
   & {
     readonly [K in keyof typeof api.historyQuery]: z.output<(typeof api.historyQuery)[K]>;
   }
@@ -157,7 +157,7 @@ type HistoryAsked =
 
 const iso = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
 
-/** The first slot that begins at a time or later; none is far beyond all blocks. */
+/** The first slot that begins at a time or later; far beyond all blocks where the time is past the horizon. */
 function firstSlotFrom(eras: Parameters<typeof slotAt>[0], ms: number): number {
   if (ms <= eras.systemStart) return 0;
   const slot = slotAt(eras, ms);

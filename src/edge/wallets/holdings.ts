@@ -1,4 +1,4 @@
-/** What wallets of any kind hold, and where: their addresses, unspent outputs and assets. */
+/** Holdings of wallets of all kinds: addresses, unspent outputs, assets. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { readUnspent, readUnspentLovelace } from "#actors/walletReads.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
@@ -14,7 +14,7 @@ import { JSON_TYPE, JsonList, respondList } from "#src/edge/json.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, linkNext, pageOf, readCursorText } from "#src/edge/paging.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { distributionOf } from "#src/edge/wallets/distribution.ts";
@@ -25,8 +25,8 @@ import { pathText } from "#src/wallet/keys/paths.ts";
 
 const params = { walletId };
 
-/** Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for wallets of a kind. */
-export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+/** Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for a kind of wallets. */
+export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { store, port } = service;
   const { prefix, named } = served;
   const suffix = named === "Shared" ? "Shared" : "";
@@ -37,7 +37,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     method: "get",
     path: at("/addresses"),
     operation: `list${named}Addresses`,
-    keep: service.keep,
+    cache: service.cache,
     summary: "The wallet's addresses: those to receive at, then those for change that are used",
     params,
     query: { ...addresses.addressesQuery, ...page },
@@ -48,7 +48,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
       ? undefined
       : readCursorText(query.after, (value) => cursorOf(value, ["role", "index"], []));
     const [, found] = await Promise.all([
-      served.found(params.walletId),
+      served.require(params.walletId),
       readAddresses(store.sql, params.walletId, {
         ...(state === undefined ? {} : { state }),
         ...(limit === undefined ? {} : { limit }),
@@ -63,13 +63,13 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     method: "get",
     path: at("/statistics/utxos"),
     operation: `get${before}UTxOsStatistics${suffix}`,
-    keep: service.keep,
+    cache: service.cache,
     summary: "How the unspent outputs are distributed over amounts",
     params,
     answer: distribution,
   }, async ({ params }) => {
     const [, coins] = await Promise.all([
-      served.found(params.walletId),
+      served.require(params.walletId),
       readUnspentLovelace(service.store, params.walletId),
     ]);
     return distributionOf(coins);
@@ -79,19 +79,19 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     method: "get",
     path: at("/utxo"),
     operation: `get${before || suffix}WalletUtxoSnapshot`,
-    keep: service.keep,
+    cache: service.cache,
     summary: "Every unspent output",
     params,
     query: page,
     answer: snapshot,
   }, async ({ params, query, context }) => {
     const [, all, parameters] = await Promise.all([
-      served.found(params.walletId),
+      served.require(params.walletId),
       readUnspent(service.store, params.walletId),
       port.parameters(),
     ]);
     const { value } = answered(parameters);
-    // pages need an order; who wants no page waits for none
+    // pages need an order; a whole list is not sorted
     const isPaged = query.limit !== undefined || query.after !== undefined;
     const utxos = isPaged ? pageOf(context, query, all.sort(byRef), ({ utxo }) => refKey(utxo.ref)) : all;
     const entries = new JsonList();
@@ -112,12 +112,12 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     query: page,
     answer: asset.array(),
   }, async ({ params, query, context }) => {
-    const [, ever] = await Promise.all([served.found(params.walletId), readAssets(store.sql, params.walletId)]);
+    const [, ever] = await Promise.all([served.require(params.walletId), readAssets(store.sql, params.walletId)]);
     return await assetsShown(service, pageOf(context, query, ever, (one) => one));
   });
 
   const one = async (id: string, wanted: AssetId) => {
-    await served.found(id);
+    await served.require(id);
     const ever = await readAssets(store.sql, id);
     if (!ever.includes(wanted)) {
       throw new HttpFailure(404, "asset_not_present", "The wallet never held this asset.");
@@ -145,7 +145,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   }, ({ params }) => one(params.walletId, params.policyId));
 }
 
-/** Assets as clients are told them, with what a server of token metadata says of them. */
+/** Assets as the API shows them, with the metadata of the token metadata server. */
 export async function assetsShown({ tokens }: Pick<WalletService, "tokens">, assets: readonly AssetId[]) {
   const known = await tokens?.find(assets);
   return assets.map((one) => {

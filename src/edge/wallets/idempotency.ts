@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: a request that spends, asked twice, spends once. */
+/** `Idempotency-Key`: a request that spends, sent twice, spends once. */
 import type { Context } from "hono";
 import { z } from "zod";
 import { utf8 } from "#src/base/bytes.ts";
@@ -17,17 +17,17 @@ export const onceHeader = {
       "Names the request: asked again with the same key within a day, it is not done again and gets the same transaction.",
   }),
 };
-/** What such a request may be answered with besides. */
+/** Refusals of such a request. */
 export const ONCE = { 409: "`request_in_progress`, `idempotency_key_reused`" };
 
-/** Whether a request has a key of its own. */
+/** Whether a request has a key. */
 export const isNamed = (context: Context): boolean => context.req.header(KEY) !== undefined;
 
 const SECRET = new Set(["passphrase"]);
 
 /**
- * The signed transaction of a request: made now, or the one that was made when the key came first. `body` is the request without the wallet's
- * id; its passphrase is no part of what the key stands for. Throws 400 and 409.
+ * The signed transaction of a request: made now, or the one that was made when the key came first. `body` is the
+ * request without the wallet's id; its passphrase is no part of what the key stands for. Throws 400 and 409.
  */
 export async function madeOnce(
   { store, presence }: Pick<WalletService, "store" | "presence">,

@@ -9,7 +9,7 @@ function hashes(name: string, prefix: string, hash: string | undefined): Record<
   return { [name]: hash, [`${name}_bech32`]: toBech32(prefix, fromHex(hash)) };
 }
 
-/** An address, described. Where it has one script, that is told as its spending and its stake script, as tools of the field do. */
+/** An address, described. A single script is shown as spending and as stake script, as cardano-wallet does. */
 export function inspect(address: Address): Record<string, unknown> {
   if (address.kind === "byron") {
     const { root, magic, derivationPath } = address.byron;

@@ -156,7 +156,7 @@ function missingPolicyKey(id: string): Error {
   });
 }
 
-/** The index of a role; throws 403 for keys that only the root could give. */
+/** The index of a role; throws 403 for keys that need the root key. */
 function softRole(name: (typeof ROLES)[number], index: number): number {
   if (index < HARD) return ROLES.indexOf(name);
   throw refusal({ code: "soft_derivation_required", message: "Keys of a role have soft indices, such as 0." });

@@ -1,16 +1,16 @@
 /**
- * What is said of a request that is malformed, in the words that clients of wallet servers know: `Error in $.name: …`, the place as a
- * path from the top of the body. The value itself is never told: it may be a secret.
+ * Refusals of malformed requests, in the form that clients of cardano-wallet know: `Error in $.name: …`, with the path
+ * from the top of the body. The value is never part of it: it may be a secret.
  */
 import type { z } from "zod";
 import { HttpFailure } from "#src/edge/errors.ts";
-import type { Where } from "#src/edge/route.ts";
+import type { RequestPart } from "#src/edge/route.ts";
 
 type Issue = z.core.$ZodIssue;
 type Key = PropertyKey;
 
 /** The refusal of a part of a request. */
-export function malformed(issues: readonly Issue[], where: Where, value: unknown): HttpFailure {
+export function malformed(issues: readonly Issue[], where: RequestPart, value: unknown): HttpFailure {
   const sentences = issues.map((issue) => where === "body" ? inBody(issue, value, []) : issue.message);
   return new HttpFailure(400, "bad_request", [...new Set(sentences)].join("; "));
 }
@@ -46,7 +46,7 @@ function inBody(issue: Issue, value: unknown, above: readonly Key[]): string {
   return said(path, issue.message);
 }
 
-/** Of the forms that a value may have the one that it comes nearest to: the one whose fault lies deepest. */
+/** Of the alternatives of a union, the one that the value is closest to: the one whose problem is deepest. */
 function nearestOf(errors: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const depth = (issues: readonly Issue[]) => Math.max(0, ...issues.map((issue) => issue.path.length));
   return errors.reduce<readonly Issue[] | undefined>(

@@ -1,4 +1,4 @@
-/** `…/migrations`: all that a wallet has goes to other addresses; first shown as a plan, then done. */
+/** `…/migrations`: moves everything that a wallet has to other addresses; planned first, then done. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type MigrationTransactions, planMigration } from "#actors/migrationCalls.ts";
 import { readUnspent } from "#actors/walletReads.ts";
@@ -14,7 +14,7 @@ import { assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { selectionView } from "#src/edge/wallets/builtViews.ts";
 import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { sentViews } from "#src/edge/wallets/send.ts";
 import { answered } from "#src/edge/wallets/status.ts";
@@ -24,8 +24,8 @@ import { payable } from "#src/edge/wallets/paymentIntent.ts";
 import { shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
 import type { CoinSelection, OwnCoin } from "#src/wallet/build/types.ts";
 
-/** Adds both for sequential wallets and those of the first era. */
-export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+/** Adds both endpoints for sequential and random wallets. */
+export function migrationRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const named = served.named === "Byron" ? "Byron" : "Shelley";
   const kind = named === "Byron" ? "random" : "shelley";
   const spec = {
@@ -45,7 +45,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
     answer: api.migrationPlan,
     refusals: { 403: nothing },
   }, async ({ params: { walletId: id }, body }) => {
-    await served.found(id);
+    await served.require(id);
     return planView(await planned(service, id, body.addresses));
   });
 
@@ -79,7 +79,7 @@ export function migrationRoutes(app: OpenAPIHono, service: WalletService, served
   });
 }
 
-/** What a migration to some addresses is now; throws 403 `nothing_to_migrate`. */
+/** The plan of a migration to some addresses; throws 403 `nothing_to_migrate`. */
 async function planned(
   service: WalletService,
   id: string,

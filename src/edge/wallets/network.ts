@@ -1,4 +1,4 @@
-/** The network, as a wallet service tells it. */
+/** The network as the wallet service shows it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { epochTimes, ERAS, eraStart, slotAt } from "#src/cardano/eras.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
@@ -6,14 +6,17 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import { eraCache } from "#src/chain/provider/eraCache.ts";
 import * as api from "#src/api/wallets/network.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { keepFor } from "#src/edge/responseCache.ts";
+import { cacheFor } from "#src/edge/responseCache.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { syncState } from "#src/wallet/standing.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { blockView, epochAfter, epochView, slotView, timeText } from "#src/edge/wallets/times.ts";
 
-/** So long an answer about the tip serves others who ask, in ms: no block is known to anybody as exactly as that. */
+/**
+ * How long an answer about the tip is cached, in milliseconds: within that time no block is missed that matters to a
+ * client.
+ */
 const TIP_MS = 50;
 const MAGIC_OF_MAINNET = 764_824_073;
 
@@ -27,7 +30,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     method: "get",
     path: "/network/information",
     operation: "getNetworkInformation",
-    keep: keepFor(TIP_MS),
+    cache: cacheFor(TIP_MS),
     summary: "How far the network and this service are",
     answer: api.networkInformation,
     refusals: away,
@@ -63,7 +66,7 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
       epoch_length: { quantity: first.epochLength, unit: "slot" },
       security_parameter: { quantity: first.securityParameter, unit: "block" },
       active_slot_coefficient: { quantity: decimal(first.activeSlots) * 100, unit: "percent" },
-      // whoever makes blocks was chosen by stake since Babbage
+      // since Babbage all block producers are chosen by stake
       decentralization_level: { quantity: 100, unit: "percent" },
       desired_pool_number: value.desiredPools,
       eras: Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What the wallet service needs of the rest of the house. */
+/** What the wallet service depends on. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Clock } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
@@ -18,37 +18,37 @@ export interface WalletEdgeOptions {
   /** Network id of the addresses that are accepted. */
   readonly networkId: 0 | 1;
   readonly networkMagic: number;
-  /** Puts a command to an actor. */
+  /** Sends a command to an actor. */
   readonly ask: Ask["ask"];
-  /** Has actors read their input logs, after the commit. */
+  /** Notifies actors of new rows in their input logs, after the commit. */
   readonly ring: (entities: readonly EntityRef[]) => void;
-  /** Asks an actor for a build. */
+  /** Requests a build from an actor. */
   readonly build: Ask["build"];
   readonly port: ChainPort;
   readonly vault: Vault;
-  /** For stretching and derivation: secrets go to local threads alone. */
+  /** Threads for key derivation: secrets go to local threads only. */
   readonly builders: Builders;
   /** Transitions as they happen, for streams. */
   readonly events: EventLog;
-  /** That this process is there, and whether others are. */
+  /** Presence of this process, and of others. */
   readonly presence: Presence;
-  /** So far behind, in seconds, a wallet counts as ready. */
+  /** A wallet at most so many seconds behind is ready. */
   readonly toleranceS: number;
-  /** By which it is known what slot it is, and when something happened. */
+  /** The clock for slots and timestamps. */
   readonly clock: Clock;
-  /** Whether the network makes blocks by the clock, so that a tip of long ago means that the node is behind. */
+  /** Whether the network makes blocks by the clock: an old tip then means that the node is behind. */
   readonly clocked: boolean;
-  /** Server of token metadata; none is asked where undefined. */
+  /** URL of the token metadata server; there is none where undefined. */
   readonly tokenMetadata?: string;
-  /** How servers of others are asked, whose addresses people and pools name. */
+  /** Options of requests to metadata servers, whose addresses people and pools choose. */
   readonly outside: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
-  /** The book of pools that this process shares with who keeps their metadata; one of its own unless given. */
+  /** The pool book that this process shares with the keeper of pool metadata; a new one where undefined. */
   readonly book?: PoolBook;
-  /** Names that it answers to beside those of this machine and addresses. */
+  /** Accepted host names beside those of this machine and addresses. */
   readonly hosts?: readonly string[];
-  /** The follower's doorbell. */
+  /** Wakes the follower. */
   readonly wake: () => void;
-  /** Adds what says whether this process lives and is ready. */
+  /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
 }

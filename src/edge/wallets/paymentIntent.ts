@@ -1,4 +1,4 @@
-/** What clients ask for as what builds take. Metadata is encrypted here: its passphrase stays in this process. */
+/** Request bodies as the intents that builds take. Metadata is encrypted here: its passphrase stays in this process. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Address, NetworkId } from "#src/cardano/address.ts";
@@ -11,17 +11,17 @@ import { encryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
 import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
 
-/** Parts that bodies of the old and the new workflow have in common. */
-type Given = Partial<
+/** The members that all bodies of payments share. */
+type PaymentBody = Partial<
   Pick<ConstructBody, "payments" | "withdrawal" | "metadata" | "encrypt_metadata" | "validity_interval">
 >;
 
-/** What a body of the new workflow wishes. */
-export async function wishOf(body: ConstructBody, network: NetworkId): Promise<PaymentIntent> {
+/** The intent of a body of `transactions-construct`. */
+export async function constructIntent(body: ConstructBody, network: NetworkId): Promise<PaymentIntent> {
   const { delegations, vote, mint_burn: mintBurn, reference_policy_script_template: referencePolicy } = body;
   return {
-    ...await commonWish(body, network),
-    ...(mintBurn === undefined ? {} : { mintBurn: mintBurn.map((one, i) => mintOf(one, network, i)) }),
+    ...await paymentIntent(body, network),
+    ...(mintBurn === undefined ? {} : { mintBurn: mintBurn.map((one, i) => mintIn(one, network, i)) }),
     ...(delegations === undefined ? {} : {
       delegations: delegations.map((one) =>
         "join" in one
@@ -35,11 +35,11 @@ export async function wishOf(body: ConstructBody, network: NetworkId): Promise<P
 }
 
 /** Payments, metadata, withdrawal and validity. */
-export async function commonWish(body: Given, network: NetworkId): Promise<PaymentIntent> {
+export async function paymentIntent(body: PaymentBody, network: NetworkId): Promise<PaymentIntent> {
   const { payments, withdrawal, validity_interval: validity } = body;
   const metadata = await metadataOf(body);
   return {
-    ...(payments === undefined ? {} : { payments: payments.map((one, i) => paymentOf(one, network, i)) }),
+    ...(payments === undefined ? {} : { payments: payments.map((one, i) => paymentIn(one, network, i)) }),
     ...(withdrawal === undefined ? {} : { withdrawal }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(validity === undefined ? {} : {
@@ -48,14 +48,14 @@ export async function commonWish(body: Given, network: NetworkId): Promise<Payme
   };
 }
 
-/** A body of the old workflow as what builds take. */
-export async function oldWish(body: PaymentFeesBody, network: NetworkId): Promise<PaymentIntent> {
+/** The intent of a body of `payment-fees` and `transactions`. */
+export async function sendIntent(body: PaymentFeesBody, network: NetworkId): Promise<PaymentIntent> {
   const { withdrawal, time_to_live: ttl, ...rest } = body;
   if (Array.isArray(withdrawal)) {
     throw refusal({ code: "not_implemented", message: "Rewards of another wallet's words are not withdrawn here." });
   }
   const bound = ttl && { quantity: ttl.quantity, unit: "second" as const };
-  return await commonWish({
+  return await paymentIntent({
     ...rest,
     ...(withdrawal === undefined ? {} : { withdrawal }),
     ...(bound === undefined ? {} : { validity_interval: { invalid_hereafter: bound } }),
@@ -64,10 +64,10 @@ export async function oldWish(body: PaymentFeesBody, network: NetworkId): Promis
 
 const boundOf = (bound: ValidityBound | undefined): ValidityBound | undefined => bound;
 
-type GivenPayment = NonNullable<ConstructBody["payments"]>[number];
+type PaymentEntry = NonNullable<ConstructBody["payments"]>[number];
 
-/** A payment; throws 400 for an address of another network, or one that nothing can be sent to. */
-export function paymentOf({ address, amount, assets }: GivenPayment, network: NetworkId, place: number): Payment {
+/** A payment; throws 400 for an address of another network, or one that cannot receive. */
+function paymentIn({ address, amount, assets }: PaymentEntry, network: NetworkId, place: number): Payment {
   return {
     address: payable(address, network, `payments[${place}].address`),
     lovelace: amount.quantity,
@@ -77,7 +77,7 @@ export function paymentOf({ address, amount, assets }: GivenPayment, network: Ne
   };
 }
 
-/** Bytes of an address in hexadecimal; throws 400 for one that nothing can be sent to. */
+/** An address as hexadecimal; throws 400 for one that cannot receive. */
 export function payable(address: Address, network: NetworkId, place: string): string {
   const no = (why: string) => new HttpFailure(400, "bad_request", `Error in $.${place}: ${why}`);
   if (address.network !== network) throw no("this is an address of another network");
@@ -85,7 +85,7 @@ export function payable(address: Address, network: NetworkId, place: string): st
   return address.hex;
 }
 
-function mintOf(one: NonNullable<ConstructBody["mint_burn"]>[number], network: NetworkId, place: number): MintBurn {
+function mintIn(one: NonNullable<ConstructBody["mint_burn"]>[number], network: NetworkId, place: number): MintBurn {
   const policy = "policy_script_template" in one
     ? { template: one.policy_script_template }
     : { id: one.policy_id, reference: { txHash: one.reference_input.id, index: one.reference_input.index } };
@@ -101,8 +101,8 @@ function mintOf(one: NonNullable<ConstructBody["mint_burn"]>[number], network: N
   };
 }
 
-/** CBOR of the metadata, in hexadecimal, encrypted where that is asked for. */
-async function metadataOf({ metadata, encrypt_metadata: encrypt }: Given): Promise<string | undefined> {
+/** CBOR of the metadata in hexadecimal, encrypted where the body says so. */
+async function metadataOf({ metadata, encrypt_metadata: encrypt }: PaymentBody): Promise<string | undefined> {
   if (metadata === undefined || metadata === null) {
     if (encrypt === undefined) return undefined;
     throw new HttpFailure(403, "invalid_metadata_encryption", "There is no metadata to encrypt.");

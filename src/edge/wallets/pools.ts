@@ -1,4 +1,4 @@
-/** Stake pools in order, where their metadata comes from, and how that source is. */
+/** Ranked stake pools, the source of their metadata, and the state of that source. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { z } from "zod";
 import * as api from "#src/api/wallets/pools.ts";
@@ -26,7 +26,7 @@ const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
 export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
   const { store, port, book, outside, log } = service;
   let known: { readonly epoch: number; readonly pools: number } | undefined;
-  /** How many pools there should be: parameters change with an epoch alone. */
+  /** The desired number of pools: protocol parameters change only with an epoch. */
   const desired = async (epoch: number): Promise<number> => {
     if (known?.epoch !== epoch) {
       known = { epoch, pools: answered(await port.parameters()).value.desiredPools };
@@ -120,7 +120,7 @@ const stakeMissing = () =>
 const percentOf = ({ numerator, denominator }: Ratio) =>
   denominator === 0n ? 0 : Number(numerator * 1_000_000_000_000n / denominator) / 1e10;
 
-/** A pool as clients are told it. */
+/** A pool as the API shows it. */
 function poolView(
   { pool, rewards, relativeStake, saturation }: RankedPool,
   { metadata, delisted }: PoolLore,

@@ -1,4 +1,4 @@
-/** The manners of the wallet service: its errors, its headers, its address. */
+/** The conventions of the wallet service: its errors, headers and path prefix. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ZodType } from "zod";
@@ -8,14 +8,14 @@ import { type Json, parseJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { type BodyLimits, depthOf, readBytes } from "#src/edge/json.ts";
-import { type Asked, type Endpoint, endpoint, type Manner } from "#src/edge/route.ts";
+import { type Conventions, type Endpoint, endpoint, type EndpointRequest } from "#src/edge/route.ts";
 import { serviceApp } from "#src/edge/service.ts";
 import { malformed } from "#src/edge/wallets/malformed.ts";
 
-/** Before the path of every endpoint. */
+/** Prefix of all paths. */
 export const PREFIX = "/v2";
 
-const MANNER: Manner = {
+const CONVENTIONS: Conventions = {
   prefix: PREFIX,
   error: walletError,
   refusals: {
@@ -24,7 +24,7 @@ const MANNER: Manner = {
     500: "`unexpected_error`",
     503: "`unavailable`, `overloaded`, `newer_version`, `deadline`, `network_unreachable`",
   },
-  // addresses by the thousand are imported in one body
+  // thousands of addresses are imported in one body
   limits: { bytes: 4_194_304, depth: 128 },
   headers: (c, { consumes }) => {
     accepts(c);
@@ -39,7 +39,7 @@ export function route<
   P extends Record<string, ZodType> | undefined = undefined,
   Q extends Record<string, ZodType> | undefined = undefined,
   B extends ZodType | undefined = undefined,
->(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: Asked<P, Q, B>) => Promise<unknown>): void {
+>(app: OpenAPIHono, spec: Endpoint<P, Q, B>, handler: (asked: EndpointRequest<P, Q, B>) => Promise<unknown>): void {
   const refusals = {
     ...(spec.params && "walletId" in spec.params ? { 404: "`no_such_wallet`" } : {}),
     ...(String(spec.refusals?.[403]).includes("wrong_encryption_passphrase")
@@ -48,14 +48,14 @@ export function route<
     ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
     ...spec.refusals,
   };
-  endpoint(app, { ...spec, refusals }, handler, MANNER);
+  endpoint(app, { ...spec, refusals }, handler, CONVENTIONS);
 }
 
-/** A service with these manners, still without endpoints. */
+/** An app with these conventions and no endpoints yet. */
 export function newWalletApp(log: Log): OpenAPIHono {
   return serviceApp("wallets", log, {
     body: ({ code, message, details }) => {
-      // one line, whatever went into it
+      // messages are one line, whatever they contain
       const said = {
         code: code === "internal_error" ? "unexpected_error" : code,
         message: message.replace(/\s*\n\s*/g, " "),
@@ -66,7 +66,7 @@ export function newWalletApp(log: Log): OpenAPIHono {
   });
 }
 
-/** The path has no endpoint, or none for the method. */
+/** The refusal of a path without an endpoint, or without one for the method. */
 function missing({ req }: Context, allowed: readonly string[]): HttpFailure {
   if (allowed.length > 0) {
     return new HttpFailure(
@@ -97,7 +97,7 @@ function accepts({ req }: Context): void {
   );
 }
 
-/** What some answers are besides JSON. */
+/** Content types of answers other than JSON. */
 const OTHERS = new Set(["text/event-stream", "application/octet-stream"]);
 
 function isOfType({ req }: Context, type: string): void {

@@ -1,4 +1,4 @@
-/** A wish built, signed and submitted in one call, and the transaction as the wallet's history has it. */
+/** Transactions built, signed and submitted in one call, and shown as the wallet's history has them. */
 import type { Context } from "hono";
 import { HttpFailure } from "#src/edge/errors.ts";
 import { entityOf, LONGEST_MS, until, type WalletService } from "#src/edge/wallets/service.ts";
@@ -19,35 +19,35 @@ import { readAccount } from "#src/wallet/delegation/read.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
 /**
- * Builds what is wished, signs and submits it, once for a request that comes again under its `Idempotency-Key` (`body` tells whether it is
- * the same one), and gives the transaction as it is pending.
+ * Builds an intent, signs and submits it, once for all requests with the same `Idempotency-Key` (`body` identifies the
+ * request), and gives the pending transaction.
  */
 export type Send = (
   walletId: string,
   passphrase: string,
   body: object,
   context: Context,
-  wishing: () => Promise<PaymentIntent>,
+  makeIntent: () => Promise<PaymentIntent>,
 ) => Promise<unknown>;
 
-/** Sends for wallets of a kind. */
+/** A function that sends for wallets of a kind. */
 export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
-  return async (id, passphrase, body, context, wishing) => {
+  return async (id, passphrase, body, context, makeIntent) => {
     const row = await service.wallet(id, kind);
     const make = async () => {
       if (kind === "random") answered(await ensureChangeAddress(service, row, passphrase, until()));
       const transaction = answered(
         await withoutForgedOutputs(async () => {
-          const built = answered(await service.builds.construct(entityOf(id), await wishing(), LONGEST_MS));
+          const built = answered(await service.builds.construct(entityOf(id), await makeIntent(), LONGEST_MS));
           return await signBuilt(service, row, built, passphrase);
         }),
       );
       if (await claimTransaction(service.store.sql, id, hashOf(transaction))) return transaction;
-      // built at the same time out of the same coins: once it is pending the next build knows
+      // built at the same time from the same coins: once it is pending, the next build avoids them
       await submitFor(service, transaction, id);
       throw new Conflict("Another request sends the very same transaction: try again.");
     };
-    // what was made under a key is what the key stands for, refused or not
+    // under a key the first signed transaction is final, refused or not
     const hash = isNamed(context)
       ? await submitFor(service, await madeOnce(service, context, id, body, () => untilFree(id, make)), id)
       : await untilFree(id, async () => await submitFor(service, await make(), id));
@@ -55,10 +55,13 @@ export function sender(service: WalletService, kind: WalletRow["kind"]): Send {
   };
 }
 
-/** Times that something is built because others have spent its coins meanwhile. */
+/** Most builds of a request while other transactions spend its coins. */
 const RACES = 8;
 
-/** Builds, and builds again where others were quicker: then in turn, so that each sees what the one before has spent. */
+/**
+ * Builds again where another transaction spent the coins meanwhile: from the second time on one request after the
+ * other, so that each sees what the one before has spent.
+ */
 async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> {
   const attempt = async (isLast: boolean): Promise<{ readonly value: T } | undefined> => {
     try {
@@ -78,13 +81,13 @@ async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> 
   });
 }
 
-/** A transaction that a wallet just submitted, as its history has it. */
-export async function sentView(service: WalletService, row: WalletRow, hash: string) {
+/** A transaction that a wallet has just submitted. */
+async function sentView(service: WalletService, row: WalletRow, hash: string) {
   const [view] = await sentViews(service, row, [hash]);
   return view!;
 }
 
-/** Transactions that a wallet just submitted, in their order. */
+/** Transactions that a wallet has just submitted, in their order. */
 export async function sentViews(service: WalletService, row: WalletRow, hashes: readonly string[]) {
   const account = await readAccount(service.store.sql, row.id);
   return await shownTransactions(service, row.id, hashes, {
@@ -93,21 +96,21 @@ export async function sentViews(service: WalletService, row: WalletRow, hashes: 
   });
 }
 
-type Telling = Pick<Parameters<typeof transactionView>[1], "form" | "own">;
+type ViewOptions = Pick<Parameters<typeof transactionView>[1], "form" | "own">;
 
 /** A transaction of a wallet; throws 404 `no_such_transaction`. */
-export async function shownTransaction(service: WalletService, id: string, hash: string, telling: Telling) {
-  const [view] = await shownTransactions(service, id, [hash], telling);
+export async function shownTransaction(service: WalletService, id: string, hash: string, options: ViewOptions) {
+  const [view] = await shownTransactions(service, id, [hash], options);
   return view!;
 }
 
-async function shownTransactions(service: WalletService, id: string, hashes: readonly string[], telling: Telling) {
+async function shownTransactions(service: WalletService, id: string, hashes: readonly string[], options: ViewOptions) {
   const { transactions, height } = await readOwnTransactions(service, id, hashes);
   return await Promise.all(hashes.map(async (hash) => {
     const transaction = transactions.get(hash);
     if (transaction === undefined) throw noSuchTransaction(hash);
     const eras = await service.eras(transaction.slot);
-    return transactionView(transaction, { ...telling, eras, networkId: service.networkId, height });
+    return transactionView(transaction, { ...options, eras, networkId: service.networkId, height });
   }));
 }
 

@@ -1,9 +1,9 @@
-/** What the endpoints of wallets share: the rooms that they ask, and how a wallet is found. */
+/** What the endpoints of the wallet service share: its dependencies, and look-ups of wallets. */
 import type { Failure } from "#src/base/result.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
-import { keepUnchanged } from "#src/edge/responseCache.ts";
-import type { Keep } from "#src/edge/route.ts";
+import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";
+import type { ResponseCache } from "#src/edge/route.ts";
 import { type WalletBuilds, walletBuilds } from "#actors/walletBuildCalls.ts";
 import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
 import { openPoolBook } from "#actors/poolBook.ts";
@@ -21,9 +21,9 @@ export interface WalletService extends WalletEdgeOptions {
   readonly builds: WalletBuilds;
   /** Protocol magic of Byron addresses; undefined on mainnet. */
   readonly magic: number | undefined;
-  /** Keeps what is answered from the database alone. */
-  readonly keep: Keep;
-  /** How time runs, as far as some slot; throws what is answered where the network does not tell. */
+  /** Caches answers made from the database alone. */
+  readonly cache: ResponseCache;
+  /** Eras of the network as far as a slot; throws 503 where the network is away. */
   eras(slot?: number): Promise<Eras>;
   /** A wallet of a kind; throws 404 `no_such_wallet`. */
   wallet(id: string, kind: WalletRow["kind"]): Promise<WalletRow>;
@@ -32,9 +32,9 @@ export interface WalletService extends WalletEdgeOptions {
 /** Magic of mainnet, whose Byron addresses carry none. */
 const MAINNET_MAGIC = 764_824_073;
 
-/** How long a call may take that computes, in milliseconds. */
+/** Longest time for a call that computes, in milliseconds. */
 export const LONGEST_MS = 30_000;
-/** When such a call ends, in ms since 1970. */
+/** Deadline of such a call, in ms since 1970. */
 export const until = () => ({ deadline: Date.now() + LONGEST_MS });
 
 export function createWalletService(given: WalletEdgeOptions): WalletService {
@@ -47,7 +47,7 @@ export function createWalletService(given: WalletEdgeOptions): WalletService {
     tokens: url === undefined ? undefined : new TokenServer({ url, fetch: outside, log }),
     magic: options.networkMagic === MAINNET_MAGIC ? undefined : options.networkMagic,
     builds: walletBuilds(options.build),
-    keep: keepUnchanged(options.store.sql),
+    cache: cacheWhileUnchanged(options.store.sql),
     eras: async (slot) => answered(await readEras(slot)),
     async wallet(id, kind) {
       const row = await readWallet(options.store.sql, id, [kind]);
@@ -57,7 +57,7 @@ export function createWalletService(given: WalletEdgeOptions): WalletService {
   };
 }
 
-/** The entity behind a wallet that is not shared. */
+/** The entity of a sequential or random wallet. */
 export const entityOf = (id: string) => ({ kind: "wallet", id });
 
 /** 404: there is no such wallet. */
@@ -65,7 +65,7 @@ export function noSuchWallet(id: string): HttpFailure {
   return new HttpFailure(404, "no_such_wallet", `I couldn't find a wallet with the given id: ${id}`, { wallet_id: id });
 }
 
-/** 409; programs read the id out of the sentence, as the word behind ten others. */
+/** 409. Clients parse the id from the message, as its eleventh word. */
 export function walletAlreadyExists(id: string): HttpFailure {
   return new HttpFailure(
     409,
@@ -75,5 +75,5 @@ export function walletAlreadyExists(id: string): HttpFailure {
   );
 }
 
-/** A command that came for a wallet which is not there, or not any more. */
+/** Whether a command failed because the wallet does not exist, or no longer. */
 export const isGone = ({ code }: Failure): boolean => code === "not_possible";

@@ -1,4 +1,4 @@
-/** Shared wallets: created, completed by the keys of others, changed, deleted; their keys, and signing in turn. */
+/** Shared wallets over HTTP: created, completed with cosigners' keys, changed, deleted. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { z } from "zod";
 import { walletId } from "#src/api/wallets/params.ts";
@@ -6,19 +6,10 @@ import * as api from "#src/api/wallets/shared.ts";
 import { page, walletChange } from "#src/api/wallets/wallets.ts";
 import { type Json, toJson } from "#src/base/json.ts";
 import { HARD } from "#src/cardano/derivation.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
-import { startPointOf } from "#src/edge/wallets/startPoint.ts";
-import { create, refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
-import {
-  isGone,
-  LONGEST_MS,
-  noSuchWallet,
-  until,
-  walletAlreadyExists,
-  type WalletService,
-} from "#src/edge/wallets/service.ts";
+import { createWallet, refuseUnlessThere, withRootKey } from "#src/edge/wallets/createWallet.ts";
+import { isGone, LONGEST_MS, noSuchWallet, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { SHARED, sharedViews } from "#src/edge/wallets/sharedView.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
@@ -33,7 +24,7 @@ import { leavesOf } from "#src/wallet/shared/script.ts";
 import type { CredentialType, ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { scriptFault, validateTemplates } from "#src/wallet/shared/validate.ts";
 
-/** How the vault seals a new root key. */
+/** The method by which the vault seals a new root key. */
 const SEAL = "argon2id-v2";
 
 type Body = api.SharedWalletBody;
@@ -66,8 +57,8 @@ function templateOf(given: z.output<typeof api.givenTemplate>, own: Xpub): Scrip
   return { script: given.template, keys: Object.fromEntries(keys) };
 }
 
-/** A template as the actor takes it. */
-const told = ({ script, keys }: ScriptTemplate) => ({
+/** A template in the actor's form. */
+const actorTemplate = ({ script, keys }: ScriptTemplate) => ({
   script: toJson(script as Json),
   names: [...leavesOf(script)],
   keys: { ...keys },
@@ -75,36 +66,28 @@ const told = ({ script, keys }: ScriptTemplate) => ({
 
 /** Adds `/shared-wallets` and what belongs to one wallet but its holdings and transactions. */
 export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store, vault } = service;
+  const { store } = service;
   const params = { walletId };
   const one = async (id: string) => (await sharedViews(service, [await sharedWallet(service, id)]))[0];
 
-  const begin = async (body: Body, own: Xpub, attempt: string | null) => {
+  const createAndShow = async (body: Body, own: Xpub, attempt: string | null) => {
     const payment = templateOf(body.payment_script_template, own);
     const delegation = body.delegation_script_template && templateOf(body.delegation_script_template, own);
     answered(validateTemplates({ payment, delegation }, own, body.script_validation));
     const id = sharedWalletId(own, payment.script, delegation?.script);
-    if (await readWallet(store.sql, id, ["shared"])) throw walletAlreadyExists(id);
-    const start = await startPointOf(body.restoration_mode, service);
-    // what the answer needs of the network: refused before the wallet is there
-    await service.eras(start.slot);
-    const answer = await create(service, { kind: SHARED, id }, {
+    await createWallet(service, { kind: SHARED, id }, body.restoration_mode, {
       type: "CREATE",
       name: body.name,
       gap: body.address_pool_gap,
       key: own,
       attempt,
       passphrase: attempt === null ? null : { at: service.clock.now(), method: SEAL },
-      birth: { slot: start.slot, hash: start.hash },
       oneChange: body.one_change_address_mode,
       selection: body.selection,
       account: accountOf(body.account_index),
-      payment: told(payment),
-      delegation: delegation ? told(delegation) : null,
+      payment: actorTemplate(payment),
+      delegation: delegation ? actorTemplate(delegation) : null,
     }, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
-    if (answer.ok) return await one(id);
-    if (isGone(answer.error)) throw walletAlreadyExists(id);
-    await refuseUnlessThere(answer.error, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
     return await one(id);
   };
 
@@ -124,30 +107,24 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     },
   }, async ({ body }) => {
     const path = accountPath("shared", accountOf(body.account_index));
-    // before a root key is stretched for nothing
+    // before the costly derivation of a root key
     for (const given of [body.payment_script_template, body.delegation_script_template]) {
       if (given && scriptFault(given.template, body.script_validation) !== undefined) {
-        return await begin(body, "", null);
+        return await createAndShow(body, "", null);
       }
     }
-    if ("account_public_key" in body) return await begin(body, body.account_public_key, null);
+    if ("account_public_key" in body) return await createAndShow(body, body.account_public_key, null);
     const { mnemonic_sentence: words, mnemonic_second_factor: second, passphrase } = body;
     const mnemonic = { style: "shared" as const, words, ...(second ? { secondFactor: second } : {}) };
-    const put = answered(await vault.put({ mnemonic, passphrase, paths: [path] }, until()));
-    try {
-      return await begin(body, put.keys[0]!, put.attempt);
-    } catch (error) {
-      // refused for sure; where nobody knows, a wallet may come to adopt the key, and a sweep looks later
-      if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
-      throw error;
-    }
+    const input = { mnemonic, passphrase, paths: [path] };
+    return await withRootKey(service, input, (put) => createAndShow(body, put.keys[0]!, put.attempt));
   });
 
   route(app, {
     method: "get",
     path: "/shared-wallets",
     operation: "listSharedWallets",
-    keep: service.keep,
+    cache: service.cache,
     summary: "All shared wallets, the oldest first",
     query: page,
     answer: api.sharedWallet.array(),
@@ -167,14 +144,14 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     method: "get",
     path: "/shared-wallets/:walletId",
     operation: "getSharedWallet",
-    keep: service.keep,
+    cache: service.cache,
     summary: "A shared wallet",
     params,
     answer: api.sharedWallet,
   }, ({ params }) => one(params.walletId));
 
-  /** Puts a command to a wallet that is there; `isDone` says whether what takes longer than a call may is under way. */
-  const tell = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
+  /** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
+  const command = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
     await sharedWallet(service, id);
     const answer = await service.ask({ kind: SHARED, id }, event, { deadlineMs: LONGEST_MS });
     if (answer.ok) return;
@@ -193,7 +170,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       status: 204,
     },
     ({ params: { walletId: id } }) =>
-      tell(id, { type: "DELETE" }, async () => await readSharedWallet(store.sql, id) === undefined),
+      command(id, { type: "DELETE" }, async () => await readSharedWallet(store.sql, id) === undefined),
   );
 
   route(app, {
@@ -206,7 +183,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     answer: api.sharedWallet,
   }, async ({ params: { walletId: id }, body }) => {
     const change = changeOf(body);
-    if (change !== undefined) await tell(id, change);
+    if (change !== undefined) await command(id, change);
     return await one(id);
   });
 
@@ -225,8 +202,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
           "`shared_wallet_key_already_exists`, `shared_wallet_no_delegation_template`",
       },
     }, async ({ params, body }) => {
-      // the last key has the wallet derive its addresses
-      await tell(params.walletId, { type: "ADD_KEYS", credential, keys: body }, async () => {
+      // the last key makes the wallet derive its addresses, which may take longer than a call
+      await command(params.walletId, { type: "ADD_KEYS", credential, keys: body }, async () => {
         const { sharing } = await sharedWallet(service, params.walletId);
         const known = sharing[credential]?.keys ?? {};
         return sharing.complete && Object.entries(body).every(([name, key]) => known[name] === key);
@@ -238,11 +215,11 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
 
 const isId = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;
 
-/** Shared wallets, as the endpoints have them that all kinds share. */
-export const servedShared = (service: Pick<WalletService, "store">): Served => ({
+/** Shared wallets, for the endpoints that all kinds share. */
+export const servedShared = (service: Pick<WalletService, "store">): ServedKind => ({
   prefix: "shared-wallets",
   named: "Shared",
   actor: SHARED,
   stakePath: async (id) => sharedStakePath(await sharedWallet(service, id)),
-  found: (id) => sharedWallet(service, id),
+  require: (id) => sharedWallet(service, id),
 });

@@ -1,4 +1,4 @@
-/** Keys of shared wallets, signatures beside those of others, and submission by any of them. */
+/** Keys of shared wallets, signing by cosigners, and submission by any of them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/api/wallets/keys.ts";
 import { index, role, ROLES, walletId } from "#src/api/wallets/params.ts";
@@ -142,7 +142,10 @@ function assertSigned({ own, agrees, expected, detected }: SharedSigning & { rea
   });
 }
 
-/** How far the signing of a transaction is, and how many scripts of the wallet's are in it; throws 400 for other bytes. */
+/**
+ * The signatures of a transaction and those still needed, with the number of the wallet's scripts in it; throws 400 for
+ * other bytes.
+ */
 async function signing(service: WalletService, row: SharedWalletRow, transaction: Uint8Array) {
   const own = await readOwnScripts(service.store.sql, row, answered(attempted(() => scriptsIn(transaction))));
   const state = answered(await service.builders.run("sharedSigning", { transaction, account: row.key, own }, until()));

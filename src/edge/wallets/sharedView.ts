@@ -1,4 +1,4 @@
-/** Shared wallets as clients are told them. */
+/** Shared wallets as the API shows them. */
 import { readOverviews } from "#actors/walletReads.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { WalletService } from "#src/edge/wallets/service.ts";
@@ -20,7 +20,7 @@ function templateView({ script, keys }: ScriptTemplate) {
   };
 }
 
-/** What is told of a wallet whether its keys are all there or not. */
+/** The members of complete and incomplete wallets. */
 function sharingView({ id, name, gap, sharing }: SharedWalletRow) {
   return {
     id,

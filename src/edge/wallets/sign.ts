@@ -10,7 +10,7 @@ import type { SpentCoin } from "#src/wallet/build/sign.ts";
 import type { Constructed, DecodedInput } from "#src/wallet/build/types.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
-/** The transaction with all signatures that the wallet owes it; those it has stay. */
+/** The transaction with all signatures that the wallet owes it; signatures that it has stay. */
 export async function signTransaction(
   service: WalletService,
   row: WalletRow,

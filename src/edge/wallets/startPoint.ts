@@ -7,10 +7,10 @@ import type { WalletBody } from "#src/api/wallets/wallets.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** How long the network may take to say whether a block is on its chain, in milliseconds. */
+/** Longest wait for the network, in milliseconds. */
 const LOOK_MS = 10_000;
 
-/** The block of a restoration mode; throws 404 for one that the chain does not have. */
+/** The block of a restoration mode; throws 404 for one that is not on the chain. */
 export async function startPointOf(
   mode: WalletBody["restoration_mode"],
   { store, port }: { store: Store; port: ChainPort },

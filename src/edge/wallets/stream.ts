@@ -1,8 +1,8 @@
 /**
  * `GET …/{walletId}/events`: a wallet's transactions as blocks bring them, as server-sent events.
  *
- * The wallet's actor says that something came; what came is read from the history, after the place up to which the client was told. So an
- * event is never ahead of what the other endpoints answer, and a client that comes back is told what it missed.
+ * An event of the wallet's actor only triggers a read: transactions come from the history, after the last one that was
+ * sent. So an event is never ahead of the other endpoints' answers, and a client that reconnects gets what it missed.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -15,7 +15,7 @@ import { admitReader, eventStream, KEEP_ALIVE_MS } from "#src/edge/eventStream.t
 import type { WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { type OwnParts, transactionView } from "#src/edge/wallets/history.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { cursorOf, cursorText, readCursorText } from "#src/edge/paging.ts";
 import { blockView } from "#src/edge/wallets/times.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -23,9 +23,9 @@ import type { EventBatch } from "#src/runtime/events/eventLog.ts";
 import { parsePosition, type Position, positionText } from "#src/runtime/events/position.ts";
 import type { HistoryCursor, WalletTransaction } from "#src/wallet/index/types.ts";
 
-/** Transactions that are read at once. */
+/** Transactions that are read at a time. */
 const AT_ONCE = 100;
-/** Before all transactions. */
+/** The place before all transactions. */
 const FIRST: HistoryCursor = { slot: -1, index: -1, hash: "" };
 
 type HistoryRead = Awaited<ReturnType<typeof readHistoryPage>>;
@@ -34,7 +34,7 @@ type HistoryRead = Awaited<ReturnType<typeof readHistoryPage>>;
 export function streamRoutes(
   app: OpenAPIHono,
   service: WalletService,
-  served: Served,
+  served: ServedKind,
   ownOf: (id: string) => Promise<OwnParts>,
 ): void {
   const { events } = service;
@@ -53,23 +53,23 @@ export function streamRoutes(
     answer: z.string(),
     refusals: { 503: "`too_many_readers`" },
   }, async ({ params: { walletId: id }, query, context }) => {
-    await served.found(id);
+    await served.require(id);
     admitReader(events);
     const form = query["simple-metadata"] ? "plain" as const : "tagged" as const;
     const last = context.req.header("last-event-id");
-    const told = last === undefined || last === "" ? undefined : await placeIn(last, service);
-    let place = told?.place;
+    const lastPlace = last === undefined || last === "" ? undefined : await placeIn(last, service);
+    let place = lastPlace?.place;
     const view = async (one: WalletTransaction, height: number) => {
       const eras = await service.eras(one.slot);
       return transactionView(one, { eras, networkId: service.networkId, height, form, own: await ownOf(id) });
     };
     const ended = new AbortController();
-    const batches = events.follow(told?.position ?? "now", { kind: served.actor, id }, ended.signal);
+    const batches = events.follow(lastPlace?.position ?? "now", { kind: served.actor, id }, ended.signal);
     return eventStream<EventBatch>(context, batches, ended, {
       keepAliveMs: KEEP_ALIVE_MS,
       id: ({ position }) => idOf(position, place ?? FIRST),
       written: async ({ events: some, reset, position }) => {
-        // read once the stream stands, so that nothing falls between
+        // read once the stream is open, so that no transaction is missed in between
         place ??= await newest(service, id);
         const types = new Set(some.map(({ transition }) => transition.type));
         let text = "";
@@ -106,7 +106,7 @@ async function newest(service: WalletService, id: string): Promise<HistoryCursor
   return one === undefined ? FIRST : { slot: one.slot, index: one.transaction.index, hash: one.hash };
 }
 
-/** Where a client goes on: in the order of transitions, and in the wallet's history. */
+/** An event id: the position in the order of transitions, and the place in the wallet's history. */
 function idOf(position: Position, { slot, index, hash }: HistoryCursor): string {
   return cursorText({ position: positionText(position), slot, index, hash });
 }

@@ -1,4 +1,4 @@
-/** Signed transactions on their way to the network, by a wallet or by nobody's. */
+/** Submission of signed transactions, for a wallet or for none. */
 import type { Failure } from "#src/base/result.ts";
 import type { Json, Messaged } from "#src/base/json.ts";
 import { CborError } from "#src/cardano/cbor.ts";
@@ -11,7 +11,7 @@ import { refusal } from "#src/edge/wallets/status.ts";
 import { countOwnSignatures } from "#src/wallet/build/ownSignatures.ts";
 import type { Decoded } from "#src/wallet/build/types.ts";
 
-/** The hash of what is a transaction; throws 400 for other bytes. */
+/** The hash of a transaction; throws 400 for other bytes. */
 export function hashOf(transaction: Uint8Array): string {
   try {
     return transactionHash(transaction);
@@ -21,7 +21,7 @@ export function hashOf(transaction: Uint8Array): string {
   }
 }
 
-/** 403: the transaction spends what another one has spent since it was built. */
+/** 403: the transaction spends outputs that another one has spent since it was built. */
 export class Conflict extends HttpFailure {
   constructor(why: string, details?: unknown) {
     super(403, "created_invalid_transaction", why, details);
@@ -35,7 +35,7 @@ const notATransaction = (why: string) =>
     `Error in $.transaction: Deserialisation failure while decoding the transaction: ${why}`,
   );
 
-/** Submits a transaction, and has it listed by a wallet where it is one's; gives its hash. */
+/** Submits a transaction, which `wallet` lists as pending where it is given; gives its hash. */
 export async function submitFor(service: WalletService, transaction: Uint8Array, wallet?: string): Promise<string> {
   const hash = hashOf(transaction);
   const { at } = await readCursor(service.store.sql);
@@ -45,7 +45,7 @@ export async function submitFor(service: WalletService, transaction: Uint8Array,
   throw refused(answer.error);
 }
 
-/** What the actor or the network said no with, in the words of this service. */
+/** The refusal of the actor or the network, with this service's codes and messages. */
 function refused({ code, message, details }: Failure): Error {
   switch (code) {
     case "undecodable":
@@ -65,7 +65,7 @@ function refused({ code, message, details }: Failure): Error {
   }
 }
 
-/** How ledgers name it that inputs are not unspent. */
+/** The ledger rule's name for inputs that are not unspent. */
 const SPENT = "BadInputsUTxO";
 
 /** Throws 403 for a transaction that is not the wallet's, or that lacks a signature of its own keys. */

@@ -1,4 +1,4 @@
-/** Slots as clients are told them: with their epoch and their time. */
+/** Slots with their epoch and time. */
 import { type Epoch, epochOfSlot, type Eras, slotsOfEpoch, timeAt } from "#src/cardano/eras.ts";
 import type { Tip } from "#src/cardano/block.ts";
 
@@ -13,10 +13,13 @@ export interface BlockView extends SlotView {
   readonly height: { readonly quantity: number; readonly unit: "block" };
 }
 
-/** ISO 8601; fractions of a second only where there are some, as on a devnet of short slots: a filter by this time finds what has it. */
+/**
+ * ISO 8601; fractions of a second only where there are some, as on a devnet of short slots: a filter by this time finds
+ * what has it.
+ */
 export const timeText = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
 
-/** A slot with its epoch and time; undefined where nobody can know them yet. Before slot 0 it is slot 0. */
+/** A slot with its epoch and time; undefined past the horizon. A slot before 0 counts as 0. */
 export function slotView(eras: Eras, slot: number): SlotView | undefined {
   const at = Math.max(0, slot);
   const [epoch, time] = [epochOfSlot(eras.history, at), timeAt(eras, at)];
@@ -32,8 +35,8 @@ export function slotView(eras: Eras, slot: number): SlotView | undefined {
 }
 
 /**
- * A slot as it comes if no hard fork changes how time runs before it: when a transaction expires, also past what is certain. Undefined
- * for one so far that no calendar of four digits has it.
+ * A slot as it will be if no hard fork changes the slot length before it: for expiry, also past the horizon. Undefined
+ * after the year 9998.
  */
 export function expectedSlotView(eras: Eras, slot: number): SlotView | undefined {
   const last = eras.history.at(-1)!;
@@ -51,11 +54,11 @@ export function blockView(eras: Eras, { slot, height }: Pick<Tip, "slot" | "heig
   return { ...view, height: { quantity: Math.max(0, height), unit: "block" } };
 }
 
-/** When an epoch begins. */
+/** The begin of an epoch. */
 export const epochView = ({ epoch, time }: { epoch: number; time: number }) => ({
   epoch_number: epoch,
   epoch_start_time: timeText(time),
 });
 
-/** The epoch after one. */
+/** The next epoch. */
 export const epochAfter = ({ number, end }: Epoch) => epochView({ epoch: number + 1, time: end });

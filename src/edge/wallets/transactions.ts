@@ -1,4 +1,4 @@
-/** Transactions of wallets over HTTP: built, signed, submitted, balanced, decoded, sent in one call. */
+/** Transactions of wallets over HTTP: built, signed, submitted, balanced, decoded, and sent in one call. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/transactions.ts";
@@ -7,37 +7,37 @@ import { decodedView, metadataIn } from "#src/edge/wallets/decodedView.ts";
 import { requirePool } from "#src/edge/wallets/delegation.ts";
 import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { route } from "#src/edge/wallets/route.ts";
-import type { Served } from "#src/edge/wallets/kinds.ts";
+import type { ServedKind } from "#src/edge/wallets/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/edge/wallets/idempotency.ts";
 import { sender } from "#src/edge/wallets/send.ts";
 import { signTransaction } from "#src/edge/wallets/sign.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { requireOwnSignatures, submitFor } from "#src/edge/wallets/submission.ts";
-import { commonWish, oldWish, wishOf } from "#src/edge/wallets/paymentIntent.ts";
+import { constructIntent, paymentIntent, sendIntent } from "#src/edge/wallets/paymentIntent.ts";
 import type { GivenRedeemer, PaymentIntent } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import { decryptMetadata } from "#src/wallet/metadata/encryption.ts";
 import type { z } from "zod";
 
 const params = { walletId };
-/** Why nothing is built. */
+/** Refusals of builds. */
 export const BUILD = {
   403:
     "`not_enough_money`, `inputs_depleted`, `cannot_cover_fee`, `utxo_too_small`, `created_invalid_transaction` and others that say why " +
     "such a transaction cannot be built",
 };
-/** Why nothing is submitted. */
+/** Refusals of submissions. */
 export const SUBMIT = {
   403:
     "`foreign_transaction`, `missing_witnesses_in_transaction`; `created_invalid_transaction`: others have spent its inputs",
   425: "`mempool_is_full`",
   500: "`created_invalid_transaction`: the network refused it",
 };
-/** Why nothing is signed. */
+/** Refusals of signing. */
 export const LOCKED = "`no_root_key`, `wrong_encryption_passphrase`";
 
-/** What is done with transactions alike for all kinds of wallets: construct, decode. */
-export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+/** Construct and decode, for all kinds of wallets. */
+export function buildRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { networkId, builds } = service;
   const at = (rest: string) => `/${served.prefix}/:walletId/${rest}`;
   const entity = (id: string) => ({ kind: served.actor, id });
@@ -53,10 +53,10 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
     answer: api.constructed,
     refusals: BUILD,
   }, async ({ params, body }) => {
-    await served.found(params.walletId);
-    const wish = await wishOf(body, networkId);
-    for (const { pool } of wish.delegations ?? []) if (pool !== undefined) await requirePool(service, pool);
-    const built = answered(await builds.construct(entity(params.walletId), wish, LONGEST_MS));
+    await served.require(params.walletId);
+    const intent = await constructIntent(body, networkId);
+    for (const { pool } of intent.delegations ?? []) if (pool !== undefined) await requirePool(service, pool);
+    const built = answered(await builds.construct(entity(params.walletId), intent, LONGEST_MS));
     return constructedView(built, body.encoding);
   });
 
@@ -71,7 +71,7 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
     answer: api.decoded,
     refusals: { 403: "`invalid_metadata_decryption`" },
   }, async ({ params, body }) => {
-    await served.found(params.walletId);
+    await served.require(params.walletId);
     const decoded = answered(await builds.decode(entity(params.walletId), body.transaction, LONGEST_MS));
     const { decrypt_metadata: decrypt } = body;
     const metadata = metadataIn(decoded);
@@ -80,8 +80,8 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   });
 }
 
-/** Signs, submits, balances and sends for sequential wallets and those of the first era. */
-export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Served): void {
+/** Sign, submit, balance and send, for sequential and random wallets. */
+export function spendRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { networkId, builds, store } = service;
   const { named, prefix } = served;
   const isByron = named === "Byron";
@@ -148,9 +148,9 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
     });
   }
 
-  const estimate = async (id: string, wish: PaymentIntent) => {
+  const estimate = async (id: string, intent: PaymentIntent) => {
     await service.wallet(id, kind);
-    return feeView(answered(await builds.fees(entityOf(id), wish, LONGEST_MS)));
+    return feeView(answered(await builds.fees(entityOf(id), intent, LONGEST_MS)));
   };
   const fees = { ...FEES, path: at("payment-fees"), params, answer: api.fees } as const;
   const sends = { ...SENDS, path: at("transactions"), params, answer: api.transaction } as const;
@@ -161,26 +161,26 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
     route(
       app,
       { ...fees, operation: "postByronTransactionFee", body: api.byronFeesBody },
-      async ({ params, body }) => await estimate(params.walletId, await commonWish(body, networkId)),
+      async ({ params, body }) => await estimate(params.walletId, await paymentIntent(body, networkId)),
     );
     route(
       app,
       { ...sends, operation: "postByronTransaction", body: api.byronSendBody },
       ({ params, body, context }) =>
-        send(params.walletId, body.passphrase, body, context, () => commonWish(body, networkId)),
+        send(params.walletId, body.passphrase, body, context, () => paymentIntent(body, networkId)),
     );
     return;
   }
   route(
     app,
     { ...fees, operation: "postTransactionFee", body: api.paymentFeesBody },
-    async ({ params, body }) => await estimate(params.walletId, await oldWish(body, networkId)),
+    async ({ params, body }) => await estimate(params.walletId, await sendIntent(body, networkId)),
   );
   route(
     app,
     { ...sends, operation: "postTransaction", body: api.sendBody },
     ({ params, body, context }) =>
-      send(params.walletId, body.passphrase, body, context, () => oldWish(body, networkId)),
+      send(params.walletId, body.passphrase, body, context, () => sendIntent(body, networkId)),
   );
 }
 

@@ -8,12 +8,12 @@ import { blockView } from "#src/edge/wallets/times.ts";
 import { delegationIn } from "#src/wallet/delegation/read.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
-/** The newest slot among wallets' tips: time must be known as far as that, also where the block came after a long silence. */
+/** The newest slot among wallets' tips: eras must be known as far as that, also after a long time without blocks. */
 export function lastSlot(ids: readonly string[], overviewOf: (id: string) => WalletOverview): number {
   return ids.reduce((last, id) => Math.max(last, overviewOf(id).standing.tip.slot), 0);
 }
 
-/** Name, state, tip and what else all kinds have. */
+/** The members that all kinds have. */
 function common(row: WalletRow, { holdings, standing }: WalletOverview, eras: Eras) {
   const { passphrase } = row;
   return {
@@ -50,7 +50,9 @@ export function byronView(row: WalletRow, overview: WalletOverview, eras: Eras) 
   };
 }
 
-/** What can be spent, what rewards are there, and all of it: rewards that are on their way count once, in what they are paid to. */
+/**
+ * Spendable lovelace, rewards, and their sum: rewards that a pending transaction withdraws count once, in its outputs.
+ */
 export function balanceView(
   { holdings, account, withdrawing }: Pick<WalletOverview, "holdings" | "account" | "withdrawing">,
 ) {
@@ -62,8 +64,8 @@ export function balanceView(
   };
 }
 
-/** Whom stake and vote count for, now and in the next epochs. */
-export function delegatedView({ account, standing }: Pick<WalletOverview, "account" | "standing">, eras: Eras) {
+/** The delegation of stake and vote, now and in the next epochs. */
+function delegatedView({ account, standing }: Pick<WalletOverview, "account" | "standing">, eras: Eras) {
   const epochs = epochsOf(eras);
   return account ? delegationView(delegationIn(account, epochs.of(standing.tip.slot)), epochs) : NO_DELEGATION;
 }

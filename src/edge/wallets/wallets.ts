@@ -6,17 +6,8 @@ import type { Eras } from "#src/cardano/eras.ts";
 import { walletId } from "#src/api/wallets/params.ts";
 import * as api from "#src/api/wallets/wallets.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
-import { startPointOf } from "#src/edge/wallets/startPoint.ts";
-import {
-  entityOf,
-  isGone,
-  LONGEST_MS,
-  noSuchWallet,
-  until,
-  walletAlreadyExists,
-  type WalletService,
-} from "#src/edge/wallets/service.ts";
-import { create, refuseUnlessThere } from "#src/edge/wallets/createWallet.ts";
+import { entityOf, isGone, LONGEST_MS, noSuchWallet, until, type WalletService } from "#src/edge/wallets/service.ts";
+import { createWallet, refuseUnlessThere, withRootKey } from "#src/edge/wallets/createWallet.ts";
 import { route } from "#src/edge/wallets/route.ts";
 import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
@@ -28,71 +19,67 @@ import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
 import type { Json } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
-import { HttpFailure } from "#src/edge/errors.ts";
 import { respondList } from "#src/edge/json.ts";
 
-/** What a new wallet's command says beside its keys. */
-type Given = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
+/** The parts of a new wallet's body beside its keys. */
+type NewWalletSettings = Omit<Extract<api.WalletBody, { passphrase: string }>, "mnemonic_sentence" | "passphrase">;
 
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`, `wrong_mnemonic`" };
 const exists = { 409: "`wallet_already_exists`" };
 
-/** Adds `/wallets` and `/wallets/{walletId}` with its passphrase, and the same for wallets of the first era. */
+/** Adds `/wallets` and `/wallets/{walletId}` with its passphrase, and the same for random wallets. */
 export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store, vault } = service;
+  creationRoutes(app, service);
+  kindRoutes(app, service);
+  passphraseRoutes(app, service);
+}
 
-  const view = (row: WalletRow, overview: WalletOverview, eras: Eras) =>
-    (row.kind === "random" ? byronView : walletView)(row, overview, eras);
-  const one = async (id: string, kind: WalletRow["kind"]) => {
-    const [row, overviewOf] = await Promise.all([service.wallet(id, kind), readOverviews(service, "wallet", [id])]);
-    return view(row, overviewOf(id), await service.eras(lastSlot([id], overviewOf)));
-  };
+/** A sequential or a random wallet as the API shows it. */
+const view = (row: WalletRow, overview: WalletOverview, eras: Eras) =>
+  (row.kind === "random" ? byronView : walletView)(row, overview, eras);
 
-  /** Has the actor begin a wallet. */
-  const begin = async (kind: WalletRow["kind"], id: string, given: Given, key: string, put?: PutKey) => {
-    if (await readWallet(store.sql, id)) throw walletAlreadyExists(id);
-    const start = await startPointOf(given.restoration_mode, service);
-    // what the answer needs of the network: refused before the wallet is there
-    await service.eras(start.slot);
-    const answer = await create(service, entityOf(id), {
+/** A wallet, read now; throws 404 `no_such_wallet`. */
+async function showWallet(service: WalletService, id: string, kind: WalletRow["kind"]) {
+  const [row, overviewOf] = await Promise.all([service.wallet(id, kind), readOverviews(service, "wallet", [id])]);
+  return view(row, overviewOf(id), await service.eras(lastSlot([id], overviewOf)));
+}
+
+function creationRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store } = service;
+
+  /** Creates a wallet through its actor. */
+  const createAndShow = async (
+    kind: WalletRow["kind"],
+    id: string,
+    settings: NewWalletSettings,
+    key: string,
+    put?: PutKey,
+  ) => {
+    await createWallet(service, entityOf(id), settings.restoration_mode, {
       type: "CREATE",
       kind,
-      name: given.name,
-      gap: given.address_pool_gap,
+      name: settings.name,
+      gap: settings.address_pool_gap,
       key,
       policyKey: null,
       attempt: put?.attempt ?? null,
       passphrase: put ? { at: put.state.updatedAt, method: put.state.method } : null,
-      birth: { slot: start.slot, hash: start.hash },
-      oneChange: given.one_change_address_mode,
-      selection: given.selection,
+      oneChange: settings.one_change_address_mode,
+      selection: settings.selection,
     }, async () => await readWallet(store.sql, id) !== undefined);
-    if (answer.ok) return await one(id, kind);
-    if (isGone(answer.error)) throw walletAlreadyExists(id);
-    await refuseUnlessThere(answer.error, async () => await readWallet(store.sql, id) !== undefined);
-    return await one(id, kind);
+    return await showWallet(service, id, kind);
   };
-  const fromWords = async (
+  const fromMnemonic = async (
     kind: WalletRow["kind"],
     style: WalletStyle,
-    given: Given,
+    settings: NewWalletSettings,
     { sentence, second, passphrase }: { sentence: string[]; second?: string[] | undefined; passphrase: string },
-  ) => {
-    const put = answered(
-      await vault.put({
-        mnemonic: { style, words: sentence, ...(second ? { secondFactor: second } : {}) },
-        passphrase,
-        paths: style === "random" ? [] : [accountPath(style)],
-      }, until()),
-    );
-    try {
-      return await begin(kind, idOf(fromHex(put.root)), given, put.keys[0] ?? put.root, put);
-    } catch (error) {
-      // refused for sure; where nobody knows, a wallet may come to adopt the key, and a sweep looks later
-      if (error instanceof HttpFailure && error.status < 500) await vault.erase(put.attempt).catch(() => {});
-      throw error;
-    }
-  };
+  ) =>
+    await withRootKey(service, {
+      mnemonic: { style, words: sentence, ...(second ? { secondFactor: second } : {}) },
+      passphrase,
+      paths: style === "random" ? [] : [accountPath(style)],
+    }, (put) => createAndShow(kind, idOf(fromHex(put.root)), settings, put.keys[0] ?? put.root, put));
 
   route(app, {
     method: "post",
@@ -106,10 +93,10 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
   }, async ({ body }) => {
     if ("mnemonic_sentence" in body) {
       const { mnemonic_sentence: sentence, mnemonic_second_factor: second, passphrase } = body;
-      return await fromWords("shelley", "shelley", body, { sentence, second, passphrase });
+      return await fromMnemonic("shelley", "shelley", body, { sentence, second, passphrase });
     }
     const key = body.account_public_key;
-    return await begin("shelley", idOf(fromHex(key)), body, key);
+    return await createAndShow("shelley", idOf(fromHex(key)), body, key);
   });
 
   route(app, {
@@ -126,16 +113,20 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     if (style !== "random") {
       throw refusal({ code: "not_implemented", message: `Wallets of the style ${style} are not served yet.` });
     }
-    const given = {
+    const settings = {
       name,
       address_pool_gap: 20,
       restoration_mode: "from_genesis",
       one_change_address_mode: false,
       selection: "per-output",
     } as const;
-    return await fromWords("random", "random", given, { sentence, passphrase });
+    return await fromMnemonic("random", "random", settings, { sentence, passphrase });
   });
+}
 
+/** Lists, shows, deletes and changes wallets of both kinds. */
+function kindRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store } = service;
   for (const { kind, prefix, named, answer } of KINDS) {
     const params = { walletId };
 
@@ -143,7 +134,7 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       method: "get",
       path: `/${prefix}`,
       operation: `list${named}Wallets`,
-      keep: service.keep,
+      cache: service.cache,
       summary: "All wallets, the oldest first",
       query: api.page,
       answer: answer.array(),
@@ -166,11 +157,11 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       method: "get",
       path: `/${prefix}/:walletId`,
       operation: `get${named}Wallet`,
-      keep: service.keep,
+      cache: service.cache,
       summary: "A wallet",
       params,
       answer,
-    }, ({ params }) => one(params.walletId, kind));
+    }, ({ params }) => showWallet(service, params.walletId, kind));
 
     route(app, {
       method: "delete",
@@ -181,7 +172,8 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
       status: 204,
     }, async ({ params }) => {
       await service.wallet(params.walletId, kind);
-      await told(
+      await sendCommand(
+        service,
         params.walletId,
         { type: "DELETE" },
         async () => await readWallet(store.sql, params.walletId) === undefined,
@@ -199,21 +191,32 @@ export function walletRoutes(app: OpenAPIHono, service: WalletService): void {
     }, async ({ params, body }) => {
       await service.wallet(params.walletId, kind);
       const change = changeOf(body);
-      if (change !== undefined) await told(params.walletId, change);
-      return await one(params.walletId, kind);
+      if (change !== undefined) await sendCommand(service, params.walletId, change);
+      return await showWallet(service, params.walletId, kind);
     });
   }
+}
 
-  /** Sends a command to a wallet that exists; `isDone` says whether its turn was written although no reply came in time. */
-  const told = async (id: string, event: { type: string; [name: string]: Json }, isDone = async () => false) => {
-    const answer = await service.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
-    if (answer.ok) return;
-    if (isGone(answer.error)) throw noSuchWallet(id);
-    await refuseUnlessThere(answer.error, isDone);
-  };
+/** Sends a command to a wallet; `isDone` tells whether its turn was written although no reply came in time. */
+async function sendCommand(
+  service: WalletService,
+  id: string,
+  event: { type: string; [name: string]: Json },
+  isDone = async () => false,
+): Promise<void> {
+  const answer = await service.ask(entityOf(id), event, { deadlineMs: LONGEST_MS });
+  if (answer.ok) return;
+  if (isGone(answer.error)) throw noSuchWallet(id);
+  await refuseUnlessThere(answer.error, isDone);
+}
+
+function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { vault } = service;
+
   /**
-   * Changes the passphrase in the vault. The actor's event is committed with the new seal, in the input log, so that from then on the answer
-   * is a good one, whether the actor is paused or its worker away; whoever reads the wallet next sees the change once the actor has it.
+   * Changes the passphrase in the vault. The actor's event is committed with the new seal, in the input log: from then
+   * on the change is certain, also while the actor is paused or its worker is away, and the wallet shows it once the
+   * actor has read it.
    */
   const setPassphrase = async (
     id: string,
@@ -274,12 +277,12 @@ const passphraseChanged = ({ attempt, updatedAt, method }: SealChange) => ({
   passphrase: { at: updatedAt, method },
 });
 
-/** The one command that makes a change, so that all of it is applied or nothing; `undefined` for an empty change. */
+/** The one command of a change, so that it is applied as a whole; `undefined` for an empty change. */
 export function changeOf({ name, one_change_address_mode: oneChange, selection }: api.WalletChange) {
-  const given = Object.entries({ name, oneChange, selection }).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return undefined;
-  const isRename = given.length === 1 && name !== undefined;
-  return { type: isRename ? "RENAME" : "SETTINGS", ...Object.fromEntries(given) as Record<string, Json> };
+  const settings = Object.entries({ name, oneChange, selection }).filter(([, value]) => value !== undefined);
+  if (settings.length === 0) return undefined;
+  const isRename = settings.length === 1 && name !== undefined;
+  return { type: isRename ? "RENAME" : "SETTINGS", ...Object.fromEntries(settings) as Record<string, Json> };
 }
 
 const idIn = (value: Json) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value) ? value : undefined;

@@ -3,8 +3,9 @@
 /**
  * One actor: its statechart that moves while one watches, what it holds, and its history.
  *
- * The stream is opened first and the state loaded when it stands; a transition that is not newer than what was loaded is dropped. What
- * a transition does not tell (context, reminders, effects) is loaded again soon after it, and from time to time.
+ * The stream is opened first and the state loaded once it is open; a transition that is not newer than the loaded state
+ * is dropped. What a transition does not contain (context, reminders, effects) is reloaded soon after it, and from
+ * time to time.
  */
 import { change, get, pathOf, queryOf } from "./api.js";
 import { drawChart, listTransitions } from "./chart.js";
@@ -115,7 +116,10 @@ export function actorPage({ params, signal, link }) {
         text: "Its worker forgets it and reads its row anew with the next event.",
       }),
     );
-  /** @param {string} name @param {"pause" | "resume" | "passivate"} action @param {{ title: string, text: string }} words */
+  /**
+   * @param {string} name @param {"pause" | "resume" | "passivate"} action @param {{ title: string, text: string }}
+   * words
+   */
   const button = (name, action, words) =>
     h("button", {
       type: "button",
@@ -262,7 +266,10 @@ const effectRow = (effect) =>
     effect.error !== null && h("p", { class: "error" }, effect.error),
   );
 
-/** Shows transitions one after the other, at a pace that an eye can follow. @param {() => import("./chart.js").Chart | undefined} chart @param {AbortSignal} signal */
+/**
+ * Shows transitions one after the other, at a pace that an eye can follow. @param {() => import("./chart.js").Chart |
+ * undefined} chart @param {AbortSignal} signal
+ */
 function createMoves(chart, signal) {
   /** @type {[from: string, to: string, transition: string][]} */
   let queue = [];

@@ -1,6 +1,9 @@
 // @ts-check
 /// <reference lib="dom" />
-/** Calls to the service. The token, where one is wanted, stays in this tab (sessionStorage) and goes nowhere but into the header. */
+/**
+ * Calls to the service. The token, where one is wanted, stays in this tab (sessionStorage) and goes nowhere but into
+ * the header.
+ */
 
 const TOKEN = "arbor-operator-token";
 
@@ -37,7 +40,10 @@ function authorization() {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }
 
-/** An integer too large for a double keeps its digits, as a bigint. @param {string} _key @param {unknown} value @param {{ source?: string }} [context] */
+/**
+ * An integer too large for a double keeps its digits, as a bigint. @param {string} _key @param {unknown} value @param
+ * {{ source?: string }} [context]
+ */
 function exact(_key, value, context) {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context?.source;
@@ -53,7 +59,7 @@ async function refusal(response) {
 }
 
 /**
- * Asks; throws an `ApiError`.
+ * Sends a request; throws an `ApiError`.
  * @template T
  * @param {string} path @param {AbortSignal} [signal]
  * @returns {Promise<T>}
@@ -96,7 +102,10 @@ async function ask(method, path, body, signal) {
   return JSON.parse(await response.text(), exact);
 }
 
-/** Opens a stream of events; throws an `ApiError`. @param {string} path @param {string | undefined} lastId @param {AbortSignal} signal */
+/**
+ * Opens a stream of events; throws an `ApiError`. @param {string} path @param {string | undefined} lastId @param
+ * {AbortSignal} signal
+ */
 export async function openStream(path, lastId, signal) {
   const response = await fetch(path, {
     headers: { accept: "text/event-stream", ...authorization(), ...(lastId ? { "last-event-id": lastId } : {}) },

@@ -1,7 +1,7 @@
 // @ts-check
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-/** Which page an address shows, and moving between them without loading anew. */
+/** The page of each URL, and navigation between pages without reloading. */
 import { actorPage } from "./actor.js";
 import { actorsPage } from "./actors.js";
 import { hasToken, keepToken, onUnauthorized } from "./api.js";
@@ -44,7 +44,10 @@ function link(state) {
   setText(status, WORDS[state]);
 }
 
-/** Shows what the address names. @param {boolean} moved whether the reader came here by a link, so that the heading is to be read out */
+/**
+ * Shows what the address names. @param {boolean} moved whether the reader came here by a link, so that the heading is
+ * to be read out
+ */
 function show(moved) {
   left.abort();
   left = new AbortController();
@@ -67,7 +70,10 @@ function show(moved) {
   }
 }
 
-/** Shows a page at once rather than piece by piece as its answers come; after three seconds whatever is there. @param {View} view */
+/**
+ * Shows a page when all of its answers are there, and after three seconds in any case. @param
+ * {View} view
+ */
 function appear({ element, ready }) {
   if (!ready) return;
   const late = setTimeout(() => element.classList.remove("loading"), 3_000);
@@ -104,7 +110,7 @@ function go(address, replace = false) {
 }
 
 function login() {
-  // Several calls of one page are refused together: the first has asked for the token already.
+  // Several calls of one page are refused together: the first one has opened the login form.
   if (!hasToken() && main.querySelector(".login")) return;
   left.abort();
   const alert = alertBox();

@@ -9,7 +9,7 @@ import { leavesOf, placeOf, treeOf } from "./tree.js";
 
 const EDGE = 10;
 
-/** An event in kebab case, as subscribers are told of it. @param {string} event */
+/** An event in kebab case, as subscribers get it. @param {string} event */
 export const kebab = (event) =>
   event.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/[^A-Za-z0-9]+/g, "-").toLowerCase();
 
@@ -17,7 +17,8 @@ export const kebab = (event) =>
  * @typedef {object} Chart
  * @property {HTMLElement} element
  * @property {(state: string) => void} light lights a state
- * @property {(from: string, to: string, transition: string) => void} take shows a transition (in kebab case) and lights where it led
+ * @property {(from: string, to: string, transition: string) => void} take shows a transition (in kebab case) and lights
+ * where it led
  */
 
 /** @param {Machine} machine @returns {Chart} */
@@ -182,7 +183,7 @@ export function drawChart(machine) {
   };
 }
 
-/** The machine's transitions as a table, for whoever does not see the drawing. @param {Machine} machine */
+/** The machine's transitions as a table, for readers without the drawing. @param {Machine} machine */
 export function listTransitions(machine) {
   return h(
     "details",

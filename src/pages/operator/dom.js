@@ -2,8 +2,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 /**
- * Making and changing elements. What comes from outside (ids, contexts, causes, errors) only ever becomes text or the value of a
- * harmless attribute: nothing here parses HTML.
+ * Making and changing elements. What comes from outside (ids, contexts, causes, errors) only ever becomes text or the
+ * value of a harmless attribute: nothing here parses HTML.
  */
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
@@ -62,8 +62,8 @@ export function svg(tag, props = {}, ...children) {
 }
 
 /**
- * Changes an element's children to what a list says: what stayed the same stays in the document, so that focus and selection
- * survive a refresh. What had the focus and was made anew gets it again (by `data-key`).
+ * Changes an element's children to what a list says: what stayed the same stays in the document, so that focus and
+ * selection survive a refresh. A replaced element that had the focus gets it back (by `data-key`).
  * @template T
  * @param {Element} parent @param {readonly T[]} items
  * @param {(item: T) => string} keyOf @param {(item: T) => Element} render
@@ -100,7 +100,10 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Calls at most once in `ms`, the last time included. @param {() => void} call @param {number} ms @param {AbortSignal} signal */
+/**
+ * Calls at most once in `ms`, the last time included. @param {() => void} call @param {number} ms @param {AbortSignal}
+ * signal
+ */
 export function atMostEvery(call, ms, signal) {
   let last = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -116,7 +119,10 @@ export function atMostEvery(call, ms, signal) {
   };
 }
 
-/** Calls again and again while the page is seen, `ms` after the call before has ended, and when it is seen again; resolves after the first. @param {() => Promise<unknown>} call @param {number} ms @param {AbortSignal} signal */
+/**
+ * Calls again and again while the page is seen, `ms` after the call before has ended, and when it is seen again;
+ * resolves after the first. @param {() => Promise<unknown>} call @param {number} ms @param {AbortSignal} signal
+ */
 export function every(call, ms, signal) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waiting;

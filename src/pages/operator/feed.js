@@ -4,20 +4,20 @@
 import { h, setText } from "./dom.js";
 import { actorLink, clock, count, panel, step } from "./parts.js";
 
-/** @typedef {import("./types.ts").Told} Told */
+/** @typedef {import("./types.ts").TransitionEvent} TransitionEvent */
 
 /** Rows that are kept. */
 const ROWS = 80;
 /** Above this many transitions in a second they are no longer read out one by one. */
 const SPOKEN = 3;
 
-/** The transitions as they come, at most four redraws a second, whatever comes. */
+/** Transitions as they arrive, with at most four redraws a second. */
 export function createFeed() {
   const list = h("ol", { class: "feed" });
   const log = h("div", { role: "log", "aria-live": "polite", "aria-label": "Transitions as they happen" }, list);
   const note = h("p", { class: "note" }, "Waiting for the first transition.");
   const hold = h("button", { type: "button", "aria-pressed": "false" }, "Hold");
-  /** @type {Told[]} */
+  /** @type {TransitionEvent[]} */
   let waiting = [];
   let skipped = 0;
   /** Held by the button, by a pointer that is about to press something, by the focus in a row. */
@@ -65,9 +65,9 @@ export function createFeed() {
   section.classList.add("feed-panel");
   return {
     element: section,
-    /** @param {Told[]} told */
-    add: (told) => {
-      waiting.push(...told);
+    /** @param {TransitionEvent[]} events */
+    add: (events) => {
+      waiting.push(...events);
       if (waiting.length > ROWS) {
         skipped += waiting.length - ROWS;
         waiting = waiting.slice(-ROWS);
@@ -79,14 +79,14 @@ export function createFeed() {
   };
 }
 
-/** @param {Told} told */
-function feedRow(told) {
-  const { entity, from, to, version } = told.data;
+/** @param {TransitionEvent} event */
+function feedRow(event) {
+  const { entity, from, to, version } = event.data;
   return h(
     "li",
     {},
-    clock(told.time),
-    h("span", { class: "event" }, told.type.slice(told.type.lastIndexOf(".") + 1)),
+    clock(event.time),
+    h("span", { class: "event" }, event.type.slice(event.type.lastIndexOf(".") + 1)),
     actorLink(entity.kind, entity.id),
     step(from, to),
     h("span", { class: "version", title: "version" }, `v${version}`),

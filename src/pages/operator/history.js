@@ -9,7 +9,7 @@ import { alertBox, clock, panel, step } from "./parts.js";
 /** @typedef {import("./types.ts").History} History */
 /** @typedef {import("./types.ts").Machine} Machine */
 /** @typedef {import("./types.ts").Transition} Transition */
-/** @typedef {import("./types.ts").Told} Told */
+/** @typedef {import("./types.ts").TransitionEvent} TransitionEvent */
 
 const PAGE = 50;
 /** Rows that a page left open keeps. */
@@ -17,7 +17,10 @@ const ROWS = 1_000;
 
 /** @typedef {Pick<Transition, "version" | "from" | "to" | "event" | "cause" | "at">} Entry */
 
-/** The history as a timeline, newest first; grows at its top as transitions come. @param {string} at @param {AbortSignal} signal */
+/**
+ * The history as a timeline, newest first; grows at its top as transitions come. @param {string} at @param
+ * {AbortSignal} signal
+ */
 export function createHistory(at, signal) {
   const list = h("ol", { class: "timeline" });
   const note = h("p", { class: "nothing" }, "Loading");
@@ -103,9 +106,9 @@ export function createHistory(at, signal) {
       names = new Map(machine.edges.map(({ event }) => [kebab(event), event]));
     },
     start,
-    /** @param {Told[]} told */
-    add: (told) => {
-      merge(told.map(({ type, time, data }) => {
+    /** @param {TransitionEvent[]} events */
+    add: (events) => {
+      merge(events.map(({ type, time, data }) => {
         const event = type.slice(type.lastIndexOf(".") + 1);
         return { ...data, event: names.get(event) ?? event, at: time };
       }));

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Where a statechart's boxes and arrows lie: a small layered layout (the steps of Sugiyama, Tagawa and Toda 1981), one level of nesting at a
- * time, from the inside out. Pure: machine in, numbers out.
+ * Positions of a statechart's boxes and arrows: a small layered layout (the steps of Sugiyama, Tagawa and Toda 1981),
+ * one level of nesting at a time, from the inside out. Pure: machine in, numbers out.
  *
- * What would clutter a drawing of this size is written into the boxes instead of drawn: an event that leaves a state where it is, and an
- * event that leads here from every state around. An arrow's label takes a place of its own between two layers, so that labels never
- * lie upon one another; all events between the same two states share one arrow.
+ * What would clutter a drawing of this size is written into the boxes instead of drawn: an event that leaves a state
+ * where it is, and an event that leads here from every state around. An arrow's label takes a place of its own between
+ * two layers, so that labels never overlap; all events between the same two states share one arrow.
  */
 
 import { arrange } from "./ranks.js";
@@ -160,7 +160,7 @@ function distinct(lines) {
 }
 
 /**
- * Lays out what lies in a box (or at the top), from 0, 0 on, and gives its size.
+ * Lays out the contents of a box (or of the top level) from 0, 0 on, and gives their size.
  * @param {Tree} tree @param {Map<string, Box>} boxes @param {Link[]} links @param {string | null} at
  * @returns {{ w: number, h: number }}
  */
@@ -185,8 +185,9 @@ function level(tree, boxes, links, at) {
 }
 
 /**
- * Moves all that lies in a box.
- * @param {Tree} tree @param {Map<string, Box>} boxes @param {Link[]} links @param {string} at @param {number} dx @param {number} dy
+ * Moves the contents of a box.
+ * @param {Tree} tree @param {Map<string, Box>} boxes @param {Link[]} links @param {string} at @param {number} dx @param
+ * {number} dy
  */
 function move(tree, boxes, links, at, dx, dy) {
   for (const id of tree.children.get(at) ?? []) {

@@ -1,6 +1,9 @@
 // @ts-check
 /// <reference lib="dom" />
-/** Dead letters: events that failed each time they were applied. They wait here until somebody tries them again or drops them. */
+/**
+ * Dead letters: events that failed each time they were applied. They wait here until an operator retries or drops
+ * them.
+ */
 import { change, get, queryOf } from "./api.js";
 import { every, h, keyed, setText } from "./dom.js";
 import { actorLink, ago, alertBox, badge, nothing, pager, question, said, valueTree } from "./parts.js";

@@ -3,15 +3,16 @@
 /**
  * The stream of transitions, by fetch rather than EventSource, so that a token can go along.
  *
- * A stream that ended or fell silent is opened again behind the last event that came, and what it missed comes first. A page that
- * nobody sees closes its stream after a while (a browser allows six connections to a service) and opens it again when it is
- * seen; after a long while it starts from now instead of catching up, and whoever listens loads anew what it shows.
+ * A stream that ended or fell silent is opened again behind the last event that came, and what it missed comes first. A
+ * hidden page closes its stream after a while (a browser allows six connections to a service) and opens it
+ * again when it is visible; after a long time it starts from now instead of catching up, and listeners reload
+ * what it shows.
  */
 import { openStream, queryOf } from "./api.js";
 
 /** The service sends a comment every 15 s: after this long without one the stream counts as stale, */
 const STALE_MS = 20_000;
-/** and after this long it is opened anew. */
+/** and after so long it is reopened. */
 const DEAD_MS = 40_000;
 const HIDDEN_MS = 30_000;
 /** Hidden for longer than this, a page starts from now. */
@@ -19,14 +20,14 @@ const LONG_MS = 300_000;
 const LONGEST_LINE = 1_000_000;
 
 /** @typedef {"connecting" | "live" | "stale" | "paused"} LinkState */
-/** @typedef {import("./types.ts").Told} Told */
+/** @typedef {import("./types.ts").TransitionEvent} TransitionEvent */
 
 /**
  * Watches transitions until `signal` aborts.
  * @param {object} options
  * @param {Record<string, string>} [options.filter] `kind`, `id`, `transition`
- * @param {(told: Told[]) => void} options.onEvents in order, what came at once together
- * @param {() => void} options.onOpen the stream stands and what came before is not told: load what you show
+ * @param {(events: TransitionEvent[]) => void} options.onEvents in order; those that arrive together in one call
+ * @param {() => void} options.onOpen the stream is open and earlier events are not sent: load what you show
  * @param {(state: LinkState) => void} options.onState
  * @param {AbortSignal} options.signal
  */
@@ -70,7 +71,7 @@ export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) 
         failures = 0;
         alive();
         onState("live");
-        /** @type {Told[]} */
+        /** @type {TransitionEvent[]} */
         const told = [];
         let reset = false;
         for (const message of parse(value)) {
@@ -83,7 +84,7 @@ export async function watch({ filter = {}, onEvents, onOpen, onState, signal }) 
         if (told.length > 0) onEvents(told);
       }
     } catch {
-      // Whatever ended it, it is opened again; a refused token asks for another on its own.
+      // It is reopened whatever ended it; a refused token opens the login form itself.
     } finally {
       clearTimeout(stale);
       clearTimeout(dead);

@@ -1,6 +1,9 @@
 // @ts-check
 /// <reference lib="dom" />
-/** The overview: how many actors are where, how fast they move, who runs them, what lags, and each transition as it happens. */
+/**
+ * The overview: actors by state, their rates, workers, backlogs, and each transition as it
+ * happens.
+ */
 import { get } from "./api.js";
 import { atMostEvery, every, h, keyed, setText, svg } from "./dom.js";
 import { createFeed } from "./feed.js";
@@ -27,7 +30,10 @@ export function overviewPage({ signal, link }) {
   const feed = createFeed();
   /** @type {Map<string, string[]>} */
   const places = new Map();
-  /** The states of a kind in the order in which this page met them, so that none changes its place or colour. @param {KindCounts} kind */
+  /**
+   * The states of a kind in the order in which this page met them, so that none changes its place or colour. @param
+   * {KindCounts} kind
+   */
   const placesOf = ({ kind, states }) => {
     const known = places.get(kind) ?? [];
     const sorted = [...states].sort((a, b) => b.actors - a.actors).map((one) => one.state);

@@ -14,7 +14,9 @@ import { h, keyed, setText } from "./dom.js";
  * @property {(state: import("./live.js").LinkState) => void} link says how fresh the page is
  * @property {(address: string, replace?: boolean) => void} go opens another address
  */
-/** @typedef {{ title: string, element: HTMLElement, ready?: Promise<unknown> }} View what it shows, seen when `ready` */
+/**
+ * @typedef {{ title: string, element: HTMLElement, ready?: Promise<unknown> }} View what it shows, seen when `ready`
+ */
 
 /** @param {string} kind @param {string} id */
 export const actorAddress = (kind, id) => `/ui/actors${pathOf(kind, id)}`;
@@ -145,7 +147,8 @@ const DEEP = 3;
 /**
  * A JSON value as a tree that can be folded.
  * @param {unknown} value
- * @param {Map<string, boolean>} [folds] what the reader has opened and closed, by path, so that a newer value is shown alike
+ * @param {Map<string, boolean>} [folds] what the reader has opened and closed, by path, so that a newer value is shown
+ * alike
  * @param {string[]} [path]
  * @returns {HTMLElement}
  */
@@ -183,14 +186,15 @@ export function valueTree(value, folds = new Map(), path = []) {
 }
 
 /**
- * Asks before something is done, does it, and shows why it did not work. Resolves true when it was done.
+ * Asks for confirmation, carries out an action, and shows why it failed. Resolves true when it succeeded.
  * @param {object} question
  * @param {string} question.title
  * @param {string} question.text what it means
  * @param {string} question.verb of the button
  * @param {boolean} [question.danger]
  * @param {HTMLElement} [question.field] something to fill in
- * @param {() => Promise<string | void>} question.run gives a sentence to show where it was answered with less than hoped
+ * @param {() => Promise<string | void>} question.run gives a sentence to show where it was answered with less than
+ * hoped
  * @returns {Promise<boolean>}
  */
 export function question({ title, text, verb, danger = false, field, run }) {
@@ -237,7 +241,7 @@ export function question({ title, text, verb, danger = false, field, run }) {
       "aria-labelledby": "question",
       close: () => {
         dialog.remove();
-        // The button may have been made anew meanwhile.
+        // The button may have been replaced by a redraw.
         const again = before?.isConnected ? before : key && document.querySelector(`[data-key="${CSS.escape(key)}"]`);
         if (again instanceof HTMLElement) again.focus();
         resolve(done);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The boxes of one level in ranks, with the arrows between them: layers, an order with few crossings, places from left to right
- * (the steps of Sugiyama, Tagawa and Toda 1981). Pure.
+ * The boxes of one level in ranks, with the arrows between them: layers, an order with few crossings, places from left
+ * to right (the steps of Sugiyama, Tagawa and Toda 1981). Pure.
  */
 
 /** @typedef {import("./layout.js").Box} Box */
@@ -214,7 +214,10 @@ function crossings(ranks) {
   return count;
 }
 
-/** Gives each seat its place from left to right: near those it is joined to, an arrow's own bends most of all. @param {Seat[][]} ranks */
+/**
+ * Gives each seat its place from left to right: near those it is joined to, an arrow's own bends most of all. @param
+ * {Seat[][]} ranks
+ */
 function spread(ranks) {
   for (const rank of ranks) {
     let x = 0;
@@ -277,7 +280,10 @@ function apart(rank, wanted) {
   }
 }
 
-/** Where on a box's edge an arrow goes: those of one side are spread in the order in which they lead away. @param {Seat} seat @param {Seat[]} side @param {Seat} toward */
+/**
+ * Where on a box's edge an arrow goes: those of one side are spread in the order in which they lead away. @param {Seat}
+ * seat @param {Seat[]} side @param {Seat} toward
+ */
 function port(seat, side, toward) {
   const sorted = [...side].sort((a, b) => a.x - b.x);
   const step = Math.min(26, (seat.w - 24) / Math.max(1, sorted.length));

@@ -1,5 +1,5 @@
 // @ts-check
-/** How the states of a machine lie within one another, and which of its edges are drawn between two boxes. Pure. */
+/** The nesting of a machine's states, and the edges that are drawn between two boxes. Pure. */
 
 /** @typedef {import("./types.ts").Machine} Machine */
 /** @typedef {Machine["edges"][number]} MachineEdge */
@@ -51,7 +51,8 @@ export function treeOf(machine) {
  * Where an edge of the machine is drawn: an arrow between two boxes of one level, or a line in a box.
  * @param {Tree} tree
  * @param {MachineEdge} edge
- * @returns {{ sort: "stay" | "any", at: string, note: string } | { sort: "arrow", from: string, to: string, level: string | null, note: string }}
+ * @returns {{ sort: "stay" | "any", at: string, note: string } | { sort: "arrow", from: string, to: string, level:
+ * string | null, note: string }}
  */
 export function placeOf(tree, { from, to }) {
   const source = tree.chain(from);
@@ -79,7 +80,8 @@ export function placeOf(tree, { from, to }) {
 const leaf = (id) => id.slice(id.lastIndexOf(".") + 1);
 
 /**
- * The states that a state's name speaks of, innermost only: `live.syncing`, or several where it is parallel (`{a.x,b.y}`).
+ * The states that a state's name speaks of, innermost only: `live.syncing`, or several where it is parallel
+ * (`{a.x,b.y}`).
  * @param {string} name
  * @returns {string[]}
  */

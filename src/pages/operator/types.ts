@@ -1,4 +1,7 @@
-/** The service's answers as the pages read them: types alone, for the checks of the scripts beside this file; not served. */
+/**
+ * The service's answers as the pages read them: types alone, for the checks of the scripts beside this file; not
+ * served.
+ */
 import type { z } from "zod";
 import type * as api from "#src/api/operator.ts";
 import type * as hooks from "#src/api/webhooks.ts";
@@ -25,4 +28,4 @@ export type Webhooks = z.output<typeof hooks.webhooks>;
 export type Deliveries = z.output<typeof hooks.deliveries>;
 
 /** The body of a transition's message. */
-export type { TransitionEvent as Told } from "#src/api/events.ts";
+export type { TransitionEvent } from "#src/api/events.ts";

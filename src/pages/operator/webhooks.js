@@ -1,6 +1,6 @@
 // @ts-check
 /// <reference lib="dom" />
-/** Webhooks: who is told of which transitions, how that goes, what was sent last, and adding one. */
+/** Webhooks: their transitions, their delivery state, their last messages, and adding one. */
 import { change, get, pathOf } from "./api.js";
 import { kebab } from "./chart.js";
 import { every, h, keyed, setText } from "./dom.js";
@@ -77,7 +77,9 @@ export function webhooksPage({ signal, link }) {
   };
 }
 
-/** Asks for what a webhook needs and makes it; undefined where nobody wanted it after all. @param {AbortSignal} signal */
+/**
+ * Opens the form for a webhook and creates it; undefined where the form was closed. @param {AbortSignal} signal
+ */
 async function addWebhook(signal) {
   const url = h("input", {
     id: "url",
@@ -122,7 +124,7 @@ async function addWebhook(signal) {
         from: from.value,
         ...(kind.value ? { kind: kind.value } : {}),
         ...(id.value.trim() ? { id: id.value.trim() } : {}),
-        // As the history of an actor says it, or as subscribers are told.
+        // In the form of an actor's history, or in that of subscribers.
         ...(transition.value.trim() ? { transition: kebab(transition.value.trim()) } : {}),
       });
       made = /** @type {WebhookMade} */ (answer);
@@ -131,7 +133,7 @@ async function addWebhook(signal) {
   return made;
 }
 
-/** Shows a new webhook's secret until it is said to be kept. @param {HTMLElement} place @param {WebhookMade} made */
+/** Shows a new webhook's secret until it is confirmed. @param {HTMLElement} place @param {WebhookMade} made */
 function showSecret(place, { url, secret }) {
   const field = h("input", {
     id: "secret",
@@ -178,7 +180,10 @@ function hookRow({ id, url, filter, created }, { signal, load }) {
     }
   };
   const details = h("details", { toggle: look }, h("summary", {}, "Last deliveries"), deliveries);
-  /** @param {string} name @param {{ title: string, text: string, danger?: boolean, run: () => Promise<string | void> }} rest @param {string} done */
+  /**
+   * @param {string} name @param {{ title: string, text: string, danger?: boolean, run: () => Promise<string | void> }}
+   * rest @param {string} done
+   */
   const button = (name, rest, done) =>
     h("button", {
       type: "button",

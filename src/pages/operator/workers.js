@@ -1,6 +1,6 @@
 // @ts-check
 /// <reference lib="dom" />
-/** Workers, and the partitions as a map: who owns which, for how long still; one can be moved to another worker. */
+/** Workers, and a map of the partitions: the owner of each, the rest of its lease, and moving it to another worker. */
 import { change, get } from "./api.js";
 import { every, h, keyed, setText } from "./dom.js";
 import { ago, alertBox, badge, count, nothing, panel, question, said, span } from "./parts.js";

@@ -1,6 +1,6 @@
 // @ts-check
 /// <reference lib="dom" />
-/** What can be done with a token: requests for anybody; applying them, giving it away and ending it for its owner. */
+/** The actions on a token: requests, for anybody; applying them, transferring and ending the token, for its owner. */
 import { h } from "../operator/dom.js";
 import { alertBox, labelled, nothing, panel, question, short } from "../operator/parts.js";
 import { client, readable } from "./ask.js";
@@ -23,14 +23,19 @@ export const actionsOf = (tokenId, doing) =>
     ending(tokenId, doing),
   );
 
-/** Lovelace that a request may lock: what any may, and more than the ledger wants for each byte that is asked for. @param {string[]} texts */
+/**
+ * Lovelace that a request may lock: a base amount, and for each byte more than the ledger requires.
+ * @param {string[]} texts
+ */
 export const mostLocked = (...texts) =>
   texts.reduce((sum, text) => sum + 5_000n * BigInt(new TextEncoder().encode(text).length), 10_000_000n);
 
 /** @param {string} id */
 const textField = (id) => h("input", { id, autocomplete: "off", spellcheck: "false", autocapitalize: "off" });
 
-/** A form that does not leave the page. @param {() => void} run @param {import("../operator/dom.js").Child[]} children */
+/**
+ * A form that does not leave the page. @param {() => void} run @param {import("../operator/dom.js").Child[]} children
+ */
 const form = (run, ...children) =>
   h("form", {
     submit: (/** @type {Event} */ event) => {

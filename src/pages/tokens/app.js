@@ -1,7 +1,10 @@
 // @ts-check
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-/** Which view an address shows (behind the #, so that this page is one file and any address can be kept and sent), and the wallet. */
+/**
+ * Which view an address shows (behind the #, so that this page is one file and any address can be kept and sent), and
+ * the wallet.
+ */
 import { h, keyed, setText } from "../operator/dom.js";
 import { alertBox, short } from "../operator/parts.js";
 import { readable } from "./ask.js";
@@ -49,7 +52,10 @@ function link(state) {
   setText(status, WORDS[state]);
 }
 
-/** Shows what the address names. @param {boolean} moved whether the reader came here by a link, so that the heading is to be read out */
+/**
+ * Shows what the address names. @param {boolean} moved whether the reader came here by a link, so that the heading is
+ * to be read out
+ */
 function show(moved) {
   left.abort();
   left = new AbortController();
@@ -87,7 +93,7 @@ function walletPart() {
   const said = h("p", { role: "status", class: "note" });
   const choices = h("div", { class: "buttons" });
   const chosen = h("div", { class: "inline" });
-  /** What is shown of a wallet is told to the view as well. @param {Wallet | undefined} next */
+  /** The view gets the shown wallet as well. @param {Wallet | undefined} next */
   const set = (next) => {
     wallet = next;
     offer();

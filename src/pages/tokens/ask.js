@@ -1,13 +1,19 @@
 // @ts-check
 /// <reference lib="dom" />
-/** Questions to the service that this page came from, and its module that checks and signs, which is loaded when it is first needed. */
+/**
+ * Requests to the service that serves this page, and its module that verifies and signs, which is loaded when it is
+ * first needed.
+ */
 import { ApiError } from "../operator/api.js";
 
 /** @typedef {typeof import("../../client/browser.ts")} Client */
 
-/** A refusal with what else it says. */
+/** A refusal, with its details. */
 export class Refused extends ApiError {
-  /** @param {number} status @param {string} code @param {string} message @param {Record<string, unknown> | undefined} details */
+  /**
+   * @param {number} status @param {string} code @param {string} message @param {Record<string, unknown> | undefined}
+   * details
+   */
   constructor(status, code, message, details) {
     super(status, code, message);
     this.details = details;
@@ -28,7 +34,7 @@ export function client() {
 }
 
 /**
- * Asks; gives the answer, and the path of the next page where there is one. Throws an `ApiError`.
+ * Sends a GET request; gives the answer, and the path of the next page where there is one. Throws an `ApiError`.
  * @template T
  * @param {string} path @param {AbortSignal} [signal]
  * @returns {Promise<{ answer: T, next: string | undefined }>}
@@ -51,10 +57,10 @@ export async function ask(path, signal) {
   return { answer: body, next };
 }
 
-/** The bytes of a text as a query has them: percent-encoded, also those that are no UTF-8. @param {Uint8Array} bytes */
+/** Bytes, percent-encoded for a query, including those that are no UTF-8. @param {Uint8Array} bytes */
 export const percent = (bytes) => Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 
-/** Any error as one that has a sentence for the reader. @param {unknown} error */
+/** Any error as one with a message for the reader. @param {unknown} error */
 export function readable(error) {
   if (error instanceof ApiError) return error;
   const { name, status, code, message } = /** @type {Partial<ApiError>} */ (error ?? {});

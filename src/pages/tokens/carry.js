@@ -1,8 +1,8 @@
 // @ts-check
 /// <reference lib="dom" />
 /**
- * A transaction from the wish to the ledger. The service builds it; what it does is found here, out of its bytes, and only what does what was
- * asked for and nothing else is ever shown to the wallet.
+ * A transaction from the intent to the ledger. The service builds it; this page computes its summary from the bytes,
+ * and passes only a transaction that does exactly what is intended to the wallet.
  */
 import { ApiError } from "../operator/api.js";
 import { h, setText } from "../operator/dom.js";
@@ -20,16 +20,16 @@ import { again, outputsOf, signed } from "./wallet.js";
 /** @typedef {{ unsignedTransaction: string, summary: Summary, warnings?: { message: string }[] | undefined }} Built */
 /**
  * @template {Built} B
- * @typedef {object} Wish
- * @property {string} title what is asked for
+ * @typedef {object} PaymentIntent
+ * @property {string} title of the intended action
  * @property {(service: Service, wallet: Wallet) => Promise<B>} build
- * @property {(built: B, wallet: Wallet) => Intent} intent what it must do, out of what was asked for
+ * @property {(built: B, wallet: Wallet) => Intent} intent what the transaction must do
  */
 
 /** How long one answer about a transaction is waited for, in milliseconds. */
 const WAIT_MS = 20_000;
 
-/** How a transaction stands that no block holds. @type {ReadonlyMap<unknown, string>} */
+/** Text for the state of a transaction that no block has. @type {ReadonlyMap<unknown, string>} */
 const OUTSIDE = new Map([
   ["mempool", "It waits in the mempool for a block."],
   ["pending", "It was submitted and is offered to the network."],
@@ -92,9 +92,10 @@ export function refusal(error) {
 }
 
 /**
- * Builds, checks, shows, has signed and submits; resolves once the dialog has nothing more to do but to wait for the reader.
+ * Builds, checks, shows, has signed and submits; resolves once the dialog has nothing more to do but to wait for the
+ * reader.
  * @template {Built} B
- * @param {Wallet | undefined} connected @param {Wish<B>} wish
+ * @param {Wallet | undefined} connected @param {PaymentIntent<B>} wish
  */
 export async function carry(connected, { title, build, intent }) {
   const steps = openSteps(title);
@@ -124,7 +125,7 @@ export async function carry(connected, { title, build, intent }) {
 }
 
 /**
- * The same for a transaction that somebody else prepared and signed.
+ * The same for a transaction that another person prepared and signed.
  * @param {Wallet | undefined} connected @param {string} title
  * @param {(wallet: Wallet) => Promise<Checked>} check throws where it is not to be signed
  */
@@ -188,7 +189,7 @@ async function signAndSubmit(steps, { wallet, transaction, summary, resolve }) {
   await watch(steps, hash);
 }
 
-/** Somebody else signs as well. @param {Steps} steps @param {string} transaction @param {string[]} missing */
+/** Another person has to sign as well. @param {Steps} steps @param {string} transaction @param {string[]} missing */
 function handOver(steps, transaction, missing) {
   const text = h("textarea", { id: "handed", rows: 6, readonly: true, spellcheck: "false" });
   text.value = transaction;
@@ -212,7 +213,10 @@ function handOver(steps, transaction, missing) {
   steps.buttons.prepend(copy);
 }
 
-/** Says how a submitted transaction fares until a block has it, or the dialog is closed. @param {Steps} steps @param {string} hash */
+/**
+ * Says how a submitted transaction fares until a block has it, or the dialog is closed. @param {Steps} steps @param
+ * {string} hash
+ */
 async function watch(steps, hash) {
   steps.say("Submitted. It waits for a block.");
   while (!steps.signal.aborted) {

@@ -4,7 +4,10 @@
 import { h } from "../operator/dom.js";
 import { visible } from "./visible.js";
 
-/** @typedef {{ type: string, key: string, oldValue?: string | null | undefined, newValue?: string | null | undefined }} Change */
+/**
+ * @typedef {{ type: string, key: string, oldValue?: string | null | undefined, newValue?: string | null | undefined }}
+ * Change
+ */
 
 /** @param {Change} change @returns {import("../operator/dom.js").Child[]} */
 export function changeParts({ type, key, oldValue, newValue }) {

@@ -8,15 +8,18 @@ import { plain, visible } from "./visible.js";
 
 /** @typedef {import("../../client/proofs.ts").FactProof} FactProof */
 /** @typedef {import("../../client/tokens.ts").Token} Token */
-/** @typedef {{ tokenId: string, key: string | Uint8Array, expected: string | undefined, datum: string, current: () => Promise<Token | undefined> }} Checking */
+/**
+ * @typedef {{ tokenId: string, key: string | Uint8Array, expected: string | undefined, datum: string, current: () =>
+ * Promise<Token | undefined> }} Checking
+ */
 /** @typedef {{ good: boolean, says: string, value?: string }} Verdict */
 
 const PAGE = 50;
 const MOST = 1_000;
 
 /**
- * Checks a fact: its proof must lead from key and value to the root that the token's state output holds, and to the datum that the reader
- * brought from elsewhere where there is one; and the value must be the one that is shown.
+ * Checks a fact: its proof must lead from key and value to the root that the token's state output holds, and to the
+ * datum that the reader has from another source, where there is one; and the value must be the one that is shown.
  * @param {Checking} asked @returns {Promise<Verdict>}
  */
 async function checked({ tokenId, key, expected, datum, current }) {
@@ -28,7 +31,7 @@ async function checked({ tokenId, key, expected, datum, current }) {
     /** @type {{ answer: FactProof }} */
     const { answer } = await ask(`/token/${tokenId}/facts/${segment}${query}`);
     const { policyId, cbor: output } = answer.stateOutput ?? {};
-    // the answer's own output is trusted only where it is the one that the token stands in
+    // the answer's own output is trusted only where it is the token's state output
     const trusted = datum === ""
       ? { policyId: String(policyId), output: String(output), outputRefId: token.outputRefId }
       : { policyId: String(policyId), assetName: tokenId, datum };
@@ -63,7 +66,10 @@ const verdictView = ({ good, says, value }) =>
     ...(value === undefined ? [] : [" Value: ", visible(value)]),
   );
 
-/** @typedef {{ key: string, value: string, slot: number, root: string }} Fact `root` makes a row anew, and its verdict with it, when the state changes */
+/**
+ * @typedef {{ key: string, value: string, slot: number, root: string }} Fact a new `root` replaces the row and its
+ * verdict with it, when the state changes
+ */
 
 /**
  * @param {string} tokenId
@@ -82,7 +88,10 @@ export function factsPart(tokenId, { signal, current, showHistory }) {
   let root = "";
   let turn = 0;
 
-  /** Fills a place with what a check gives. @param {HTMLElement} into @param {string | Uint8Array} key @param {string | undefined} expected */
+  /**
+   * Fills a place with what a check gives. @param {HTMLElement} into @param {string | Uint8Array} key @param {string |
+   * undefined} expected
+   */
   const check = async (into, key, expected) => {
     into.replaceChildren(nothing("Checking"));
     try {
@@ -155,7 +164,7 @@ export function factsPart(tokenId, { signal, current, showHistory }) {
       more.hidden = true;
     }
   };
-  /** Reads what is shown anew. @param {string} [now] the root that the token has */
+  /** Reloads what is shown. @param {string} [now] the root that the token has */
   const load = async (now = root) => {
     // what was found of a key was found in another state
     if (root !== now) answer.replaceChildren();

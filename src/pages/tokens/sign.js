@@ -1,6 +1,9 @@
 // @ts-check
 /// <reference lib="dom" />
-/** Taking a token over: its owner has prepared and signed the transaction, and the next owner, whose agreement the contract wants, signs here. */
+/**
+ * Taking a token over: its owner has prepared and signed the transaction, and the next owner, whose agreement the
+ * contract wants, signs here.
+ */
 import { ApiError } from "../operator/api.js";
 import { h } from "../operator/dom.js";
 import { panel } from "../operator/parts.js";
@@ -10,7 +13,10 @@ import { carryOn, refusal } from "./carry.js";
 /** @typedef {import("./wallet.js").Wallet} Wallet */
 /** @typedef {import("./carry.js").Checked} Checked */
 
-/** Checks that a transaction does nothing but to give a token to this wallet. @param {string} transaction @param {Wallet} wallet @returns {Promise<Checked>} */
+/**
+ * Checks that a transaction does nothing but to give a token to this wallet. @param {string} transaction @param
+ * {Wallet} wallet @returns {Promise<Checked>}
+ */
 async function taking(transaction, wallet) {
   if (!/^([0-9a-f]{2})+$/i.test(transaction)) throw new ApiError(0, "", "This is no transaction in hexadecimal.");
   const { TokenClient, exactSummary, fromSummary, requireIntent, summarize } = await client();

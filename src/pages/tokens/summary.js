@@ -1,6 +1,6 @@
 // @ts-check
 /// <reference lib="dom" />
-/** What a transaction does, for whoever is to sign it: out of the summary that this browser made of the bytes. */
+/** The summary of a transaction for its signer, computed from the bytes by this browser. */
 import { h } from "../operator/dom.js";
 import { facts, short } from "../operator/parts.js";
 import { changeParts } from "./changes.js";
@@ -12,7 +12,7 @@ import { ada, visible } from "./visible.js";
 /** @param {string} id */
 const mono = (id) => h("span", { class: "mono" }, id);
 
-/** What happens, a line for each thing. @param {Summary} summary @returns {Child[][]} */
+/** The effects of the transaction, one line each. @param {Summary} summary @returns {Child[][]} */
 function steps({ valid, tokens, requests, retracts, refunds }) {
   return [
     ...(valid ? [] : [["It says of itself that it fails, and forfeits its collateral."]]),

@@ -1,6 +1,6 @@
 // @ts-check
 /// <reference lib="dom" />
-/** One token: its state, its open requests and what can be done, its facts and its history, all as blocks bring it. */
+/** One token: its state, open requests, actions, facts and history, updated with each block. */
 import { ApiError } from "../operator/api.js";
 import { atMostEvery, h, keyed } from "../operator/dom.js";
 import { alertBox, badge, facts, nothing, panel, said, short } from "../operator/parts.js";
@@ -15,7 +15,7 @@ import { plain } from "./visible.js";
 /** @typedef {import("../../client/tokens.ts").Token} Token */
 /** @typedef {Token["requests"][number]} Request */
 
-/** What a stream tells, and how it is said. @type {Record<string, string>} */
+/** The sentence for each event of a stream. @type {Record<string, string>} */
 const EVENTS = {
   booted: "The token was booted.",
   requested: "A request came.",
@@ -156,7 +156,8 @@ export function tokenPage({ params, wallet, signal, link }) {
 }
 
 /**
- * Listens to what happens to a token; a stream that is lost comes back by itself, and one that was refused is asked for again.
+ * Listens to a token's events; a lost stream reconnects by itself, and a refused one is requested
+ * again.
  * @param {string} tokenId
  * @param {{ signal: AbortSignal, onOpen: () => void, onLost: () => void, onEvent: (type: string) => void }} on
  */

@@ -8,7 +8,7 @@ import { carry } from "./carry.js";
 
 /** @typedef {import("../../client/tokens.ts").Tokens} Tokens */
 
-/** Tokens that are shown before more are asked for. */
+/** Tokens that are shown before the button for more. */
 const SHOWN = 100;
 
 /** A token in the list. @param {Tokens["tokens"][number] & { mine: boolean }} token */

@@ -1,19 +1,25 @@
 // @ts-check
 /// <reference lib="dom" />
 /**
- * Texts out of the chain, which anybody may have written. Characters that are not seen, that look like a space or that turn others around
- * are shown by their numbers, so that two texts that differ look different; a byte that is no UTF-8 comes from the service as a lone
- * surrogate U+DC80 to U+DCFF and is shown as that byte.
+ * Texts from the chain, which anybody can write. Characters that are invisible, that look like a space or that
+ * reverse others are shown by their code points, so that two texts that differ look different; a byte that is no UTF-8
+ * comes from the service as a lone surrogate U+DC80 to U+DCFF and is shown as that byte.
  */
 import { h } from "../operator/dom.js";
 
-/** Not seen, or not as what it is: controls, directions, joiners, fillers, spaces of other kinds, surrogates, what is not assigned. */
+/**
+ * Not seen, or not as what it is: controls, directions, joiners, fillers, spaces of other kinds, surrogates, what is
+ * not assigned.
+ */
 const ODD = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Longest text that is shown at once, in characters. */
 const LONGEST = 240;
 
-/** @typedef {{ readonly text: string, readonly odd: boolean }} Piece a run of characters as they are, or the number of one that is odd */
+/**
+ * @typedef {{ readonly text: string, readonly odd: boolean }} Piece a run of characters as they are, or the number of
+ * one that is odd
+ */
 
 /** The number of a character as it is shown: `\xNN` for a byte, `\u{…}` for anything else. @param {number} code */
 function numberOf(code) {

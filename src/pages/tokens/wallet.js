@@ -1,8 +1,8 @@
 // @ts-check
 /// <reference lib="dom" />
 /**
- * Browser wallets (CIP-30): which there are, connecting one, and its signature. No key is ever seen here. What a wallet answers is checked: its
- * signatures are put beside what was built, and nothing else of what it answers is used.
+ * Browser wallets (CIP-30): which there are, connecting one, and its signature. No key is ever seen here. What a wallet
+ * answers is checked: its signatures are put beside what was built, and nothing else of what it answers is used.
  */
 import { ApiError } from "../operator/api.js";
 import { ask, client } from "./ask.js";
@@ -28,7 +28,9 @@ import { ask, client } from "./ask.js";
  * @property {string} key hash of the address's payment key
  */
 
-/** What the codes of CIP-30 mean: those of every question, and those of signing. @type {ReadonlyMap<unknown, string>} */
+/**
+ * What the codes of CIP-30 mean: those of every question, and those of signing. @type {ReadonlyMap<unknown, string>}
+ */
 const MEANINGS = new Map([
   [-1, "The wallet did not understand the question."],
   [-2, "The wallet has met an error of its own."],
@@ -41,7 +43,9 @@ const SIGNING = new Map([
   [2, "You declined to sign. Nothing was submitted."],
 ]);
 
-/** An error of a wallet as a sentence, with what it says itself. @param {unknown} error @param {"any" | "sign"} asked */
+/**
+ * An error of a wallet as a sentence, with its own message. @param {unknown} error @param {"any" | "sign"} asked
+ */
 export function walletError(error, asked) {
   if (error instanceof ApiError) return error;
   const { code, info, message } = /** @type {{ code?: unknown, info?: unknown, message?: unknown }} */ (
@@ -52,7 +56,10 @@ export function walletError(error, asked) {
   return new ApiError(0, "wallet", says === undefined ? means : `${means} It says: ${String(says).slice(0, 300)}`);
 }
 
-/** The wallets that this browser has, by their names under `window.cardano`. @returns {Map<string, { name: string, offered: Offered }>} */
+/**
+ * The wallets that this browser has, by their names under `window.cardano`. @returns {Map<string, { name: string,
+ * offered: Offered }>}
+ */
 export function offeredWallets() {
   const all = /** @type {{ cardano?: Record<string, unknown> }} */ (globalThis).cardano;
   /** @type {Map<string, { name: string, offered: Offered }>} */
@@ -75,7 +82,10 @@ export function paymentKey(hex) {
   return type === "0" || type === "2" || type === "6" ? hex.slice(2, 58) : undefined;
 }
 
-/** Asks a wallet whether this page may use it. Throws an `ApiError`. @param {{ name: string, offered: Offered }} chosen @returns {Promise<Wallet>} */
+/**
+ * Requests access to a wallet. Throws an `ApiError`. @param {{ name: string, offered: Offered }} chosen
+ * @returns {Promise<Wallet>}
+ */
 export async function connect({ name, offered }) {
   /** @type {Enabled} */
   let api;
@@ -87,7 +97,10 @@ export async function connect({ name, offered }) {
   return await read(name, api);
 }
 
-/** A wallet as it is now: its network must be the service's, and the address before must still be its own. @param {Wallet} wallet @returns {Promise<Wallet>} */
+/**
+ * A wallet as it is now: its network must be the service's, and the address before must still be its own. @param
+ * {Wallet} wallet @returns {Promise<Wallet>}
+ */
 export async function again(wallet) {
   const now = await read(wallet.name, wallet.api, wallet.address);
   if (now.address !== wallet.address) {
@@ -96,7 +109,10 @@ export async function again(wallet) {
   return now;
 }
 
-/** @param {string} name @param {Enabled} api @param {string} [wish] the address to take where the wallet has it @returns {Promise<Wallet>} */
+/**
+ * @param {string} name @param {Enabled} api @param {string} [wish] the address to take where the wallet has it @returns
+ * {Promise<Wallet>}
+ */
 async function read(name, api, wish) {
   const { addressFromHex } = await client();
   /** @type {{ answer: { network: { id: number } } }} */
@@ -132,7 +148,10 @@ async function read(name, api, wish) {
   return { name, api, addresses: [...keys.keys()], keys, address, key: /** @type {string} */ (keys.get(address)) };
 }
 
-/** The outputs that a wallet says it has (CBOR); none where it does not say. @param {Wallet} wallet @returns {Promise<string[]>} */
+/**
+ * The outputs that a wallet says it has (CBOR); none where it does not say. @param {Wallet} wallet @returns
+ * {Promise<string[]>}
+ */
 export async function outputsOf({ api }) {
   try {
     const told = await api.getUtxos?.();
@@ -160,7 +179,7 @@ export async function signed({ api }, transaction, partial) {
     const all = addWitnessSet(transaction, witnesses);
     if (transactionHash(all) === transactionHash(transaction)) return all;
   } catch {
-    // said below
+    // reported below
   }
   throw new ApiError(0, "wallet", "What the wallet answered is no set of signatures. Nothing was submitted.");
 }

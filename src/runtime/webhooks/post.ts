@@ -3,8 +3,9 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { reason } from "#src/base/log.ts";
 import { retryAfterMs } from "#src/base/retryAfter.ts";
-import { resolveTarget } from "#src/runtime/webhooks/address.ts";
-import { exchange } from "#src/runtime/webhooks/exchange.ts";
+import { exchange } from "#src/base/httpExchange.ts";
+import { resolveTarget } from "#src/base/targetAddress.ts";
+import { REFUSED } from "#src/runtime/webhooks/url.ts";
 
 export interface PostOptions {
   /** Whether addresses of this machine and of private networks, and http, are allowed. */
@@ -50,11 +51,11 @@ export async function post(
     )
   );
   const work = (async () => {
-    const target = await resolveTarget(url, options.allowPrivate);
+    const target = await resolveTarget(url, options.allowPrivate, REFUSED);
     if (!target.ok) return lost(target.error.message);
     if (signal.aborted) return await aborted;
     try {
-      return await exchange(url, target.value.address, { method: "POST", headers, body, signal, ca: options.ca }, read);
+      return await exchange(url, target.value, { method: "POST", headers, body, signal, ca: options.ca }, read);
     } catch (error) {
       return signal.aborted ? await aborted : lost(`${reason(error)}.`);
     }

@@ -10,7 +10,10 @@ import { ownersOf } from "#src/wallet/index/owners.ts";
 
 /** Signatures of a transaction, counted. */
 export interface OwnSignatures {
-  /** Whether the transaction is the wallet's: it spends its outputs, withdraws its rewards, or has a signature of its keys. */
+  /**
+   * Whether the transaction is the wallet's: it spends its outputs, withdraws its rewards, or has a signature of its
+   * keys.
+   */
   readonly own: boolean;
   /** Signatures of the wallet's keys that the transaction needs. */
   readonly expected: number;
@@ -21,8 +24,9 @@ export interface OwnSignatures {
 }
 
 /**
- * Counts signatures of a transaction of a wallet. `account` is the hash of the wallet's stake key. A transaction that the wallet has signed is
- * its own also where the index does not know the outputs that it spends, as after a rollback; the ledger decides about it.
+ * Counts signatures of a transaction of a wallet. `account` is the hash of the wallet's stake key. A transaction that
+ * the wallet has signed is its own also where the index does not know the outputs that it spends, as after a rollback;
+ * the ledger decides about it.
  */
 export async function countOwnSignatures(
   sql: Queries,

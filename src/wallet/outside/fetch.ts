@@ -6,8 +6,8 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { resolveTarget } from "#src/runtime/webhooks/address.ts";
-import { exchange } from "#src/runtime/webhooks/exchange.ts";
+import { resolveTarget } from "#src/base/targetAddress.ts";
+import { exchange } from "#src/base/httpExchange.ts";
 
 export interface FetchOptions {
   /** Whether addresses of this machine and of private networks will do. */
@@ -77,16 +77,16 @@ async function once(text: string, options: FetchOptions, signal: AbortSignal): P
   if (url.username !== "" || url.password !== "") {
     return fail("refused", "A URL with a name or a password is not asked.");
   }
-  const target = await resolveTarget(url, options.allowPrivate);
-  if (!target.ok) {
-    return target.error.code === "refused"
-      ? fail("refused", "Addresses of this machine and of private networks are not asked.")
-      : fail("unreachable", target.error.message);
-  }
+  const target = await resolveTarget(
+    url,
+    options.allowPrivate,
+    "Addresses of this machine and of private networks are not asked.",
+  );
+  if (!target.ok) return fail(target.error.code === "refused" ? "refused" : "unreachable", target.error.message);
   if (signal.aborted) return fail("unreachable", "It was given up.");
   try {
     const { body, headers, ca, maxBytes = MOST_BYTES } = options;
-    return await exchange<Answer>(url, target.value.address, {
+    return await exchange<Answer>(url, target.value, {
       method: body === undefined ? "GET" : "POST",
       headers: {
         accept: "application/json",

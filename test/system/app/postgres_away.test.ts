@@ -1,4 +1,7 @@
-/** PostgreSQL is ended at once under clients of every service: each answer is good, or 503 with `Retry-After`, and every payment is made once. */
+/**
+ * PostgreSQL is ended at once under clients of every service: each answer is good, or 503 with `Retry-After`, and every
+ * payment is made once.
+ */
 import { expect, it } from "vitest";
 import { postgresAway } from "../../support/postgres_away.ts";
 import { startEmbeddedServer } from "../../support/postgresServer.ts";

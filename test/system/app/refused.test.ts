@@ -1,4 +1,6 @@
-/** Starts that cannot go on: each ends with one sentence that says what to do, no stack trace, and a code that is not 0. */
+/**
+ * Starts that cannot go on: each ends with one sentence that says what to do, no stack trace, and a code that is not 0.
+ */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

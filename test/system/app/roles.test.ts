@@ -1,6 +1,6 @@
 /**
- * The service as it runs in earnest: every role a process of its own, two of each that can stand by for the other. Who is ready, why
- * not, and what others see of it when one is killed, cut off or ended.
+ * The service as it runs in earnest: every role a process of its own, two of each that can stand by for the other. Who
+ * is ready, why not, and what others see of it when one is killed, cut off or ended.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";

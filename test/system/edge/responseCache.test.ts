@@ -1,7 +1,10 @@
-/** Answers that are kept never hide what was committed before they were asked for, whoever wrote it and however transactions overlap. */
+/**
+ * Answers that are kept never hide what was committed before they were asked for, whoever wrote it and however
+ * transactions overlap.
+ */
 import { Hono } from "hono";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { keepUnchanged } from "#src/edge/responseCache.ts";
+import { cacheWhileUnchanged } from "#src/edge/responseCache.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { sharedInfra } from "../../support/infra.ts";
 
@@ -24,7 +27,7 @@ afterAll(async () => {
 
 it("each reader sees at least what was committed when it asked", async () => {
   const app = new Hono();
-  const keep = keepUnchanged(reading.sql);
+  const keep = cacheWhileUnchanged(reading.sql);
   app.get("/:id", (c) =>
     keep(c, async () => {
       const [row] = await reading.sql`select count from counter where id = ${Number(c.req.param("id"))}`;

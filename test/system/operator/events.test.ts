@@ -1,4 +1,7 @@
-/** Transitions over server-sent events: in commit order, without gaps, from any kept position, whatever commits meanwhile. */
+/**
+ * Transitions over server-sent events: in commit order, without gaps, from any kept position, whatever commits
+ * meanwhile.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { createLog } from "#src/base/log.ts";

@@ -157,7 +157,8 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await land(arbor.tokens, signed);
     await watched.locator('.chart .lit[data-lit="live"]').waitFor();
     await sent.locator('.chart .lit[data-lit="in_ledger"]').waitFor();
-    // The arrow that was taken last: the machine says of every state that a block leads to in_ledger, so it is a line there.
+    // The arrow that was taken last: the machine says of every state that a block leads to in_ledger, so it is a line
+    // there.
     await sent.locator(".chart text.row.taken", { hasText: "IN_LEDGER" }).waitFor();
     await watched.locator(".timeline li", { hasText: "BOOTED" }).waitFor();
     expect(await watched.locator(".badges .chip").innerText()).toBe("live");

@@ -1,4 +1,7 @@
-/** What the whole product tells its subscribers: over NATS, as server-sent events and to a webhook, as CloudEvents and as its AsyncAPI document says. */
+/**
+ * What the whole product tells its subscribers: over NATS, as server-sent events and to a webhook, as CloudEvents and
+ * as its AsyncAPI document says.
+ */
 import { CloudEvent, HTTP } from "cloudevents";
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** A transaction whose mailbox is full, over HTTP: who is refused and when to come back, what was taken is done, deadlines travel. */
+/**
+ * A transaction whose mailbox is full, over HTTP: who is refused and when to come back, what was taken is done,
+ * deadlines travel.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,6 +1,7 @@
 /**
- * A fact from its request to its proof: the module that the service serves to browsers fetches it and checks it against what the ledger itself
- * tells of the token's state, in a context of nothing but the web, and in a real browser where there is one.
+ * A fact from its request to its proof: the module that the service serves to browsers fetches it and checks it against
+ * what the ledger itself tells of the token's state, in a context of nothing but the web, and in a real browser where
+ * there is one.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";

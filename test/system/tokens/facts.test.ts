@@ -1,4 +1,6 @@
-/** Answers with the facts of a token, whatever their number and their keys, and whatever happens while they are written. */
+/**
+ * Answers with the facts of a token, whatever their number and their keys, and whatever happens while they are written.
+ */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";

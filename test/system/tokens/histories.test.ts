@@ -1,9 +1,12 @@
-/** What became of facts and requests, over HTTP: with a real ledger below that rolls back, through the client, and after the token's end. */
+/**
+ * What became of facts and requests, over HTTP: with a real ledger below that rolls back, through the client, and after
+ * the token's end.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { ApiError } from "#src/client/http.ts";
-import type { FactChange, HeldFacts, PastRequest } from "#src/client/tokenFacts.ts";
+import type { CachedFacts, FactChange, PastRequest } from "#src/client/tokenFacts.ts";
 import { TokenClient } from "#src/client/tokens.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
@@ -183,7 +186,7 @@ describe("histories", () => {
   });
 
   it("come with the facts that changed since a state, and a tag", async () => {
-    const before: HeldFacts = await client.refresh(token);
+    const before: CachedFacts = await client.refresh(token);
     expect(Object.fromEntries(before.facts)).toEqual(await client.facts(token));
     const path = `${arbor.tokens}/token/${token}/facts?since=${before.at.outputRefId}`;
     const tag = (await fetch(path)).headers.get("etag")!;

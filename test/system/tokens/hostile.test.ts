@@ -1,6 +1,6 @@
 /**
- * A hostile chain through the follower and its SQL, with rollbacks and crashes; and quarantine, from which a replay out of the ledger's own bytes
- * releases: what it leaves are the rows of an index that never went wrong.
+ * A hostile chain through the follower and its SQL, with rollbacks and crashes; and quarantine, from which a replay out
+ * of the ledger's own bytes releases: what it leaves are the rows of an index that never went wrong.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { tokenReleases } from "#actors/tokenRelease.ts";

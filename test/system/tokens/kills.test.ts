@@ -1,5 +1,6 @@
 /**
- * Processes killed at every step: submissions are answered, landed and told once; the index and the actors come out exact.
+ * Processes killed at every step: submissions are answered, landed and told once; the index and the actors come out
+ * exact.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore, type Store } from "#src/store/store.ts";

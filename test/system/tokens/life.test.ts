@@ -1,6 +1,6 @@
 /**
- * Every row of the token service's transition table over HTTP, happy and refused, with a real ledger below; clients sign with a library
- * that the service does not use.
+ * Every row of the token service's transition table over HTTP, happy and refused, with a real ledger below; clients
+ * sign with a library that the service does not use.
  */
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

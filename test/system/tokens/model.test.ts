@@ -1,6 +1,7 @@
 /**
- * Random operations of several users against a plain model, with rollbacks, kills and restarts between: facts, requests, roots and
- * balances come out as the model says. The model of balances is a UTxO set kept by the test from the signed transactions.
+ * Random operations of several users against a plain model, with rollbacks, kills and restarts between: facts,
+ * requests, roots and balances come out as the model says. The model of balances is a UTxO set kept by the test from
+ * the signed transactions.
  */
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import process from "node:process";
@@ -122,7 +123,9 @@ describe("random operations", () => {
         60_000,
       );
 
-    /** Builds, signs and submits, whatever dies meanwhile; a build that lost a race against a rollback is made again. */
+    /**
+     * Builds, signs and submits, whatever dies meanwhile; a build that lost a race against a rollback is made again.
+     */
     const carry = async (user: User, method: string, path: string, body: unknown, wait: boolean) => {
       for (let attempt = 0;; attempt++) {
         const built = await ask(tokensUrl, method, path, body);

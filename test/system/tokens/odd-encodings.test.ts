@@ -1,6 +1,7 @@
 /**
- * Outputs in every encoding that the ledger's decoder reads, sent over HTTP to a token, to its owner and to a wallet: every build goes on, and its
- * transaction is accepted. A transaction in an odd encoding is accepted too, where its scripts agree.
+ * Outputs in every encoding that the ledger's decoder reads, sent over HTTP to a token, to its owner and to a wallet:
+ * every build goes on, and its transaction is accepted. A transaction in an odd encoding is accepted too, where its
+ * scripts agree.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";

@@ -1,4 +1,7 @@
-/** Builds beside transactions that are in no block yet: what those spend is not offered again. Blocks are made on demand. */
+/**
+ * Builds beside transactions that are in no block yet: what those spend is not offered again. Blocks are made on
+ * demand.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";

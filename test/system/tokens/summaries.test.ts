@@ -1,4 +1,7 @@
-/** What is told beside every transaction that is built, and what any transaction does, over HTTP with a real ledger below. */
+/**
+ * What is told beside every transaction that is built, and what any transaction does, over HTTP with a real ledger
+ * below.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
@@ -25,7 +28,9 @@ describe("summaries", () => {
     return await new TokenClient(arbor.tokens).explain(transaction, address);
   };
 
-  /** A transaction as it was built: what is told of it is what the client finds by itself; then it is signed and lands. */
+  /**
+   * A transaction as it was built: what is told of it is what the client finds by itself; then it is signed and lands.
+   */
   const carry = async (built: Answer, intent: Intent, ...signers: User[]): Promise<Summary> => {
     expect([built.status, built.body.error]).toEqual([200, undefined]);
     const { unsignedTransaction } = built.body as { unsignedTransaction: string };

@@ -1,4 +1,7 @@
-/** A database from before requests' ends were kept: what became of each is found out from its rows, and told as unknown where they do not say. */
+/**
+ * A database from before requests' ends were kept: what became of each is found out from its rows, and told as unknown
+ * where they do not say.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { type PastRequest, readHistory } from "#src/cage/index/history.ts";

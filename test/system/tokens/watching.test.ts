@@ -1,4 +1,7 @@
-/** A transaction watched from the mempool into the ledger, out of it and back; a token's life as a stream. Blocks are made by hand. */
+/**
+ * A transaction watched from the mempool into the ledger, out of it and back; a token's life as a stream. Blocks are
+ * made by hand.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TokenClient, type TokenEvent } from "#src/client/tokens.ts";
 import { Arbor } from "../../support/arbor.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
-import { type Known, verify } from "#src/cli/proofs.ts";
+import { type TrustOptions, verify } from "#src/cli/proofs.ts";
 import { TOKEN, ToldToken } from "../../support/fact_answers.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
@@ -25,7 +25,7 @@ function file(answer: unknown): string {
 }
 
 describe("verify", () => {
-  it.each<[string, Known]>([["root", { root }], ["datum", { policy, datum }], ["output", { policy, output }]])(
+  it.each<[string, TrustOptions]>([["root", { root }], ["datum", { policy, datum }], ["output", { policy, output }]])(
     "says what is certain by the %s",
     async (_by, known) => {
       const there = await verify(file(token.answer("k")), TOKEN, "k", known);

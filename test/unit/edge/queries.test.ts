@@ -1,4 +1,7 @@
-/** Query parameters and methods of every route of the four services: what a service does not know it refuses, and says so. */
+/**
+ * Query parameters and methods of every route of the four services: what a service does not know it refuses, and says
+ * so.
+ */
 import { describe, expect, it } from "vitest";
 import { type Edge, edgesAlone, servedPaths } from "../../support/edges.ts";
 

@@ -1,13 +1,16 @@
-/** Answers that are kept: given again while the snapshot is the same, made again when it is not, and never for longer than they may be. */
+/**
+ * Answers that are kept: given again while the snapshot is the same, made again when it is not, and never for longer
+ * than they may be.
+ */
 import { Hono } from "hono";
 import { describe, expect, it, vi } from "vitest";
-import { inTurn, keepFor, keepUnchanged } from "#src/edge/responseCache.ts";
-import type { Keep } from "#src/edge/route.ts";
+import { cacheFor, cacheWhileUnchanged, coalesce } from "#src/edge/responseCache.ts";
+import type { ResponseCache } from "#src/edge/route.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** A service with one endpoint, whose answers count how often they were made. */
 function service(
-  keep: Keep,
+  keep: ResponseCache,
   answer: (made: number) => { body: string; status?: 200 | 404 } = (n) => ({ body: `${n}` }),
 ) {
   const app = new Hono();
@@ -37,7 +40,7 @@ function database() {
 describe("answers made from the database alone", () => {
   it("are kept from the second time on, with their headers, until the snapshot is another", async () => {
     const { now, sql } = database();
-    const ask = service(keepUnchanged(sql));
+    const ask = service(cacheWhileUnchanged(sql));
     expect(await ask()).toEqual(["1", "<1>", "text/plain"]);
     expect(now.asked).toBe(0);
     expect(await ask()).toEqual(["2", "<2>", "text/plain"]);
@@ -50,7 +53,7 @@ describe("answers made from the database alone", () => {
 
   it("are not kept under a snapshot that changed while they were made", async () => {
     const { now, sql } = database();
-    const ask = service(keepUnchanged(sql), (made) => {
+    const ask = service(cacheWhileUnchanged(sql), (made) => {
       if (made === 2) now.snapshot = "11:11:";
       return { body: `${made}` };
     });
@@ -64,7 +67,7 @@ describe("answers made from the database alone", () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     try {
       const { sql } = database();
-      const ask = service(keepUnchanged(sql));
+      const ask = service(cacheWhileUnchanged(sql));
       await ask();
       await ask();
       vi.advanceTimersByTime(999);
@@ -74,15 +77,15 @@ describe("answers made from the database alone", () => {
     } finally {
       vi.useRealTimers();
     }
-    const refusing = service(keepUnchanged(database().sql), (made) => ({ body: `${made}`, status: 404 }));
+    const refusing = service(cacheWhileUnchanged(database().sql), (made) => ({ body: `${made}`, status: 404 }));
     expect([(await refusing())[0], (await refusing())[0], (await refusing())[0]]).toEqual(["1", "2", "3"]);
   });
 
   it("take no more room than they may, and what is too large none", async () => {
     const { sql } = database();
-    const large = service(keepUnchanged(sql), (made) => ({ body: `${made}`.padEnd(2 ** 21 + 1) }));
+    const large = service(cacheWhileUnchanged(sql), (made) => ({ body: `${made}`.padEnd(2 ** 21 + 1) }));
     for (const expected of ["1", "2", "3"]) expect((await large())[0]!.trim()).toBe(expected);
-    const half = service(keepUnchanged(sql), (made) => ({ body: `${made}`.padEnd(2 ** 20) }));
+    const half = service(cacheWhileUnchanged(sql), (made) => ({ body: `${made}`.padEnd(2 ** 20) }));
     for (let i = 0; i < 17; i++) await half(`/${i}`);
     for (let i = 16; i > 0; i--) await half(`/${i}`);
     expect((await half("/1"))[0]!.trim()).toBe("33");
@@ -93,7 +96,7 @@ describe("answers made from the database alone", () => {
 it("answers kept for a while are made again after it", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   try {
-    const ask = service(keepFor(50));
+    const ask = service(cacheFor(50));
     expect((await ask())[0]).toBe("1");
     vi.advanceTimersByTime(49);
     expect((await ask())[0]).toBe("1");
@@ -106,7 +109,7 @@ it("answers kept for a while are made again after it", async () => {
 
 it("who asks while a question is under way shares the next, begun after all came", async () => {
   const begun: ((value: number) => void)[] = [];
-  const ask = inTurn(() => new Promise<number>((resolve) => begun.push(resolve)));
+  const ask = coalesce(() => new Promise<number>((resolve) => begun.push(resolve)));
   const first = ask();
   const [second, third] = [ask(), ask()];
   expect(begun.length).toBe(1);

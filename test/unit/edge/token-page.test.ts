@@ -1,4 +1,7 @@
-/** The token service's page: its files and how they are sent, how texts of strangers are shown, and what is made of a wallet's answers. */
+/**
+ * The token service's page: its files and how they are sent, how texts of strangers are shown, and what is made of a
+ * wallet's answers.
+ */
 import fc from "fast-check";
 import { Hono } from "hono";
 import { gzipSync } from "node:zlib";

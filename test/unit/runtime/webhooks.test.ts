@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
-import { faultOfUrl, isPublic, resolveTarget } from "#src/runtime/webhooks/address.ts";
+import { isPublic, resolveTarget } from "#src/base/targetAddress.ts";
+import { webhookUrlProblem } from "#src/runtime/webhooks/url.ts";
 import { ANSWER_BYTES, post } from "#src/runtime/webhooks/post.ts";
 import { RETRIES, waitAfter } from "#src/runtime/webhooks/retries.ts";
 import { newSecret, secretText, signatureHeaders } from "#src/runtime/webhooks/sign.ts";
@@ -66,19 +67,21 @@ describe("addresses", () => {
     "https:127.0.0.1",
     "https://[64:ff9b::7f00:1]/",
     "nonsense",
-  ])("%s may not be sent to", (url) => expect(faultOfUrl(url, false)).toMatch(/\.$/));
+  ])("%s may not be sent to", (url) => expect(webhookUrlProblem(url, false)).toMatch(/\.$/));
 
   test("https to a name or a public address may; where it is allowed http and private ones too", () => {
-    expect(faultOfUrl("https://example.com/hook?key=1", false)).toBeUndefined();
-    expect(faultOfUrl("https://1.1.1.1:8443/", false)).toBeUndefined();
-    expect(faultOfUrl("http://127.0.0.1:1/", true)).toBeUndefined();
-    expect(faultOfUrl("ftp://127.0.0.1:1/", true)).toBeDefined();
+    expect(webhookUrlProblem("https://example.com/hook?key=1", false)).toBeUndefined();
+    expect(webhookUrlProblem("https://1.1.1.1:8443/", false)).toBeUndefined();
+    expect(webhookUrlProblem("http://127.0.0.1:1/", true)).toBeUndefined();
+    expect(webhookUrlProblem("ftp://127.0.0.1:1/", true)).toBeDefined();
   });
 
   test("a name is judged by what it resolves to", async () => {
-    expect(await resolveTarget(new URL("https://localhost/"), false)).toMatchObject({ error: { code: "refused" } });
-    expect(await resolveTarget(new URL("https://localhost/"), true)).toMatchObject({ ok: true });
-    expect(await resolveTarget(new URL("https://nowhere.invalid/"), false)).toMatchObject({
+    expect(await resolveTarget(new URL("https://localhost/"), false, "refused")).toMatchObject({
+      error: { code: "refused" },
+    });
+    expect(await resolveTarget(new URL("https://localhost/"), true, "refused")).toMatchObject({ ok: true });
+    expect(await resolveTarget(new URL("https://nowhere.invalid/"), false, "refused")).toMatchObject({
       error: { code: "unresolved" },
     });
   });

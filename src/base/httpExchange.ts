@@ -1,9 +1,9 @@
-/** Sends one HTTP request to a checked address, without resolving the host name again. */
+/** One HTTP request to a resolved and checked address: the host's name is not resolved again. */
 import { Buffer } from "node:buffer";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
-export interface Exchange {
+export interface ExchangeOptions {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -14,14 +14,16 @@ export interface Exchange {
 }
 
 /**
- * Requests `url` from the host at `address`, without following redirects. `read` gets the response and calls `settle` with the
- * result, after which the rest of the response is not read. Rejects when the connection fails or the signal aborts.
+ * Requests `url` at `address` without following redirects. `read` calls `settle` with the result; nothing more of the
+ * response is read then.
+ *
+ * @throws {Error} where the connection fails or the signal aborts.
  */
 export function exchange<T>(
   url: URL,
   address: string,
-  { method, headers, body, signal, ca }: Exchange,
-  read: (response: IncomingMessage, settle: (answer: T) => void) => void,
+  { method, headers, body, signal, ca }: ExchangeOptions,
+  read: (response: IncomingMessage, settle: (result: T) => void) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const bytes = body === undefined ? undefined : Buffer.from(body);
@@ -44,9 +46,9 @@ export function exchange<T>(
     });
     const end = () => request.destroy(new Error("aborted"));
     signal.addEventListener("abort", end, { once: true });
-    const settle = (answer: T) => {
+    const settle = (result: T) => {
       signal.removeEventListener("abort", end);
-      resolve(answer);
+      resolve(result);
       request.destroy();
     };
     request.on("error", (error) => {
