@@ -1,4 +1,7 @@
-/** Actors of stake credentials. Their state comes from blocks; rewards, which no block contains, are queried from the network. */
+/**
+ * Actors of stake credentials. Their state comes from blocks; rewards, which no block contains, are queried from the
+ * network.
+ */
 import { z } from "zod";
 import { delegationInputs, delegationMachine } from "#machines/delegation.ts";
 import { currentMembers } from "#src/chain/index/groups.ts";

@@ -1,4 +1,7 @@
-/** Keeps plans of wallet migrations in memory while their parts are requested, so that they are not computed for each part. */
+/**
+ * Keeps plans of wallet migrations in memory while their parts are requested, so that they are not computed for each
+ * part.
+ */
 import { joined } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { MigrationPart } from "#src/wallet/build/types.ts";

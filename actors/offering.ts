@@ -19,9 +19,9 @@ const RACES = 5;
 const turns = new Map<string, Promise<unknown>>();
 
 /**
- * Builds a transaction and reserves the outputs that it spends. When another build has reserved one of them first, `build` reads
- * and builds again; such repetitions run one after the other, so that each sees the reservations of the one before. `whose` names
- * the owner of the outputs.
+ * Builds a transaction and reserves the outputs that it spends. When another build has reserved one of them first,
+ * `build` reads and builds again; such repetitions run one after the other, so that each sees the reservations of the
+ * one before. `whose` names the owner of the outputs.
  */
 export async function offering<T>(
   store: Store,

@@ -1,6 +1,6 @@
 /**
- * The actor of a shared wallet. Its turns write its rows; effects add it to the index, which has its coins, and remove it.
- * Transactions are built as for any wallet, with the scripts of its templates.
+ * The actor of a shared wallet. Its turns write its rows; effects add it to the index, which has its coins, and remove
+ * it. Transactions are built as for any wallet, with the scripts of its templates.
  */
 import { z } from "zod";
 import { type Building, constructing, decoding, estimating, type WalletBuildOptions } from "#actors/walletBuilds.ts";

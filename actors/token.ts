@@ -1,6 +1,6 @@
 /**
- * The actor of a token. State changes arrive through the chain log. Its builds read rows at one point, and a builder thread makes
- * the transaction.
+ * The actor of a token. State changes arrive through the chain log. Its builds read rows at one point, and a builder
+ * thread makes the transaction.
  */
 import { z } from "zod";
 import { offering } from "#actors/offering.ts";
@@ -120,7 +120,10 @@ type Offer = Result<
   Failure
 >;
 
-/** Reads the inputs of every build, and with `read` more at the same point; then builds on outputs that are not reserved. */
+/**
+ * Reads the inputs of every build, and with `read` more at the same point; then builds on outputs that are not
+ * reserved.
+ */
 async function building<T>(
   options: TokenBuildOptions,
   from: string,
@@ -174,8 +177,8 @@ const quarantined = (view: View): Result<never, Failure> =>
 const ended: Result<never, Failure> = fail("token_ended", "The token has ended.");
 
 /**
- * Why a quarantined token does not accept an intent; `undefined` when it does. Whether the token exists is decided by the rows at
- * the point of the build: the machine learns of rollbacks later.
+ * Why a quarantined token does not accept an intent; `undefined` when it does. Whether the token exists is decided by
+ * the rows at the point of the build: the machine learns of rollbacks later.
  */
 function impossible(view: View, intent: TokenIntent): Result<never, Failure> | undefined {
   return view.state === "quarantined" && !view.can(intent) ? quarantined(view) : undefined;
@@ -236,7 +239,9 @@ interface UpdateInput {
   readonly address: string;
   /** Null: as many open requests as can be applied and fit. */
   readonly requests: string[] | null;
-  /** Whether to report only what an update would do: no output is reserved, and failing requests do not prevent others. */
+  /**
+   * Whether to report only what an update would do: no output is reserved, and failing requests do not prevent others.
+   */
   readonly dryRun: boolean;
 }
 

@@ -7,8 +7,8 @@ import { type Inquiry, inquiry } from "#src/chain/index/networkQueries.ts";
 import type { Store } from "#src/store/store.ts";
 
 /**
- * The indexer's work on release requests (`wishRelease`). A replay reads rows at one point and does not query the network. Its
- * result is written at the indexer's current block, if the token's state is still the same there.
+ * The indexer's work on release requests (`wishRelease`). A replay reads rows at one point and does not query the
+ * network. Its result is written at the indexer's current block, if the token's state is still the same there.
  */
 export function tokenReleases(store: Store, options: { readonly cutAbove?: number } = {}): Inquiry {
   return inquiry<Finding | undefined>("token releases", async (sql) => {

@@ -1,8 +1,8 @@
 /**
  * The actor of a submitted transaction: submits it until the chain has decided.
  *
- * A node also refuses a transaction that it already has. A submission therefore counts as refused only when the transaction is
- * neither in the node's mempool nor in the index, after the index has read up to the node's tip.
+ * A node also refuses a transaction that it already has. A submission therefore counts as refused only when the
+ * transaction is neither in the node's mempool nor in the index, after the index has read up to the node's tip.
  */
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
@@ -73,7 +73,10 @@ async function submit(
   return { type: "REFUSED", attempt, failures: named(answer.value) };
 }
 
-/** The failures of a refused submission as members of the event. Script logs are untrusted: what rows cannot hold is replaced. */
+/**
+ * The failures of a refused submission as members of the event. Script logs are untrusted: what rows cannot hold is
+ * replaced.
+ */
 export function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
   return submission.failures.slice(0, MOST_FAILURES).map((failure) => ({
     ...(plain(failure) as Record<string, Json>),

@@ -1,6 +1,6 @@
 /**
- * The actor of a wallet with a single owner, sequential or of the Byron era. Its turns write its rows; effects add it to the
- * index, which has its coins, and remove it. Transactions are built from the index at one point.
+ * The actor of a wallet with a single owner, sequential or of the Byron era. Its turns write its rows; effects add it
+ * to the index, which has its coins, and remove it. Transactions are built from the index at one point.
  */
 import { z } from "zod";
 import {

@@ -45,7 +45,10 @@ export interface Building {
 
 type Answer = Result<Json, Failure>;
 
-/** The inputs that are equal for all attempts of a build, as a function of the index's slot and optionally of a fixed slot. */
+/**
+ * The inputs that are equal for all attempts of a build, as a function of the index's slot and optionally of a fixed
+ * slot.
+ */
 export async function settingOf(
   { port, networkId, clock }: WalletBuildOptions,
   wish: Wish,

@@ -48,9 +48,9 @@ const ATTEMPT_MS = 10_000;
 const AGAIN_MS = 500;
 
 /**
- * Effect `begin`: derives the first address pools, and adds the wallet to the index unless it was deleted meanwhile; does nothing
- * for a wallet that is in the index. Large pools take longer than an attempt may last and are derived in slices, for one wallet
- * of the process after the other, so that the first wallet is ready long before the last.
+ * Effect `begin`: derives the first address pools, and adds the wallet to the index unless it was deleted meanwhile;
+ * does nothing for a wallet that is in the index. Large pools take longer than an attempt may last and are derived in
+ * slices, for one wallet of the process after the other, so that the first wallet is ready long before the last.
  */
 export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions): Beginning {
   const great = new SerialWork();

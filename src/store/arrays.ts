@@ -1,16 +1,17 @@
 /**
  * Encodes and decodes PostgreSQL arrays of integers and texts.
  *
- * By default postgres.js queries the array types on each new connection, and sometimes binds the first statement before it has
- * them, which PostgreSQL refuses as a malformed array. The types used here are therefore declared, and that query is off.
+ * By default postgres.js queries the array types on each new connection, and sometimes binds the first statement before
+ * it has them, which PostgreSQL refuses as a malformed array. The types used here are therefore declared, and that
+ * query is off.
  */
 
 const QUOTED = /["\\]/;
 const QUOTE = /["\\]/g;
 
 /**
- * Encodes a one-dimensional array: `{1,2}`, `{"a","say \"b\"",NULL}`. An encoded array stays as it is. The library's own
- * encoder takes several times as long, and a turn writes many arrays.
+ * Encodes a one-dimensional array: `{1,2}`, `{"a","say \"b\"",NULL}`. An encoded array stays as it is. The library's
+ * own encoder takes several times as long, and a turn writes many arrays.
  */
 export function writeArray(values: readonly unknown[] | string): string {
   if (typeof values === "string") return values;

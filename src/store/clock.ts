@@ -1,13 +1,13 @@
 /**
- * The clock of the database: due times and timestamps use one clock for all processes, because the clock of a process may be
- * wrong.
+ * The clock of the database: due times and timestamps use one clock for all processes, because the clock of a process
+ * may be wrong.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import type { Store } from "#src/store/store.ts";
 
 /**
- * A clock that follows another one by readings. Between them it runs on a monotonic clock. A reading gives bounds for the offset;
- * the clock is only moved to the nearest bound, so that slow readings do not disturb it.
+ * A clock that follows another one by readings. Between them it runs on a monotonic clock. A reading gives bounds for
+ * the offset; the clock is only moved to the nearest bound, so that slow readings do not disturb it.
  */
 export class FollowingClock implements Clock {
   private offset: number | undefined;
@@ -36,7 +36,10 @@ export interface RunningClock extends Clock {
 /** Interval of readings, in milliseconds: the drift of a machine in it is below a millisecond. */
 const EVERY_MS = 2_000;
 
-/** Follows the clock of the database. Rejects when the first reading fails; later the clock runs on without the database. */
+/**
+ * Follows the clock of the database. Rejects when the first reading fails; later the clock runs on without the
+ * database.
+ */
 export async function followDatabaseClock({ sql }: Store): Promise<RunningClock> {
   const clock = new FollowingClock();
   const read = async () => {

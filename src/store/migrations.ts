@@ -16,8 +16,8 @@ export async function migrate(store: Store, migrations: readonly Migration[]): P
 }
 
 /**
- * Like `migrate`, for the complete list of a program. A database with a migration that is not in the list was changed by a later
- * version of the program. This version could misread or damage its rows, so it fails and changes nothing.
+ * Like `migrate`, for the complete list of a program. A database with a migration that is not in the list was changed
+ * by a later version of the program. This version could misread or damage its rows, so it fails and changes nothing.
  */
 export async function migrateWhole(
   store: Store,

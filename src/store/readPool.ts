@@ -7,9 +7,10 @@ const MOST = 10;
 /**
  * Settings for statements that look up rows by keys.
  *
- * Each statement is planned once for all parameters, because planning takes several times as long as the execution. A plan stays
- * in use when empty tables have grown, so it must not be one for small tables: no sequential scans, and no joins that need them.
- * With an index for the keys of each table, the cost of such a plan depends only on the number of keys.
+ * Each statement is planned once for all parameters, because planning takes several times as long as the execution. A
+ * plan stays in use when empty tables have grown, so it must not be one for small tables: no sequential scans, and no
+ * joins that need them. With an index for the keys of each table, the cost of such a plan depends only on the number of
+ * keys.
  */
 export const LOOKUP_SETTINGS: Settings = {
   plan_cache_mode: "force_generic_plan",

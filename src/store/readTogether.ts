@@ -1,6 +1,6 @@
 /**
- * Runs several reads as one statement: one round trip, and one snapshot of the database without a transaction. For frequent
- * requests, where a round trip costs more than most of the reads.
+ * Runs several reads as one statement: one round trip, and one snapshot of the database without a transaction. For
+ * frequent requests, where a round trip costs more than most of the reads.
  */
 import type { Fragment, Queries } from "#src/store/store.ts";
 

@@ -1,20 +1,22 @@
 /**
- * Works around faults of postgres.js with lost connections. It uses private members of exactly this version, listed in the
- * interfaces `Connection`, `Queue` and `Query`; a test fails when the version changes.
+ * Works around faults of postgres.js with lost connections. It uses private members of exactly this version, listed in
+ * the interfaces `Connection`, `Queue` and `Query`; a test fails when the version changes.
  *
  * The faults, reproduced by cutting connections at chosen and at random moments:
  *
- * - A statement executed on a connection without a socket is written in the next turn of the event loop and throws there, where
- *   no caller can catch it (porsager/postgres issues 1066, 1154, 1208). A transaction does this with its rollback or commit and
- *   with further statements of its work; after a reconnection those would run outside the transaction (pull request 1155).
- *   Therefore a transaction whose connection closed refuses every further statement, including the library's own.
- * - A statement that was passed to a connection but not sent when it closed stays in its buffer, so that the connection hangs
- *   until the connect timeout when it is used again. Therefore a pool that lost a connection finishes its open statements, and a
- *   new pool replaces it. The library's own `end` of a pool would leave connections open.
- * - A transaction whose first statement fills the socket's buffer is not given its connection: statements of others on that
- *   connection then run within the transaction, which never ends. Therefore it is given the connection in this case too.
- * - A connection that closes while it reads the types of arrays, which is its first query by default, rejects a promise without
- *   a handler. Therefore `fetch_types` is off (`arrays.ts`).
+ * - A statement executed on a connection without a socket is written in the next turn of the event loop and throws
+ *   there, where no caller can catch it (porsager/postgres issues 1066, 1154, 1208). A transaction does this with its
+ *   rollback or commit and with further statements of its work; after a reconnection those would run outside the
+ *   transaction (pull request 1155). Therefore a transaction whose connection closed refuses every further statement,
+ *   including the library's own.
+ * - A statement that was passed to a connection but not sent when it closed stays in its buffer, so that the connection
+ *   hangs until the connect timeout when it is used again. Therefore a pool that lost a connection finishes its open
+ *   statements, and a new pool replaces it. The library's own `end` of a pool would leave connections open.
+ * - A transaction whose first statement fills the socket's buffer is not given its connection: statements of others on
+ *   that connection then run within the transaction, which never ends. Therefore it is given the connection in this
+ *   case too.
+ * - A connection that closes while it reads the types of arrays, which is its first query by default, rejects a promise
+ *   without a handler. Therefore `fetch_types` is off (`arrays.ts`).
  */
 import type postgres from "postgres";
 
@@ -24,8 +26,8 @@ type AnySql = postgres.Sql<{ int8: bigint; json: unknown }>;
 const GRACE_S = 1;
 
 /**
- * Creates a pool, which must call `onClose` with the id of every connection that closes. `before` are the parsed options of the
- * pool that it replaces.
+ * Creates a pool, which must call `onClose` with the id of every connection that closes. `before` are the parsed
+ * options of the pool that it replaces.
  */
 export type MakePool = (onClose: (id: number) => void, before: AnySql["options"] | undefined) => AnySql;
 
@@ -70,9 +72,9 @@ interface Pool {
 }
 
 /**
- * Ends a pool when its running and waiting statements are done, at the latest after `seconds`. The library's `end` alone leaves
- * connections open: it ends each connection once, and connects again for waiting statements. Therefore connections are ended
- * until none closes any more, and then no new one can be opened.
+ * Ends a pool when its running and waiting statements are done, at the latest after `seconds`. The library's `end`
+ * alone leaves connections open: it ends each connection once, and connects again for waiting statements. Therefore
+ * connections are ended until none closes any more, and then no new one can be opened.
  */
 async function end(pool: Pool, seconds: number): Promise<void> {
   // Missing in the library's types: ends each connection when it is idle, but not the pool.
@@ -85,7 +87,8 @@ async function end(pool: Pool, seconds: number): Promise<void> {
       await close();
     }
   };
-  // The library's `end` also ends the pool of `listen`, which is not used here, and destroys what is left after the timeout.
+  // The library's `end` also ends the pool of `listen`, which is not used here, and destroys what is left after the
+  // timeout.
   Object.assign(pool.sql.listen, { sql: { end: quiet } });
   await pool.sql.end({ timeout: seconds });
   Object.assign(pool.sql.options, { socket: () => Promise.reject(lostError()) });
@@ -152,9 +155,9 @@ function refuse(transaction: Transaction, query: Query): void {
 }
 
 /**
- * Makes the transactions of a pool refuse statements after their connection closed; returns the function to call with the id of
- * a closed connection. `begin` of the library synchronously calls the pool's `unsafe` with the option `onexecute`, which
- * receives the connection: there a transaction is matched with its connection.
+ * Makes the transactions of a pool refuse statements after their connection closed; returns the function to call with
+ * the id of a closed connection. `begin` of the library synchronously calls the pool's `unsafe` with the option
+ * `onexecute`, which receives the connection: there a transaction is matched with its connection.
  */
 function guardTransactions(pool: AnySql): (id: number) => void {
   const own = handlerOf(pool);
@@ -164,8 +167,8 @@ function guardTransactions(pool: AnySql): (id: number) => void {
   let starting: Transaction | undefined;
 
   /**
-   * Wraps the work of a transaction or a savepoint, so that its statements are recognised, and refused before they wait for a
-   * connection that has since been given to others.
+   * Wraps the work of a transaction or a savepoint, so that its statements are recognised, and refused before they wait
+   * for a connection that has since been given to others.
    */
   const guardWork = (transaction: Transaction, work: Work): Work => (inner) => {
     const handler = handlerOf(inner);
@@ -259,7 +262,9 @@ function guardTransactions(pool: AnySql): (id: number) => void {
   };
 }
 
-/** The handler of a pool, a transaction or a savepoint. The query created here is not awaited, so it is never executed. */
+/**
+ * The handler of a pool, a transaction or a savepoint. The query created here is not awaited, so it is never executed.
+ */
 function handlerOf(sql: AnySql | Inner): Handler {
   return (sql.unsafe("") as unknown as Query).handler;
 }

@@ -1,8 +1,8 @@
 /**
  * The PostgreSQL pool. Each module owns its SQL and runs it through this handle; connections are opened here only.
  *
- * Assumptions: `synchronous_commit` and `fsync` are on, so that a confirmed commit survives a crash. A lost connection is an
- * ordinary event, which `isRetryable` distinguishes from a failed statement.
+ * Assumptions: `synchronous_commit` and `fsync` are on, so that a confirmed commit survives a crash. A lost connection
+ * is an ordinary event, which `isRetryable` distinguishes from a failed statement.
  */
 import postgres from "postgres";
 import { parseWritten, toJson } from "#src/base/json.ts";
@@ -39,9 +39,9 @@ export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknow
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /**
- * Most statements in flight on one connection: no limit in practice. The library does not give a transaction its connection when
- * the statement that begins it is the last one that the connection accepts: statements of others would then run within that
- * transaction, and be lost with it.
+ * Most statements in flight on one connection: no limit in practice. The library does not give a transaction its
+ * connection when the statement that begins it is the last one that the connection accepts: statements of others would
+ * then run within that transaction, and be lost with it.
  */
 const PIPELINE = 2 ** 31;
 
@@ -101,14 +101,14 @@ const RETRYABLE = new Set([
   "55P03",
 ]);
 /**
- * Classes of SQLSTATE: connection (08), insufficient resources (53, including too many connections), operator intervention
- * (57: shutdown, start, a cancelled or timed-out statement), and system errors such as of the disk (58).
+ * Classes of SQLSTATE: connection (08), insufficient resources (53, including too many connections), operator
+ * intervention (57: shutdown, start, a cancelled or timed-out statement), and system errors such as of the disk (58).
  */
 const RETRYABLE_CLASS = /^(08|53|57|58)[0-9A-Z]{3}$/;
 
 /**
- * Whether the same statement may succeed later: the server or the connection was lost, the server lacks resources, or the
- * statement was chosen as the victim of a conflict.
+ * Whether the same statement may succeed later: the server or the connection was lost, the server lacks resources, or
+ * the statement was chosen as the victim of a conflict.
  */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

@@ -1,7 +1,7 @@
 /**
- * Spans for statements. A statement or a transaction that starts while a span is active gets a child span, with the text of the
- * statement but without its values. Background work (renewals, sweeps) has no active span, and so no traces. Without a tracer
- * nothing is wrapped.
+ * Spans for statements. A statement or a transaction that starts while a span is active gets a child span, with the
+ * text of the statement but without its values. Background work (renewals, sweeps) has no active span, and so no
+ * traces. Without a tracer nothing is wrapped.
  */
 import { activeSpan, endSpan, refOf, startSpan, tracing, within } from "#src/base/trace.ts";
 

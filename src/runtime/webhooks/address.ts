@@ -1,6 +1,6 @@
 /**
- * Decides to which addresses webhooks may be sent. A host name is resolved once; the resolved address is checked and then used
- * for the connection, so that a later change of the name (DNS rebinding) has no effect.
+ * Decides to which addresses webhooks may be sent. A host name is resolved once; the resolved address is checked and
+ * then used for the connection, so that a later change of the name (DNS rebinding) has no effect.
  */
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
@@ -17,7 +17,8 @@ const GLOBAL = ipaddr.IPv6.parseCIDR("2000::/3");
 /** Whether an address is public: not loopback, private, link-local (cloud metadata services), shared or reserved. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // Unwraps IPv4-mapped IPv6. Other forms with an embedded IPv4 address (NAT64, 6to4, Teredo) have ranges other than "unicast".
+  // Unwraps IPv4-mapped IPv6. Other forms with an embedded IPv4 address (NAT64, 6to4, Teredo) have ranges other than
+  // "unicast".
   const parsed = ipaddr.process(address);
   if (parsed.range() !== "unicast") return false;
   return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(GLOBAL);

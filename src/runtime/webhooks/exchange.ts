@@ -14,8 +14,9 @@ export interface Exchange {
 }
 
 /**
- * Requests `url` from the host at `address`, without following redirects. `read` gets the response and calls `settle` with the
- * result, after which the rest of the response is not read. Rejects when the connection fails or the signal aborts.
+ * Requests `url` from the host at `address`, without following redirects. `read` gets the response and calls `settle`
+ * with the result, after which the rest of the response is not read. Rejects when the connection fails or the signal
+ * aborts.
  */
 export function exchange<T>(
   url: URL,
