@@ -1,4 +1,7 @@
-/** Stake credentials, by `key-<hash>` or `script-<hash>`: an actor hears what the chain says of one; what no block says is asked for. */
+/**
+ * Actors of stake credentials. Their state comes from blocks; rewards, which no block contains, are queried from the
+ * network.
+ */
 import { z } from "zod";
 import { delegationInputs, delegationMachine } from "#machines/delegation.ts";
 import { currentMembers } from "#src/chain/index/groups.ts";
@@ -10,7 +13,7 @@ import type { EpochOf } from "#src/wallet/delegation/projection.ts";
 import { wantedAccounts, writeRewards } from "#src/wallet/delegation/rewards.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
-/** The kind; an entity's id is the credential. */
+/** The actor kind of stake credentials; an entity's id is `key-<hash>` or `script-<hash>`. */
 export function delegationActor(): ActorKind {
   return {
     kind: "delegation",
@@ -22,7 +25,7 @@ export function delegationActor(): ActorKind {
   };
 }
 
-/** What the follower asks of the network for wallets' rewards. */
+/** The indexer's query for the rewards of wallets. */
 export function rewardsInquiry(epochOf: EpochOf): NetworkQuery {
   const current = (sql: Queries) => currentMembers(sql, WALLET_PROJECTION);
   return networkQuery<readonly StakeAccount[]>("rewards", async (sql, at) => {

@@ -1,9 +1,12 @@
-/** Plans of migrations of which further parts will be asked for: whoever made one need not make it again for each. */
+/**
+ * Keeps plans of wallet migrations in memory while their parts are requested, so that they are not computed for each
+ * part.
+ */
 import { joined } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { MigrationPart } from "#src/wallet/build/types.ts";
 
-/** A migration of a wallet as it was planned at a slot. */
+/** A migration of a wallet, planned at a slot. */
 export interface MigrationPlan {
   readonly wallet: string;
   readonly slot: number;
@@ -11,9 +14,9 @@ export interface MigrationPlan {
   readonly transactions: readonly Uint8Array[];
 }
 
-/** Transactions of a part: 16 kB each at the most, twice as much in hexadecimal. */
+/** Transactions in a part; each has at most 16 kB, twice as much in hexadecimal. */
 const PART = 16;
-/** Plans that are remembered, of a wallet with 20,000 outputs 3 MB each; the next one drives out the oldest. */
+/** Most plans in memory; the plan of a wallet with 20,000 outputs has 3 MB. A new plan evicts the oldest. */
 const MOST = 8;
 
 /** A part of a plan. */
@@ -26,11 +29,11 @@ export function partOf({ slot, transactions }: MigrationPlan, part: number): Mig
   };
 }
 
-/** A memory of plans with more than one part, each until its last part was asked for. Losing one costs the time to make it again. */
+/** Plans with more than one part, each until its last part is requested. A lost plan is computed again. */
 export class MigrationPlans {
   private readonly plans = new Map<string, MigrationPlan>();
 
-  /** The first part of a plan; what it takes to tell the others is remembered. */
+  /** The first part of a plan; the plan is kept for the others. */
   begin(plan: MigrationPlan): MigrationPart {
     const first = partOf(plan, 0);
     if (first.parts > 1) {
@@ -44,7 +47,7 @@ export class MigrationPlans {
     return first;
   }
 
-  /** A further part of a wallet's plan, where that is remembered. */
+  /** Another part of a wallet's plan; `undefined` when the plan is not in memory. */
   next(wallet: string, name: string, part: number): MigrationPart | undefined {
     const plan = this.plans.get(name);
     if (!plan || plan.wallet !== wallet) return undefined;

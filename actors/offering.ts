@@ -1,26 +1,27 @@
-/** Transactions built on outputs that nobody else was just offered, where there are others. */
+/** Builds transactions on outputs that no other build has just reserved, as long as there are others. */
 import { type Failure, ok, type Result } from "#src/base/result.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { type PrioritisedOutput, reserve, TAKE_OVER } from "#src/chain/pending/spendable.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** What was built. */
+/** A built transaction. */
 export interface Offering<T> {
-  /** What there was to build on, as it was read. */
+  /** The outputs that were available when the build read them. */
   readonly read: readonly PrioritisedOutput[];
   readonly spends: readonly OutRef[];
   readonly answer: T;
 }
 
-/** Times that something is built because somebody else was offered the same outputs meanwhile; the last one is answered anyway. */
+/** Most builds when others reserve the same outputs meanwhile; the last one is returned in any case. */
 const RACES = 5;
 
-/** The last work of each name. */
+/** The last work by name. */
 const turns = new Map<string, Promise<unknown>>();
 
 /**
- * Builds, and offers what is spent to whoever asked. Where somebody else was quicker, `build` reads and builds anew, and those to whom that
- * happened do so one after the other: each sees what the one before was offered. `whose` is whose the outputs are.
+ * Builds a transaction and reserves the outputs that it spends. When another build has reserved one of them first,
+ * `build` reads and builds again; such repetitions run one after the other, so that each sees the reservations of the
+ * one before. `whose` names the owner of the outputs.
  */
 export async function offering<T>(
   store: Store,
@@ -44,7 +45,7 @@ export async function offering<T>(
   });
 }
 
-/** Does what is done for one name one after the other, within this process. */
+/** Runs work for the same name one after the other, within this process. */
 export async function inTurn<T>(whose: string, work: () => Promise<T>): Promise<T> {
   const mine = (turns.get(whose) ?? Promise.resolve()).then(work, work);
   turns.set(whose, mine);

@@ -1,6 +1,6 @@
 /**
- * A shared wallet's actor: its rows are written by its turns; what it holds is the index's, which an effect begins and another ends; its
- * transactions are built as those of any wallet, under the scripts of its templates.
+ * The actor of a shared wallet. Its turns write its rows; effects add it to the index, which has its coins, and remove
+ * it. Transactions are built as for any wallet, with the scripts of its templates.
  */
 import { z } from "zod";
 import { type Building, constructing, decoding, estimating, type WalletBuildOptions } from "#actors/walletBuilds.ts";
@@ -57,7 +57,7 @@ export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind 
   };
 }
 
-/** What the index is told of a wallet whose keys are all there. */
+/** The wallet's entry for the index, once all keys are known. */
 async function specOf({ store, networkId }: SharedWalletActorOptions, id: string): Promise<Begun | undefined> {
   const row = await readSharedWallet(store.sql, id);
   if (!row?.sharing.complete) return undefined;
@@ -80,7 +80,7 @@ async function specOf({ store, networkId }: SharedWalletActorOptions, id: string
 
 type Answer = Result<Json, Failure>;
 
-/** A wallet that can build, as builds know it. */
+/** The row of a wallet that can build transactions. */
 async function builder({ store }: SharedWalletActorOptions, id: string): Promise<Result<SharedWalletRow, Failure>> {
   const row = await readSharedWallet(store.sql, id);
   if (!row) return fail("no_such_wallet", `I couldn't find a wallet with the given id: ${id}`, { wallet_id: id });
@@ -111,7 +111,7 @@ async function within(
   return {
     ...intent,
     validity: validityWithin(scripts.map(({ script }) => script), intent.validity, now),
-    // to builds the first account is the wallet's own, whatever its index
+    // builds count accounts from the wallet's own, whatever its index is
     ...(intent.delegations
       ? { delegations: intent.delegations.map((one) => ({ ...one, index: Math.abs(one.index - sharing.account) })) }
       : {}),

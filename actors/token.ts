@@ -1,6 +1,6 @@
 /**
- * A token's actor: what it is comes through the chain log; what is asked of it are builds, which read rows at one point and have
- * a builder's thread make the transaction.
+ * The actor of a token. State changes arrive through the chain log. Its builds read rows at one point, and a builder
+ * thread makes the transaction.
  */
 import { z } from "zod";
 import { offering } from "#actors/offering.ts";
@@ -41,9 +41,9 @@ export interface TokenBuildOptions {
   readonly port: ChainPort;
   readonly builders: Builders;
   readonly networkId: 0 | 1;
-  /** By which it is known what slot it is. */
+  /** Clock for the current slot. */
   readonly clock: Clock;
-  /** The follower's doorbell: an address wants to be watched. */
+  /** Wakes the indexer: there is a new address to watch. */
   readonly wake: () => void;
 }
 
@@ -52,12 +52,12 @@ type View = ActorView & { can(event: Event): boolean };
 
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
 const ref = z.string().regex(/^[0-9a-f]{64}#\d+$/);
-/** A key or a value as clients write it; see `bytesOf`. */
+/** A key or a value in the API's text form; see `bytesOf`. */
 const text = z.string().refine((value) => bytesOf(value) !== undefined, "no text of this API");
 
 /** Most requests that one update applies. */
 const MOST_REQUESTS = 200;
-/** Most open requests that are looked at for an update which names none. */
+/** Most open requests considered for an update that names none. */
 const MOST_WALKED = 2_000;
 
 const requestInput = z.discriminatedUnion("type", [
@@ -101,7 +101,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
   };
 }
 
-/** Builds the transaction that creates a token: it has no actor yet. */
+/** Builds the transaction that creates a token. There is no actor yet. */
 export function tokenBoot(options: TokenBuildOptions) {
   return (from: string, deadline: number): Promise<Answer> =>
     building(options, from, deadline, cageScript.hash, () => Promise.resolve({}), async (input) => {
@@ -110,18 +110,21 @@ export function tokenBoot(options: TokenBuildOptions) {
     });
 }
 
-/** A transaction, and what is answered beside it. */
+/** A built transaction, and the other members of the response. */
 type Offer = Result<
   {
     readonly built: Built;
     readonly more: Record<string, Json>;
-    /** Whether only that is told, and nothing offered. */
+    /** Whether the transaction is left out, and its outputs are not reserved. */
     readonly dry?: boolean;
   },
   Failure
 >;
 
-/** Reads what every build needs, and more with it at the same point; then builds, on outputs that nobody else was just offered. */
+/**
+ * Reads the inputs of every build, and with `read` more at the same point; then builds on outputs that are not
+ * reserved.
+ */
 async function building<T>(
   options: TokenBuildOptions,
   from: string,
@@ -178,26 +181,26 @@ const quarantined = (view: View): Result<never, Failure> =>
 const ended: Result<never, Failure> = fail("token_ended", "The token has ended.");
 
 /**
- * Why a token in quarantine does not take a step; `undefined` where it does. Whether a token is there the rows say, at the point that is
- * built from: its machine hears later of what the chain takes back.
+ * Why a quarantined token does not accept an intent; `undefined` when it does. Whether the token exists is decided by
+ * the rows at the point of the build: the machine learns of rollbacks later.
  */
 function impossible(view: View, intent: TokenIntent): Result<never, Failure> | undefined {
   return view.state === "quarantined" && !view.can(intent) ? quarantined(view) : undefined;
 }
 
-/** The state of a token that is alive in the rows; fails with `token_ended`, or with `token_unknown` where a rollback took its boot. */
+/** The state of a live token; fails with `token_ended`, or with `token_unknown` when its creation was rolled back. */
 async function stateOf(sql: Queries, token: string): Promise<Result<TokenState, Failure>> {
   const standing = await readToken(sql, token);
   if ("state" in standing) return ok(standing.state);
   return standing.status === "ended" ? ended : fail("token_unknown", `The ledger has no token ${token}.`);
 }
 
-/** Version of the contract that a state stands under. */
+/** Contract version of a state, by its script hash. */
 function scriptOf(state: TokenState): string {
   return policyOf([...state.utxo.output.value.assets.keys()].find((asset) => nameOf(asset) === state.token)!);
 }
 
-/** Hash of the version that a token lives under; the current one while the rows do not say. */
+/** Script hash of a token's contract version; the current one when the rows do not have it. */
 async function versionOf({ store }: TokenBuildOptions, token: string): Promise<string> {
   const state = await stateOf(store.sql, token);
   return state.ok ? scriptOf(state.value) : cageScript.hash;
@@ -236,18 +239,20 @@ async function request(
   });
 }
 
-interface UpdateAsked {
+interface UpdateInput {
   readonly address: string;
-  /** Null: of all that are open, as many as can be applied and as fit. */
+  /** Null: as many open requests as can be applied and fit. */
   readonly requests: string[] | null;
-  /** Whether to tell only what an update would do: nothing is offered, and no request is in the way of others. */
+  /**
+   * Whether to report only what an update would do: no output is reserved, and failing requests do not prevent others.
+   */
   readonly dryRun: boolean;
 }
 
 async function update(
   options: TokenBuildOptions,
   view: View,
-  { address, requests: named, dryRun }: UpdateAsked,
+  { address, requests: named, dryRun }: UpdateInput,
   { entity, deadline }: BuildContext,
 ): Promise<Answer> {
   const no = impossible(view, { type: "UPDATE" });
@@ -274,7 +279,7 @@ async function update(
     read,
     async (common, { state, requests, facts, spends }) => {
       if (!state.ok) return state;
-      const no = notNow(state.value, address, spends);
+      const no = stateUnavailable(state.value, address, spends);
       if (no) return no;
       const unknown = (named ?? []).flatMap((one, i) =>
         requests[i]?.token === entity.id ? [] : [{
@@ -293,13 +298,13 @@ async function update(
         {
           ...common,
           state: state.value.utxo,
-          // those that are named are applied in the ledger's order, whichever is older: the owner chose them
+          // named requests are applied in the ledger's order, not by age: the owner chose them
           requests: free.map(({ utxo, made }) => named ? utxo : { ...utxo, made }),
           facts: facts!,
         },
         { deadline, affinity: entity.id },
       );
-      if (built.ok) return ok({ built: built.value, more: updated(built.value, spent, dryRun), dry: dryRun });
+      if (built.ok) return ok({ built: built.value, more: updateResponse(built.value, spent, dryRun), dry: dryRun });
       if (built.error.code === "requests_fail") {
         return failing([...(built.error.details as { requests: readonly RefusedRequest[] }).requests, ...spent]);
       }
@@ -309,8 +314,8 @@ async function update(
   );
 }
 
-/** Why the owner's transaction on a token's state cannot be built for an address; `undefined` where it can. */
-function notNow(
+/** Why the owner's transaction on a token's state cannot be built for an address; `undefined` when it can. */
+function stateUnavailable(
   state: TokenState,
   address: string,
   spends: ReadonlyMap<string, string>,
@@ -322,14 +327,14 @@ function notNow(
   return fail("token_pending", message, { transaction });
 }
 
-/** What is said of a request that a pending transaction spends. */
+/** The failure of a request that a pending transaction spends. */
 const spentBy = (transaction: string) => ({
   code: "request_pending",
   message: `The request is spent by ${transaction}, which is in no block yet.`,
 });
 
-/** What an update answers beside its transaction; `spent` are the requests that were not available to it. */
-function updated(
+/** The response of an update beside its transaction; `spent` are requests that were not available. */
+function updateResponse(
   built: BuiltUpdate & Partial<BuiltBatch>,
   spent: readonly LeftRequest[],
   dryRun: boolean,
@@ -343,7 +348,7 @@ function updated(
   };
 }
 
-/** Builds what needs nothing but the token's state. */
+/** Builds a transaction that needs only the token's state. */
 async function onState(
   options: TokenBuildOptions,
   view: View,
@@ -361,7 +366,7 @@ async function onState(
   };
   return await building(options, address, deadline, script, read, async (common, { state, spends }) => {
     if (!state.ok) return state;
-    return notNow(state.value, address, spends) ?? await build({ ...common, state: state.value.utxo });
+    return stateUnavailable(state.value, address, spends) ?? await build({ ...common, state: state.value.utxo });
   });
 }
 
@@ -378,7 +383,7 @@ function transfer(
   });
 }
 
-/** An output as clients have it. */
+/** An output reference in the API's form. */
 const refText = (key: string): string => key.replace("#", "-");
 
 const leftText = ({ request, code, message, lostTo }: LeftRequest) => ({
@@ -388,7 +393,7 @@ const leftText = ({ request, code, message, lostTo }: LeftRequest) => ({
   ...(lostTo === undefined ? {} : { lostTo: refText(lostTo) }),
 });
 
-/** A request that is not applied; one that is not known here has codes of its own. */
+/** A request that is not applied, with more codes than those of `RefusedRequest`. */
 type LeftRequest = Omit<RefusedRequest, "code"> & { readonly code: string };
 
 function failing(requests: readonly LeftRequest[]): Result<never, Failure> {

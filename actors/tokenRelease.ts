@@ -1,4 +1,4 @@
-/** Has the follower replay tokens whose facts the index does not vouch for, where an operator wishes it. */
+/** Replays quarantined tokens in the indexer when an operator requests it. */
 import { ok } from "#src/base/result.ts";
 import { type Finding, readReplay, wantedRelease, writeReplay } from "#src/cage/index/release.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
@@ -7,8 +7,8 @@ import { type NetworkQuery, networkQuery } from "#src/chain/index/networkQueries
 import type { Store } from "#src/store/store.ts";
 
 /**
- * What the follower does about wishes (`wishRelease`). A replay reads rows at one point and asks nothing of the network; what it found is
- * written where the follower stands by then, if the token's state is the same there.
+ * The indexer's work on release requests (`wishRelease`). A replay reads rows at one point and does not query the
+ * network. Its result is written at the indexer's current block, if the token's state is still the same there.
  */
 export function tokenReleases(store: Store, options: { readonly cutAbove?: number } = {}): NetworkQuery {
   return networkQuery<Finding | undefined>("token releases", async (sql) => {

@@ -1,8 +1,8 @@
 /**
- * Submits a transaction and keeps at it until the chain has decided.
+ * The actor of a submitted transaction: submits it until the chain has decided.
  *
- * A submission counts as refused only when the node, its mempool and the index, read as far as the node is, all do not know the
- * transaction: a node also refuses what it already has.
+ * A node also refuses a transaction that it already has. A submission therefore counts as refused only when the
+ * transaction is neither in the node's mempool nor in the index, after the index has read up to the node's tip.
  */
 import { sleep } from "#src/base/clock.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
@@ -48,7 +48,7 @@ export function transactionActor(options: TransactionActorOptions): ActorKind {
   };
 }
 
-/** The first version knew no wallets, and could not be forgotten. */
+/** Migrates a snapshot of version 1, which had no wallets and no state `forgotten`. */
 function withWallets(snapshot: Json): Json {
   const { value, context, ...rest } = snapshot as { value: Json; context: { [name: string]: Json } };
   const taken = value === "pending" || value === "in_ledger" || value === "expired";
@@ -75,7 +75,10 @@ async function submit(
   return { type: "REFUSED", attempt, failures: named(answer.value) };
 }
 
-/** A refusal's failures as the actor's event has them. Scripts may say anything: what rows cannot hold is replaced. */
+/**
+ * The failures of a refused submission as members of the event. Script logs are untrusted: what rows cannot hold is
+ * replaced.
+ */
 export function named(submission: Extract<Submission, { outcome: "refused" }>): Json[] {
   return submission.failures.slice(0, MOST_FAILURES).map((failure) => ({
     ...(plain(failure) as Record<string, Json>),
@@ -83,12 +86,12 @@ export function named(submission: Extract<Submission, { outcome: "refused" }>): 
   }));
 }
 
-/** Failures that are told; a transaction can have more. */
+/** Most failures in the event; a transaction can have more. */
 const MOST_FAILURES = 20;
 /** Longest text in a failure, in UTF-16 units. */
 const LONGEST_TEXT = 4_000;
 
-/** A value as plain JSON, as actors keep it: amounts as decimal strings, maps as objects, what is absent left out. */
+/** A value as plain JSON for snapshots: amounts as decimal strings, maps as objects, without `undefined` members. */
 function plain(value: unknown): Json {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "string") return value.slice(0, LONGEST_TEXT).replaceAll("\0", "\ufffd").toWellFormed();
@@ -100,19 +103,20 @@ function plain(value: unknown): Json {
   );
 }
 
+/** Appends the events of a transaction that is in the index; whether it is there. */
 async function notice(options: TransactionActorOptions, hash: string): Promise<boolean> {
-  const told: Touched[] = [];
+  const appended: Touched[] = [];
   const found = await options.store.sql.begin((sql) =>
     noticeTransaction(sql, hash, async (sql, touched) => {
-      told.push(...touched);
+      appended.push(...touched);
       await options.append(sql, touched);
     })
   );
-  if (found) options.ring(told);
+  if (found) options.ring(appended);
   return found;
 }
 
-/** Waits until the index has read what the node had when it answered. */
+/** Waits until the index has reached the node's tip. */
 async function indexAtTip(options: TransactionActorOptions, context: EffectContext): Promise<void> {
   const tip = await options.port.tip();
   if (!tip.ok) throw new Error(tip.error.message);

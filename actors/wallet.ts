@@ -1,6 +1,6 @@
 /**
- * The actor of a wallet whose addresses are all its own, sequential or of the first era: its rows are written by its turns; what it holds
- * is the index's, which an effect begins and another ends; its transactions are built from what the index has at one point.
+ * The actor of a wallet with a single owner, sequential or of the Byron era. Its turns write its rows; effects add it
+ * to the index, which has its coins, and remove it. Transactions are built from the index at one point.
  */
 import { z } from "zod";
 import {
@@ -12,7 +12,7 @@ import {
   type WalletBuildOptions,
 } from "#actors/walletBuilds.ts";
 import { MigrationPlans } from "#actors/migrationPlans.ts";
-import { migrating, migrationAsked } from "#actors/walletMigration.ts";
+import { migrating, migrationInput } from "#actors/walletMigration.ts";
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
 import { walletCommands, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
 import type { Json } from "#src/base/json.ts";
@@ -34,7 +34,7 @@ type Answer = Result<Json, Failure>;
 
 const message = z.custom<Json>();
 
-/** The actor kind of sequential wallets and those of the first era; an entity's id is the wallet's. */
+/** The actor kind of sequential wallets and of Byron wallets; an entity's id is the wallet's. */
 export function walletActor(options: WalletActorOptions): ActorKind {
   const { builders } = options;
   const begin = beginner(options);
@@ -86,11 +86,11 @@ export function walletActor(options: WalletActorOptions): ActorKind {
           building((wallet, { deadline }) => balancing(options, wallet, receivePartial(input), deadline), context),
       }),
       migrate: defineBuild({
-        input: migrationAsked,
-        run: (_view, asked, context) =>
+        input: migrationInput,
+        run: (_view, input, context) =>
           building(
             (wallet, { deadline }) =>
-              migrating(options, wallet, asked, plans, (input) => builders.run("migrate", input, { deadline })),
+              migrating(options, wallet, input, plans, (means) => builders.run("migrate", means, { deadline })),
             context,
           ),
       }),
@@ -116,7 +116,7 @@ async function builderOf({ store }: WalletActorOptions, id: string): Promise<Res
   });
 }
 
-/** What the index is told of a wallet. */
+/** The wallet's entry for the index. */
 async function specOf({ store, networkId }: WalletActorOptions, id: string): Promise<Begun | undefined> {
   const row = await readWallet(store.sql, id);
   return row && { life: row.life, birth: row.birth, spec: indexed(row, networkId) };

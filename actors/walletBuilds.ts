@@ -1,4 +1,4 @@
-/** Transactions of wallets, built and read: what kinds of wallets have in common. Reads rows at one point, computes in a builder's thread. */
+/** Builds and decodes transactions, for all kinds of wallets. Rows are read at one point; builder threads compute. */
 import { type Offering, offering } from "#actors/offering.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
@@ -30,16 +30,16 @@ export interface WalletBuildOptions {
   readonly port: ChainPort;
   readonly builders: Pick<Builders, "run">;
   readonly networkId: NetworkId;
-  /** By which it is known what slot it is. */
+  /** Clock for the current slot. */
   readonly clock: Clock;
 }
 
-/** A wallet, as far as builds go by it. */
+/** The properties of a wallet that builds need. */
 export interface Building {
   readonly id: string;
   /** Path of its account. */
   readonly account: Path;
-  /** Hash of its policy key, where it was set. */
+  /** Hash of its policy key, if set. */
   readonly policyKey?: string | undefined;
   readonly oneChange: boolean;
   readonly selection: "per-output" | "round-robin";
@@ -47,14 +47,17 @@ export interface Building {
 
 type Answer = Result<Json, Failure>;
 
-/** What is the same for all tries of a build; it is made in the slot `fixed` where one is given, else now. */
+/**
+ * The inputs that are equal for all attempts of a build, as a function of the index's slot and optionally of a fixed
+ * slot.
+ */
 export async function settingOf(
   { port, networkId, clock }: WalletBuildOptions,
   intent: PaymentIntent,
 ): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "intent" | "means">, Failure>> {
   const [{ slots }, parameters] = await Promise.all([port.network(), port.parameters()]);
   if (!parameters.ok) return parameters;
-  // what withdraws must end before the next rewards come in
+  // a withdrawal must expire before the next rewards arrive
   const eras = intent.withdrawal ? await port.eras() : undefined;
   if (eras && !eras.ok) return eras;
   const references = await lookedUp(
@@ -75,14 +78,14 @@ export async function settingOf(
   });
 }
 
-/** Outputs of anybody, as far as they are unspent. */
+/** The unspent ones of some outputs, whoever owns them. */
 async function lookedUp(port: ChainPort, refs: readonly OutRef[]): Promise<Result<readonly Utxo[], Failure>> {
   if (refs.length === 0) return ok([]);
   const found = await port.utxosByRef(refs);
   return found.ok ? ok(found.value.value) : found;
 }
 
-/** Reads what a build starts from, at one point. */
+/** Reads the inputs of a build at one point. */
 async function gather(
   { store }: WalletBuildOptions,
   { id, account, policyKey, oneChange, selection }: Building,
@@ -116,7 +119,7 @@ async function gather(
   };
 }
 
-/** Builds what is wished, on outputs that nobody else was just offered while others suffice, and offers them to whoever asked. */
+/** Builds a transaction, avoiding outputs that other builds reserved while others suffice, and reserves its outputs. */
 export async function constructing(
   options: WalletBuildOptions,
   wallet: Building,
@@ -138,7 +141,7 @@ const offerOf = (
 ): Result<Offering<Json>, Failure> =>
   built.ok ? ok({ read, spends: built.value.spends, answer: messaged({ ...built.value, ...more }) }) : built;
 
-/** What that would cost; nothing is offered. */
+/** Estimates the fee of a transaction; no output is reserved. */
 export async function estimating<T>(
   options: WalletBuildOptions,
   wallet: Building,
@@ -151,7 +154,7 @@ export async function estimating<T>(
   return estimated.ok ? ok(messaged(estimated.value)) : estimated;
 }
 
-/** Completes a partial transaction out of the wallet, as `constructing` does it. */
+/** Completes a partial transaction with inputs of the wallet, in the same way as `constructing`. */
 export async function balancing(
   options: WalletBuildOptions,
   wallet: Building,
@@ -162,7 +165,7 @@ export async function balancing(
   if (!asked.ok) return asked;
   const setting = await settingOf(options, {});
   if (!setting.ok) return setting;
-  // what nobody stated is looked up, as far as it is unspent
+  // inputs that the caller did not describe are looked up; spent ones are not found
   const stated = new Set(given.inputs.map(({ ref }) => refKey(ref)));
   const unstated = [...asked.value.inputs, ...asked.value.references].filter((ref) => !stated.has(refKey(ref)));
   const found = await lookedUp(options.port, unstated);
@@ -180,7 +183,7 @@ export async function balancing(
   });
 }
 
-/** The pools among some that are registered, as far as the provider tells; of the others each may be new. */
+/** The registered ones of some pools; none when the provider cannot list pools, so that each may be new. */
 async function registered(port: ChainPort, pools: readonly string[]): Promise<Result<readonly string[], Failure>> {
   if (pools.length === 0) return ok([]);
   const all = await port.pools();
@@ -189,7 +192,7 @@ async function registered(port: ChainPort, pools: readonly string[]): Promise<Re
   return ok(pools.filter((pool) => known.has(pool)));
 }
 
-/** Takes a transaction (CBOR in hexadecimal) apart, with what of it is the wallet's. */
+/** Decodes a transaction (CBOR in hexadecimal), with the parts that belong to the wallet. */
 export async function decoding(
   { store, port, builders, networkId }: WalletBuildOptions,
   { id, account, policyKey }: Building,
@@ -206,7 +209,7 @@ export async function decoding(
   if (!looked.ok) return looked;
   const spends = [...inputs, ...collateral];
   const { value } = await atPoint(store, async (sql) => ({
-    // what created them may be pending, refused or rolled back: whose they are follows from its bytes
+    // their transactions may be pending, refused or rolled back: the owner then follows from their bytes
     coins: await readCoins(sql, id, spends.map(refKey), await readSubmitted(sql, spends.map(({ txHash }) => txHash))),
     own: (await readClaims(sql, await readFacts(sql, [id]), addresses)).get(id),
     stake: await readAccount(sql, id),

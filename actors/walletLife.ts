@@ -1,4 +1,4 @@
-/** How wallets of any kind come into the index and leave it: the effects of their actors. */
+/** Effects of wallet actors: adding a wallet of any kind to the index, and removing it. */
 import type { Json } from "#src/base/json.ts";
 import { SerialWork } from "#src/base/serialWork.ts";
 import type { Point } from "#src/cardano/block.ts";
@@ -23,11 +23,11 @@ export interface WalletLifeOptions {
   readonly derive: DeriveStock;
   readonly deriveSlice: DeriveSlice;
   readonly vault: Pick<Vault, "erase">;
-  /** The follower's doorbell: a wallet wants to be read, or no more. */
+  /** Wakes the indexer: a wallet was added or removed. */
   readonly wake: () => void;
 }
 
-/** What a wallet's rows say for its beginning. */
+/** A wallet's entry for the index, from its rows. */
 export interface Begun {
   /** How often it was created. */
   readonly life: number;
@@ -35,30 +35,30 @@ export interface Begun {
   readonly spec: IndexedWallet;
 }
 
-/** How an effect `begin` learns what the rows say of its wallet. */
+/** Reads a wallet's entry; `undefined` when there is no such wallet. */
 export type SpecOf = (wallet: string) => Promise<Begun | undefined>;
 
 /** Effect `begin` of a wallet. */
 export type Beginning = (input: Json, specOf: SpecOf) => Promise<Event | Unfinished>;
 
-/** A wallet with a greater gap is begun in slices. */
+/** A wallet with a greater gap is derived in slices. */
 const GREAT_GAP = 500;
-/** How long an attempt waits for a great wallet whose turn it is, in milliseconds: less than an attempt may last. */
+/** How long an attempt waits for the derivation of slices, in milliseconds: less than the timeout of an attempt. */
 const ATTEMPT_MS = 10_000;
 /** Time between two attempts, in milliseconds. */
 const AGAIN_MS = 500;
 
 /**
- * Effect `begin`: derives the first pools, and enrols the wallet unless it was deleted meanwhile; does nothing for one that has come into the
- * index. Great pools take longer than an attempt may and are derived in slices, one wallet of a process after the other, so that the first one
- * is ready long before the last one.
+ * Effect `begin`: derives the first address pools, and adds the wallet to the index unless it was deleted meanwhile;
+ * does nothing for a wallet that is in the index. Large pools take longer than an attempt may last and are derived in
+ * slices, for one wallet of the process after the other, so that the first wallet is ready long before the last.
  */
 export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions): Beginning {
   const great = new SerialWork();
 
   const enter = async (wallet: string, life: number, prepared: NewWallet) => {
     await store.sql.begin(async (sql) => {
-      // a delete that comes now waits for this, and takes the wallet off again
+      // a concurrent DELETE waits for this lock, and removes the wallet afterwards
       if (!(await lockWallet(sql, wallet, life))) return;
       const begun = await beginWallet(sql, { ...prepared, life }, enrol);
       if (!begun.ok) throw new Error(begun.error.message);
@@ -79,7 +79,7 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
     }
     const done = await great.advance(`${wallet} ${life}`, async (forgotten, pass) => {
       const there = await deriveSlices(store.sql, spec, life, spec.gap + SPARE, deriveSlice, forgotten);
-      // The rows are written while the next wallet is derived.
+      // Its rows are written while the next wallet is derived.
       pass();
       if (there) await enter(wallet, life, { spec, birth, stock: { life } });
     }, ATTEMPT_MS);
@@ -87,7 +87,7 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
   };
 }
 
-/** Effect `end`: takes the wallet off the index, forgets what it submitted, and erases its keys. */
+/** Effect `end`: removes the wallet from the index, its submissions from its list, and its keys from the vault. */
 export async function ending({ store, vault, wake }: WalletLifeOptions, input: Json): Promise<Event> {
   const { wallet, life, attempt } = input as { wallet: string; life: number; attempt: string | null };
   await store.sql.begin(async (sql) => {

@@ -1,4 +1,4 @@
-/** A wallet's migration: unsigned transactions that carry all that it has in the ledger to other addresses. */
+/** Wallet migration: unsigned transactions that move everything in a wallet to other addresses. */
 import { z } from "zod";
 import { type MigrationPlans, partOf } from "#actors/migrationPlans.ts";
 import { type Building, settingOf, type WalletBuildOptions } from "#actors/walletBuilds.ts";
@@ -11,22 +11,22 @@ import type { MigrateFailure, MigrateInput } from "#src/wallet/build/types.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
 
-/** What is asked for: a part of the transactions, for all together may not fit into one message. */
-export const migrationAsked = z.object({
+/** Input of the build: requests one part, because all transactions may not fit into one message. */
+export const migrationInput = z.object({
   /** Bytes of the addresses, in hexadecimal. */
   addresses: z.array(z.string().regex(/^([0-9a-f]{2})+$/)).min(1),
   part: z.number().int().min(0),
-  /** The slot that the first part told, so that all parts are of one plan; null for the first. */
+  /** The slot in the first part, so that all parts belong to one plan; null for the first part. */
   slot: z.number().int().min(0).nullable(),
-  /** The plan that the first part told; without it, or where nobody remembers it, it is made again. */
+  /** The plan's id in the first part; without it, or when the plan is not in memory, the plan is computed again. */
   plan: z.string().nullable().default(null),
 });
 
-/** A part of what a migration would be, out of what the wallet holds now. */
+/** One part of a migration, planned from the wallet's current coins. */
 export async function migrating(
   options: WalletBuildOptions,
   { id, account }: Building,
-  { addresses, part, slot: asked, plan }: z.output<typeof migrationAsked>,
+  { addresses, part, slot: fixedSlot, plan }: z.output<typeof migrationInput>,
   plans: MigrationPlans,
   migrate: (input: MigrateInput) => Promise<Result<readonly Uint8Array[], MigrateFailure | Failure>>,
 ): Promise<Result<Json, Failure>> {
@@ -38,7 +38,7 @@ export async function migrating(
     coins: await readOwnUtxos(sql, id, await readListedPending(sql, id), readSpenders),
     stake: await readAccount(sql, id),
   }));
-  const known = setting.value(at.slot, asked ?? undefined);
+  const known = setting.value(at.slot, fixedSlot ?? undefined);
   const built = await migrate({
     ...known,
     means: {

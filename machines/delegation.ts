@@ -6,10 +6,11 @@
  * neither ───────────────▶ delegating ◀─────────▶ voting ◀──────────▶ both      (UNREGISTERED: back to neither)
  * ```
  *
- * State changes arrive through the chain log. The state is the result of the newest certificate. Stake counts only from the second
- * epoch after the certificate, so `active` and `next` follow later. Wallets that share a credential may be read at different
- * points of the chain: events older than the known ones change nothing, and TOLD carries the whole account when a wallet reaches
- * the others. The intents (JOIN, QUIT, CAST) are never applied: a build checks with `can` whether the machine accepts one.
+ * State changes arrive through the chain log. The state is the result of the newest certificate. Stake counts only from
+ * the second epoch after the certificate, so `active` and `next` follow later. Wallets that share a credential may be
+ * read at different points of the chain: events older than the known ones change nothing, and TOLD carries the whole
+ * account when a wallet reaches the others. The intents (JOIN, QUIT, CAST) are never applied: a build checks with `can`
+ * whether the machine accepts one.
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
@@ -39,8 +40,8 @@ const account = {
   deposit: z.string().regex(/^\d+$/).nullable(),
 };
 /**
- * The whole account. `slot` is that of its newest change (a later rollback that changes nothing sends no event), `epoch` that of
- * the index's block. `history` has the newest certificates of the last epochs, oldest first.
+ * The whole account. `slot` is that of its newest change (a later rollback that changes nothing sends no event),
+ * `epoch` that of the index's block. `history` has the newest certificates of the last epochs, oldest first.
  */
 const whole = { ...account, history: z.array(certified).max(LAG + 2), rewards: z.string().regex(/^\d+$/) };
 
@@ -112,7 +113,10 @@ export function shownIn(history: readonly Certified[], epoch: number): Shown {
   return { active, next };
 }
 
-/** The part of a history that matters from an epoch on: the newest certificate of each epoch, and the last that counts already. */
+/**
+ * The part of a history that matters from an epoch on: the newest certificate of each epoch, and the last that counts
+ * already.
+ */
 export function kept(history: readonly Certified[], epoch: number): readonly Certified[] {
   const newest = history.filter((one, i) => history[i + 1]?.epoch !== one.epoch);
   const begun = newest.findLastIndex((one) => one.epoch <= epoch - LAG);

@@ -7,9 +7,9 @@
  *    └ deleted ←───────── deleting ←──────────────┘
  * ```
  *
- * While the account key of a cosigner is missing, the wallet is `incomplete` and has no address. Keys of other cosigners can then
- * be added or replaced. The command that adds the last key (CREATE or ADD_KEYS) gets its reply when the wallet is in the index.
- * From then on the states are those of any wallet (`machines/wallet.ts`).
+ * While the account key of a cosigner is missing, the wallet is `incomplete` and has no address. Keys of other
+ * cosigners can then be added or replaced. The command that adds the last key (CREATE or ADD_KEYS) gets its reply when
+ * the wallet is in the index. From then on the states are those of any wallet (`machines/wallet.ts`).
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";

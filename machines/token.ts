@@ -7,9 +7,10 @@
  *       quarantined   (a block changed the root in a way that the requests do not explain)
  * ```
  *
- * State changes arrive through the chain log; a rollback names the state that holds again. The intents (REQUEST, UPDATE, END)
- * are never applied: a build checks with `can` whether the machine accepts one. `absent` accepts them, because the rows that a
- * build reads may be ahead of the log that the actor has read; the rows then decide whether the token exists.
+ * State changes arrive through the chain log; a rollback names the state that holds again. The intents (REQUEST,
+ * UPDATE, END) are never applied: a build checks with `can` whether the machine accepts one. `absent` accepts them,
+ * because the rows that a build reads may be ahead of the log that the actor has read; the rows then decide whether the
+ * token exists.
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";

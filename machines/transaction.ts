@@ -8,10 +8,11 @@
  *                          expired            pending, expired, refused → forgotten
  * ```
  *
- * `refused` is not final: another submission tries again, and so does CHECK if the network accepted the transaction before. Events
- * from the chain (IN_LEDGER, EXPIRED, ROLLED_BACK) arrive through the chain log and override the replies of a node. Those
- * replies carry their attempt, so that a late one changes nothing. A forgotten transaction is no longer submitted; the chain may
- * still include it. The machine does not poll: the sweep over pending transactions sends CHECK when the network differs.
+ * `refused` is not final: another submission tries again, and so does CHECK if the network accepted the transaction
+ * before. Events from the chain (IN_LEDGER, EXPIRED, ROLLED_BACK) arrive through the chain log and override the replies
+ * of a node. Those replies carry their attempt, so that a late one changes nothing. A forgotten transaction is no
+ * longer submitted; the chain may still include it. The machine does not poll: the sweep over pending transactions
+ * sends CHECK when the network differs.
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
@@ -31,8 +32,8 @@ const wallet = z.string().min(1).max(100);
 const hex = z.string().regex(/^([0-9a-f]{2})+$/);
 
 /**
- * Submits a signed transaction: its CBOR, the outputs it spends, the addresses it pays, and the first slot in which it is no
- * longer valid. `by` is the wallet that submitted it, with the tip at that time; that wallet lists it as pending.
+ * Submits a signed transaction: its CBOR, the outputs it spends, the addresses it pays, and the first slot in which it
+ * is no longer valid. `by` is the wallet that submitted it, with the tip at that time; that wallet lists it as pending.
  */
 export const submit = z.object({
   type: z.literal("SUBMIT"),
@@ -108,8 +109,8 @@ function cut(text: string, units: number): string {
 }
 
 /**
- * The row of `submission_status`. `lapsedUntil`: a rollback below that slot makes the transaction valid again. `failures`: why the
- * network refuses a transaction that it had accepted.
+ * The row of `submission_status`. `lapsedUntil`: a rollback below that slot makes the transaction valid again.
+ * `failures`: why the network refuses a transaction that it had accepted.
  */
 function standing(
   hash: string,

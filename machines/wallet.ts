@@ -7,10 +7,10 @@
  *    └ deleted ←──────── deleting ←──┘
  * ```
  *
- * `beginning` and `deleting` last until the effect that adds the wallet to the index, or removes it, has ended; then CREATE or
- * DELETE gets its reply. The coins of a wallet are rows of the index, and whether it is ready in the API follows from its
- * cursor. The machine knows only whether the index reads the wallet from its creation point on (`restoring`) or together with
- * all others (`live`).
+ * `beginning` and `deleting` last until the effect that adds the wallet to the index, or removes it, has ended; then
+ * CREATE or DELETE gets its reply. The coins of a wallet are rows of the index, and whether it is ready in the API
+ * follows from its cursor. The machine knows only whether the index reads the wallet from its creation point on
+ * (`restoring`) or together with all others (`live`).
  */
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
@@ -29,7 +29,10 @@ const passphrase = z.object({
 
 /** Least, greatest and default number of unused addresses that an address pool keeps ahead. */
 export const GAP = { least: 10, most: 100_000, usual: 20 } as const;
-/** Coin selection: for each output separately, as cardano-wallet documents it, or round robin over the assets, as it does now. */
+/**
+ * Coin selection: for each output separately, as cardano-wallet documents it, or round robin over the assets, as it
+ * does now.
+ */
 export const SELECTIONS = ["per-output", "round-robin"] as const;
 
 /** Members of CREATE for wallets of all kinds. */
@@ -188,7 +191,10 @@ export function isNewPassphrase(
   return attempt === record.attempt && passphrase.at > record.passphrase.at;
 }
 
-/** Whether an event belongs to the wallet's current life. It may have waited since an earlier one; one without `life` always does. */
+/**
+ * Whether an event belongs to the wallet's current life. It may have waited since an earlier one; one without `life`
+ * always does.
+ */
 export function isOfLife({ life }: { readonly life: number }, event: { readonly life?: number | undefined }): boolean {
   return event.life === undefined || event.life === life;
 }
@@ -208,8 +214,8 @@ function applyCommand(record: WalletRecord, event: WalletEvent): WalletRecord {
 }
 
 /**
- * Handlers shared by several states. They are not on a parent state: the names of states are persisted, and operators list the
- * events of each state.
+ * Handlers shared by several states. They are not on a parent state: the names of states are persisted, and operators
+ * list the events of each state.
  */
 const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },

@@ -33,7 +33,9 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits for a promise at most `ms` milliseconds, then resolves to `undefined`. Rejects if the promise rejects before. */
+/**
+ * Waits for a promise at most `ms` milliseconds, then resolves to `undefined`. Rejects if the promise rejects before.
+ */
 export async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => timer = setTimeout(() => resolve(undefined), Math.max(0, ms)));

@@ -1,9 +1,9 @@
 /**
  * Exact JSON: integers keep every digit in both directions.
  *
- * An integer that a `number` holds exactly is a `number`, any other integer is a `bigint`; a `bigint` is written as a JSON
- * number. A fraction is the nearest `number`; it is refused when that is an integer or infinite, which would be another value.
- * (`JSON.parse` loses digits past 2^53, and its access to the source text is missing on Node 20.)
+ * An integer that a `number` holds exactly is a `number`, any other integer is a `bigint`; a `bigint` is written as a
+ * JSON number. A fraction is the nearest `number`; it is refused when that is an integer or infinite, which would be
+ * another value. (`JSON.parse` loses digits past 2^53, and its access to the source text is missing on Node 20.)
  */
 import { parse, stringify } from "lossless-json";
 import { fromUtf8, toHex } from "#src/base/bytes.ts";
@@ -77,8 +77,8 @@ export function readJson(bytes: Uint8Array): Json | undefined {
 const LONG = /(?:^|[:,[\s-])\d{16}/;
 
 /**
- * Like `parseJson`, for JSON written by this program or by the database, which repeats no key. It uses `JSON.parse`, which is
- * several times as fast, unless an integer could lose digits.
+ * Like `parseJson`, for JSON written by this program or by the database, which repeats no key. It uses `JSON.parse`,
+ * which is several times as fast, unless an integer could lose digits.
  */
 export function parseWritten(text: string): Json {
   return LONG.test(text) ? parseJson(text) : JSON.parse(text) as Json;

@@ -26,8 +26,9 @@ export function reason(error: unknown): string {
 }
 
 /**
- * Creates a log that drops lines below `level` and writes with `write`, by default to standard error. Frequent warnings and
- * errors with the same message are throttled; the member `repeated` is then the number of lines that one line replaces.
+ * Creates a log that drops lines below `level` and writes with `write`, by default to standard error. Frequent warnings
+ * and errors with the same message are throttled; the member `repeated` is then the number of lines that one line
+ * replaces.
  */
 export function createLog(
   level: Level,

@@ -1,7 +1,7 @@
 /**
- * Throttles repeated log lines. The first lines of a period are written at once; of the others only the last is written, at the
- * end of the period, with the number of lines it replaces. An error that occurs a thousand times a minute therefore neither
- * fills the disk nor hides other lines.
+ * Throttles repeated log lines. The first lines of a period are written at once; of the others only the last is
+ * written, at the end of the period, with the number of lines it replaces. An error that occurs a thousand times a
+ * minute therefore neither fills the disk nor hides other lines.
  */
 
 /** Lines of one name that are written at once in a period. */

@@ -1,9 +1,10 @@
 /**
  * Metrics of a process, kept and written as Prometheus text by prom-client.
  *
- * This file adds what prom-client leaves to its user: a bound on the number of series, series that are found without building
- * a label object for each measurement, and gauges that read their value at each scrape. Names follow Prometheus
- * (`arbor_…_total`, `…_seconds`). Labels come from small sets (kinds, routes, outcomes) and never hold an id.
+ * This file adds what prom-client leaves to its user: a bound on the number of series, series that are found without
+ * building a label object for each measurement, and gauges that read their value at each scrape. Names follow
+ * Prometheus (`arbor_…_total`, `…_seconds`). Labels come from small sets (kinds, routes, outcomes) and never hold an
+ * id.
  *
  * @example
  * ```ts

@@ -24,8 +24,8 @@ export class SerialWork {
   constructor(private readonly expireMs = 60_000) {}
 
   /**
-   * Queues a job unless one of that name is queued, and waits at most `ms` milliseconds for it if it runs. Resolves to whether
-   * it is done; otherwise it continues as long as `advance` is called again. Rejects when the job rejects.
+   * Queues a job unless one of that name is queued, and waits at most `ms` milliseconds for it if it runs. Resolves to
+   * whether it is done; otherwise it continues as long as `advance` is called again. Rejects when the job rejects.
    */
   async advance(name: string, work: LongWork, ms: number): Promise<boolean> {
     let job = this.jobs.get(name);

@@ -1,9 +1,9 @@
 /**
- * Spans by OpenTelemetry's API only. The process's tracer provider exports them (`OTEL_DENO=true` on Deno, an SDK loaded before
- * the program on Node); without a provider no spans are created.
+ * Spans by OpenTelemetry's API only. The process's tracer provider exports them (`OTEL_DENO=true` on Deno, an SDK
+ * loaded before the program on Node); without a provider no spans are created.
  *
- * Assumptions: the provider is registered before the first span, or never. Work is batched and queued, so the parent of a span
- * is passed as a value (`TraceRef`), not taken from the active context.
+ * Assumptions: the provider is registered before the first span, or never. Work is batched and queued, so the parent of
+ * a span is passed as a value (`TraceRef`), not taken from the active context.
  */
 import {
   type Attributes,
@@ -48,7 +48,9 @@ const KIND = {
   consumer: SpanKind.CONSUMER,
 } as const;
 
-/** Starts a span as a child of `parent`, by default as a new trace, linked to `also`; `undefined` without a provider. */
+/**
+ * Starts a span as a child of `parent`, by default as a new trace, linked to `also`; `undefined` without a provider.
+ */
 export function startSpan(
   name: string,
   kind: keyof typeof KIND,

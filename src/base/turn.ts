@@ -1,11 +1,18 @@
 /**
- * The actions of a turn: the interface between machines (layer 1) and the runtime (layer 2). A machine requests rows, replies and
- * effects as actions of these names and parameters; they do nothing by themselves, and the runtime carries them out.
+ * The actions of a turn: the interface between machines (layer 1) and the runtime (layer 2). A machine requests rows,
+ * replies and effects as actions of these names and parameters; they do nothing by themselves, and the runtime carries
+ * them out.
  *
  * @example
  * ```ts
  * const machine = setup({ types: {…}, actions: turnActions }).createMachine({
- *   …, on: { PAY: { target: "paying", actions: { type: "effect", params: ({ context }) => ({ name: "wire", input: context.n }) } } }
+ *   …
+ *   on: {
+ *     PAY: {
+ *       target: "paying",
+ *       actions: { type: "effect", params: ({ context }) => ({ name: "wire", input: context.n }) },
+ *     },
+ *   },
  * });
  * ```
  */
@@ -32,8 +39,8 @@ export interface Turn {
 export type InTurn<E> = E & { readonly turn: Turn };
 
 /**
- * Replies to a command: the current one, or with `to` an earlier one whose reply is open. A command whose turn gives no reply
- * stays open until a later turn replies.
+ * Replies to a command: the current one, or with `to` an earlier one whose reply is open. A command whose turn gives no
+ * reply stays open until a later turn replies.
  */
 export type Reply = { readonly to?: string; readonly ok: Json } | { readonly to?: string; readonly error: Failure };
 

@@ -1,8 +1,9 @@
 /**
  * Schema migrations of the runtime's tables. `version` counts events, `epoch` counts owners.
  *
- * `partition` and `lease` have a unique index over their epoch. Raising the epoch is therefore a key update, which waits for
- * every statement that holds the row `FOR KEY SHARE`. Renewing `expires` is not a key update and waits for none of them.
+ * `partition` and `lease` have a unique index over their epoch. Raising the epoch is therefore a key update, which
+ * waits for every statement that holds the row `FOR KEY SHARE`. Renewing `expires` is not a key update and waits for
+ * none of them.
  */
 import { eventMigrations } from "#src/runtime/events/migrations.ts";
 import { operatorMigrations } from "#src/runtime/operations/migrations.ts";

@@ -1,8 +1,8 @@
 /**
  * The interface of the runtime: actor kinds, the events and effects of an entity, and the runtime's own error codes.
  *
- * Assumptions: one entity has one owner at a time, and PostgreSQL alone decides whose write counts. A message may be lost or
- * delivered twice. A process may die between any two statements. An event is JSON, and a machine is pure.
+ * Assumptions: one entity has one owner at a time, and PostgreSQL alone decides whose write counts. A message may be
+ * lost or delivered twice. A process may die between any two statements. An event is JSON, and a machine is pure.
  */
 import type { AnyStateMachine } from "xstate";
 import type { ZodType } from "zod";
@@ -41,9 +41,9 @@ export class Unfinished {
 }
 
 /**
- * A side effect, run at least once after the commit of the turn that requested it. The returned event is the outcome, which
- * is applied exactly once; `undefined` ends the effect without an outcome. An effect that throws is retried with exponential
- * backoff. An effect that needs longer than one attempt does a slice, stores it and returns `Unfinished`.
+ * A side effect, run at least once after the commit of the turn that requested it. The returned event is the outcome,
+ * which is applied exactly once; `undefined` ends the effect without an outcome. An effect that throws is retried with
+ * exponential backoff. An effect that needs longer than one attempt does a slice, stores it and returns `Unfinished`.
  */
 export type EffectRun = (input: Json, context: EffectContext) => Promise<Event | Unfinished | undefined>;
 
@@ -91,10 +91,10 @@ export interface OwnTable {
 /**
  * A kind of actor: a machine with the schemas of its events, its own tables, its effects and its builds.
  *
- * The machine is pure: XState's `setup().createMachine()` without `after`, `invoke` or spawned children. Its only actions are
- * `assign`, `raise` (without a delay), `enqueueActions` and those of `turnActions`. It is created with the input
- * `{ kind, id }`. Every event has a member `turn` (`Turn`). An event that the machine does not accept in its state
- * (`snapshot.can`) is refused with `not_possible`; nothing but that reply is written.
+ * The machine is pure: XState's `setup().createMachine()` without `after`, `invoke` or spawned children. Its only
+ * actions are `assign`, `raise` (without a delay), `enqueueActions` and those of `turnActions`. It is created with the
+ * input `{ kind, id }`. Every event has a member `turn` (`Turn`). An event that the machine does not accept in its
+ * state (`snapshot.can`) is refused with `not_possible`; nothing but that reply is written.
  *
  * The snapshot (state and context) is plain JSON of at most 16 kB without `bigint`: quantities are decimal strings.
  *
@@ -144,7 +144,9 @@ export type RuntimeCode =
   | "unknown_kind"
   /** The entity's mailbox is full. */
   | "overloaded"
-  /** No reply within the deadline. The command may still be applied; sending it again with the same id gives its result. */
+  /**
+   * No reply within the deadline. The command may still be applied; sending it again with the same id gives its result.
+   */
   | "unavailable"
   /** The entity is paused. */
   | "paused"

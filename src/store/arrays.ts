@@ -1,17 +1,17 @@
 /**
- * Arrays of integers and texts on the way to PostgreSQL and back.
+ * Encodes and decodes PostgreSQL arrays of integers and texts.
  *
- * postgres.js learns of array types by asking on each new connection, and was seen to bind the first statement of a connection
- * before it had the answer, which PostgreSQL refuses as a malformed array. The ones in use here are therefore known from the start,
- * and nothing is asked.
+ * By default postgres.js queries the array types on each new connection, and sometimes binds the first statement before
+ * it has them, which PostgreSQL refuses as a malformed array. The types used here are therefore declared, and that
+ * query is off.
  */
 
 const QUOTED = /["\\]/;
 const QUOTE = /["\\]/g;
 
 /**
- * An array as PostgreSQL reads it: `{1,2}`, `{"a","say \"b\"",NULL}`. One dimension. One that is written already stays as it is.
- * A turn writes many: the client's own writer takes several times as long.
+ * Encodes a one-dimensional array: `{1,2}`, `{"a","say \"b\"",NULL}`. An encoded array stays as it is. The library's
+ * own encoder takes several times as long, and a turn writes many arrays.
  */
 export function writeArray(values: readonly unknown[] | string): string {
   if (typeof values === "string") return values;
@@ -29,7 +29,7 @@ export function writeArray(values: readonly unknown[] | string): string {
   return text + "}";
 }
 
-/** The values of an array as PostgreSQL writes it. Throws a `SyntaxError` where it has more than one dimension. */
+/** Decodes a one-dimensional array. @throws SyntaxError when it has more than one dimension. */
 export function readArray<T>(text: string, read: (item: string) => T): (T | null)[] {
   const values: (T | null)[] = [];
   for (let i = 1; i < text.length - 1;) {
@@ -49,12 +49,12 @@ export function readArray<T>(text: string, read: (item: string) => T): (T | null
   return values;
 }
 
-/** For postgres.js's option `types`. */
+/** Array types, for the option `types` of postgres.js. */
 export const arrayTypes = {
   intArray: { to: 1007, from: [1007], serialize: writeArray, parse: (text: string) => readArray(text, Number) },
   bigintArray: { to: 1016, from: [1016], serialize: writeArray, parse: (text: string) => readArray(text, BigInt) },
   textArray: { to: 1009, from: [1009], serialize: writeArray, parse: (text: string) => readArray(text, String) },
 };
 
-/** The array type of an element type, for `sql.array`. */
+/** Array types by element type, for `sql.array`. */
 export const arraysOf = { 20: 1016, 23: 1007, 25: 1009 };

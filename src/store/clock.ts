@@ -1,23 +1,23 @@
 /**
- * The database's clock, for a process whose own clock may be wrong: what is due, and when something happened, goes by one clock for all
- * processes of a database.
+ * The clock of the database: due times and timestamps use one clock for all processes, because the clock of a process
+ * may be wrong.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import type { Store } from "#src/store/store.ts";
 
 /**
- * A clock that follows another one by readings of it. It runs on a monotonic clock between them; a reading moves it no further than its own
- * bounds require, so that slow readings do not shake it.
+ * A clock that follows another one by readings. Between them it runs on a monotonic clock. A reading gives bounds for
+ * the offset; the clock is only moved to the nearest bound, so that slow readings do not disturb it.
  */
 export class FollowingClock implements Clock {
   private offset: number | undefined;
 
-  /** `monotonic` gives milliseconds since any fixed moment. */
+  /** `monotonic` is a monotonic clock in milliseconds. */
   constructor(private readonly monotonic: () => number = () => performance.now()) {}
 
-  /** Takes a reading in milliseconds since 1970, made at some moment between `asked` and `answered` of the monotonic clock. */
-  observe(reading: number, asked: number, answered: number): void {
-    const [least, most] = [reading - answered, reading - asked];
+  /** Applies a reading (ms since 1970) that was made between `sent` and `received` of the monotonic clock. */
+  observe(reading: number, sent: number, received: number): void {
+    const [least, most] = [reading - received, reading - sent];
     this.offset = Math.min(Math.max(this.offset ?? (least + most) / 2, least), most);
   }
 
@@ -28,28 +28,31 @@ export class FollowingClock implements Clock {
   }
 }
 
-/** A clock that is read again and again until it is stopped. */
+/** A clock that is read at an interval until it is stopped. */
 export interface RunningClock extends Clock {
   stop(): void;
 }
 
-/** Time between two readings, in milliseconds: a machine drifts by less than a millisecond in it. */
+/** Interval of readings, in milliseconds: the drift of a machine in it is below a millisecond. */
 const EVERY_MS = 2_000;
 
-/** Follows the clock of a store's database. Rejects where the first reading fails; while the database is away the clock goes on. */
+/**
+ * Follows the clock of the database. Rejects when the first reading fails; later the clock runs on without the
+ * database.
+ */
 export async function followDatabaseClock({ sql }: Store): Promise<RunningClock> {
   const clock = new FollowingClock();
   const read = async () => {
-    const asked = performance.now();
+    const sent = performance.now();
     const [row] = await sql<{ now: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
-    clock.observe(row!.now, asked, performance.now());
+    clock.observe(row!.now, sent, performance.now());
   };
   await read();
   const stopped = new AbortController();
   void (async () => {
     while (!stopped.signal.aborted) {
       await sleep(EVERY_MS, stopped.signal);
-      // Who needs the database finds out for itself that it is away.
+      // A failed reading is ignored: users of the database notice its absence themselves.
       if (!stopped.signal.aborted) await read().catch(() => {});
     }
   })();

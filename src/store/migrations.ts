@@ -1,8 +1,8 @@
-/** Schema changes, each applied once, in the order they are handed over; several processes may start at the same time. */
+/** Schema migrations, each applied once, in the given order. Several processes may start at the same time. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-/** One step of the schema. `id` is for ever: `<room>-<number>`. */
+/** A schema migration. Its `id`, `<module>-<number>`, must never change. */
 export interface Migration {
   readonly id: string;
   readonly sql: string;
@@ -10,14 +10,14 @@ export interface Migration {
 
 const LOCK = 4_127_001;
 
-/** Applies what is missing, in one transaction under an advisory lock; gives the ids applied now. */
+/** Applies the missing migrations in one transaction under an advisory lock; resolves to their ids. */
 export async function migrate(store: Store, migrations: readonly Migration[]): Promise<string[]> {
   return await locked(store, (sql, applied) => apply(sql, migrations, applied));
 }
 
 /**
- * As `migrate`, for a program's whole list. A database with a migration that is not in the list was changed by a later version of
- * the program, whose rows this one could misread or spoil: it is refused and stays as it is.
+ * Like `migrate`, for the complete list of a program. A database with a migration that is not in the list was changed
+ * by a later version of the program. This version could misread or damage its rows, so it fails and changes nothing.
  */
 export async function migrateWhole(
   store: Store,
@@ -36,7 +36,7 @@ export async function migrateWhole(
   });
 }
 
-/** Runs work in a transaction that excludes other starts, with the ids that were applied before. */
+/** Runs work in a transaction under the advisory lock, with the ids of the applied migrations. */
 async function locked<T>(store: Store, work: (sql: Queries, applied: ReadonlySet<string>) => Promise<T>): Promise<T> {
   return await store.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`;

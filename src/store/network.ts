@@ -1,4 +1,4 @@
-/** One database is one network: its magic is written at the first start and another is refused. */
+/** A database belongs to one network: its magic is written at the first start, and any other is refused later. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Migration } from "#src/store/migrations.ts";
 import type { Store } from "#src/store/store.ts";
@@ -8,7 +8,7 @@ export const networkMigrations: readonly Migration[] = [{
   sql: `create table network (one boolean primary key default true check (one), magic bigint not null)`,
 }];
 
-/** Claims the database for a network magic, or says which network holds it. */
+/** Claims the database for a network magic; fails when it belongs to another network. */
 export async function claimNetwork(store: Store, magic: number): Promise<Result<void, Failure<"other_network">>> {
   await store.sql`insert into network (magic) values (${magic}) on conflict do nothing`;
   const rows = await store.sql<{ magic: bigint }[]>`select magic from network`;

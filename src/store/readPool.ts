@@ -1,16 +1,16 @@
-/** The connections of what people read again and again. */
+/** A pool for frequent lookups. */
 import type { Settings, Store } from "#src/store/store.ts";
 
-/** Connections of a process for reads; each has its own plans, which the first calls on it pay for. */
+/** Connections of the pool. Each has its own query plans, which its first queries create. */
 const MOST = 10;
 
 /**
- * What is set for statements that look up what they are asked for by its keys, however much else there is.
+ * Settings for statements that look up rows by keys.
  *
- * Hypotheses: each statement is planned once for all parameters, for planning anew takes several times as long as carrying out; and a
- * plan stays when tables that were empty have grown, so that it must not be one that is good for small tables alone: no scans of
- * whole tables, and none of the joins that need them. What such a plan costs grows with what is asked for, and with nothing else,
- * where each table has an index for the keys that the statement goes by.
+ * Each statement is planned once for all parameters, because planning takes several times as long as the execution. A
+ * plan stays in use when empty tables have grown, so it must not be one for small tables: no sequential scans, and no
+ * joins that need them. With an index for the keys of each table, the cost of such a plan depends only on the number of
+ * keys.
  */
 export const LOOKUP_SETTINGS: Settings = {
   plan_cache_mode: "force_generic_plan",
@@ -19,7 +19,7 @@ export const LOOKUP_SETTINGS: Settings = {
   enable_mergejoin: "off",
 };
 
-/** A pool beside another, for such statements. */
+/** A separate pool of a store, for lookups. */
 export function openLookupStore(store: Store): Store {
   return store.beside({ max: MOST, settings: LOOKUP_SETTINGS });
 }

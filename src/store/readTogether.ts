@@ -1,15 +1,16 @@
 /**
- * Several reads in one statement: one way to the server and back, and one state of the database without a transaction around them. For what is
- * asked again and again: each way costs more than most of these reads.
+ * Runs several reads as one statement: one round trip, and one snapshot of the database without a transaction. For
+ * frequent requests, where a round trip costs more than most of the reads.
  */
 import type { Fragment, Queries } from "#src/store/store.ts";
 
-/** A row as JSON has it: integers are numbers, or `bigint` past 2^53; times are texts. */
+/** A row decoded from JSON: integers are `number`, or `bigint` past 2^53; times are strings. */
 export type JsonRow = Readonly<Record<string, unknown>>;
 
 /**
- * Reads by name; the rows of each are in the order of its query.
+ * Runs the named reads; the rows of each are in the order of its query.
  *
+ * @example
  * ```ts
  * const { here, there } = await readTogether(sql, { here: sql`select 1 as n`, there: sql`select 2 as n` });
  * ```

@@ -1,35 +1,39 @@
 /**
- * What postgres.js 3.4.9 does not survive by itself: a connection that is lost in the middle of something.
+ * Works around faults of postgres.js with lost connections. It uses private members of exactly this version, listed in
+ * the interfaces `Connection`, `Queue` and `Query`; a test fails when the version changes.
  *
- * Hypotheses, seen by cutting connections at chosen and at random moments:
+ * The faults, reproduced by cutting connections at chosen and at random moments:
  *
- * - What is executed on a connection whose socket is gone is written one turn later, to nothing, and throws where nobody can catch it
- *   (porsager/postgres issues 1066, 1154, 1208). A transaction does so: its rollback or commit, or whatever its work still asks for; and once that
- *   connection is connected again, a statement of the work would run outside its transaction (pull request 1155). So a transaction
- *   whose connection closed refuses everything from that very moment, what the library says by itself included.
- * - A statement that was handed over but not yet sent when its connection closed stays in that connection's buffer for ever, so that the
- *   connection, once used again, hangs until the connect timeout. So a pool that lost a connection is left to end what it has under way, and a new
- *   one takes its place; the library's own end of a pool would leave connections open.
- * - A transaction whose first statement is the one after which the socket has enough for now is not given its connection: the statement runs, and what
- *   others execute there runs within a transaction that nobody ends. So it is given it all the same.
- * - A connection that closes while it asks for the types of arrays, as each one does first unless told otherwise, rejects a promise that nobody has.
+ * - A statement executed on a connection without a socket is written in the next turn of the event loop and throws
+ *   there, where no caller can catch it (porsager/postgres issues 1066, 1154, 1208). A transaction does this with its
+ *   rollback or commit and with further statements of its work; after a reconnection those would run outside the
+ *   transaction (pull request 1155). Therefore a transaction whose connection closed refuses every further statement,
+ *   including the library's own.
+ * - A statement that was passed to a connection but not sent when it closed stays in its buffer, so that the connection
+ *   hangs until the connect timeout when it is used again. Therefore a pool that lost a connection finishes its open
+ *   statements, and a new pool replaces it. The library's own `end` of a pool would leave connections open.
+ * - A transaction whose first statement fills the socket's buffer is not given its connection: statements of others on
+ *   that connection then run within the transaction, which never ends. Therefore it is given the connection in this
+ *   case too.
+ * - A connection that closes while it reads the types of arrays, which is its first query by default, rejects a promise
+ *   without a handler. Therefore `fetch_types` is off (`arrays.ts`).
  */
 import type postgres from "postgres";
 
 type AnySql = postgres.Sql<{ int8: bigint; json: unknown }>;
 
-/** Seconds that a pool which lost a connection has to end what its other connections do. */
+/** Seconds that a pool which lost a connection has to finish its open statements. */
 const GRACE_S = 1;
 
 /**
- * Makes a pool; `onClose` is called with the number of a connection whenever one closes, for whatever reason. `before` are the options of the
- * pool that it replaces, as the library has parsed and completed them.
+ * Creates a pool, which must call `onClose` with the id of every connection that closes. `before` are the parsed
+ * options of the pool that it replaces.
  */
 export type MakePool = (onClose: (id: number) => void, before: AnySql["options"] | undefined) => AnySql;
 
-/** A pool that is replaced whenever it lost a connection, behind one handle that stays. Its connections must not close by themselves. */
+/** A handle for a pool that is replaced when it loses a connection. The pool must not close connections by itself. */
 export function openReplaceablePool(make: MakePool): { readonly sql: AnySql; end(seconds: number): Promise<void> } {
-  const leaving = new Set<Promise<void>>();
+  const retiring = new Set<Promise<void>>();
   let ended = false;
   let current = open(undefined);
 
@@ -39,11 +43,11 @@ export function openReplaceablePool(make: MakePool): { readonly sql: AnySql; end
       lose(id);
       if (pool !== current || ended) return;
       current = open(sql.options);
-      const left = end(pool, GRACE_S).then(() => void leaving.delete(left));
-      leaving.add(left);
+      const left = end(pool, GRACE_S).then(() => void retiring.delete(left));
+      retiring.add(left);
     }, before);
     const pool = { sql, closes: 0 };
-    const lose = refusing(sql);
+    const lose = guardTransactions(sql);
     return pool;
   }
 
@@ -55,51 +59,52 @@ export function openReplaceablePool(make: MakePool): { readonly sql: AnySql; end
     sql,
     end: async (seconds) => {
       ended = true;
-      await Promise.all([end(current, seconds), ...leaving]);
+      await Promise.all([end(current, seconds), ...retiring]);
     },
   };
 }
 
-/** A pool of the library's. */
+/** A pool of postgres.js. */
 interface Pool {
   readonly sql: AnySql;
-  /** How often a connection of it has closed. */
+  /** Number of connections that have closed. */
   closes: number;
 }
 
 /**
- * Ends a pool when what it has under way and what waits is done, or after `seconds`. The library's own `end` alone leaves connections open for
- * ever: it ends each one once, and connects again for statements that waited. So connections are ended until none closes any more,
- * and who is about to connect then finds nothing to connect to.
+ * Ends a pool when its running and waiting statements are done, at the latest after `seconds`. The library's `end`
+ * alone leaves connections open: it ends each connection once, and connects again for waiting statements. Therefore
+ * connections are ended until none closes any more, and then no new one can be opened.
  */
 async function end(pool: Pool, seconds: number): Promise<void> {
-  // What the library's types do not tell: ends each connection once it has nothing more to do, and not the pool.
+  // Missing in the library's types: ends each connection when it is idle, but not the pool.
   const { close } = pool.sql as AnySql & { close(): Promise<void> };
   const quiet = async () => {
     for (let seen = -1; seen !== pool.closes;) {
       seen = pool.closes;
-      // Twice: what the first one ended may not be closed yet.
+      // Twice: the connections that the first call ended may not be closed yet.
       await close();
       await close();
     }
   };
-  // The library waits for this like for the pool of `listen`, which nobody uses: a pool's `end` destroys at its time whatever that leaves.
+  // The library's `end` also ends the pool of `listen`, which is not used here, and destroys what is left after the
+  // timeout.
   Object.assign(pool.sql.listen, { sql: { end: quiet } });
   await pool.sql.end({ timeout: seconds });
   Object.assign(pool.sql.options, { socket: () => Promise.reject(lostError()) });
 }
 
-/** A connection of the library's, as far as it is touched here. */
+/** The private members of a connection that are used here. */
 interface Connection {
   readonly id: number;
-  /** Sends a query; whether the connection takes more. Transactions and pools call it as a member. */
+  /** Sends a query; whether the connection accepts more. Transactions and pools call it as a member. */
   execute(query: Query): unknown;
-  /** While a transaction has the connection: executes the next of its statements that wait, or leaves the connection to it. */
+  /** While a transaction has the connection: executes the next of its waiting statements, if there is one. */
   readonly reserved: (() => void) | null;
   queue: Queue;
 }
 
-/** Connections in the same state. */
+/** The connections in one state. */
 interface Queue {
   push(connection: Connection): unknown;
   remove(connection: Connection): unknown;
@@ -108,9 +113,9 @@ interface Queue {
 type Handler = (query: Query) => unknown;
 
 interface Query {
-  /** Executes it where it was made: each pool, transaction and savepoint has one of its own. */
+  /** Executes the query. Each pool, transaction and savepoint has its own handler. */
   readonly handler: Handler;
-  /** `onexecute` of one that begins a transaction: gives it its connection, once. */
+  /** `onexecute` of the query that begins a transaction gives the transaction its connection, once. */
   readonly options?: { readonly onexecute?: (connection: Connection) => void };
   reject(error: unknown): void;
 }
@@ -118,10 +123,10 @@ interface Query {
 type Inner = postgres.TransactionSql<{ int8: bigint; json: unknown }>;
 type Work = (sql: Inner) => unknown;
 
-/** A transaction and the savepoints in it. */
+/** A transaction with its savepoints. */
 interface Transaction {
   lost: boolean;
-  /** How many statements were refused because it was lost. */
+  /** Number of statements refused after the loss. */
   refused: number;
   /** Rejects when it is lost. */
   readonly loss: Promise<never>;
@@ -150,22 +155,22 @@ function refuse(transaction: Transaction, query: Query): void {
 }
 
 /**
- * Makes the transactions of a pool refuse what is asked of them after their connection closed; gives what to call with the number of a connection that
- * did. The library hands a connection to the query that begins a transaction (its option `onexecute`), which `begin` makes
- * with the pool's own `unsafe`, at once: there the two are brought together.
+ * Makes the transactions of a pool refuse statements after their connection closed; returns the function to call with
+ * the id of a closed connection. `begin` of the library synchronously calls the pool's `unsafe` with the option
+ * `onexecute`, which receives the connection: there a transaction is matched with its connection.
  */
-function refusing(pool: AnySql): (id: number) => void {
+function guardTransactions(pool: AnySql): (id: number) => void {
   const own = handlerOf(pool);
   const owners = new WeakMap<object, Transaction>();
-  /** By connection: the transaction that has it or had it last, and what loses it. */
-  const met = new Map<number, { readonly transaction: Transaction; lose(): void }>();
+  /** By connection id: its current or last transaction, and the function that marks it lost. */
+  const assigned = new Map<number, { readonly transaction: Transaction; lose(): void }>();
   let starting: Transaction | undefined;
 
   /**
-   * What a transaction or a savepoint does, whose statements can then be told from others' and are refused before they wait for a
-   * connection that by now does something else.
+   * Wraps the work of a transaction or a savepoint, so that its statements are recognised, and refused before they wait
+   * for a connection that has since been given to others.
    */
-  const owned = (transaction: Transaction, work: Work): Work => (inner) => {
+  const guardWork = (transaction: Transaction, work: Work): Work => (inner) => {
     const handler = handlerOf(inner);
     const guarded = (query: Query) => transaction.lost ? refuse(transaction, query) : handler(query);
     const guard = <T>(made: T): T =>
@@ -179,7 +184,7 @@ function refusing(pool: AnySql): (id: number) => void {
       savepoint: (...args: unknown[]) =>
         transaction.lost
           ? Promise.reject(lostError())
-          : Promise.race([savepoint!(...works(transaction, args)), transaction.loss]),
+          : Promise.race([savepoint!(...guardArguments(transaction, args)), transaction.loss]),
       unsafe: (...args: unknown[]) => guard(unsafe!(...args)),
     });
     return work(
@@ -190,17 +195,17 @@ function refusing(pool: AnySql): (id: number) => void {
     );
   };
 
-  const works = (transaction: Transaction, args: unknown[]) =>
-    args.map((each) => typeof each === "function" ? owned(transaction, each as Work) : each);
+  const guardArguments = (transaction: Transaction, args: unknown[]) =>
+    args.map((each) => typeof each === "function" ? guardWork(transaction, each as Work) : each);
 
-  const meet = (transaction: Transaction, connection: Connection) => {
-    if (!met.has(connection.id)) {
+  const assign = (transaction: Transaction, connection: Connection) => {
+    if (!assigned.has(connection.id)) {
       const { execute } = connection;
       connection.execute = (query) => {
-        // A savepoint's first statement is made before its work, and so has no owner yet.
+        // The first statement of a savepoint comes before its work, so it has no owner yet.
         const owner = query.handler === own
           ? undefined
-          : owners.get(query.handler) ?? met.get(connection.id)?.transaction;
+          : owners.get(query.handler) ?? assigned.get(connection.id)?.transaction;
         if (owner?.lost) {
           refuse(owner, query);
           return true;
@@ -213,7 +218,7 @@ function refusing(pool: AnySql): (id: number) => void {
     const next = connection.reserved;
     const lose = () => {
       transaction.lose();
-      // Statements that waited for their turn, which nobody else would ever answer; the connection stays among the closed ones.
+      // Waiting statements would never be answered: refuse them. The connection stays in the queue of closed ones.
       const { queue } = connection;
       for (let before = -1; before !== transaction.refused;) {
         before = transaction.refused;
@@ -223,7 +228,7 @@ function refusing(pool: AnySql): (id: number) => void {
       queue.push(connection);
       connection.queue = queue;
     };
-    met.set(connection.id, { transaction, lose });
+    assigned.set(connection.id, { transaction, lose });
   };
 
   const begin = pool.begin as (...args: unknown[]) => Promise<unknown>;
@@ -233,7 +238,7 @@ function refusing(pool: AnySql): (id: number) => void {
       const transaction = newTransaction();
       starting = transaction;
       try {
-        return begin(...works(transaction, args));
+        return begin(...guardArguments(transaction, args));
       } finally {
         starting = undefined;
       }
@@ -247,22 +252,24 @@ function refusing(pool: AnySql): (id: number) => void {
         if (given) return;
         given = true;
         options.onexecute(connection);
-        meet(transaction, connection);
+        assign(transaction, connection);
       };
       return unsafe(text, values, { ...options, onexecute });
     },
   });
   return (id) => {
-    met.get(id)?.lose();
+    assigned.get(id)?.lose();
   };
 }
 
-/** What executes the queries that a pool, a transaction or a savepoint makes; the one made here is never awaited, and so never executed. */
+/**
+ * The handler of a pool, a transaction or a savepoint. The query created here is not awaited, so it is never executed.
+ */
 function handlerOf(sql: AnySql | Inner): Handler {
   return (sql.unsafe("") as unknown as Query).handler;
 }
 
-/** What a statement is refused with whose connection is gone: the library's own code for it. */
+/** The error of a statement whose connection is lost, with the library's code. */
 function lostError(): Error {
   return Object.assign(new Error("the connection to the database was lost"), { code: "CONNECTION_CLOSED" });
 }

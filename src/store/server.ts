@@ -1,11 +1,11 @@
-/** Whether a PostgreSQL server is one that this program is tested on. */
+/** Checks the version of the PostgreSQL server. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 /** The oldest major version of PostgreSQL that the tests run on. */
 export const OLDEST_POSTGRES = 15;
 
-/** Refuses a server that is older than `OLDEST_POSTGRES`. Rejects where the server does not answer. */
+/** Fails when the server is older than `OLDEST_POSTGRES`. Rejects when the server does not respond. */
 export async function checkServer(store: Store): Promise<Result<void, Failure<"server_too_old">>> {
   const [row] = await store.sql<{ number: string }[]>`select current_setting('server_version_num') as number`;
   const major = Math.floor(Number(row!.number) / 10_000);

@@ -1,8 +1,8 @@
 /**
- * The PostgreSQL pool. Rooms own their SQL and query through this handle; nobody else opens a connection.
+ * The PostgreSQL pool. Each module owns its SQL and runs it through this handle; connections are opened here only.
  *
- * Hypotheses: `synchronous_commit` and `fsync` stay on, so that what a statement answered survives a crash; a lost
- * connection is an ordinary event, which `isRetryable` tells apart from a failed statement.
+ * Assumptions: `synchronous_commit` and `fsync` are on, so that a confirmed commit survives a crash. A lost connection
+ * is an ordinary event, which `isRetryable` distinguishes from a failed statement.
  */
 import postgres from "postgres";
 import { parseWritten, toJson } from "#src/base/json.ts";
@@ -10,15 +10,15 @@ import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
 import { openReplaceablePool } from "#src/store/replaceablePool.ts";
 import { traced } from "#src/store/traced.ts";
 
-/** The pool, and templates bound to it: `store.sql` is postgres.js with `bigint` for int8 and exact JSON. */
+/** A pool. `sql` is postgres.js with `bigint` for int8 and exact JSON. */
 export interface Store {
   readonly sql: Sql;
-  /** A pool of its own on the same database, with settings of its own; it ends with this one. */
+  /** Opens a separate pool on the same database, with its own settings. It is closed with this one. */
   beside(options: { max: number; settings: Settings }): Store;
   close(): Promise<void>;
 }
 
-/** Settings of PostgreSQL for every connection of a pool. */
+/** PostgreSQL settings of every connection of a pool. */
 export type Settings = { readonly [name: string]: string };
 
 const types = {
@@ -33,18 +33,19 @@ const types = {
 };
 
 export type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;
-/** What a function needs that may run inside a transaction. */
+/** A pool or a transaction, for functions that may run inside a transaction. */
 export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknown }>;
-/** A part of a query. */
+/** A fragment of a query. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /**
- * Statements on their way on one connection. The library forgets to give a transaction its connection where the statement that begins it is the
- * last one that the connection takes: statements of others would then run within that transaction, and be lost with it.
+ * Most statements in flight on one connection: no limit in practice. The library does not give a transaction its
+ * connection when the statement that begins it is the last one that the connection accepts: statements of others would
+ * then run within that transaction, and be lost with it.
  */
 const PIPELINE = 2 ** 31;
 
-/** Opens a pool of at most `max` connections; nothing is connected before the first query. */
+/** Opens a pool of at most `max` connections, 10 by default. It connects at the first query. */
 export function openStore(
   url: string,
   options: { max?: number; application?: string; settings?: Settings } = {},
@@ -54,11 +55,11 @@ export function openStore(
     if (before) return postgres({ ...before, onclose } as never) as unknown as Sql;
     const made = postgres(url, {
       max: options.max ?? 10,
-      // Connections stay until they are lost: `openReplaceablePool` takes each one that closes for that.
+      // Connections stay open: `openReplaceablePool` treats every closed connection as lost.
       idle_timeout: undefined,
       max_lifetime: null,
       connect_timeout: 10,
-      // an option that the library's types leave out
+      // Missing in the library's types.
       ...{ max_pipeline: PIPELINE } as object,
       onnotice: () => {},
       onclose,
@@ -69,19 +70,19 @@ export function openStore(
     Object.assign((made.options as unknown as { shared: { typeArrayMap: object } }).shared.typeArrayMap, arraysOf);
     return made;
   });
-  const besides: Store[] = [];
+  const separate: Store[] = [];
   return {
     sql: traced(pool.sql),
     beside: (other) => {
       const store = openStore(url, { application, ...other });
-      besides.push(store);
+      separate.push(store);
       return store;
     },
-    close: async () => void await Promise.all([pool.end(5), ...besides.map((store) => store.close())]),
+    close: async () => void await Promise.all([pool.end(5), ...separate.map((store) => store.close())]),
   };
 }
 
-/** Codes of the client's own and of sockets. */
+/** Codes of the client library, of sockets and of PostgreSQL. */
 const RETRYABLE = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -100,14 +101,14 @@ const RETRYABLE = new Set([
   "55P03",
 ]);
 /**
- * Classes of SQLSTATE: connection (08), insufficient resources (53, too many connections among them), operator intervention (57: shutdown,
- * start, a cancelled or timed-out statement), and system errors such as of the disk (58).
+ * Classes of SQLSTATE: connection (08), insufficient resources (53, including too many connections), operator
+ * intervention (57: shutdown, start, a cancelled or timed-out statement), and system errors such as of the disk (58).
  */
 const RETRYABLE_CLASS = /^(08|53|57|58)[0-9A-Z]{3}$/;
 
 /**
- * Whether an error says that the server or the connection went away, that the server is short of something, or that a conflict chose this
- * statement: the same statement may succeed later.
+ * Whether the same statement may succeed later: the server or the connection was lost, the server lacks resources, or
+ * the statement was chosen as the victim of a conflict.
  */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

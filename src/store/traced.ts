@@ -1,6 +1,7 @@
 /**
- * Spans for statements: each one that is awaited while a span is active gets its own underneath, with its text and without its
- * values; a transaction gets one. What runs by itself (renewals, sweeps) begins no traces. Without a tracer nothing is wrapped.
+ * Spans for statements. A statement or a transaction that starts while a span is active gets a child span, with the
+ * text of the statement but without its values. Background work (renewals, sweeps) has no active span, and so no
+ * traces. Without a tracer nothing is wrapped.
  */
 import { activeSpan, endSpan, refOf, startSpan, tracing, within } from "#src/base/trace.ts";
 
@@ -9,14 +10,14 @@ interface Pending {
   then(onValue?: (value: unknown) => unknown, onError?: (error: unknown) => unknown): Promise<unknown>;
 }
 
-/** The same pool, its templates and transactions traced where anything is. */
+/** The same pool with spans for its statements and transactions. */
 export function traced<S extends Call & { readonly begin: unknown }>(sql: S): S {
   if (!tracing()) return sql;
   return new Proxy(sql, {
     apply: (target, self, args: unknown[]) => {
       const made = Reflect.apply(target, self, args);
       const [strings] = args as [readonly string[] & { raw?: readonly string[] }];
-      // Only a template is a statement; other calls make parts of one.
+      // Only a template is a statement; other calls create fragments.
       if (strings?.raw !== undefined) watch(made as Pending, strings);
       return made;
     },
@@ -34,7 +35,7 @@ export function traced<S extends Call & { readonly begin: unknown }>(sql: S): S 
   });
 }
 
-/** Begins a span when a query is first awaited, which is when it runs, and ends it with the query. */
+/** Starts a span when a query is first awaited, which is when it runs, and ends it with the query. */
 function watch(query: Pending, strings: readonly string[]): void {
   const then = query.then;
   query.then = function (onValue, onError) {
@@ -56,7 +57,7 @@ function begin(operation: string, text?: string) {
   });
 }
 
-/** What PostgreSQL or the connection calls the problem; never its message, which may quote values. */
+/** The error code of PostgreSQL or of the connection; not the message, which may quote values. */
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code ?? "failed");
 }

@@ -1,6 +1,7 @@
 /**
- * Sends commands and builds to entities. A request goes to the worker that owns the entity's partition. When that worker does
- * not reply, or no longer owns the partition, the same request with the same id goes to the next owner, until the deadline.
+ * Sends commands and builds to entities. A request goes to the worker that owns the entity's partition. When that
+ * worker does not reply, or no longer owns the partition, the same request with the same id goes to the next owner,
+ * until the deadline.
  */
 import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
@@ -69,7 +70,10 @@ export function createAsk({ bus, store, log = silentLog }: { bus: Bus; store: St
   const owners = createOwners({ store, bus, log });
   const detector = createFailureDetector({ store, bus, log });
 
-  /** Sends a request to a worker; `undefined` when the partition moves meanwhile or the worker is gone: it may have the request. */
+  /**
+   * Sends a request to a worker; `undefined` when the partition moves meanwhile or the worker is gone: it may have the
+   * request.
+   */
   const attempt = (owner: string, partition: number, body: Json, timeoutMs: number): Promise<WorkerReply | undefined> =>
     new Promise<WorkerReply | undefined>((resolve, reject) => {
       const leave = () => {

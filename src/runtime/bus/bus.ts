@@ -1,6 +1,6 @@
 /**
- * The message bus: requests, messages and subscriptions with JSON bodies over core NATS. A message may be lost or delivered
- * twice; nothing in the runtime depends on its delivery.
+ * The message bus: requests, messages and subscriptions with JSON bodies over core NATS. A message may be lost or
+ * delivered twice; nothing in the runtime depends on its delivery.
  */
 import { setImmediate } from "node:timers";
 import { connect, createInbox, type MsgHdrs, type NatsConnection } from "nats";
@@ -29,7 +29,10 @@ export interface Bus {
   subscribe(subject: string, handle: Handle): () => void;
   /** Like `subscribe`, for a subject without wildcards. Requests from this process are delivered without the server. */
   serve(subject: string, handle: Handle): () => void;
-  /** Resolves when the server has everything sent so far; rejects after `timeoutMs` (5,000 by default) or when disconnected. */
+  /**
+   * Resolves when the server has everything sent so far; rejects after `timeoutMs` (5,000 by default) or when
+   * disconnected.
+   */
   flush(timeoutMs?: number): Promise<void>;
   /** Largest body that the server accepts, in bytes. */
   maxPayload(): number;
@@ -50,13 +53,17 @@ function encode(body: Json): Uint8Array {
   return encoder.encode(toJson(body));
 }
 
-/** JSON of bytes, with exact integers: only a text with 16 digits in a row can hold one that `JSON.parse` would round. */
+/**
+ * JSON of bytes, with exact integers: only a text with 16 digits in a row can hold one that `JSON.parse` would round.
+ */
 function decode(bytes: Uint8Array): Json {
   const text = decoder.decode(bytes);
   return /\d{16}/.test(text) ? parseJson(text) : JSON.parse(text);
 }
 
-/** Headers of an outgoing message. The client's own class also reads and changes headers, and takes ten times as long. */
+/**
+ * Headers of an outgoing message. The client's own class also reads and changes headers, and takes ten times as long.
+ */
 class OutgoingHeaders {
   constructor(private readonly fields: Readonly<Record<string, string>>) {}
 
@@ -88,7 +95,10 @@ export interface BusOptions {
   readonly log?: Log;
 }
 
-/** Connects, waiting for the server without a limit, and reconnects without a limit. @throws when the credentials are wrong. */
+/**
+ * Connects, waiting for the server without a limit, and reconnects without a limit.
+ * @throws when the credentials are wrong.
+ */
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const log = options.log ?? silentLog;
   const connection = {
@@ -102,8 +112,8 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     pingInterval: 5_000,
     maxPingOut: 3,
   };
-  // A first connection reports wrong credentials at once. The second one ignores refusals after that: credentials that worked
-  // may work again later, and the client would close the connection permanently at the second refusal.
+  // A first connection reports wrong credentials at once. The second one ignores refusals after that: credentials that
+  // worked may work again later, and the client would close the connection permanently at the second refusal.
   await (await connect(connection)).close();
   const nats: NatsConnection = await connect({ ...connection, ignoreAuthErrorAbort: true });
   let closing = false;
@@ -205,9 +215,10 @@ interface OpenRequest {
 const LATE_MS = 20;
 
 /**
- * Requests over one inbox. The client's own `request` creates an `Error` with a stack trace for each request in advance, which
- * took a tenth of a caller's time. Requests of one moment go out in one write, the most expensive part of a request, and share
- * one timer. A subject that is `served` in this process gets its requests directly, as the same bytes.
+ * Requests over one inbox. The client's own `request` creates an `Error` with a stack trace for each request in
+ * advance, which took a tenth of a caller's time. Requests of one moment go out in one write, the most expensive part
+ * of a request, and share one timer. A subject that is `served` in this process gets its requests directly, as the same
+ * bytes.
  */
 function requests(
   nats: NatsConnection,

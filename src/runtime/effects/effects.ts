@@ -1,6 +1,7 @@
 /**
- * Runs the effects that turns requested, after their commit and at least once. The row of an effect stays open until the turn
- * that applies its outcome is committed. If the worker dies before that, or loses the partition, the next owner runs it.
+ * Runs the effects that turns requested, after their commit and at least once. The row of an effect stays open until
+ * the turn that applies its outcome is committed. If the worker dies before that, or loses the partition, the next
+ * owner runs it.
  */
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";

@@ -1,6 +1,7 @@
 /**
- * Finds open work in the rows of a worker's partitions, when they are taken and at an interval: open effects, due reminders,
- * unread inputs, unpublished transitions. The queries use partial indexes, so that idle entities cost nothing.
+ * Finds open work in the rows of a worker's partitions, when they are taken and at an interval: open effects, due
+ * reminders, unread inputs, unpublished transitions. The queries use partial indexes, so that idle entities cost
+ * nothing.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";

@@ -1,8 +1,9 @@
 /**
  * Follows the log of transitions from any position, for many readers at a time.
  *
- * The rows are the queue. A reader that is behind reads rows at its own pace. Readers that have caught up share one tail,
- * which reads when transitions are published, and at an interval. Readers pull batches, so that a slow reader costs no memory.
+ * The rows are the queue. A reader that is behind reads rows at its own pace. Readers that have caught up share one
+ * tail, which reads when transitions are published, and at an interval. Readers pull batches, so that a slow reader
+ * costs no memory.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -19,7 +20,9 @@ import {
 import { startTail, type Tail } from "#src/runtime/events/tail.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** The next batch of a reader. Without events it only moves the position: no transition up to there passed the filter. */
+/**
+ * The next batch of a reader. Without events it only moves the position: no transition up to there passed the filter.
+ */
 export interface EventBatch {
   readonly events: readonly LoggedEvent[];
   /** The position after the batch, from which a reader can continue later. */
@@ -55,7 +58,10 @@ export interface EventLogOptions {
   readonly log: Log;
   /** Longest time between two reads of the tail, in milliseconds; 1,000 by default. */
   readonly pollMs?: number;
-  /** How long an open transaction may block the tail before the tail checks what it writes, in milliseconds; 1,000 by default. */
+  /**
+   * How long an open transaction may block the tail before the tail checks what it writes, in milliseconds; 1,000 by
+   * default.
+   */
   readonly stallMs?: number;
 }
 

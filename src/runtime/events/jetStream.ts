@@ -1,9 +1,10 @@
 /**
- * The JetStream stream that stores transitions, where the server has JetStream. The stream is created, updated to the current
- * limits, and checked again after each reconnection. Without JetStream transitions go over core NATS.
+ * The JetStream stream that stores transitions, where the server has JetStream. The stream is created, updated to the
+ * current limits, and checked again after each reconnection. Without JetStream transitions go over core NATS.
  *
- * JetStream's API is plain requests (`$JS.API.>`) and replies to messages, so the bus is enough. At most one transition of an
- * entity is in flight at a time: a server that loses the first of two and stores the second would reverse their order.
+ * JetStream's API is plain requests (`$JS.API.>`) and replies to messages, so the bus is enough. At most one transition
+ * of an entity is in flight at a time: a server that loses the first of two and stores the second would reverse their
+ * order.
  */
 import { type Json, toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -20,14 +21,19 @@ export interface StreamOptions {
   readonly log: Log;
   /** How long the stream stores a transition, in milliseconds. */
   readonly maxAgeMs: number;
-  /** How long a stream that existed may be unavailable before transitions go over core NATS, in milliseconds; 10,000 by default. */
+  /**
+   * How long a stream that existed may be unavailable before transitions go over core NATS, in milliseconds; 10,000 by
+   * default.
+   */
   readonly graceMs?: number;
   /** Interval at which a missing stream is looked for, in milliseconds; 10,000 by default. */
   readonly checkMs?: number;
 }
 
 export interface EventStream {
-  /** Whether transitions go to the stream. Rejects while a stream that existed is unavailable for less than `graceMs`. */
+  /**
+   * Whether transitions go to the stream. Rejects while a stream that existed is unavailable for less than `graceMs`.
+   */
   ready(): Promise<boolean>;
   /** Stores transitions in order. Resolves to those that the stream did not confirm, in order, and the reason. */
   store(transitions: readonly Transition[]): Promise<{ left: readonly Transition[]; reason?: string }>;
@@ -61,7 +67,9 @@ export function createEventStream(options: StreamOptions): EventStream {
   let awaySince: number | undefined;
   let checkAt = -Infinity;
   let checking: Promise<boolean> | undefined;
-  /** Called at a reconnection, one for each transition in flight. A shared promise would retain memory for each of them. */
+  /**
+   * Called at a reconnection, one for each transition in flight. A shared promise would retain memory for each of them.
+   */
   const inFlight = new Set<() => void>();
 
   const api = async (subject: string, body: Json): Promise<JetStreamReply> =>

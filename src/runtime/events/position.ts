@@ -1,6 +1,6 @@
 /**
- * Positions in the log of transitions, which is ordered by transaction id, then by entity and version. A serial number would
- * not do: numbers are assigned before the commit, so that a row with a greater number can become visible first.
+ * Positions in the log of transitions, which is ordered by transaction id, then by entity and version. A serial number
+ * would not do: numbers are assigned before the commit, so that a row with a greater number can become visible first.
  */
 import type { EntityRef } from "#src/runtime/types.ts";
 import { subjectToken } from "#src/runtime/events/transition.ts";

@@ -1,7 +1,7 @@
 /**
- * Publishes transitions, in the order of each entity's versions: to the JetStream stream where there is one, else over core
- * NATS. Transitions that the server confirmed are marked in their rows. The sweeper finds unmarked ones, here or at the next
- * owner, so that each transition is published at least once.
+ * Publishes transitions, in the order of each entity's versions: to the JetStream stream where there is one, else over
+ * core NATS. Transitions that the server confirmed are marked in their rows. The sweeper finds unmarked ones, here or
+ * at the next owner, so that each transition is published at least once.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";

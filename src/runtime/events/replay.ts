@@ -1,9 +1,9 @@
 /**
  * Reads pages of the log of transitions, in the order of their commits.
  *
- * Assumptions: `tx` of a row is the transaction that wrote it. A page shows only transactions below an edge under which nothing
- * can commit any more (`pg_snapshot_xmin`), so that no later commit can appear before a row that was read. Only `pruneEvents`
- * deletes rows, and it records how far it deleted.
+ * Assumptions: `tx` of a row is the transaction that wrote it. A page shows only transactions below an edge under which
+ * nothing can commit any more (`pg_snapshot_xmin`), so that no later commit can appear before a row that was read. Only
+ * `pruneEvents` deletes rows, and it records how far it deleted.
  */
 import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { comparePositions, type Position } from "#src/runtime/events/position.ts";
@@ -50,8 +50,8 @@ export async function edgePosition(store: Store): Promise<Position> {
 }
 
 /**
- * Whether the database has reached a position. A position in the future comes from another database, or from this one before
- * an older backup was restored.
+ * Whether the database has reached a position. A position in the future comes from another database, or from this one
+ * before an older backup was restored.
  */
 export async function isReached(store: Store, { tx }: Position): Promise<boolean> {
   const [row] = await store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`;
@@ -59,8 +59,8 @@ export async function isReached(store: Store, { tx }: Position): Promise<boolean
 }
 
 /**
- * The next transitions after a position, at most `limit`. `edge` is a transaction id below which the caller knows that all
- * transactions have ended; without it the page ends at the oldest open transaction of the whole server.
+ * The next transitions after a position, at most `limit`. `edge` is a transaction id below which the caller knows that
+ * all transactions have ended; without it the page ends at the oldest open transaction of the whole server.
  */
 export async function readPage(
   store: Store,
@@ -71,8 +71,8 @@ export async function readPage(
 ): Promise<EventPage> {
   const { sql } = store;
   const { kind, id, transition } = filter;
-  // The rows of one entity are few, and their versions are in the order of commits. Any other filter reads the log in stretches
-  // of `SCAN` rows.
+  // The rows of one entity are few, and their versions are in the order of commits. Any other filter reads the log in
+  // stretches of `SCAN` rows.
   const single = kind !== undefined && id !== undefined;
   const most = single || (kind ?? id ?? transition) === undefined ? limit : Math.max(limit, SCAN);
   const one = single ? sql`and o.kind = ${kind} and o.id = ${id}` : sql``;
@@ -120,8 +120,8 @@ export async function readPage(
 }
 
 /**
- * Deletes the oldest published transitions, up to the first one younger than `olderMs`. Resolves to the number of deleted rows,
- * about `most` at most. A reader at an earlier position gets `EventPage.reset`.
+ * Deletes the oldest published transitions, up to the first one younger than `olderMs`. Resolves to the number of
+ * deleted rows, about `most` at most. A reader at an earlier position gets `EventPage.reset`.
  */
 export async function pruneEvents(store: Store, olderMs: number, most = 10_000): Promise<number> {
   const rows = await store.sql`

@@ -1,11 +1,11 @@
 /**
  * Finds the position up to which the order of commits is final while an unrelated transaction stays open.
  *
- * The server's snapshot gives the oldest open transaction of the whole server, which may be an import into another database.
- * Only transactions that may still write transitions matter here. Each of them locks the table `outbox` before it gets its
- * transaction id: a turn is one statement, and a statement locks its tables before it runs. Therefore the oldest id among the
- * current holders of that lock is the edge. A transaction that gets its id after this query gets a later id, and all other
- * transactions do not write to this table.
+ * The server's snapshot gives the oldest open transaction of the whole server, which may be an import into another
+ * database. Only transactions that may still write transitions matter here. Each of them locks the table `outbox`
+ * before it gets its transaction id: a turn is one statement, and a statement locks its tables before it runs.
+ * Therefore the oldest id among the current holders of that lock is the edge. A transaction that gets its id after this
+ * query gets a later id, and all other transactions do not write to this table.
  */
 import type { Store } from "#src/store/store.ts";
 
@@ -34,7 +34,8 @@ export async function settledEdge(store: Store): Promise<SettledPosition> {
   let edge = next;
   let blocker: string | undefined;
   for (const { pid, state, xid, name, seconds } of row!.writers ?? []) {
-    // The id is unknown for a prepared transaction, which has no process, and for a session of another role, which is hidden.
+    // The id is unknown for a prepared transaction, which has no process, and for a session of another role, which is
+    // hidden.
     const id = pid === null || state === null ? oldest : xid === null ? next : wholeId(xid, next);
     if (id >= edge) continue;
     edge = id;

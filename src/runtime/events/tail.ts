@@ -1,6 +1,7 @@
 /**
- * The tail of the log of transitions, shared by all readers that have caught up. It keeps the last transitions in memory, reads
- * when one is published and at an interval, and does not wait for open transactions that write no transitions.
+ * The tail of the log of transitions, shared by all readers that have caught up. It keeps the last transitions in
+ * memory, reads when one is published and at an interval, and does not wait for open transactions that write no
+ * transitions.
  */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";

@@ -1,9 +1,9 @@
 /**
  * Operator requests to workers: read an entity again, remove it from memory, fire a reminder, report state.
  *
- * The rows decide; a message only has a worker act at once. A pause is the column `actor.paused`: the statement of a turn
- * refuses a paused entity on any worker, so nothing is written once the pause is committed. The message has the owner read the
- * row before its next turn, so that waiting callers get `paused` at once and builds stop.
+ * The rows decide; a message only has a worker act at once. A pause is the column `actor.paused`: the statement of a
+ * turn refuses a paused entity on any worker, so nothing is written once the pause is committed. The message has the
+ * owner read the row before its next turn, so that waiting callers get `paused` at once and builds stop.
  */
 import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
@@ -31,7 +31,9 @@ const controlRequestSchema = z.discriminatedUnion("do", [
 ]);
 type ControlRequest = z.infer<typeof controlRequestSchema>;
 
-/** State of an entity's mailbox: number of waiting entries, whether the entity is in memory, and whether a turn runs. */
+/**
+ * State of an entity's mailbox: number of waiting entries, whether the entity is in memory, and whether a turn runs.
+ */
 export interface MailboxView {
   readonly depth: number;
   readonly resident: boolean;
@@ -77,7 +79,10 @@ export function serveControl({ id, store, bus, kinds, mailboxes, owns, state, lo
 
 /** Control of entities and workers, for operators. */
 export interface Control {
-  /** Pauses or resumes an entity; `undefined` when it has no row. Once a pause resolves, no turn of the entity is written. */
+  /**
+   * Pauses or resumes an entity; `undefined` when it has no row. Once a pause resolves, no turn of the entity is
+   * written.
+   */
   pause(entity: EntityRef, paused: boolean): Promise<boolean | undefined>;
   /** Removes an idle entity from its owner's memory; whether it did. `undefined` when no owner answers. */
   passivate(entity: EntityRef): Promise<boolean | undefined>;

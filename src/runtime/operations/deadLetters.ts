@@ -4,8 +4,8 @@
  * Each source of events has its own retry:
  *
  * - a command is sent as a new command. Its id contains the letter's number, so that concurrent retries apply it once;
- * - an event of the input log is read from its row again, and only while it is the last one that the entity has read: applied
- *   after its successors it would set the entity back;
+ * - an event of the input log is read from its row again, and only while it is the last one that the entity has read:
+ *   applied after its successors it would set the entity back;
  * - a reminder is set again, due now, unless a later reminder of its name exists;
  * - for the outcome of an effect, the effect is run again under its id.
  *
@@ -52,7 +52,10 @@ export interface DeadLetters {
     DeadLetter[]
   >;
   count(): Promise<number>;
-  /** Applies the event of a letter again. The letter is deleted once the event was applied, or failed again with a new letter. */
+  /**
+   * Applies the event of a letter again. The letter is deleted once the event was applied, or failed again with a new
+   * letter.
+   */
   retry(n: number): Promise<Result<{ readonly answer?: Result<Json, Failure> }, Failure<RetryCode>>>;
   /** Deletes a letter; whether there was one. */
   drop(n: number): Promise<boolean>;

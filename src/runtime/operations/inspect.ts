@@ -1,4 +1,7 @@
-/** Reads of actors for operators: lists by kind and state, one actor in full, its history. Lists use an index, page by page. */
+/**
+ * Reads of actors for operators: lists by kind and state, one actor in full, its history. Lists use an index, page by
+ * page.
+ */
 import type { Json } from "#src/base/json.ts";
 import { transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";

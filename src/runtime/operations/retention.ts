@@ -1,9 +1,9 @@
 /**
- * Deletes old rows: results of commands, history, ended effects, read inputs, dead letters. It works in small batches by
- * indexes, so that no deletion delays a turn for long.
+ * Deletes old rows: results of commands, history, ended effects, read inputs, dead letters. It works in small batches
+ * by indexes, so that no deletion delays a turn for long.
  *
- * Open rows stay regardless of their age: open replies, open effects, unread inputs, unpublished transitions. A command repeated
- * after its result was deleted is a new command.
+ * Open rows stay regardless of their age: open replies, open effects, unread inputs, unpublished transitions. A command
+ * repeated after its result was deleted is a new command.
  *
  * One process at a time does the work, under the lease `housekeeper`. Two at a time would do no harm.
  */

@@ -7,9 +7,9 @@ export interface WorkerLoad {
 }
 
 /**
- * The number of partitions that a worker should hold; `loads` are those of all live workers, itself included. Shares differ by
- * at most one. The larger shares go to the workers that hold the most, so that as few partitions as possible move, and none
- * once all workers hold their shares.
+ * The number of partitions that a worker should hold; `loads` are those of all live workers, itself included. Shares
+ * differ by at most one. The larger shares go to the workers that hold the most, so that as few partitions as possible
+ * move, and none once all workers hold their shares.
  */
 export function shareOf(worker: string, loads: readonly WorkerLoad[], partitions: number): number {
   const least = Math.floor(partitions / loads.length);

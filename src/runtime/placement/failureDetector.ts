@@ -1,11 +1,11 @@
 /**
- * Detects workers that do not respond. A caller whose requests to a worker find no subscriber, `MISSED_PINGS` times over
- * `MISSED_OVER_MS`, marks the worker suspect in its row. The other workers ping it themselves, and one that finds no
- * subscriber either may take its partitions before their leases end. That is safe, because only the epoch decides whose write
- * counts.
+ * Detects workers that do not respond. A caller whose requests to a worker find no subscriber, `MISSED_PINGS` times
+ * over `MISSED_OVER_MS`, marks the worker suspect in its row. The other workers ping it themselves, and one that finds
+ * no subscriber either may take its partitions before their leases end. That is safe, because only the epoch decides
+ * whose write counts.
  *
- * A suspect worker that is alive receives its own ping over the bus and removes the mark. Until then it takes no partitions,
- * because no caller could reach it.
+ * A suspect worker that is alive receives its own ping over the bus and removes the mark. Until then it takes no
+ * partitions, because no caller could reach it.
  */
 import { type Log, reason } from "#src/base/log.ts";
 import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
@@ -20,8 +20,8 @@ export function aliveSubject(name: string): string {
 }
 
 /**
- * Requests without a subscriber after which a worker is marked, and the least time over which they are spread, in milliseconds:
- * a client that lost its connection is back within that time.
+ * Requests without a subscriber after which a worker is marked, and the least time over which they are spread, in
+ * milliseconds: a client that lost its connection is back within that time.
  */
 export const MISSED_PINGS = 3;
 export const MISSED_OVER_MS = 250;
@@ -36,7 +36,10 @@ export interface FailureDetector {
   missed(worker: string): void;
   /** Call when a worker replied. */
   answered(worker: string): void;
-  /** Calls `gone` when a worker with an open request is silent and has no subscriber, until the returned function is called. */
+  /**
+   * Calls `gone` when a worker with an open request is silent and has no subscriber, until the returned function is
+   * called.
+   */
   watch(worker: string, gone: () => void): () => void;
 }
 
@@ -105,7 +108,10 @@ export function createFailureDetector({ store, bus, log }: { store: Store; bus: 
   };
 }
 
-/** Pings a name: `there`; `gone` when there is no subscriber; `silent` when a subscriber does not reply or the bus is unreachable. */
+/**
+ * Pings a name: `there`; `gone` when there is no subscriber; `silent` when a subscriber does not reply or the bus is
+ * unreachable.
+ */
 export async function ping(bus: Bus, name: string): Promise<"there" | "gone" | "silent"> {
   try {
     await bus.request(aliveSubject(name), null, PING_MS);

@@ -42,8 +42,8 @@ export async function renewLeases(
 }
 
 /**
- * Takes at most `most` partitions that are free, expired or held by workers in `gone`. `which`: those that an operator moved
- * here (`wanted`), or those that were not moved to another worker (`free`).
+ * Takes at most `most` partitions that are free, expired or held by workers in `gone`. `which`: those that an operator
+ * moved here (`wanted`), or those that were not moved to another worker (`free`).
  */
 export async function takeLeases(
   { sql }: Store,

@@ -11,9 +11,9 @@ export type MoveCode = "partition_unknown" | "worker_unknown" | "no_other_worker
 const MOVE_MS = 5_000;
 
 /**
- * Moves a partition to the worker `to`, by default to the worker with the fewest partitions besides its owner. Resolves once
- * that worker owns it. The partition stays there as long as it fits into that worker's share: the worker returns a partition
- * that was not moved instead. If `to` already owns the partition, it keeps it in the same way.
+ * Moves a partition to the worker `to`, by default to the worker with the fewest partitions besides its owner. Resolves
+ * once that worker owns it. The partition stays there as long as it fits into that worker's share: the worker returns a
+ * partition that was not moved instead. If `to` already owns the partition, it keeps it in the same way.
  */
 export async function movePartition(
   { store, bus }: { readonly store: Store; readonly bus: Bus },

@@ -1,10 +1,10 @@
 /**
  * Named leases in PostgreSQL: at most one holder writes at a time.
  *
- * The clock of the database decides when another process may take a lease, and only the epoch decides whose write counts. A
- * holder starts each of its transactions with `fence`, which finds no row once the lease was taken over. Therefore a standby
- * need not wait for the end of a lease whose holder does not answer pings. And a holder whose time is up by its own clock asks
- * the database before it gives up: a process that was suspended has usually lost nothing.
+ * The clock of the database decides when another process may take a lease, and only the epoch decides whose write
+ * counts. A holder starts each of its transactions with `fence`, which finds no row once the lease was taken over.
+ * Therefore a standby need not wait for the end of a lease whose holder does not answer pings. And a holder whose time
+ * is up by its own clock asks the database before it gives up: a process that was suspended has usually lost nothing.
  *
  * Renewals have connections of their own: they must not wait behind the statements of the work under the lease.
  */
@@ -43,7 +43,10 @@ export interface Lease {
 
 /** In place of an expiry time: another process has taken the lease. */
 const TAKEN = -Infinity;
-/** Connections of a process for its leases. Several, because taking a lease may wait for a transaction of its last holder. */
+/**
+ * Connections of a process for its leases. Several, because taking a lease may wait for a transaction of its last
+ * holder.
+ */
 const CONNECTIONS = 4;
 const pools = new WeakMap<Store, Store>();
 
@@ -192,9 +195,9 @@ export function holdLease(options: LeaseOptions): Lease {
 }
 
 /**
- * Selects the row of a lease if it is still at `epoch`, locked so that the epoch cannot be raised before the transaction ends.
- * As the first statement of a transaction: without a row the lease is lost, and nothing may be written. It can also be a part
- * of a larger statement.
+ * Selects the row of a lease if it is still at `epoch`, locked so that the epoch cannot be raised before the
+ * transaction ends. As the first statement of a transaction: without a row the lease is lost, and nothing may be
+ * written. It can also be a part of a larger statement.
  *
  * @example
  * ```ts

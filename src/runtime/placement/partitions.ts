@@ -1,9 +1,15 @@
-/** Maps entities to partitions. The mapping never changes: the number of partitions is fixed when the database is created. */
+/**
+ * Maps entities to partitions. The mapping never changes: the number of partitions is fixed when the database is
+ * created.
+ */
 import { utf8 } from "#src/base/bytes.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
-/** Hash of `kind/id` below 2^32: FNV-1a over UTF-8 with a final mix (as in MurmurHash3), so that its low bits are uniform. */
+/**
+ * Hash of `kind/id` below 2^32: FNV-1a over UTF-8 with a final mix (as in MurmurHash3), so that its low bits are
+ * uniform.
+ */
 export function entityHash(entity: EntityRef): number {
   let hash = 0x811c9dc5;
   for (const byte of utf8(entityKey(entity))) hash = Math.imul(hash ^ byte, 0x01000193);

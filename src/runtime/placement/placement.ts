@@ -1,11 +1,11 @@
 /**
  * Assigns partitions to workers by leases in PostgreSQL, renewed four times in their time to live.
  *
- * A worker serves a partition only while the lease has not expired by its own monotonic clock, counted from when it sent the
- * renewal. Its writes count only while the epoch is the one it took. Each worker aims at its share: one with more returns
- * partitions; one with less takes those that are free, expired, or held by a suspect that does not answer
- * (`failureDetector.ts`). A partition that an operator moved is `wanted` by one worker (`movePartition.ts`) and stays there as
- * long as it fits into that worker's share.
+ * A worker serves a partition only while the lease has not expired by its own monotonic clock, counted from when it
+ * sent the renewal. Its writes count only while the epoch is the one it took. Each worker aims at its share: one with
+ * more returns partitions; one with less takes those that are free, expired, or held by a suspect that does not answer
+ * (`failureDetector.ts`). A partition that an operator moved is `wanted` by one worker (`movePartition.ts`) and stays
+ * there as long as it fits into that worker's share.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -193,8 +193,8 @@ export function startPlacement(options: PlacementOptions): Placement {
   };
 
   /**
-   * The partitions to return: those that an operator moved to another worker, and those above the share. Of the latter first
-   * the ones that were not moved here, the last taken first; then the ones moved here, the longest held first.
+   * The partitions to return: those that an operator moved to another worker, and those above the share. Of the latter
+   * first the ones that were not moved here, the last taken first; then the ones moved here, the longest held first.
    */
   const surplus = ({ share, others }: ClusterView): number[] => {
     const held = [...leases];
@@ -227,8 +227,8 @@ export function startPlacement(options: PlacementOptions): Placement {
     }),
     bus.subscribe(aliveSubject(worker), (_, respond) => respond?.(null)),
   ];
-  // Not in the loop, which may be waiting for the database. The leases may still be held in the database and be taken again,
-  // but effects and replies of these partitions must stop now.
+  // Not in the loop, which may be waiting for the database. The leases may still be held in the database and be taken
+  // again, but effects and replies of these partitions must stop now.
   const watch = setInterval(dropExpired, leaseMs / 4);
   const loop = (async () => {
     let announced = false;

@@ -1,6 +1,6 @@
 /**
- * Shows whether other processes are alive: each answers pings under a name that it uses for one run only. The result is only a
- * hint whether waiting for a process is worthwhile: a live process can be unreachable over the bus.
+ * Shows whether other processes are alive: each answers pings under a name that it uses for one run only. The result is
+ * only a hint whether waiting for a process is worthwhile: a live process can be unreachable over the bus.
  */
 import { sleep } from "#src/base/clock.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";

@@ -1,9 +1,13 @@
-/** Group commit of calls: calls made at the same moment run as one batch; while batches run, later calls join the next one. */
+/**
+ * Group commit of calls: calls made at the same moment run as one batch; while batches run, later calls join the next
+ * one.
+ */
 
 /**
- * Turns a function of many items into a function of one. `run` returns the results in the order of its items; if it rejects,
- * every call of the batch rejects. While a batch runs, another one starts only with at least `worth` items (1 by default),
- * because each batch has a cost of its own; at most `inFlight` run at a time, each of at most `most` items.
+ * Turns a function of many items into a function of one. `run` returns the results in the order of its items; if it
+ * rejects, every call of the batch rejects. While a batch runs, another one starts only with at least `worth` items (1
+ * by default), because each batch has a cost of its own; at most `inFlight` run at a time, each of at most `most`
+ * items.
  */
 export function batched<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,

@@ -1,9 +1,9 @@
 /**
  * The pure half of a turn: folds events into an entity's state, and collects the rows to write.
  *
- * An event is applied entirely or not at all. An event that the machine does not accept changes nothing. An event at which the
- * machine throws, or requests something that is not allowed, changes nothing and becomes a dead letter. The events after it
- * are still applied.
+ * An event is applied entirely or not at all. An event that the machine does not accept changes nothing. An event at
+ * which the machine throws, or requests something that is not allowed, changes nothing and becomes a dead letter. The
+ * events after it are still applied.
  */
 import type { AnyMachineSnapshot } from "xstate";
 import { type Json, toJson } from "#src/base/json.ts";
@@ -46,7 +46,10 @@ export interface EntityState {
   readonly inputSeq: number;
 }
 
-/** A change to one of the kind's own tables: the row `values` is upserted, or with `remove` the row of that key is deleted. */
+/**
+ * A change to one of the kind's own tables: the row `values` is upserted, or with `remove` the row of that key is
+ * deleted.
+ */
 export interface OwnRow {
   readonly table: string;
   readonly key: readonly string[];

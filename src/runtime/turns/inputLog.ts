@@ -1,7 +1,7 @@
 /**
- * The ordered input log: external events for entities, applied in the order of their rows. The component that records such an
- * event appends the rows in the same transaction and then notifies the workers; the turns of the entities read the rows. A lost
- * notification delays a row until the next sweep and loses nothing.
+ * The ordered input log: external events for entities, applied in the order of their rows. The component that records
+ * such an event appends the rows in the same transaction and then notifies the workers; the turns of the entities read
+ * the rows. A lost notification delays a row until the next sweep and loses nothing.
  */
 import { toJson } from "#src/base/json.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -22,8 +22,8 @@ const ROWS = 1_000;
 /**
  * Appends events in their order, within the caller's transaction. The partitions must exist (`createPartitions`).
  *
- * There must be one writer for an entity at a time, so that the order of rows is the order of commits: the holder of a lease,
- * or a transaction that holds a row lock until its commit which the lease holder also takes before it appends.
+ * There must be one writer for an entity at a time, so that the order of rows is the order of commits: the holder of a
+ * lease, or a transaction that holds a row lock until its commit which the lease holder also takes before it appends.
  */
 export async function appendInputs(sql: Queries, rows: readonly InputRow[]): Promise<void> {
   for (let i = 0; i < rows.length; i += ROWS) {

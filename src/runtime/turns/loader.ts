@@ -31,8 +31,8 @@ interface Row {
 }
 
 /**
- * A function that loads an entity. It rejects when the database does not answer, and resolves to an `Error` when the snapshot
- * cannot be read.
+ * A function that loads an entity. It rejects when the database does not answer, and resolves to an `Error` when the
+ * snapshot cannot be read.
  */
 export function createLoader(store: Store): (target: EntityTarget) => Promise<LoadedEntity | Error> {
   return batched(async (targets: readonly EntityTarget[]) => {

@@ -1,6 +1,7 @@
 /**
- * XState as pure functions: checks a machine, computes its transitions, and converts its snapshots to and from JSON. Timers,
- * promises and spawned actors would not survive a restore (or would run twice), so a machine that uses them is refused.
+ * XState as pure functions: checks a machine, computes its transitions, and converts its snapshots to and from JSON.
+ * Timers, promises and spawned actors would not survive a restore (or would run twice), so a machine that uses them is
+ * refused.
  */
 import { type ActorScope, type AnyMachineSnapshot, type AnyStateMachine, createActor } from "xstate";
 import type { Json } from "#src/base/json.ts";
@@ -29,8 +30,8 @@ interface Node {
 }
 
 /**
- * Why a kind cannot be run, in sentences; empty when it can. Actions inside `enqueueActions` are only known when they run,
- * and checked then.
+ * Why a kind cannot be run, in sentences; empty when it can. Actions inside `enqueueActions` are only known when they
+ * run, and checked then.
  */
 export function kindFaults(kind: ActorKind): string[] {
   const faults: string[] = [];
@@ -72,7 +73,11 @@ export function kindFaults(kind: ActorKind): string[] {
 /** Largest snapshot, in bytes of JSON. */
 export const SNAPSHOT_BYTES = 16_384;
 
-/** A snapshot as JSON text. @throws TypeError when it holds a `bigint`. @throws RangeError when it exceeds `SNAPSHOT_BYTES`. */
+/**
+ * A snapshot as JSON text.
+ * @throws TypeError when it holds a `bigint`.
+ * @throws RangeError when it exceeds `SNAPSHOT_BYTES`.
+ */
 export function dehydrate(machine: AnyStateMachine, snapshot: AnyMachineSnapshot): string {
   const text = JSON.stringify(machine.getPersistedSnapshot(snapshot));
   if (text.length > SNAPSHOT_BYTES / 3) {
@@ -139,9 +144,10 @@ type Scope = ActorScope<AnyMachineSnapshot, never, never>;
 const scopes = new WeakMap<AnyStateMachine, Scope>();
 
 /**
- * An actor scope of XState that executes nothing and only collects actions. XState's own `transition()` creates one for each
- * call, and an initial snapshot without input with it, which took three quarters of its time. Transitions are synchronous, so
- * one scope per machine is enough. The scope is typed as private by XState, hence the casts in this file.
+ * An actor scope of XState that executes nothing and only collects actions. XState's own `transition()` creates one for
+ * each call, and an initial snapshot without input with it, which took three quarters of its time. Transitions are
+ * synchronous, so one scope per machine is enough. The scope is typed as private by XState, hence the casts in this
+ * file.
  */
 function pureScope(machine: AnyStateMachine) {
   let scope = scopes.get(machine);

@@ -1,6 +1,6 @@
 /**
- * The mailbox of one entity: runs its turns, one at a time. Commands that arrive while a turn is being written wait, and are
- * rows into the next turn.
+ * The mailbox of one entity: runs its turns, one at a time. Commands that arrive while a turn is being written wait,
+ * and are rows into the next turn.
  */
 import { type Clock, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -57,7 +57,10 @@ export interface MailboxOptions {
   readonly write: (turn: TurnWrite) => Promise<Verdict>;
   /** Called after a commit and its replies, in the order of commits of each entity: publishes and starts effects. */
   readonly onCommitted: (turn: CommittedTurn) => void;
-  /** Publishes the transitions after a version, before any later one: the response of the statement that wrote them was lost. */
+  /**
+   * Publishes the transitions after a version, before any later one: the response of the statement that wrote them was
+   * lost.
+   */
   readonly onUnpublished: (entity: EntityRef, after: number) => Promise<void>;
   readonly onStep?: ((step: WorkerStage) => void | Promise<void>) | undefined;
   readonly clock: Clock;
@@ -79,7 +82,10 @@ export class Mailbox {
   private unread = false;
   /** Whether the row was changed by something other than this mailbox's turns. */
   private outdated = false;
-  /** Version up to which transitions were given to the publisher in this epoch; undefined before the entity was loaded in it. */
+  /**
+   * Version up to which transitions were given to the publisher in this epoch; undefined before the entity was loaded
+   * in it.
+   */
   private handedOn: number | undefined;
   /** Whether a turn may have been written without a response: the row is then read again, even if nothing waits. */
   private uncertain = false;
@@ -137,7 +143,9 @@ export class Mailbox {
     this.start();
   }
 
-  /** Has the row read again before the next turn: it was changed by an operator (pause, resume, retry of a dead letter). */
+  /**
+   * Has the row read again before the next turn: it was changed by an operator (pause, resume, retry of a dead letter).
+   */
   refresh(): void {
     this.outdated = true;
     this.start();
@@ -303,7 +311,10 @@ export class Mailbox {
     else this.refuseItem(causes[0]!, verdict.reason);
   }
 
-  /** The database refused the rows of one event: refuse the event, and if that cannot be written either, everything that waits. */
+  /**
+   * The database refused the rows of one event: refuse the event, and if that cannot be written either, everything that
+   * waits.
+   */
   private refuseItem(cause: string, why: string): void {
     if (!this.poison.has(cause)) this.poison.set(cause, why);
     else {

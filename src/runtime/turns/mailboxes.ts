@@ -74,7 +74,9 @@ export class Mailboxes {
     return this.mailboxes.get(entityKey(entity))?.current;
   }
 
-  /** Waits for the running turns of some partitions, then forgets their entities and sends callers to the next owner. */
+  /**
+   * Waits for the running turns of some partitions, then forgets their entities and sends callers to the next owner.
+   */
   async leave(partitions: ReadonlySet<number>): Promise<void> {
     const leaving = [...this.mailboxes.values()].filter((mailbox) => partitions.has(mailbox.partition));
     for (const mailbox of leaving) if (mailbox.running === undefined) mailbox.abandon();

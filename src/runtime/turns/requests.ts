@@ -1,4 +1,7 @@
-/** Handles requests at a worker: checks them, passes them to the entity's mailbox or to its builds, answers and counts them. */
+/**
+ * Handles requests at a worker: checks them, passes them to the entity's mailbox or to its builds, answers and counts
+ * them.
+ */
 import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";

@@ -7,8 +7,8 @@
  * 4. for the entities written in step 3 only, write everything else.
  *
  * Each part answers an observed fault. Without the row lock a write of a former owner committed after a takeover. With
- * `on conflict do nothing` instead of the anti-join an effect was applied twice. A statement whose connection was lost may
- * still be running: the next one waits for it at the actor's row, and then finds another version.
+ * `on conflict do nothing` instead of the anti-join an effect was applied twice. A statement whose connection was lost
+ * may still be running: the next one waits for it at the actor's row, and then finds another version.
  */
 import { toJson } from "#src/base/json.ts";
 import type { TraceRef } from "#src/base/trace.ts";
@@ -107,8 +107,8 @@ function ownership(sql: StatementBuilder, turns: readonly TurnWrite[]): void {
 }
 
 /**
- * Whether a turn does not write the actor's row: it only refuses commands. A turn that consumes a reminder or stores a dead
- * letter still checks the version, because an uncertain earlier turn may set that reminder again.
+ * Whether a turn does not write the actor's row: it only refuses commands. A turn that consumes a reminder or stores a
+ * dead letter still checks the version, because an uncertain earlier turn may set that reminder again.
  */
 function isLight({ text, inputs, fired, failed }: TurnRows): boolean {
   return text === undefined && inputs.length + fired.length + failed.length === 0;

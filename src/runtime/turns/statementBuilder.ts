@@ -9,8 +9,8 @@ export class StatementBuilder {
   private readonly clauses: string[] = [];
 
   /**
-   * With `single`, a relation of one row is written without arrays, which makes a small statement a fifth cheaper. For larger
-   * statements it would only add variants of the text, and each connection keeps a plan for each text.
+   * With `single`, a relation of one row is written without arrays, which makes a small statement a fifth cheaper. For
+   * larger statements it would only add variants of the text, and each connection keeps a plan for each text.
    */
   constructor(private readonly single: boolean = false) {}
 

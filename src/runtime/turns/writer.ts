@@ -13,7 +13,10 @@ import { isRetryable, type Store } from "#src/store/store.ts";
 /** The outcome of writing a turn. Unless it is `written`, nothing of it was written. */
 export type Verdict =
   | { readonly is: "written" }
-  /** Some items were consumed before: their results (`undefined`: reply still open), and the consumed effects and reminders. */
+  /**
+   * Some items were consumed before: their results (`undefined`: reply still open), and the consumed effects and
+   * reminders.
+   */
   | {
     readonly is: "known";
     readonly results: ReadonlyMap<string, Result<Json, Failure> | undefined>;
@@ -30,8 +33,9 @@ export type Verdict =
   | { readonly is: "failed"; readonly reason: string };
 
 /**
- * A function that writes a turn, together with others in statements of at most `most` turns. A second statement starts beside
- * a running one when a quarter of that waits. An entity whose row is locked is written alone until the lock is released.
+ * A function that writes a turn, together with others in statements of at most `most` turns. A second statement starts
+ * beside a running one when a quarter of that waits. An entity whose row is locked is written alone until the lock is
+ * released.
  */
 export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
   const locked = new Set<string>();

@@ -1,9 +1,9 @@
 /**
  * Delivers transitions to webhooks: at least once, and the versions of an entity in order.
  *
- * One process at a time delivers, the holder of the lease `webhooks`; its writes count only under the lease's epoch. The
- * transitions for a webhook first become delivery rows, in the statement that moves the webhook's position, so that a process
- * may die at any point: a delivery whose outcome was not recorded is sent again.
+ * One process at a time delivers, the holder of the lease `webhooks`; its writes count only under the lease's epoch.
+ * The transitions for a webhook first become delivery rows, in the statement that moves the webhook's position, so that
+ * a process may die at any point: a delivery whose outcome was not recorded is sent again.
  */
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";

@@ -10,7 +10,10 @@ export const WEBHOOKS_LEASE = "webhooks";
 /** Delivered rows that are kept for lists. */
 const KEPT = 1_000;
 
-/** Inserts deliveries and moves the webhook's position, in one statement. False when it is not at `from`, or the lease is lost. */
+/**
+ * Inserts deliveries and moves the webhook's position, in one statement. False when it is not at `from`, or the lease
+ * is lost.
+ */
 export async function queueEvents(
   store: Store,
   { id, epoch, from, to, reset, events }: {
@@ -49,7 +52,9 @@ export interface DeliveryOutcome {
   readonly waitMs: number;
 }
 
-/** Stores outcomes and the resulting status of the webhook. False when the webhook was removed, or the lease is lost. */
+/**
+ * Stores outcomes and the resulting status of the webhook. False when the webhook was removed, or the lease is lost.
+ */
 export async function noteOutcomes(
   store: Store,
   { id, epoch, outcomes, status, reason }: {

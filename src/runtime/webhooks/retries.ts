@@ -13,8 +13,9 @@ export interface Retries {
 export const RETRIES: Retries = { most: 16, firstMs: 5_000, longestMs: 6 * 3_600_000 };
 
 /**
- * Time until the next attempt, in milliseconds: a random value between half and all of the doubled time, so that deliveries
- * that failed together are not repeated together; at least `Retry-After` (`retryAfterMs`). `random` is in [0, 1).
+ * Time until the next attempt, in milliseconds: a random value between half and all of the doubled time, so that
+ * deliveries that failed together are not repeated together; at least `Retry-After` (`retryAfterMs`). `random` is in
+ * [0, 1).
  */
 export function waitAfter(
   attempts: number,

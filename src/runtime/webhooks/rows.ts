@@ -1,8 +1,8 @@
 /**
  * Rows of webhooks and their deliveries.
  *
- * A secret is stored in plain text, because it signs messages: access to the database is access to it. It is shown once, in the
- * response to the request that created it. Only `webhookSecret` reads it.
+ * A secret is stored in plain text, because it signs messages: access to the database is access to it. It is shown
+ * once, in the response to the request that created it. Only `webhookSecret` reads it.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "#src/base/json.ts";

@@ -1,4 +1,6 @@
-/** Signatures of Standard Webhooks (standardwebhooks.com, version 1.0.0): HMAC-SHA256 over `<id>.<timestamp>.<body>`. */
+/**
+ * Signatures of Standard Webhooks (standardwebhooks.com, version 1.0.0): HMAC-SHA256 over `<id>.<timestamp>.<body>`.
+ */
 import { Buffer } from "node:buffer";
 import { createHmac, randomBytes } from "node:crypto";
 
@@ -12,7 +14,10 @@ export function secretText(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString("base64")}`;
 }
 
-/** The headers with the id and the signature of a message. `at` is in milliseconds since 1970; the id contains no full stop. */
+/**
+ * The headers with the id and the signature of a message. `at` is in milliseconds since 1970; the id contains no full
+ * stop.
+ */
 export function signatureHeaders(
   secret: Uint8Array,
   message: { readonly id: string; readonly at: number; readonly body: string },
