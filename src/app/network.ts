@@ -10,7 +10,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { serveSocket } from "#src/devnet/serve/socket.ts";
 import type { Check } from "#src/edge/health.ts";
-import { mayPass, pathFailure } from "#src/node/errors.ts";
+import { isTransient, pathFailure } from "#src/node/errors.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { blockfrostOf } from "#src/app/blockfrost.ts";
@@ -57,7 +57,7 @@ async function nodeOf(ground: Ground, path: string, progress: (line: string) => 
   if (checked.ok && checked.value.id !== NETWORK_ID) {
     throw new StartError("The node is on the main network; this program builds for test networks alone.");
   }
-  if (!checked.ok && !mayPass(checked.error.code)) throw new StartError(`--node-socket: ${checked.error.message}`);
+  if (!checked.ok && !isTransient(checked.error.code)) throw new StartError(`--node-socket: ${checked.error.message}`);
   if (!checked.ok) progress(`${checked.error.message} It is waited for.`);
   health.checks.set("node", () => nodeCheck(port));
   return port;

@@ -7,7 +7,7 @@ import { type OutRef, readOutput } from "#src/cardano/output.ts";
 import { eraMismatch } from "#src/node/queries/eraMismatch.ts";
 import type { Answer, EraQuery, Query } from "#src/node/queries/query.ts";
 import { ascending } from "#src/node/queries/shape.ts";
-import { compareStakes, type Stake } from "#src/node/queries/pools.ts";
+import { compareStakes, type StakeOrCredential } from "#src/node/queries/pools.ts";
 import { compareCredentials, compareDreps, compareHex, type Drep } from "#src/node/queries/vocabulary.ts";
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
@@ -22,7 +22,7 @@ const drep: fc.Arbitrary<Drep> = fc.oneof(
   credential,
   fc.constantFrom<Drep>({ kind: "abstain" }, { kind: "no confidence" }),
 );
-const stake: fc.Arbitrary<Stake> = fc.oneof(lovelace, credential);
+const stake: fc.Arbitrary<StakeOrCredential> = fc.oneof(lovelace, credential);
 const anchor = fc.record({ url: fc.string({ maxLength: 20 }), hash: hash32 });
 const opt = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
 const cbor = fc.oneof(fc.nat(), fc.string(), fc.array(fc.nat())).map((value) => encode(value));

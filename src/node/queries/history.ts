@@ -1,4 +1,4 @@
-/** When the system started and how its eras followed each other, as a node states both (`src/cardano/eras.ts` reckons with them). */
+/** The system start and the history of eras, as a node reports them (see `src/cardano/eras.ts`). */
 import { as, type Encodable, Indefinite } from "#src/cardano/cbor.ts";
 import type { EraBound, EraHistory, EraSummary, EraTerms } from "#src/cardano/eras.ts";
 import { amount, count, nullable, record, type Shape } from "#src/node/queries/shape.ts";
@@ -25,7 +25,7 @@ export function systemStart(time: number): SystemStart {
   return { year, dayOfYear: Math.floor(since / DAY) + 1, picoseconds: BigInt(since % DAY) * PICOSECONDS };
 }
 
-/** A bound; unreleased nodes state a fourth thing, which is left out. */
+/** A bound. Unreleased nodes add a fourth field, which is ignored. */
 export const eraBound: Shape<EraBound> = record<EraBound>({ time: amount, slot: count, epoch: count }, { more: true });
 
 /** `[0, slots, [0]]`, or `[1]`: none is needed. */
@@ -43,7 +43,7 @@ const era: Shape<EraSummary> = record<EraSummary>({
   terms: record<EraTerms>({ epochLength: count, slotLength: count, safeZone, genesisWindow: count }, { more: true }),
 });
 
-/** The history: a list of indefinite length, however short. */
+/** The history: a list of indefinite length, even if short. */
 export const eraHistory: Shape<EraHistory> = {
   read: (item, at) => as(item, "array").value.map((each) => era.read(each, at)),
   write: (history, at): Encodable => new Indefinite(history.map((each) => era.write(each, at))),

@@ -1,4 +1,4 @@
-/** Protocol parameters as a node states them, in the form of each era since Shelley. */
+/** Protocol parameters as a node reports them, in the form of each era since Shelley. */
 import { as, type Item } from "#src/cardano/cbor.ts";
 import type { DrepThresholds, Parameters, PoolThresholds, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
 import { amount, type At, count, listOf, mapOf, record, type Shape } from "#src/node/queries/shape.ts";
@@ -35,7 +35,7 @@ type ScriptParameters = Pick<
 
 /** Until Alonzo. */
 interface Federated {
-  /** Share of the blocks that the genesis keys make. */
+  /** Share of the blocks that genesis keys produce. */
   readonly decentralisation: Ratio;
   /** CBOR of a nonce: `[0]` none, `[1, hash]`. */
   readonly extraEntropy: Uint8Array;
@@ -141,7 +141,7 @@ const conway = record<ProtocolParameters>({
   refScriptCostPerByte: ratio,
 });
 
-/** Up to version 20 the protocol version of eras before Conway stood as two elements, at this index. */
+/** Up to protocol version 20, the protocol version of eras before Conway was two elements, at this index. */
 function spreadVersion<T extends object>(index: number, shape: Shape<T>): Shape<T> {
   return {
     read(item, at) {
@@ -158,7 +158,7 @@ function spreadVersion<T extends object>(index: number, shape: Shape<T>): Shape<
   };
 }
 
-/** Parameters of Shelley, which the genesis states too. */
+/** Parameters of Shelley, which are in the genesis too. */
 export const shelleyParameters: Shape<ShelleyParameters> = spreadVersion(
   14,
   record<ShelleyParameters>({ ...head, ...federated, ...protocolVersion, minUtxo: amount, minPoolCost: amount }),
@@ -189,7 +189,7 @@ const babbage: Shape<BabbageParameters> = spreadVersion(
 
 const SHELLEY_TO_MARY = ["Shelley", "Allegra", "Mary"] as const;
 
-/** Parameters, in the form of the era that was asked. */
+/** Parameters, in the form of the queried era. */
 export const eraParameters: Shape<EraParameters> = {
   read(item, at): EraParameters {
     const early = SHELLEY_TO_MARY[at.era - 1];

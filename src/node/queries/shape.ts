@@ -1,8 +1,10 @@
 /**
- * Shapes: how a value is read from CBOR and written to it, both directions in one place, so that client and server cannot differ.
+ * Shapes: how a value is decoded from CBOR and encoded to it. Both directions are in one place, so that client and
+ * server agree.
  *
- * What a node sends: lists, sets and maps with over 23 entries are of indefinite length, shorter ones definite. What a node takes in
- * arguments: sets as definite lists, strictly ascending in its own order; otherwise it hangs up. Reading accepts either length.
+ * A node sends lists, sets and maps with over 23 entries with indefinite length, shorter ones definite. In arguments a
+ * node only accepts sets as definite lists in its own strictly ascending order; otherwise it closes the connection.
+ * Decoding accepts either length.
  */
 import { concat } from "#src/base/bytes.ts";
 import {
@@ -18,29 +20,29 @@ import {
   Tagged,
 } from "#src/cardano/cbor.ts";
 
-/** For which version of the protocol (16 to 23) and which era something is written. */
+/** The version of the protocol (16 to 23) and the era for which a value is encoded. */
 export interface At {
   readonly version: number;
   readonly era: number;
 }
 
-/** One form on the wire. `read` throws `CborError` on anything else. */
+/** The shape of a value on the wire. `read` throws `CborError` for anything else. */
 export interface Shape<T> {
   read(item: Item | undefined, at: At): T;
   write(value: T, at: At): Encodable;
 }
 
-/** Entries from which on a node sends a list or a map with indefinite length. */
-const LONG = 24;
+/** Number of entries from which on a node sends a list or a map with indefinite length. */
+const INDEFINITE_FROM = 24;
 
-/** A list as a node sends it. */
+/** Encodes a list as a node does. */
 export function sentList(elements: readonly Encodable[]): Encodable {
-  return elements.length < LONG ? elements : new Indefinite(elements);
+  return elements.length < INDEFINITE_FROM ? elements : new Indefinite(elements);
 }
 
-/** A map as a node sends it; the entries stand in the order given. */
+/** Encodes a map as a node does, with entries in the given order. */
 export function sentMap(entries: readonly (readonly [Encodable, Encodable])[]): Encodable {
-  if (entries.length < LONG) return new Map(entries);
+  if (entries.length < INDEFINITE_FROM) return new Map(entries);
   const parts = entries.map(([key, value]) => concat(encode(key), encode(value)));
   return new Encoded(concat(Uint8Array.of(0xbf), ...parts, Uint8Array.of(0xff)));
 }
@@ -63,7 +65,7 @@ export function record<T extends object>(
   };
 }
 
-/** A list, each element of one shape. */
+/** A list of elements of one shape. */
 export function listOf<T>(element: Shape<T>): Shape<readonly T[]> {
   return {
     read: (item, at) => as(item, "array").value.map((each) => element.read(each, at)),
@@ -73,12 +75,14 @@ export function listOf<T>(element: Shape<T>): Shape<readonly T[]> {
 
 type Order<T> = (a: T, b: T) => number;
 
-/** Values in ascending order, each once. */
+/** Distinct values in ascending order. */
 export function ascending<T>(values: readonly T[], order: Order<T>): T[] {
   return [...values].sort(order).filter((value, i, sorted) => i === 0 || order(sorted[i - 1]!, value) !== 0);
 }
 
-/** A set in the arguments of a query: a definite list under tag 258; `"since Conway"`: the tag only from that era on. */
+/**
+ * A set in a query's arguments: a definite list under tag 258; with `"since Conway"`, the tag only from that era on.
+ */
 export function argumentSet<T>(
   element: Shape<T>,
   order: Order<T>,
@@ -93,7 +97,7 @@ export function argumentSet<T>(
   };
 }
 
-/** A set in an answer: tag 258 around a list. */
+/** A set in an answer: a list under tag 258. */
 export function sentSet<T>(element: Shape<T>, order: Order<T>): Shape<readonly T[]> {
   return {
     read: (item, at) => asSet(item).map((each) => element.read(each, at)),
@@ -101,7 +105,7 @@ export function sentSet<T>(element: Shape<T>, order: Order<T>): Shape<readonly T
   };
 }
 
-/** A map, as rows: each row joined from a key and a value. Written in the order of the keys. */
+/** A map as rows, each combined from a key and a value; encoded in the order of the keys. */
 export function mapOf<Row, K, V>(
   key: Shape<K>,
   value: Shape<V>,
@@ -111,7 +115,7 @@ export function mapOf<Row, K, V>(
 ): Shape<readonly Row[]> {
   return {
     read(item, at) {
-      // Dingo writes an empty array for some of its empty maps
+      // Dingo encodes some empty maps as empty arrays
       if (item?.type === "array" && item.value.length === 0) return [];
       return as(item, "map").value.map(([k, v]) => join(key.read(k, at), value.read(v, at)));
     },
@@ -142,13 +146,13 @@ export function nullable<T>(shape: Shape<T>): Shape<T | undefined> {
   };
 }
 
-/** One shape before a version of the protocol, another since. */
+/** One shape before a version of the protocol, another one since. */
 export function since<T>(version: number, before: Shape<T>, after: Shape<T>): Shape<T> {
   const of = (at: At) => (at.version < version ? before : after);
   return { read: (item, at) => of(at).read(item, at), write: (value, at) => of(at).write(value, at) };
 }
 
-/** A natural number that a `number` carries exactly. */
+/** A natural number that a `number` holds exactly. */
 export const count: Shape<number> = {
   read(item) {
     const value = Number(asInt(item));

@@ -1,4 +1,4 @@
-/** Shapes of what the ledger's types have in common: hashes, credentials, points, fractions, outputs. */
+/** Shapes of the ledger's common types: hashes, credentials, points, fractions, outputs. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { origin, type Point } from "#src/cardano/block.ts";
@@ -7,10 +7,10 @@ import { compareRefs, type Output, type OutRef, readOutput, readRef, type Utxo }
 import type { Ratio, Units } from "#src/cardano/parameters.ts";
 import { amount, count, mapOf, record, sentSet, type Shape, text } from "#src/node/queries/shape.ts";
 
-/** Who votes: a DRep, or one of the two that always vote the same way. */
+/** A vote's delegate: a DRep, or one of the two predefined ones. */
 export type Drep = Credential | { readonly kind: "abstain" } | { readonly kind: "no confidence" };
 
-/** A document elsewhere: where, and its hash. */
+/** An external document: its URL and hash. */
 export interface Anchor {
   readonly url: string;
   readonly hash: string;
@@ -28,7 +28,7 @@ export function compareCredentials(a: Credential, b: Credential): number {
 
 const DREPS = ["key", "script", "abstain", "no confidence"] as const;
 
-/** The ledger's order of DReps: keys first here, then scripts, abstention, no confidence. */
+/** The ledger's order of DReps: here keys first, then scripts, abstain, no confidence. */
 export function compareDreps(a: Drep, b: Drep): number {
   return DREPS.indexOf(a.kind) - DREPS.indexOf(b.kind) || ("hash" in a && "hash" in b ? compareHex(a.hash, b.hash) : 0);
 }
@@ -39,7 +39,7 @@ export const hex: Shape<string> = {
   write: (value) => fromHex(value),
 };
 
-/** Whatever it is, as its CBOR. */
+/** Any item, as CBOR. */
 export const anything: Shape<Uint8Array> = {
   read(item) {
     if (!item) throw new CborError("nothing is there");
@@ -80,7 +80,7 @@ export const drep: Shape<Drep> = {
   write: (value) => [DREPS.indexOf(value.kind), ...("hash" in value ? [fromHex(value.hash)] : [])],
 };
 
-/** For shapes that look neither at the version nor at the era. */
+/** For shapes that depend neither on the version nor on the era. */
 const NOWHERE = { version: 0, era: 0 };
 
 /** `[]` or `[slot, hash]`. */
@@ -97,19 +97,19 @@ function readRatio(item: Item | undefined): Ratio {
   return { numerator: asInt(numerator), denominator: asInt(denominator) };
 }
 
-/** `30([numerator, denominator])`; the tag may be missing when read. */
+/** `30([numerator, denominator])`; the tag is optional when decoded. */
 export const ratio: Shape<Ratio> = {
   read: readRatio,
   write: ({ numerator, denominator }) => new Tagged(30, [numerator, denominator]),
 };
 
-/** `[numerator, denominator]`: so in the genesis. */
+/** `[numerator, denominator]`, as in the genesis. */
 export const bareRatio: Shape<Ratio> = {
   read: readRatio,
   write: ({ numerator, denominator }) => [numerator, denominator],
 };
 
-/** Shares of stake: bare before Conway, under tag 30 since. */
+/** Stake shares: bare fractions before Conway, under tag 30 since. */
 export const share: Shape<Ratio> = {
   read: readRatio,
   write: (value, at) => (at.era < 6 ? bareRatio : ratio).write(value, at),
@@ -159,7 +159,7 @@ export const double: Shape<number> = {
   },
 };
 
-/** Rows of lovelace by something. */
+/** Rows of lovelace by key. */
 export function amountsBy<K, Name extends string>(
   name: Name,
   key: Shape<K>,

@@ -10,7 +10,7 @@ import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { serveSocket } from "#src/devnet/serve/socket.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { askEra } from "#src/node/queries/ask.ts";
+import { sendEraQuery } from "#src/node/queries/sendQuery.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
@@ -180,7 +180,7 @@ describe("clients of the socket", () => {
       (_, i) => enterpriseAddress(0, { kind: "key", hash: i.toString(16).padStart(56, "0") }).hex,
     );
     const found = valueOf(
-      await askEra(session, { kind: "utxoByAddress", era: CONWAY, addresses: [...addresses, alice.enterprise] }),
+      await sendEraQuery(session, { kind: "utxoByAddress", era: CONWAY, addresses: [...addresses, alice.enterprise] }),
     );
     expect(found.length).toBeGreaterThan(0);
     session.release();

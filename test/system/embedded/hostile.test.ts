@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { USUAL_LIMITS } from "#src/embedded/nats/limits.ts";
+import { DEFAULT_LIMITS } from "#src/embedded/nats/limits.ts";
 import { type Raw, raw } from "./raw.ts";
 
 const TOKEN = "a-token-of-the-test";
@@ -212,7 +212,7 @@ test("guests that subscribe hundreds of times and never read cost others no even
   await expect.poll(() => heard, { timeout: 60_000 }).toEqual({ member: EVENTS, guest: EVENTS });
   // To those who do not read: no more than a window and the message that passes its end.
   const others = 2 * EVENTS * 700;
-  expect(endpoint.stats().bytesOut - sentBefore - others).toBeLessThan(200 * (USUAL_LIMITS.guestWindow + 10_000));
+  expect(endpoint.stats().bytesOut - sentBefore - others).toBeLessThan(200 * (DEFAULT_LIMITS.guestWindow + 10_000));
   expect(memory() - before).toBeLessThan(128 * MEGABYTE);
   await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 60_000 }).toBe(200);
   await expect.poll(() => endpoint.stats().connections).toBe(3);
@@ -220,13 +220,13 @@ test("guests that subscribe hundreds of times and never read cost others no even
 });
 
 test("connections that say nothing keep out neither who has the token nor another guest", async () => {
-  await Promise.all(Array.from({ length: 2 * USUAL_LIMITS.maxSilent }, () => client("")));
+  await Promise.all(Array.from({ length: 2 * DEFAULT_LIMITS.maxSilent }, () => client("")));
   for (const token of [TOKEN, undefined]) {
     const one = await connect({ servers: endpoint.url, reconnect: false, ...(token === undefined ? {} : { token }) });
     await one.flush();
     await one.close();
   }
-  expect(endpoint.stats().connections).toBeLessThanOrEqual(USUAL_LIMITS.maxSilent + 2);
+  expect(endpoint.stats().connections).toBeLessThanOrEqual(DEFAULT_LIMITS.maxSilent + 2);
 });
 
 test("a guest that floods its connection with commands is read at its share, and others are answered", async () => {
@@ -249,7 +249,7 @@ test("a guest that floods its connection with commands is read at its share, and
   }
   const seconds = (performance.now() - begun) / 1_000;
   // A chunk may pass the end of a share, and is paid back.
-  expect(endpoint.stats().bytesIn).toBeLessThan((seconds + 2) * USUAL_LIMITS.guestsInput + MEGABYTE);
-  expect(endpoint.stats().bytesIn).toBeGreaterThan(USUAL_LIMITS.guestsInput);
+  expect(endpoint.stats().bytesIn).toBeLessThan((seconds + 2) * DEFAULT_LIMITS.guestsInput + MEGABYTE);
+  expect(endpoint.stats().bytesIn).toBeGreaterThan(DEFAULT_LIMITS.guestsInput);
   await member.close();
 });

@@ -14,7 +14,7 @@ import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { ask, askEra } from "#src/node/queries/ask.ts";
+import { sendEraQuery, sendQuery } from "#src/node/queries/sendQuery.ts";
 import type { EraQuery, Query } from "#src/node/queries/query.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
@@ -181,11 +181,12 @@ describe("a connection", () => {
     const second = await block();
     const stake = { kind: "key", hash: alice.stake } as const;
     const see = async (held: typeof session) => ({
-      point: valueOf(await ask(held, { kind: "point" })),
-      height: valueOf(await ask(held, { kind: "height" })),
-      alice: valueOf(await askEra(held, { kind: "utxoByAddress", era: CONWAY, addresses: [alice.base] })).length,
-      bob: valueOf(await askEra(held, { kind: "utxoByAddress", era: CONWAY, addresses: [bob.enterprise] })).length,
-      deposits: valueOf(await askEra(held, { kind: "stakeDeposits", era: CONWAY, credentials: [stake] })),
+      point: valueOf(await sendQuery(held, { kind: "point" })),
+      height: valueOf(await sendQuery(held, { kind: "height" })),
+      alice: valueOf(await sendEraQuery(held, { kind: "utxoByAddress", era: CONWAY, addresses: [alice.base] })).length,
+      bob:
+        valueOf(await sendEraQuery(held, { kind: "utxoByAddress", era: CONWAY, addresses: [bob.enterprise] })).length,
+      deposits: valueOf(await sendEraQuery(held, { kind: "stakeDeposits", era: CONWAY, credentials: [stake] })),
     });
     const before = { point: pointOf(first), height: 0, alice: 1, bob: 0, deposits: [] };
     const after = {
@@ -204,8 +205,8 @@ describe("a connection", () => {
     valueOf(await session.reacquire("tip"));
     expect(await see(session)).toEqual(before);
     valueOf(await session.reacquire("immutable"));
-    expect(valueOf(await ask(session, { kind: "point" }))).toEqual(origin);
-    expect(valueOf(await ask(session, { kind: "height" }))).toBeUndefined();
+    expect(valueOf(await sendQuery(session, { kind: "point" }))).toEqual(origin);
+    expect(valueOf(await sendQuery(session, { kind: "height" }))).toBeUndefined();
     expect(await session.reacquire(pointOf(second))).toMatchObject({
       ok: false,
       error: { code: "point_not_on_chain" },
@@ -218,7 +219,7 @@ describe("a connection", () => {
     const tips = [await block(), await block(), await block(), await block()];
     expect(await connection.acquire(pointOf(tips[0]!))).toMatchObject({ ok: false, error: { code: "point_too_old" } });
     const session = valueOf(await connection.acquire("immutable"));
-    expect(valueOf(await ask(session, { kind: "point" }))).toEqual(pointOf(tips[1]!));
+    expect(valueOf(await sendQuery(session, { kind: "point" }))).toEqual(pointOf(tips[1]!));
   });
 
   test("answers every query that it has in every version, with what the ledger holds", async () => {
@@ -233,8 +234,8 @@ describe("a connection", () => {
     for (const version of [16, 20, 21, 23]) {
       connection = valueOf(await connectNode({ path }, { magic: 42, versions: [version] }));
       const session = valueOf(await connection.acquire("tip"));
-      const plain = async <Q extends Query>(query: Q) => valueOf(await ask(session, query));
-      const of = async <Q extends EraQuery>(query: Q) => valueOf(await askEra(session, query));
+      const plain = async <Q extends Query>(query: Q) => valueOf(await sendQuery(session, query));
+      const of = async <Q extends EraQuery>(query: Q) => valueOf(await sendEraQuery(session, query));
       expect(await plain({ kind: "currentEra" })).toBe(CONWAY);
       expect(await of({ kind: "epoch", era: CONWAY })).toBe(ledger.epoch);
       expect(await of({ kind: "ledgerTip", era: CONWAY })).toEqual(pointOf(devnet.tip()));
@@ -266,7 +267,7 @@ describe("a connection", () => {
       const [ranked] = await of({ kind: "nonMyopicRewards", era: CONWAY, stakes: [1_000_000n * ada] });
       const best = nonMyopicMemberRewards(ledger, genesis.terms, [1_000_000n * ada]).get(1_000_000n * ada);
       expect(new Map(ranked!.pools.map(({ pool, lovelace }) => [pool, lovelace]))).toEqual(best);
-      expect(valueOf(await ask(session, { kind: "epoch", era: 5 }))).toMatchObject({ ok: false });
+      expect(valueOf(await sendQuery(session, { kind: "epoch", era: 5 }))).toMatchObject({ ok: false });
       connection.close();
     }
   });
@@ -275,7 +276,7 @@ describe("a connection", () => {
     await begin();
     await open();
     const session = valueOf(await connection.acquire("tip"));
-    expect(await ask(session, { kind: "constitution", era: CONWAY })).toMatchObject({
+    expect(await sendQuery(session, { kind: "constitution", era: CONWAY })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
     });
@@ -283,19 +284,19 @@ describe("a connection", () => {
     const cut = valueOf(await connection.acquire("tip"));
     await world.store.sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and state = 'idle in transaction'`;
-    expect(await ask(cut, { kind: "epoch", era: CONWAY })).toMatchObject({
+    expect(await sendQuery(cut, { kind: "epoch", era: CONWAY })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
     });
     await open();
-    expect(valueOf(await ask(valueOf(await connection.acquire("tip")), { kind: "height" }))).toBeUndefined();
+    expect(valueOf(await sendQuery(valueOf(await connection.acquire("tip")), { kind: "height" }))).toBeUndefined();
     connection.close();
     await server.close();
     await serve({ idleMs: 20 });
     await open();
     const idle = valueOf(await connection.acquire("tip"));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await ask(idle, { kind: "epoch", era: CONWAY })).toMatchObject({
+    expect(await sendQuery(idle, { kind: "epoch", era: CONWAY })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
     });

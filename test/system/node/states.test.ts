@@ -5,7 +5,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { type AcquiredState, AcquiredStates } from "#src/devnet/serve/acquiredStates.ts";
 import type { StateTarget } from "#src/devnet/serve/stateRows.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { ask } from "#src/node/queries/ask.ts";
+import { sendQuery } from "#src/node/queries/sendQuery.ts";
 import { devnetWorld, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { until } from "../../support/until.ts";
 
@@ -127,8 +127,8 @@ test("twenty clients of the socket, each at a block of its own, are all answered
     sessions.push(valueOf(await (await open()).acquire("tip")));
   }
   for (const [i, session] of sessions.entries()) {
-    expect(valueOf(await ask(session, { kind: "point" }))).toEqual(pointOf(tips[i]!));
-    expect(valueOf(await ask(session, { kind: "epoch", era: 6 }))).toEqual({
+    expect(valueOf(await sendQuery(session, { kind: "point" }))).toEqual(pointOf(tips[i]!));
+    expect(valueOf(await sendQuery(session, { kind: "epoch", era: 6 }))).toEqual({
       ok: true,
       value: Math.floor(tips[i]!.slot / 5),
     });

@@ -5,7 +5,7 @@ import { ok } from "#src/base/result.ts";
 import { type NodePort, nodePort, type NodePortSettings } from "#src/chain/provider/node/port.ts";
 import { nodeGenesis } from "#src/devnet/serve/nodeGenesis.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
+import { answerQuery, type QueryHandlers } from "#src/node/queries/answering.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { byronChain } from "../../support/byron.ts";
@@ -40,7 +40,7 @@ async function nodeOf(
     follow: chain.follow,
     acquire: () => {
       const { slot, hash, height } = chain.tip;
-      const answers: Answers = {
+      const answers: QueryHandlers = {
         era: CONWAY,
         point: () => ({ slot, hash }),
         height: () => slot < 0 ? undefined : height,

@@ -4,7 +4,7 @@ import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
-import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
+import { answerQuery, type QueryHandlers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** A node with these answers; counts the queries that it was asked. */
-async function nodeWith(answers: Partial<Answers>): Promise<Map<string, number>> {
+async function nodeWith(answers: Partial<QueryHandlers>): Promise<Map<string, number>> {
   const asked = new Map<string, number>();
   const chain = new MemoryChain();
   const { slot, hash, height } = chain.add();
@@ -38,7 +38,7 @@ async function nodeWith(answers: Partial<Answers>): Promise<Map<string, number>>
       asked.set(kind, (asked.get(kind) ?? 0) + 1);
       return all[kind];
     },
-  }) as Answers;
+  }) as QueryHandlers;
   const path = socketPath();
   const { follow } = memoryPort(chain, { random: () => 0.5 });
   const served = await serveNode({ path }, {

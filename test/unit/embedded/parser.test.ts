@@ -2,14 +2,14 @@
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Operations, Parser, type ParserLimits } from "#src/embedded/nats/parser.ts";
+import { NatsParser, type ParserLimits, type ParserOperations } from "#src/embedded/nats/parser.ts";
 
 const LIMITS: ParserLimits = { maxControlLine: 256, maxPayload: 1_000 };
 
 /** Reads chunks and gives what was asked for, as plain values. */
 function read(chunks: Iterable<Buffer>, options: { limits?: ParserLimits; refused?: string } = {}): unknown[][] {
   const asked: unknown[][] = [];
-  const operations: Operations = {
+  const operations: ParserOperations = {
     connect: (json) => void asked.push(["connect", json.trim()]),
     ping: () => void asked.push(["ping"]),
     pong: () => void asked.push(["pong"]),
@@ -20,7 +20,7 @@ function read(chunks: Iterable<Buffer>, options: { limits?: ParserLimits; refuse
       void asked.push(["publish", subject, reply, headerLength, body.toString("hex")]),
     broken: (reason) => void asked.push(["broken", reason]),
   };
-  const parser = new Parser(options.limits ?? LIMITS, operations);
+  const parser = new NatsParser(options.limits ?? LIMITS, operations);
   for (const chunk of chunks) parser.read(chunk);
   return asked;
 }
@@ -165,8 +165,8 @@ describe("the parser", () => {
   });
 
   test("keeps no more than arrived, whatever was announced", () => {
-    const kept = (parser: Parser) => (parser as unknown as { kept: Buffer }).kept.length;
-    const quiet: Operations = {
+    const kept = (parser: NatsParser) => (parser as unknown as { kept: Buffer }).kept.length;
+    const quiet: ParserOperations = {
       connect() {},
       ping() {},
       pong() {},
@@ -177,7 +177,7 @@ describe("the parser", () => {
       broken() {},
     };
     const limits = { maxControlLine: 4_096, maxPayload: 1_048_576 };
-    const parser = new Parser(limits, quiet);
+    const parser = new NatsParser(limits, quiet);
     parser.read(Buffer.from("PUB a 1048576\r\n"));
     for (let i = 0; i < 1_000; i++) parser.read(Buffer.from("x"));
     expect(kept(parser)).toBeLessThan(2_100);

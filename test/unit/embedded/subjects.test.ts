@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { maySubscribe } from "#src/embedded/nats/rights.ts";
-import { Routes } from "#src/embedded/nats/routes.ts";
+import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { isLiteral, isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
 /** The definition: token by token. */
@@ -104,7 +104,7 @@ describe("routes", () => {
       fc.record({ ask: literal }),
     );
     fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const routes = new Routes<Member>();
+      const routes = new SubscriptionRoutes<Member>();
       const present: Member[] = [];
       for (const step of steps) {
         if ("add" in step) {
@@ -133,7 +133,7 @@ describe("routes", () => {
   });
 
   test("hold nothing of subscriptions that are gone, nor of a very long subject", () => {
-    const routes = new Routes<Member>();
+    const routes = new SubscriptionRoutes<Member>();
     const long = { subject: Array(2_000).fill("*").join("."), queue: "" };
     routes.add(long);
     expect(routes.match(Array(2_000).fill("x").join(".")).plain).toEqual([long]);

@@ -7,7 +7,7 @@ import { ok } from "#src/base/result.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
 import { connectNode } from "#src/node/client/connection.ts";
 import { NodeError } from "#src/node/errors.ts";
-import { handshake, table } from "#src/node/protocols/handshake.ts";
+import { handshake, versionTable } from "#src/node/protocols/handshake.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { originTip } from "#src/node/protocols/values.ts";
 import { socketPath } from "../../support/node_chain.ts";
@@ -30,7 +30,7 @@ const sdu = (protocol: number, payload: Uint8Array) =>
     payload,
   );
 
-const propose = sdu(0, concat(...handshake.encode({ type: "propose", versions: table([20], 2, false) })));
+const propose = sdu(0, concat(...handshake.encode({ type: "propose", versions: versionTable([20], 2, false) })));
 const accept = sdu(
   0x8000,
   concat(...handshake.encode({ type: "accept", version: 20, data: { magic: 2, query: false } })),

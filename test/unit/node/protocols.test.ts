@@ -7,7 +7,7 @@ import { connectNode, type NodeConnection } from "#src/node/client/connection.ts
 import type { NodeError } from "#src/node/errors.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import type { NodeHandlers, PendingTransaction, ServedMempool, ServedState } from "#src/node/server/handlers.ts";
-import type { Target } from "#src/node/protocols/stateQuery.ts";
+import type { StateTarget } from "#src/node/protocols/stateQuery.ts";
 import { socketPath } from "../../support/node_chain.ts";
 
 const closing: (() => unknown)[] = [];
@@ -133,7 +133,7 @@ describe("ledger states", () => {
   function states() {
     const log: unknown[] = [];
     const { passed, open } = gate();
-    const acquire = (target: Target) => {
+    const acquire = (target: StateTarget) => {
       log.push(target);
       if (target === old) return Promise.resolve(fail("point_too_old", ""));
       if (typeof target === "object" && target.slot === old.slot) return Promise.resolve(fail("point_too_old", ""));

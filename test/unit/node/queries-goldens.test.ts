@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { as, decode, raw } from "#src/cardano/cbor.ts";
-import { type Answer, decodeQuery, encodeQuery, type EraQuery, isOfEra, type Query } from "#src/node/queries/query.ts";
+import {
+  type Answer,
+  decodeQuery,
+  encodeQuery,
+  type EraQuery,
+  isEraQuery,
+  type Query,
+} from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
 import { vectors } from "../../support/vectors.ts";
 
@@ -95,7 +102,7 @@ describe("a node's own encodings of queries (versions 16 to 23)", () => {
       const query = decodeQuery(inBlock(bytes), version);
       expect(query.kind, name).not.toBe("unknown");
       const [, era] = name.split("_");
-      if (isOfEra(query)) expect(query.era, name).toBe(ERAS.indexOf(era!));
+      if (isEraQuery(query)) expect(query.era, name).toBe(ERAS.indexOf(era!));
       expect(toHex(encodeQuery(query, version)), `${name} of version ${version}`).toBe(toHex(inBlock(bytes)));
       tally.add(query.kind === "raw" ? "generic" : "typed");
     }

@@ -4,7 +4,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { epochOfSlot, type EraHistory, horizon, slotOfTime, slotsOfEpoch, timeOfSlot } from "#src/cardano/eras.ts";
 import { startTime, systemStart } from "#src/node/queries/history.ts";
-import { decodeQuery, encodeQuery, isKnownTo, type Query } from "#src/node/queries/query.ts";
+import { decodeQuery, encodeQuery, isSupportedBy, type Query } from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
 import { asked } from "../../support/queries_arbitrary.ts";
 
@@ -132,9 +132,9 @@ describe("decodeQuery", () => {
     expect(decodeQuery(fromHex("8200820082068105"), 23)).toMatchObject({ kind: "raw" });
     expect(decodeQuery(fromHex("820082008206811825"), 20)).toMatchObject({ kind: "raw" });
     expect(decodeQuery(fromHex("8104"), 19)).toMatchObject({ kind: "unknown" });
-    expect(isKnownTo({ kind: "ledgerConfig" }, 19)).toBe(false);
-    expect(isKnownTo({ kind: "maxMajorVersion", era: 6 }, 20)).toBe(false);
-    expect(isKnownTo({ kind: "wrapped", era: 6, query: { kind: "maxMajorVersion", era: 6 } }, 21)).toBe(true);
+    expect(isSupportedBy({ kind: "ledgerConfig" }, 19)).toBe(false);
+    expect(isSupportedBy({ kind: "maxMajorVersion", era: 6 }, 20)).toBe(false);
+    expect(isSupportedBy({ kind: "wrapped", era: 6, query: { kind: "maxMajorVersion", era: 6 } }, 21)).toBe(true);
   });
 });
 

@@ -37,7 +37,7 @@ import type { Guarantee } from "#src/chain/provider/guarantees.ts";
 import type { Network, RawChainPort, Unreachable } from "#src/chain/provider/port.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { type NodeAddress, showAddress } from "#src/node/transport/dial.ts";
-import { asNodeError, mayPass, NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
+import { asNodeError, isTransient, NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
 import { followNode } from "#src/node/client/follow.ts";
 
 export interface NodePortSettings {
@@ -204,7 +204,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
       for (let wait = firstWait;; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
         const read = await check();
         if (read.ok) return read.value;
-        if (!mayPass(read.error.code)) throw new NodeError(read.error);
+        if (!isTransient(read.error.code)) throw new NodeError(read.error);
         log.warn("waiting for the node", { node: where, reason: read.error.message });
         await sleep(wait, signal ? AbortSignal.any([signal, closing.signal]) : closing.signal);
         if (signal?.aborted || closing.signal.aborted) throw new Error("stopped before the node could be reached");

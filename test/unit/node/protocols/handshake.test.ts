@@ -8,9 +8,9 @@ import process from "node:process";
 import { afterEach, describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
-import { askVersions, connectNode } from "#src/node/client/connection.ts";
-import { connectFailure, longestPath } from "#src/node/errors.ts";
-import { handshake, negotiate, table, VERSIONS } from "#src/node/protocols/handshake.ts";
+import { connectNode, queryVersions } from "#src/node/client/connection.ts";
+import { connectFailure, maxSocketPathBytes } from "#src/node/errors.ts";
+import { handshake, negotiate, VERSIONS, versionTable } from "#src/node/protocols/handshake.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { socketPath } from "../../../support/node_chain.ts";
 
@@ -58,20 +58,22 @@ const encoded = (message: Parameters<typeof handshake.encode>[0]) => toHex(conca
 
 describe("handshake messages", () => {
   it("are a definite map with ascending keys, whatever the order given", () => {
-    expect(encoded({ type: "propose", versions: table([17, 16], 2, false) })).toBe(
+    expect(encoded({ type: "propose", versions: versionTable([17, 16], 2, false) })).toBe(
       "8200a2" + "1980108202f4" + "1980118202f4",
     );
     expect(encoded({ type: "accept", version: 23, data: { magic: 764824073, query: false } })).toBe(
       "83011980178" + "21a2d964a09f4",
     );
-    expect(encoded({ type: "propose", versions: table([1, 14], 42, false) })).toBe("8200a2" + "01182a" + "19800e182a");
+    expect(encoded({ type: "propose", versions: versionTable([1, 14], 42, false) })).toBe(
+      "8200a2" + "01182a" + "19800e182a",
+    );
   });
 
   it("are read as they are written", () => {
     const messages: Parameters<typeof handshake.encode>[0][] = [
-      { type: "propose", versions: table([1, 9, 14, 15, 23], 2, false) },
+      { type: "propose", versions: versionTable([1, 9, 14, 15, 23], 2, false) },
       { type: "accept", version: 16, data: { magic: 1, query: true } },
-      { type: "queryReply", versions: table(VERSIONS, 4, false) },
+      { type: "queryReply", versions: versionTable(VERSIONS, 4, false) },
       { type: "refuse", refusal: { type: "mismatch", versions: [16, 17] } },
       { type: "refuse", refusal: { type: "undecoded", version: 20, text: "é" } },
       { type: "refuse", refusal: { type: "refused", version: 20, text: "no" } },
@@ -110,7 +112,7 @@ describe("negotiation", () => {
       for (const server of VERSIONS) {
         const proposed = VERSIONS.filter((version) => version <= client);
         const spoken = VERSIONS.filter((version) => version >= server);
-        const answer = negotiate(table(proposed, 7, false), spoken, 7);
+        const answer = negotiate(versionTable(proposed, 7, false), spoken, 7);
         if (client < server) {
           expect(answer).toEqual({ type: "refuse", refusal: { type: "mismatch", versions: spoken } });
         } else expect(answer).toEqual({ type: "accept", version: client, data: { magic: 7, query: false } });
@@ -119,10 +121,12 @@ describe("negotiation", () => {
   });
 
   it("refuses another magic before it answers a question, and data of another shape", () => {
-    expect(negotiate(table([16], 1, true), VERSIONS, 2)).toMatchObject({ refusal: { type: "refused", version: 16 } });
-    expect(negotiate(table([16, 17], 2, true), VERSIONS, 2)).toEqual({
+    expect(negotiate(versionTable([16], 1, true), VERSIONS, 2)).toMatchObject({
+      refusal: { type: "refused", version: 16 },
+    });
+    expect(negotiate(versionTable([16, 17], 2, true), VERSIONS, 2)).toEqual({
       type: "queryReply",
-      versions: table(VERSIONS, 2, false),
+      versions: versionTable(VERSIONS, 2, false),
     });
     const odd = new Map([[16, { magic: 2, query: false }], [17, undefined]]);
     expect(negotiate(odd, VERSIONS, 2)).toMatchObject({ refusal: { type: "undecoded", version: 17 } });
@@ -145,9 +149,9 @@ describe("connecting", () => {
 
   it("tells versions to who asks, and hangs up", async () => {
     const { path, server } = await serve({ magic: 42 });
-    const told = await askVersions({ path }, { magic: 42 });
-    expect(told.ok && [...told.value]).toEqual([...table(VERSIONS, 42, false)]);
-    expect(await askVersions({ path }, { magic: 1 })).toMatchObject({ ok: false, error: { code: "wrong_magic" } });
+    const told = await queryVersions({ path }, { magic: 42 });
+    expect(told.ok && [...told.value]).toEqual([...versionTable(VERSIONS, 42, false)]);
+    expect(await queryVersions({ path }, { magic: 1 })).toMatchObject({ ok: false, error: { code: "wrong_magic" } });
     await gone(server);
   });
 
@@ -195,7 +199,7 @@ describe("connecting", () => {
 
   it("takes a path of as many bytes as the operating system does, and not one more", async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-"));
-    const longest = longestPath(process.platform);
+    const longest = maxSocketPathBytes(process.platform);
     const at = (length: number) => ({ path: path.join(folder, "é".repeat(2)).padEnd(length - 2, "x") });
     const server = await serveNode(at(longest), { magic: 1 });
     expect(server.ok).toBe(true);

@@ -1,34 +1,34 @@
 /**
- * One failure on the wire: an array of the numbers of the rules that lead to it, nested, then its own number and its data. Both
- * directions in one place, as the shapes of queries are.
+ * A failure on the wire: nested arrays with the numbers of the rules that lead to it, then its own number and its data.
+ * Both directions are in one place, as with the shapes of queries.
  */
 import { toHex } from "#src/base/bytes.ts";
 import type { FailureName, FailureOf } from "#src/cardano/failure.ts";
 import { CborError, type Encodable, type Item, raw } from "#src/cardano/cbor.ts";
 import type { At, Shape } from "#src/node/queries/shape.ts";
 
-/** Shapes look at neither version nor era here: rejections have had one form throughout Conway. */
-export const AT: At = { version: 23, era: 6 };
+/** Version and era for shapes; they do not matter here, since rejections have had one form throughout Conway. */
+export const SHAPE_CONTEXT: At = { version: 23, era: 6 };
 
-/** A failure, by its name. */
-export interface Leaf<Name extends FailureName = FailureName> {
+/** The codec of a failure, by its name. */
+export interface FailureCodec<Name extends FailureName = FailureName> {
   readonly name: Name;
-  /** Numbers of rules from LEDGER on, the failure's own last. */
+  /** Numbers of the rules from LEDGER on, then the failure's own number. */
   readonly path: readonly number[];
-  /** Reads what follows the number. Throws `CborError`. */
+  /** Decodes what follows the number. Throws `CborError`. */
   read(items: readonly Item[]): FailureOf<Name>;
-  /** What follows the number; undefined when what a node would tell is not known. */
+  /** Encodes what follows the number; undefined if the data lack something that a node would send. */
   write(failure: FailureOf<Name>): readonly Encodable[] | undefined;
 }
 
 type Data<Name extends FailureName> = Omit<FailureOf<Name>, "name">;
 
-/** A failure whose data stand one after the other, in this order. */
-export function leaf<Name extends FailureName>(
+/** A failure whose data are a sequence of fields. */
+export function fieldsCodec<Name extends FailureName>(
   path: readonly number[],
   name: Name,
   fields: { readonly [K in keyof Data<Name>]-?: Shape<Data<Name>[K]> },
-): Leaf<Name> {
+): FailureCodec<Name> {
   const shapes = Object.entries(fields) as [string, Shape<unknown>][];
   return {
     name,
@@ -36,26 +36,26 @@ export function leaf<Name extends FailureName>(
     read(items) {
       exactly(items, shapes.length);
       const data = shapes.flatMap(([field, shape], i) => {
-        const value = shape.read(items[i], AT);
+        const value = shape.read(items[i], SHAPE_CONTEXT);
         return value === undefined ? [] : [[field, value]];
       });
       return { name, ...Object.fromEntries(data) } as unknown as FailureOf<Name>;
     },
     write(failure) {
       const values = failure as unknown as Readonly<Record<string, unknown>>;
-      return shapes.map(([field, shape]) => shape.write(values[field], AT));
+      return shapes.map(([field, shape]) => shape.write(values[field], SHAPE_CONTEXT));
     },
   };
 }
 
-/** A failure with a form of its own. */
-export function special<Name extends FailureName>(
+/** A failure with its own codec. */
+export function customCodec<Name extends FailureName>(
   path: readonly number[],
   name: Name,
   length: number,
   read: (...items: Item[]) => Data<Name>,
   write: (failure: FailureOf<Name>) => readonly Encodable[] | undefined,
-): Leaf<Name> {
+): FailureCodec<Name> {
   return {
     name,
     path,
@@ -67,14 +67,14 @@ export function special<Name extends FailureName>(
   };
 }
 
-/** The only datum of a failure, where it is known. */
-export const only = (datum: Encodable | undefined) => (datum === undefined ? undefined : [datum]);
+/** A single field, if it is known. */
+export const singleField = (datum: Encodable | undefined) => (datum === undefined ? undefined : [datum]);
 
 function exactly(items: readonly Item[], length: number): void {
   if (items.length !== length) throw new CborError(`expected ${length} data, found ${items.length}`);
 }
 
-/** Where rules stand in the tree, for sentences. */
+/** Names of the rules by their position, for messages. */
 const RULES: Readonly<Record<string, string>> = {
   "": "LEDGER",
   "1": "UTXOW",
@@ -88,12 +88,12 @@ const RULES: Readonly<Record<string, string>> = {
   "3": "GOV",
 };
 
-/** Name of the rule at a path; undefined where no rule stands. */
-export function ruleAt(path: readonly number[]): string | undefined {
+/** Name of the rule at a path; undefined if there is none. */
+export function ruleName(path: readonly number[]): string | undefined {
   return RULES[path.join(",")];
 }
 
-/** Hexadecimal CBOR of an item. */
+/** CBOR of an item, in hexadecimal. */
 export function cborHex(item: Item): string {
   return toHex(raw(item));
 }
