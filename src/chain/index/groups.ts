@@ -58,21 +58,6 @@ export async function dismiss(sql: Queries, projection: string, members: readonl
     where projection = ${projection} and member = any(${sql.array([...members])})`;
 }
 
-/** Where a member is read; undefined while it is assigned to no cursor. */
-export async function placeOf(
-  sql: Queries,
-  projection: string,
-  member: string,
-): Promise<{ readonly at: Tip; readonly restoring: boolean } | undefined> {
-  const [row] = await sql<{ cursor: string; slot: bigint; hash: string; height: bigint }[]>`
-    select cursor, slot, hash, height from chain_member join chain_cursor on id = cursor
-    where projection = ${projection} and member = ${member} and not gone`;
-  return row && {
-    at: { slot: Number(row.slot), hash: row.hash, height: Number(row.height) },
-    restoring: row.cursor !== MAIN,
-  };
-}
-
 /** Positions of members; before assignment, that is their start point. Members that are not enrolled are left out. */
 export async function readMemberPositions(
   sql: Queries,

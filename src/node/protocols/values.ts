@@ -56,7 +56,7 @@ export function embeddedHead(length: number): Uint8Array {
 }
 
 /** Encodes CBOR in a byte string. */
-export function embedded(bytes: Uint8Array): Encodable {
+function embedded(bytes: Uint8Array): Encodable {
   return new Tagged(24, bytes);
 }
 

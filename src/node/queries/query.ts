@@ -66,7 +66,7 @@ export function isSupportedBy(query: Query, version: number): boolean {
 }
 
 /** Whether a query is in the table. */
-export function isTableQuery(query: Query): query is Extract<Query, { kind: EraKind }> {
+function isTableQuery(query: Query): query is Extract<Query, { kind: EraKind }> {
   return Object.hasOwn(queryTable, query.kind);
 }
 

@@ -8,7 +8,7 @@ import type { Message, Speaker } from "#src/node/protocols/protocol.ts";
  * Awaits a promise until one of the signals aborts; then throws the signal's reason if that is a `NodeError`, else
  * `aborted`.
  */
-export function untilAborted<T>(promise: Promise<T>, ...signals: readonly (AbortSignal | undefined)[]): Promise<T> {
+function untilAborted<T>(promise: Promise<T>, ...signals: readonly (AbortSignal | undefined)[]): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       for (const signal of signals) signal?.removeEventListener("abort", abort);

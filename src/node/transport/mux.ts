@@ -13,7 +13,7 @@ import { Channel, type Limits } from "#src/node/transport/channel.ts";
 import { asNodeError, type NodeError, nodeError } from "#src/node/errors.ts";
 
 /** Payload bytes of a sent segment, as with a node; up to 65,535 are accepted. */
-export const SENT_SDU = 12_288;
+const SENT_SDU = 12_288;
 const HEADER_BYTES = 8;
 /** Bytes of one write to the socket. */
 const WRITE_BYTES = 65_536;

@@ -9,7 +9,7 @@ import { slotTime } from "#src/cardano/parameters.ts";
 import type { At, ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
 import { genesisFiles } from "#src/devnet/genesis/json.ts";
-import { readLedger } from "#src/devnet/ledger/rows.ts";
+import { readLedger } from "../../support/devnet_ledger.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution } from "#src/ledger/epoch/reads.ts";
 import { certificates, spend, type Spending } from "../../support/devnet.ts";

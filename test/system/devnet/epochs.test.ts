@@ -10,7 +10,7 @@ import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
-import { readLedger } from "#src/devnet/ledger/rows.ts";
+import { readLedger } from "../../support/devnet_ledger.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";

@@ -8,7 +8,7 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { RawChainPort, RawStep } from "#src/chain/provider/port.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
-import { readLedger } from "#src/devnet/ledger/rows.ts";
+import { readLedger } from "../../support/devnet_ledger.ts";
 import type { SocketSettings } from "#src/devnet/serve/socket.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";

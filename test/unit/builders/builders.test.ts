@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { createLog, silentLog } from "#src/base/log.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
-import { packFacts } from "#src/builders/packedFacts.ts";
+import { packFacts } from "../../support/packed_facts.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";

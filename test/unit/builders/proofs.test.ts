@@ -1,7 +1,8 @@
 /** Proofs of the threads: the same out of all facts, out of a cut, and out of what is known of a root. */
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { type PackedFacts, packFacts } from "#src/builders/packedFacts.ts";
+import type { PackedFacts } from "#src/builders/packedFacts.ts";
+import { packFacts } from "../../support/packed_facts.ts";
 import { prove } from "#src/builders/proofs.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { encodeProof } from "#src/forestry/proof.ts";

@@ -16,7 +16,8 @@ import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { MAIN, readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
-import { dismiss, placeOf } from "#src/chain/index/groups.ts";
+import { dismiss } from "#src/chain/index/groups.ts";
+import { memberPosition } from "../../../support/member_position.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
@@ -245,7 +246,7 @@ describe("on a chain that misbehaves", () => {
       held: () => until("a step is held", async () => reached),
       atTip: () => until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash),
       joined: (pocket: string) =>
-        until("it has joined", async () => (await placeOf(store.sql, "pockets", pocket))?.restoring === false),
+        until("it has joined", async () => (await memberPosition(store.sql, "pockets", pocket))?.restoring === false),
       expectExact: async (pocket: string) => {
         const { refs } = replayPocket(pocket, chain.blocks.map(({ scanned }) => scanned));
         expect(refs).toHaveLength(chain.blocks.length);
@@ -315,9 +316,9 @@ describe("on a chain that misbehaves", () => {
       await world.atTip();
       await beginPocket(store.sql, "a", origin);
       world.follower.wake();
-      await until("it stands below", async () => (await placeOf(store.sql, "pockets", "a"))?.at.height === 18);
+      await until("it stands below", async () => (await memberPosition(store.sql, "pockets", "a"))?.at.height === 18);
       await sleep(100);
-      expect(await placeOf(store.sql, "pockets", "a")).toMatchObject({ at: { height: 18 }, restoring: true });
+      expect(await memberPosition(store.sql, "pockets", "a")).toMatchObject({ at: { height: 18 }, restoring: true });
       open = Infinity;
       world.add(3);
       await world.joined("a");
@@ -460,7 +461,7 @@ describe("on a chain that misbehaves", () => {
           world.follower.wake();
           await until(
             "it stands below",
-            async () => (await placeOf(store.sql, "pockets", "a:old"))?.at.height === read,
+            async () => (await memberPosition(store.sql, "pockets", "a:old"))?.at.height === read,
           );
           // the block of the birth is gone, and blocks of the new branch have slots before it
           chain.rollback(8, "again");
