@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import type { Log } from "#src/base/log.ts";
-import { answersLine } from "#src/chain/provider/guarantees.ts";
+import { guaranteesLine } from "#src/chain/provider/guarantees.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -40,8 +40,8 @@ export async function networkPort(ground: Ground, progress: (line: string) => vo
     : blockfrost
     ? ["blockfrost", await blockfrostOf(ground, blockfrost, progress)] as const
     : ["devnet", devnetPort({ store, bus, log })] as const;
-  progress(answersLine(`The provider "${provider}"`, port.guarantees));
-  health.network = { provider, answers: port.guarantees.map((answer) => ({ ...answer })) };
+  progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
+  health.network = { provider, answers: port.guarantees.map(({ query, ...rest }) => ({ question: query, ...rest })) };
   return port;
 }
 

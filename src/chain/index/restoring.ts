@@ -160,38 +160,17 @@ export class Restoring {
   private start(group: RestoreGroup, signal: AbortSignal): void {
     const { cursor } = group;
     if (this.running.has(cursor)) return;
-    const {
-      main,
-      projections,
-      store,
-      port,
-      fence,
-      supplies,
-      append,
-      ring,
-      keepBlocks,
-      onStep,
-      onProgress,
-      recentBlocks,
-    } = this.options;
+    const { main, projections, onProgress, ...shared } = this.options;
     const log = this.options.log.with({ cursor });
     const indexer = new Indexer({
-      store,
-      port,
-      fence,
-      supplies,
-      append,
-      ring,
-      keepBlocks,
-      onStep,
+      ...shared,
       cursor,
       log,
       projections: projections.filter(({ name }) => name === group.projection),
       keepsPoints: false,
       near: 0,
-      ...(recentBlocks ? { recentBlocks } : {}),
       ...(onProgress ? { meter: new ProgressMeter((progress) => onProgress(progress, group)) } : {}),
-      points: () => groupPoints(store.sql, cursor),
+      points: () => groupPoints(shared.store.sql, cursor),
       limit: () => main.at?.slot ?? -1,
       changed: () => new Promise((resolve) => this.moved.push(resolve)),
       ended: (position) => this.join(group, position, log),

@@ -48,14 +48,14 @@ export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
     id: 5,
     initial: "idle",
     agency: { idle: "client", next: "server", must: "server", intersecting: "server", done: "none" },
-    moves: {
+    transitions: {
       idle: { requestNext: "next", findIntersect: "intersecting", done: "done" },
       next: { awaitReply: "must", rollForward: "idle", rollBackward: "idle" },
       must: { rollForward: "idle", rollBackward: "idle" },
       intersecting: { intersectFound: "idle", intersectNotFound: "idle" },
       done: {},
     },
-    settles: { next: "idle", must: "idle", intersecting: "idle" },
+    pipelinesTo: { next: "idle", must: "idle", intersecting: "idle" },
     limits: {
       // blocks: an epoch boundary block of Byron has 650 kB, a hundred Conway blocks 9 MB at most
       client: { message: 4 * MIB, ingress: 64 * MIB },

@@ -45,7 +45,11 @@ export const handshake: Protocol<HandshakeState, HandshakeMessage> = {
   id: 0,
   initial: "propose",
   agency: { propose: "client", confirm: "server", done: "none" },
-  moves: { propose: { propose: "confirm" }, confirm: { accept: "done", refuse: "done", queryReply: "done" }, done: {} },
+  transitions: {
+    propose: { propose: "confirm" },
+    confirm: { accept: "done", refuse: "done", queryReply: "done" },
+    done: {},
+  },
   limits: { client: { message: 8192, ingress: 16_384 }, server: { message: 8192, ingress: 16_384 } },
   encode(message) {
     return [encode(value(message))];

@@ -22,11 +22,11 @@ export interface Protocol<S extends string, M extends Message> {
   /** Whose turn it is in a state; neither side's in the last one. */
   readonly agency: Readonly<Record<S, Side | "none">>;
   /** The transitions: the state after a message; a message that is not listed must not be sent in that state. */
-  readonly moves: Readonly<Record<S, { readonly [type in M["type"]]?: S }>>;
+  readonly transitions: Readonly<Record<S, { readonly [type in M["type"]]?: S }>>;
   /**
    * States of the server from which every path leads to the same client state: there the client may pipeline requests.
    */
-  readonly settles?: { readonly [state in S]?: S };
+  readonly pipelinesTo?: { readonly [state in S]?: S };
   /** Limits for what a client receives from a server, and a server from a client. */
   readonly limits: Readonly<Record<Side, Limits>>;
   /** Encodes a message, as parts to be sent one after another. */
@@ -39,7 +39,7 @@ export interface Protocol<S extends string, M extends Message> {
 export class Speaker<S extends string, M extends Message> {
   /** The state after the messages received; on a pipelining client, the states that await answers. */
   private at: S;
-  private readonly ahead: S[] = [];
+  private readonly pipelined: S[] = [];
 
   constructor(
     private readonly protocol: Protocol<S, M>,
@@ -52,12 +52,12 @@ export class Speaker<S extends string, M extends Message> {
 
   /** The state; with outstanding answers, that of the oldest. */
   get state(): S {
-    return this.ahead[0] ?? this.at;
+    return this.pipelined[0] ?? this.at;
   }
 
   /** Number of requests without answers so far. */
   get outstanding(): number {
-    return this.ahead.length;
+    return this.pipelined.length;
   }
 
   /**
@@ -65,14 +65,16 @@ export class Speaker<S extends string, M extends Message> {
    * this side.
    */
   send(message: M): void {
-    const { agency, moves, settles, name } = this.protocol;
-    const last = this.ahead.at(-1);
-    const from = last === undefined ? this.at : settles?.[last];
-    const to = from === undefined || agency[from] !== this.side ? undefined : moves[from][message.type as M["type"]];
+    const { agency, transitions, pipelinesTo, name } = this.protocol;
+    const last = this.pipelined.at(-1);
+    const from = last === undefined ? this.at : pipelinesTo?.[last];
+    const to = from === undefined || agency[from] !== this.side
+      ? undefined
+      : transitions[from][message.type as M["type"]];
     if (to === undefined) {
       throw nodeError("protocol_violation", `${name}: ${message.type} must not be sent while ${this.state}.`);
     }
-    if (this.side === "client" && agency[to] === "server") this.ahead.push(to);
+    if (this.side === "client" && agency[to] === "server") this.pipelined.push(to);
     else this.at = to;
     this.channel.send(this.protocol.encode(message));
   }
@@ -81,16 +83,16 @@ export class Speaker<S extends string, M extends Message> {
   next(): M | undefined {
     const bytes = this.channel.next();
     if (bytes === undefined) return undefined;
-    const { agency, moves, name } = this.protocol;
+    const { agency, transitions, name } = this.protocol;
     try {
       const message = this.protocol.decode(bytes);
       const from = this.state;
-      const to = agency[from] === this.side ? undefined : moves[from][message.type as M["type"]];
+      const to = agency[from] === this.side ? undefined : transitions[from][message.type as M["type"]];
       if (to === undefined) throw nodeError("protocol_violation", `${name}: ${message.type} came while ${from}.`);
-      if (this.ahead.length === 0) this.at = to;
-      else if (agency[to] === "server") this.ahead[0] = to;
+      if (this.pipelined.length === 0) this.at = to;
+      else if (agency[to] === "server") this.pipelined[0] = to;
       else {
-        this.ahead.shift();
+        this.pipelined.shift();
         this.at = to;
       }
       return message;

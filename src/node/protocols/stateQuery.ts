@@ -34,7 +34,7 @@ export const stateQuery: Protocol<StateQueryState, StateQueryMessage> = {
   id: 7,
   initial: "idle",
   agency: { idle: "client", acquiring: "server", acquired: "client", querying: "server", done: "none" },
-  moves: {
+  transitions: {
     idle: { acquire: "acquiring", done: "done" },
     acquiring: { acquired: "acquired", failure: "idle" },
     acquired: { query: "querying", reacquire: "acquiring", release: "idle" },

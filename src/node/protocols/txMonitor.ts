@@ -65,7 +65,7 @@ export const txMonitor: Protocol<MonitorState, MonitorMessage> = {
     measuring: "server",
     done: "none",
   },
-  moves: {
+  transitions: {
     idle: { acquire: "acquiring", done: "done" },
     acquiring: { acquired: "acquired" },
     acquired: {

@@ -26,7 +26,7 @@ export const txSubmission: Protocol<SubmissionState, SubmissionMessage> = {
   id: 6,
   initial: "idle",
   agency: { idle: "client", busy: "server", done: "none" },
-  moves: { idle: { submit: "busy", done: "done" }, busy: { accept: "idle", reject: "idle" }, done: {} },
+  transitions: { idle: { submit: "busy", done: "done" }, busy: { accept: "idle", reject: "idle" }, done: {} },
   limits: {
     client: { message: 8 * MIB, ingress: 16 * MIB },
     // a transaction has 16 kB on a public network; a devnet may allow more

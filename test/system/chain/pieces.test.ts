@@ -281,7 +281,7 @@ it("takes many things to a cursor, to the main one and away in parts", async () 
   // no other may begin, but this one has not passed their birth
   while ((await fenced((sql) => assignMembers(sql, ["pockets"], () => false))).any);
   expect(await cursors()).toEqual([{ cursor, things: 4_500 }]);
-  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 1, things: 4_500, behind: 500 });
+  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 1, members: 4_500, behind: 500 });
 
   await store.sql`update chain_cursor set slot = 1000, hash = 'here' where id = ${cursor}`;
   const joined = [];
@@ -294,7 +294,7 @@ it("takes many things to a cursor, to the main one and away in parts", async () 
   expect(joined.sort()).toEqual(members.sort());
   expect(await cursors()).toEqual([{ cursor: "main", things: 4_500 }]);
   expect(await store.sql`select id from chain_cursor`).toEqual([{ id: "main" }]);
-  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 0, things: 0, behind: 0 });
+  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 0, members: 0, behind: 0 });
 
   await dismiss(store.sql, "pockets", members);
   let parts = 0;
