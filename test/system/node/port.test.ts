@@ -1,4 +1,4 @@
-/** The devnet over its socket, as a node is used: what is read, submitted and followed there is what its rows say. */
+/** The devnet over its socket, used like a node: what is read, submitted and followed there agrees with its rows. */
 import { afterEach, describe, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -37,7 +37,7 @@ async function begin(options: DevnetOptions = {}): Promise<void> {
   ({ server, path, node } = await world.serve(devnet));
 }
 
-/** Serves anew where it was served before; the port stays. */
+/** Serves again at the same port. */
 async function serve(settings: Partial<SocketSettings> = {}): Promise<void> {
   ({ server } = await world.serve(devnet, { path, ...settings }));
 }
@@ -46,7 +46,7 @@ const block = () => makeBlock(devnet);
 const give = (address: string, lovelace: bigint) => giveFrom(devnet, address, lovelace);
 const pointOf = ({ slot, hash }: Tip) => ({ slot, hash });
 
-/** Steps of a followed chain, as they come. */
+/** Steps of a followed chain, in order. */
 function following(port: RawChainPort): { steps: RawStep[]; stop: () => Promise<void> } {
   const steps: RawStep[] = [];
   const controller = new AbortController();
@@ -62,7 +62,7 @@ function following(port: RawChainPort): { steps: RawStep[]; stop: () => Promise<
   };
 }
 
-/** The chain that steps lead to: hashes of its blocks. */
+/** The chain that results from steps: hashes of its blocks. */
 function chainOf(steps: readonly RawStep[]): string[] {
   const chain: { slot: number; hash: string }[] = [];
   for (const step of steps) {
@@ -78,7 +78,7 @@ function chainOf(steps: readonly RawStep[]): string[] {
 const reaches = (steps: readonly RawStep[], tip: Tip) =>
   until(`the block at height ${tip.height}`, async () => chainOf(steps).at(-1) === tip.hash, 5_000, 10);
 
-test("what a port must give is the same over the socket and out of the rows", async () => {
+test("the port gives the same over the socket and from the rows", async () => {
   await begin();
   expect(await node.network()).toEqual(await world.rows.network());
   expect(valueOf(await node.tip())).toEqual({ ...origin, height: -1 });
@@ -100,7 +100,7 @@ test("what a port must give is the same over the socket and out of the rows", as
   expect(value).toEqual(expect.objectContaining(devnet.parameters));
 });
 
-test("submissions are taken, refused by the ledger's names, and taken again when they stand already", async () => {
+test("submissions are accepted, refused with the ledger's failure names, and accepted again if known", async () => {
   await begin();
   const coin = await give(alice.enterprise, 10n * ada);
   await block();
@@ -128,7 +128,7 @@ test("submissions are taken, refused by the ledger's names, and taken again when
   });
 });
 
-test("a follower hears blocks and rollbacks, through a server that ends and comes back", async () => {
+test("a follower gets blocks and rollbacks, across a restart of the server", async () => {
   await begin();
   const { steps, stop } = following(node);
   for (let i = 0; i < 5; i++) await block();
@@ -138,7 +138,7 @@ test("a follower hears blocks and rollbacks, through a server that ends and come
   await reaches(steps, devnet.tip());
   expect(steps.filter(({ type }) => type === "backward").length).toBe(2);
 
-  // away, and the chain forks meanwhile
+  // the server is gone, and the chain forks meanwhile
   await server.close();
   expect(await node.tip()).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
   valueOf(await devnet.rollback({ blocks: 1 }));
@@ -149,7 +149,7 @@ test("a follower hears blocks and rollbacks, through a server that ends and come
   expect(steps.filter(({ type }) => type === "backward").length).toBe(3);
   expect(valueOf(await node.tip())).toEqual(devnet.tip());
 
-  // back, with nothing new
+  // it is back, with nothing new
   await server.close();
   await serve();
   await block();
@@ -163,7 +163,7 @@ describe("a connection", () => {
   const open = async () => connection = valueOf(await connectNode({ path }, { magic: 42 }));
   afterEach(() => connection?.close());
 
-  test("asks a state at its point, whatever happens to the chain meanwhile", async () => {
+  test("queries a state at its point, whatever happens to the chain meanwhile", async () => {
     await begin();
     await open();
     const coin = await give(alice.base, 10n * ada);
@@ -213,7 +213,7 @@ describe("a connection", () => {
     });
   });
 
-  test("has no state before what a rollback can reach", async () => {
+  test("has no state below the blocks that a rollback can reach", async () => {
     await begin({ securityParameter: 2 });
     await open();
     const tips = [await block(), await block(), await block(), await block()];
@@ -222,7 +222,7 @@ describe("a connection", () => {
     expect(valueOf(await sendQuery(session, { kind: "point" }))).toEqual(pointOf(tips[1]!));
   });
 
-  test("answers every query that it has in every version, with what the ledger holds", async () => {
+  test("answers every supported query in every version, with the ledger's data", async () => {
     await begin({ epochLength: 5, securityParameter: 20 });
     for (let i = 0; i < 12; i++) await block();
     const { value: ledger, genesis } = (await readLedger(world.store))!;
@@ -272,7 +272,7 @@ describe("a connection", () => {
     }
   });
 
-  test("ends with a query that is not answered, with a state that the database lost, and with one that was held too long", async () => {
+  test("ends after an unsupported query, after the database lost a state, and after a state was idle too long", async () => {
     await begin();
     await open();
     const session = valueOf(await connection.acquire("tip"));
@@ -302,9 +302,9 @@ describe("a connection", () => {
     });
   });
 
-  test("looks at the mempool and waits for another one", async () => {
+  test("reads the mempool and waits for a change", async () => {
     await begin();
-    // the faucet's own, at the beginning
+    // the faucet's own transaction at the start
     await block();
     await open();
     const snapshot = valueOf(await connection.mempool());
@@ -318,7 +318,7 @@ describe("a connection", () => {
   });
 });
 
-test("says in a sentence what is wrong with a node", async () => {
+test("explains in a message what is wrong with a node", async () => {
   await begin();
   const failureOf = async (address: string, magic = 42) => {
     const port = nodePort({ address: { path: address }, magic, log: silentLog, firstWait: 1 });

@@ -1,4 +1,7 @@
-/** The name of a network, which no query of a node tells: told, known of public networks, or read off the first block of a Byron chain. */
+/**
+ * The genesis hash of a network, which no query of a node gives: configured, known for public networks, or read from
+ * the first Byron block.
+ */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
@@ -64,7 +67,7 @@ const genesis = {
   maxSupply: 45_000_000_000_000_000n,
 };
 
-test("the first block of Byron names it, as soon as there is one", async () => {
+test("the first Byron block names it, as soon as there is one", async () => {
   const blocks = byronChain(1, 2);
   const { chain, port } = await nodeOf([]);
   expect(await port.genesis()).toEqual({ ok: true, value: { ...genesis, hash: undefined } });
@@ -74,7 +77,7 @@ test("the first block of Byron names it, as soon as there is one", async () => {
   }
 });
 
-test("what is told comes first, then what is known of a public network", async () => {
+test("a configured hash comes first, then that of a public network", async () => {
   const told = await nodeOf(byronChain(1, 1), { genesisHash: "ab".repeat(32) });
   expect(await told.port.genesis()).toMatchObject({ ok: true, value: { hash: "ab".repeat(32) } });
   const preview = await nodeOf([], { magic: 2 });

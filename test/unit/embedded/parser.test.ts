@@ -1,4 +1,4 @@
-/** The client's half of the protocol: whatever way the stream is cut, and whatever comes. */
+/** The parser of a client's stream, however that is cut and whatever it contains. */
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { NatsParser, type ParserLimits, type ParserOperations } from "#src/embed
 
 const LIMITS: ParserLimits = { maxControlLine: 256, maxPayload: 1_000 };
 
-/** Reads chunks and gives what was asked for, as plain values. */
+/** Parses chunks; gives the operations as plain values. */
 function read(chunks: Iterable<Buffer>, options: { limits?: ParserLimits; refused?: string } = {}): unknown[][] {
   const asked: unknown[][] = [];
   const operations: ParserOperations = {
@@ -28,7 +28,7 @@ function read(chunks: Iterable<Buffer>, options: { limits?: ParserLimits; refuse
 const text = (value: string) => [Buffer.from(value)];
 const hex = (value: string) => Buffer.from(value).toString("hex");
 
-/** Cuts bytes at the given places, into chunks whose bytes are spoilt once they were read. */
+/** Cuts bytes at the given positions, into chunks that are overwritten after they were read. */
 function* cut(bytes: Buffer, places: number[]): Generator<Buffer> {
   let from = 0;
   for (const place of [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)) {
@@ -88,7 +88,7 @@ describe("the parser", () => {
     expect(read(cut(Buffer.from(stream + "PING\r\n"), Array.from(stream, (_, i) => i)))).toEqual([["broken", reason]]);
   });
 
-  test("skips a payload that nobody wants and goes on after it", () => {
+  test("skips a payload that is not needed and continues after it", () => {
     const stream = Buffer.from(`PUB no.thanks 900\r\n${"x".repeat(900)}\r\nPING\r\nPUB yes 2\r\nok\r\n`);
     const expected = [["publish", "no.thanks", "", 0, ""], ["ping"], ["publish", "yes", "", 0, hex("ok")]];
     expect(read([stream], { refused: "no.thanks" })).toEqual(expected);
@@ -133,7 +133,7 @@ describe("the parser", () => {
     ));
   });
 
-  test("takes any bytes at all without throwing, and reads them alike however they are cut", () => {
+  test("takes any bytes without throwing, and reads them the same however they are cut", () => {
     const fragment = fc.oneof(
       fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes)),
       fc.constantFrom(
@@ -164,7 +164,7 @@ describe("the parser", () => {
     );
   });
 
-  test("keeps no more than arrived, whatever was announced", () => {
+  test("stores no more than was received, whatever was announced", () => {
     const kept = (parser: NatsParser) => (parser as unknown as { kept: Buffer }).kept.length;
     const quiet: ParserOperations = {
       connect() {},

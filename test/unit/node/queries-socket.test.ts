@@ -97,7 +97,7 @@ describe("ask and answerQuery", () => {
     expect(bytes.ok && decodeAnswer(query, bytes.value, state.version)).toEqual([{ ref, output }]);
   });
 
-  it("tell an era mismatch as a value", async () => {
+  it("give an era mismatch as a value", async () => {
     const state = await session();
     expect(await sendQuery(state, { kind: "epoch", era: 5 }))
       .toMatchObject({ ok: true, value: { ok: false, error: { code: "era_mismatch" } } });
@@ -108,7 +108,7 @@ describe("ask and answerQuery", () => {
     expect(await sendQuery(state, { kind: "epoch", era: 6 })).toEqual(ok(ok(3)));
   });
 
-  it("differ by the version that was agreed on", async () => {
+  it("depend on the negotiated version", async () => {
     const old = await session([16]);
     expect(await sendEraQuery(old, { kind: "stakeDistribution", era: 6 })).toEqual(ok({ pools: [], total: undefined }));
     expect(await sendQuery(old, { kind: "maxMajorVersion", era: 6 })).toMatchObject({
@@ -119,7 +119,7 @@ describe("ask and answerQuery", () => {
     );
   });
 
-  it("end the connection over a query without an answer", async () => {
+  it("end the connection at an unsupported query", async () => {
     const state = await session();
     expect(await sendQuery(state, { kind: "accountState", era: 6 })).toMatchObject({
       ok: false,
@@ -127,7 +127,7 @@ describe("ask and answerQuery", () => {
     });
   });
 
-  it("call an answer that is none a violation of the protocol", async () => {
+  it("report an invalid answer as a protocol violation", async () => {
     const carrier = { version: 23, query: () => Promise.resolve(ok(Uint8Array.of(0x82, 0x01, 0x02))) };
     expect(await sendQuery(carrier, { kind: "epoch", era: 6 })).toMatchObject({
       error: { code: "protocol_violation" },
@@ -136,7 +136,7 @@ describe("ask and answerQuery", () => {
 });
 
 describe("a rejection", () => {
-  it("comes as the ledger's failures", async () => {
+  it("is decoded into the ledger's failures", async () => {
     const refused = await (await connect()).submit(Uint8Array.of(0x80));
     if (!refused.ok || refused.value.accepted) throw new Error("accepted");
     expect(decodeRejection(refused.value.reason)).toEqual([{ name: "BadInputsUTxO", inputs: [ref] }]);

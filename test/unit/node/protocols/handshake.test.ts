@@ -1,4 +1,4 @@
-/** The handshake: every combination of versions, magics and shapes; what clients in the field propose; sentences for a person. */
+/** The handshake: combinations of versions, magics and forms; proposals of real clients; error messages. */
 import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
@@ -29,7 +29,7 @@ async function serve(
   return { ...at, server: server.value };
 }
 
-/** A peer that answers the first bytes with given ones (or not at all), then closes (or not). */
+/** A peer that answers the first bytes with the given ones, or not, and then closes, or not. */
 async function peer(answer: Uint8Array | undefined, { hangUp = false } = {}): Promise<{ path: string }> {
   const at = { path: socketPath() };
   const open = new Set<net.Socket>();
@@ -69,7 +69,7 @@ describe("handshake messages", () => {
     );
   });
 
-  it("are read as they are written", () => {
+  it("are decoded as they were encoded", () => {
     const messages: Parameters<typeof handshake.encode>[0][] = [
       { type: "propose", versions: versionTable([1, 9, 14, 15, 23], 2, false) },
       { type: "accept", version: 16, data: { magic: 1, query: true } },
@@ -81,8 +81,8 @@ describe("handshake messages", () => {
     for (const message of messages) expect(handshake.decode(concat(...handshake.encode(message)))).toEqual(message);
   });
 
-  it("of clients in the field: bare magics, unknown versions and shapes, other protocols' numbers are stepped over", () => {
-    // a table from 1 and 2 to 17, bare up to 14; with a version of the future, one of another protocol and odd shapes
+  it("of real clients: bare magics, unknown versions and forms, other protocols' numbers are skipped", () => {
+    // a table of 1 and 2 to 17, bare up to 14; with a future version, one of another protocol, and unknown forms
     const proposal = encode([
       0,
       new Map<Encodable, Encodable>([
@@ -107,7 +107,7 @@ describe("handshake messages", () => {
 });
 
 describe("negotiation", () => {
-  it("takes the highest version that both know", () => {
+  it("takes the highest common version", () => {
     for (const client of VERSIONS) {
       for (const server of VERSIONS) {
         const proposed = VERSIONS.filter((version) => version <= client);
@@ -120,7 +120,7 @@ describe("negotiation", () => {
     }
   });
 
-  it("refuses another magic before it answers a question, and data of another shape", () => {
+  it("refuses another magic before it answers a version query, and data of another form", () => {
     expect(negotiate(versionTable([16], 1, true), VERSIONS, 2)).toMatchObject({
       refusal: { type: "refused", version: 16 },
     });
@@ -134,7 +134,7 @@ describe("negotiation", () => {
 });
 
 describe("connecting", () => {
-  it("agrees on a version over a socket, each pair of versions", async () => {
+  it("negotiates a version over a socket, for each pair of versions", async () => {
     const { path, server } = await serve({ magic: 42, versions: [16, 18, 20] });
     for (const [versions, agreed] of [[VERSIONS, 20], [[16, 17], 16], [[18], 18]] as const) {
       const connection = await connectNode({ path }, { magic: 42, versions });
@@ -147,7 +147,7 @@ describe("connecting", () => {
     expect(server.address).toEqual({ path });
   });
 
-  it("tells versions to who asks, and hangs up", async () => {
+  it("answers a version query, and closes the connection", async () => {
     const { path, server } = await serve({ magic: 42 });
     const told = await queryVersions({ path }, { magic: 42 });
     expect(told.ok && [...told.value]).toEqual([...versionTable(VERSIONS, 42, false)]);
@@ -177,7 +177,7 @@ describe("connecting", () => {
     if (connection.ok) connection.value.close();
   });
 
-  it("says what stands in the way of the socket", async () => {
+  it("explains what prevents using the socket", async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-"));
     const file = path.join(folder, "file");
     writeFileSync(file, "");
@@ -212,7 +212,7 @@ describe("connecting", () => {
     });
   });
 
-  it("has a code and a sentence for what the operating system says", () => {
+  it("has a code and a message for errors of the operating system", () => {
     const of = (code: string) => connectFailure(Object.assign(new Error("no"), { code }), "/run/node.socket");
     expect(of("EACCES")).toEqual({
       code: "socket_forbidden",
@@ -222,7 +222,7 @@ describe("connecting", () => {
     expect(connectFailure(undefined, "x")).toMatchObject({ code: "connection_lost" });
   });
 
-  it("says that a socket was left behind, and serves there", async () => {
+  it("reports an abandoned socket, and serves there", async () => {
     const at = { path: socketPath() };
     const { spawnSync } = await import("node:child_process");
     const script = `const s = require("net").createServer(); s.listen(${
@@ -236,7 +236,7 @@ describe("connecting", () => {
     expect(await serveNode(at, { magic: 1 })).toMatchObject({ error: { code: "socket_in_use" } });
   });
 
-  it("knows a peer that is no node", async () => {
+  it("detects a peer that is not a node", async () => {
     const web = http.createServer((_, response) => response.end("hello"));
     const at = { path: socketPath() };
     await new Promise<void>((resolve) => web.listen(at, () => resolve()));
@@ -265,7 +265,7 @@ describe("connecting", () => {
     expect(await to(concat(new Uint8Array(4), fromHex("80000000")))).toBe("not_a_node");
   });
 
-  it("gives up with the caller's signal, at any moment", async () => {
+  it("ends with the caller's signal, at any moment", async () => {
     expect(await connectNode({ path: socketPath() }, { magic: 1, signal: AbortSignal.abort() })).toMatchObject({
       error: { code: "aborted" },
     });
