@@ -13,7 +13,7 @@ import type { Network, Submission } from "#src/chain/provider/port.ts";
 import { LEASE, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
 import type { PendingTransaction } from "#src/devnet/blocks/mempool.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
-import type { SubmissionUnavailable, Undecodable } from "#src/devnet/blocks/submission.ts";
+import type { SubmissionUnavailable, UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
 import { DevnetRunner, notRunning, type RollbackTarget } from "#src/devnet/devnetRunner.ts";
 import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
 import { minLovelace } from "#src/devnet/faucet/payment.ts";
@@ -88,7 +88,7 @@ export interface Devnet {
   /** The transactions of the mempool, in order. */
   mempool(): readonly PendingTransaction[];
   /** Submits a transaction; `accepted` means that it is stored. */
-  submit(transaction: Uint8Array): Promise<Result<Submission, SubmissionUnavailable | Undecodable>>;
+  submit(transaction: Uint8Array): Promise<Result<Submission, SubmissionUnavailable | UndecodableSubmission>>;
   /** Produces a block as soon as there is a free slot; another block that is produced meanwhile counts as well. */
   makeBlock(): Promise<Result<Tip, SubmissionUnavailable>>;
   /**

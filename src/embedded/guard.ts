@@ -7,10 +7,10 @@
  */
 import { spawn } from "node:child_process";
 import type { Log } from "#src/base/log.ts";
-import type { Account } from "#src/embedded/account.ts";
+import type { SystemAccount } from "#src/embedded/account.ts";
 
 /** Guards process `pid`; `dismiss` ends the guard and leaves that process alone. */
-export function startGuard(pid: number, account: Account | undefined, log: Log): { dismiss(): void } {
+export function startGuard(pid: number, account: SystemAccount | undefined, log: Log): { dismiss(): void } {
   const child = spawn("/bin/sh", ["-c", 'read -r word; [ "$word" = done ] || kill -INT "$1"', "sh", String(pid)], {
     cwd: "/",
     stdio: ["pipe", "ignore", "ignore"],

@@ -3,7 +3,7 @@ import type { Credential } from "#src/cardano/address.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { sendQuery } from "#src/node/queries/sendQuery.ts";
-import type { EraQuery, Query } from "#src/node/queries/query.ts";
+import type { EraQuery, NodeQuery } from "#src/node/queries/query.ts";
 import { decodeRejection } from "#src/node/rejections/rejections.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { valueOf } from "../support/devnet_world.ts";
@@ -25,7 +25,7 @@ export interface Survey {
 const nobody: Credential = { kind: "key", hash: "00".repeat(28) };
 
 /** Every query that is typed but for those of whole states. */
-function questions(era: number): readonly Query[] {
+function questions(era: number): readonly NodeQuery[] {
   const ofEra: readonly EraQuery[] = [
     { kind: "ledgerTip", era },
     { kind: "epoch", era },
@@ -44,7 +44,7 @@ function questions(era: number): readonly Query[] {
     { kind: "nonMyopicRewards", era, stakes: [1_000_000n] },
     { kind: "accountState", era },
   ];
-  const plain: readonly Query[] = [
+  const plain: readonly NodeQuery[] = [
     { kind: "systemStart" },
     { kind: "height" },
     { kind: "point" },

@@ -25,7 +25,7 @@ interface RememberedBlock {
 }
 
 /** A column that folds query, and the seed of its values' fingerprints. */
-interface Column {
+interface QueriedColumn {
   readonly table: string;
   readonly column: string;
   readonly seed: number;
@@ -41,7 +41,7 @@ export interface RowFingerprints {
 /** The recent blocks of one projection. */
 export class RecentBlocks {
   private readonly byParent = new Map<string, RememberedBlock>();
-  private readonly columns = new Map<string, Column>();
+  private readonly columns = new Map<string, QueriedColumn>();
   private readonly bounds = new Map<string, { readonly table: string; readonly column: string }>();
   private size = 0;
 

@@ -1,6 +1,6 @@
 /** What clients see of a fact with its proof. */
 import { toHex } from "#src/base/bytes.ts";
-import type { FactProof } from "#src/builders/proofs.ts";
+import type { PathProof } from "#src/builders/proofs.ts";
 import type { StoredFact } from "#src/cage/index/evidence.ts";
 import type { TokenState } from "#src/cage/index/read.ts";
 import { bytesText } from "#src/cage/text.ts";
@@ -21,7 +21,7 @@ export interface Told {
 export function proofView(
   { state, fact }: Told,
   { path, key = fact?.key }: AskedKey,
-  { proof, cbor }: Pick<FactProof, "proof" | "cbor">,
+  { proof, cbor }: Pick<PathProof, "proof" | "cbor">,
   point: Tip,
 ) {
   const { token, owner, root, utxo } = state;

@@ -6,7 +6,7 @@ import { inTime, sleep } from "#src/base/clock.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { rolledBackFrom } from "#src/chain/index/rolledBack.ts";
-import { findTransaction, type LedgerTransaction } from "#src/chain/index/transactions.ts";
+import { findTransaction, type IndexedTransaction } from "#src/chain/index/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -16,7 +16,7 @@ const LOOK_MS = 50;
 const MOST_WAITING = 5_000;
 
 /** A transaction of the ledger, and how many blocks are on top of its own. */
-export interface Deep extends LedgerTransaction {
+export interface Deep extends IndexedTransaction {
   readonly depth: number;
 }
 

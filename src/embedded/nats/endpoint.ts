@@ -49,7 +49,7 @@ export interface NatsEndpoint {
 /** Bytes per second read from each guest at least, however many there are: subscriptions and answers to PINGs. */
 const MIN_INPUT = 1_024;
 
-class Endpoint implements EndpointHub {
+class InProcessEndpoint implements EndpointHub {
   readonly routes = new SubscriptionRoutes<ClientSubscription>();
   readonly connections = new Set<ClientConnection>();
   /** Connections that have not authenticated yet, oldest first. */
@@ -134,7 +134,7 @@ class Endpoint implements EndpointHub {
 export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<NatsEndpoint> {
   const host = options.host ?? "127.0.0.1";
   const limits = { ...DEFAULT_LIMITS, ...options.limits, maxPayload: options.maxPayload ?? DEFAULT_LIMITS.maxPayload };
-  const endpoint = new Endpoint(limits, options.log, tokenCheck(options.token));
+  const endpoint = new InProcessEndpoint(limits, options.log, tokenCheck(options.token));
   const id = randomBytes(16).toString("hex").toUpperCase();
   let port = options.port;
   let clients = 0;

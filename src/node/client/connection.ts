@@ -7,8 +7,8 @@ import { asNodeError, NodeError, nodeError, type NodeFailure } from "#src/node/e
 import {
   handshake,
   type HandshakeMessage,
+  type HandshakeRefusal,
   otherMagic,
-  type Refusal,
   VERSIONS,
   type VersionTable,
   versionTable,
@@ -131,7 +131,7 @@ function versionsOf(options: ConnectOptions): readonly number[] {
   return options.versions ?? VERSIONS;
 }
 
-function refused(refusal: Refusal, where: string, options: ConnectOptions): NodeFailure {
+function refused(refusal: HandshakeRefusal, where: string, options: ConnectOptions): NodeFailure {
   if (refusal.type === "mismatch") {
     const theirs = refusal.versions.length > 0 ? refusal.versions.join(", ") : "none";
     return {

@@ -14,7 +14,7 @@ import type { SyncStep } from "#src/node/client/chainSync.ts";
 import { RecentPoints } from "#src/node/client/recentPoints.ts";
 
 /** Options of a connection, and of reconnecting. */
-export interface FollowOptions extends Omit<ConnectOptions, "signal"> {
+export interface NodeFollowOptions extends Omit<ConnectOptions, "signal"> {
   /** Milliseconds before the second attempt; 250 by default. Each further wait is twice as long. */
   readonly firstWait?: number;
   /** Milliseconds between two attempts at most; 30,000 by default. */
@@ -39,7 +39,7 @@ export type FollowState =
  */
 export async function* followNode(
   address: NodeAddress,
-  options: FollowOptions,
+  options: NodeFollowOptions,
   points: readonly Point[],
   signal: AbortSignal,
 ): AsyncGenerator<SyncStep, void, void> {

@@ -22,7 +22,7 @@ export interface VersionData {
 export type VersionTable = ReadonlyMap<number, VersionData | undefined>;
 
 /** Why a server refuses. */
-export type Refusal =
+export type HandshakeRefusal =
   | { readonly type: "mismatch"; readonly versions: readonly number[] }
   | { readonly type: "undecoded"; readonly version: number; readonly text: string }
   | { readonly type: "refused"; readonly version: number; readonly text: string };
@@ -31,7 +31,7 @@ export type Refusal =
 export type HandshakeMessage =
   | { readonly type: "propose"; readonly versions: VersionTable }
   | { readonly type: "accept"; readonly version: number; readonly data: VersionData }
-  | { readonly type: "refuse"; readonly refusal: Refusal }
+  | { readonly type: "refuse"; readonly refusal: HandshakeRefusal }
   | { readonly type: "queryReply"; readonly versions: VersionTable };
 
 export type HandshakeState = "propose" | "confirm" | "done";
@@ -148,7 +148,7 @@ function dataValue(version: number, { magic, query }: VersionData): Encodable {
   return version <= LAST_BARE ? magic : [magic, query];
 }
 
-function refusalValue(refusal: Refusal): Encodable {
+function refusalValue(refusal: HandshakeRefusal): Encodable {
   switch (refusal.type) {
     case "mismatch":
       return [0, [...refusal.versions].sort((a, b) => a - b).map(toWire)];
@@ -181,7 +181,7 @@ function readData(version: number, item: Item | undefined): VersionData | undefi
   return { magic: Number(magic.value), query: query.value };
 }
 
-function readRefusal(item: Item | undefined): Refusal {
+function readRefusal(item: Item | undefined): HandshakeRefusal {
   const { tag, rest } = messageParts(item!);
   if (tag === 0) {
     requireCount(1, rest);

@@ -4,8 +4,8 @@
  */
 import type { NodeError } from "#src/node/errors.ts";
 import { asNodeError, nodeError } from "#src/node/errors.ts";
-import type { Channel, Limits } from "#src/node/transport/channel.ts";
-import type { Side } from "#src/node/transport/mux.ts";
+import type { Channel, ChannelLimits } from "#src/node/transport/channel.ts";
+import type { ConnectionSide } from "#src/node/transport/mux.ts";
 
 /** Every message has a type. */
 export interface Message {
@@ -20,7 +20,7 @@ export interface Protocol<S extends string, M extends Message> {
   readonly id: number;
   readonly initial: S;
   /** Whose turn it is in a state; neither side's in the last one. */
-  readonly agency: Readonly<Record<S, Side | "none">>;
+  readonly agency: Readonly<Record<S, ConnectionSide | "none">>;
   /** The transitions: the state after a message; a message that is not listed must not be sent in that state. */
   readonly transitions: Readonly<Record<S, { readonly [type in M["type"]]?: S }>>;
   /**
@@ -28,7 +28,7 @@ export interface Protocol<S extends string, M extends Message> {
    */
   readonly pipelinesTo?: { readonly [state in S]?: S };
   /** Limits for what a client receives from a server, and a server from a client. */
-  readonly limits: Readonly<Record<Side, Limits>>;
+  readonly limits: Readonly<Record<ConnectionSide, ChannelLimits>>;
   /** Encodes a message, as parts to be sent one after another. */
   encode(message: M): readonly Uint8Array[];
   /** Decodes a complete message. Throws `CborError` or `NodeError` for anything else. */
@@ -44,7 +44,7 @@ export class Speaker<S extends string, M extends Message> {
   constructor(
     private readonly protocol: Protocol<S, M>,
     readonly channel: Channel,
-    private readonly side: Side,
+    private readonly side: ConnectionSide,
     private readonly fail: (reason: NodeError) => NodeError,
   ) {
     this.at = protocol.initial;

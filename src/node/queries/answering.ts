@@ -3,30 +3,30 @@ import { ok } from "#src/base/result.ts";
 import { nodeError } from "#src/node/errors.ts";
 import { eraMismatch } from "#src/node/queries/eraMismatch.ts";
 import {
-  type Answer,
   decodeQuery,
   type EraAnswer,
   type EraQuery,
   isEraQuery,
   isSupportedBy,
-  type Query,
+  type NodeQuery,
+  type QueryAnswer,
 } from "#src/node/queries/query.ts";
 import { encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
 import type { AnswerOf, EraKind } from "#src/node/queries/table.ts";
 
 type Awaitable<T> = T | Promise<T>;
-type QueryOf<K extends Query["kind"]> = Extract<Query, { readonly kind: K }>;
+type QueryOf<K extends NodeQuery["kind"]> = Extract<NodeQuery, { readonly kind: K }>;
 /** A version that has every query. */
 const NEWEST = 23;
 
-type PlainKind = Exclude<Query["kind"], EraQuery["kind"] | "currentEra">;
+type PlainKind = Exclude<NodeQuery["kind"], EraQuery["kind"] | "currentEra">;
 
 /** The queries that a ledger state answers. `era` is the index of its era. */
 export type QueryHandlers =
   & { readonly era: number }
   /** Only called for the ledger's era; other eras are answered with a mismatch. */
   & { readonly [K in EraKind]?: (query: QueryOf<K>, signal: AbortSignal) => Awaitable<AnswerOf<K>> }
-  & { readonly [K in PlainKind]?: (query: QueryOf<K>, signal: AbortSignal) => Awaitable<Answer<QueryOf<K>>> }
+  & { readonly [K in PlainKind]?: (query: QueryOf<K>, signal: AbortSignal) => Awaitable<QueryAnswer<QueryOf<K>>> }
   /** Untyped queries, as CBOR. */
   & { readonly raw?: (query: QueryOf<"raw">, signal: AbortSignal) => Awaitable<Uint8Array> };
 
@@ -54,12 +54,14 @@ export async function answerQuery(
 }
 
 /** The typed answer to a query. Throws `NodeError` for a query that is not supported. */
-export async function answerValue<Q extends Exclude<Query, EraQuery>>(
+export async function answerValue<Q extends Exclude<NodeQuery, EraQuery>>(
   answers: QueryHandlers,
   query: Q,
   signal: AbortSignal,
-): Promise<Answer<Q>> {
-  return (query.kind === "currentEra" ? answers.era : await callHandler(answers, query, NEWEST, signal)) as Answer<Q>;
+): Promise<QueryAnswer<Q>> {
+  return (query.kind === "currentEra" ? answers.era : await callHandler(answers, query, NEWEST, signal)) as QueryAnswer<
+    Q
+  >;
 }
 
 /** The typed answer to a query of the ledger's era. */
@@ -84,7 +86,7 @@ async function eraAnswer(
 /** Calls the handler of a query. `Answers` relates queries to values by type; here the relation is erased. */
 async function callHandler(
   answers: QueryHandlers,
-  query: Query,
+  query: NodeQuery,
   version: number,
   signal: AbortSignal,
 ): Promise<unknown> {

@@ -4,7 +4,7 @@ import type { Ratio } from "#src/cardano/parameters.ts";
 import type { SystemStart } from "#src/node/queries/history.ts";
 import { type ShelleyParameters, shelleyParameters } from "#src/node/queries/parameters.ts";
 import { type PoolParameters, pools } from "#src/node/queries/pools.ts";
-import { amount, type At, count, mapOf, maybe, record, type Shape } from "#src/node/queries/shape.ts";
+import { amount, type CborShape, count, type EncodingContext, mapOf, maybe, record } from "#src/node/queries/shape.ts";
 import { amountsBy, anything, bareRatio, compareHex, hex } from "#src/node/queries/vocabulary.ts";
 
 /** Genesis of a network. */
@@ -39,7 +39,7 @@ export interface ShelleyGenesis {
 }
 
 /** `[year, day of the year, picoseconds]`. */
-export const systemStartShape: Shape<SystemStart> = record<SystemStart>({
+export const systemStartShape: CborShape<SystemStart> = record<SystemStart>({
   year: count,
   dayOfYear: count,
   picoseconds: amount,
@@ -75,8 +75,8 @@ const base = record<Omit<ShelleyGenesis, "extra">>({
 const extra = maybe(anything);
 
 /** The genesis. */
-export const genesis: Shape<ShelleyGenesis> = {
-  read(item: Item | undefined, at: At) {
+export const genesis: CborShape<ShelleyGenesis> = {
+  read(item: Item | undefined, at: EncodingContext) {
     const last = as(item, "array").value[15];
     return { ...base.read(item, at), extra: last && extra.read(last, at) };
   },

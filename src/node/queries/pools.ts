@@ -4,14 +4,14 @@ import { as, CborError, type Encodable } from "#src/cardano/cbor.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import {
   amount,
-  type At,
+  type CborShape,
   count,
+  type EncodingContext,
   listOf,
   mapOf,
   nullable,
   record,
   sentSet,
-  type Shape,
   since,
   text,
 } from "#src/node/queries/shape.ts";
@@ -62,7 +62,7 @@ export interface PoolState {
 }
 
 /** A pool's share of the active stake. */
-export interface PoolShare {
+export interface StakeShare {
   readonly pool: string;
   readonly share: Ratio;
   /** Lovelace; present since version 21 of the protocol. */
@@ -73,7 +73,7 @@ export interface PoolShare {
 
 /** The distribution of active stake. */
 export interface StakeDistribution {
-  readonly pools: readonly PoolShare[];
+  readonly pools: readonly StakeShare[];
   /** Lovelace; present since version 21 of the protocol. */
   readonly total: bigint | undefined;
 }
@@ -125,7 +125,7 @@ export interface NonMyopicRewards {
 const port = nullable(count);
 const address = nullable(hex);
 
-const relay: Shape<Relay> = {
+const relay: CborShape<Relay> = {
   read(item, at): Relay {
     const [kind, a, b, c] = as(item, "array").value;
     switch (count.read(kind, at)) {
@@ -165,7 +165,7 @@ const poolParameters = record<PoolParameters>({
 }, { more: true });
 
 /** Pools by id, which each registration repeats. */
-export const pools: Shape<readonly PoolParameters[]> = mapOf(
+export const pools: CborShape<readonly PoolParameters[]> = mapOf(
   hex,
   poolParameters,
   compareHex,
@@ -174,7 +174,7 @@ export const pools: Shape<readonly PoolParameters[]> = mapOf(
 );
 
 /** Pool state. */
-export const poolState: Shape<PoolState> = record<PoolState>({
+export const poolState: CborShape<PoolState> = record<PoolState>({
   current: pools,
   future: pools,
   retiring: mapOf(hex, count, compareHex, (pool, epoch) => ({ pool, epoch }), ({ pool, epoch }) => [pool, epoch]),
@@ -188,7 +188,7 @@ const shareBefore21 = mapOf(
   hex,
   record<{ share: Ratio; vrf: string }>({ share, vrf: hex }),
   compareHex,
-  (pool, { share, vrf }): PoolShare => ({ pool, share, stake: undefined, vrf }),
+  (pool, { share, vrf }): StakeShare => ({ pool, share, stake: undefined, vrf }),
   ({ pool, share, vrf }) => [pool, { share, vrf }],
 );
 
@@ -196,11 +196,11 @@ const sharesOf21 = mapOf(
   hex,
   record<{ share: Ratio; stake: bigint; vrf: string }>({ share, stake: amount, vrf: hex }),
   compareHex,
-  (pool, of): PoolShare => ({ pool, ...of }),
+  (pool, of): StakeShare => ({ pool, ...of }),
   ({ pool, share, stake, vrf }) => [pool, { share, stake: requireStake(stake), vrf }],
 );
 
-const distributionOf21 = record<{ pools: readonly PoolShare[]; total: bigint }>({ pools: sharesOf21, total: amount });
+const distributionOf21 = record<{ pools: readonly StakeShare[]; total: bigint }>({ pools: sharesOf21, total: amount });
 
 /** A value that version 21 requires and version 20 lacks. */
 function requireStake(stake: bigint | undefined): bigint {
@@ -209,7 +209,7 @@ function requireStake(stake: bigint | undefined): bigint {
 }
 
 /** Stake shares, in either form. */
-export const stakeDistribution: Shape<StakeDistribution> = since<StakeDistribution>(
+export const stakeDistribution: CborShape<StakeDistribution> = since<StakeDistribution>(
   21,
   {
     read: (item, at) => ({ pools: shareBefore21.read(item, at), total: undefined }),
@@ -236,7 +236,7 @@ const snapshots = record<{ pools: StakeSnapshots["pools"] } & SnapshotStakes>({
 });
 
 /** Stake snapshots. */
-export const stakeSnapshots: Shape<StakeSnapshots> = {
+export const stakeSnapshots: CborShape<StakeSnapshots> = {
   read(item, at) {
     const { pools, ...totals } = snapshots.read(item, at);
     return { pools, totals };
@@ -264,7 +264,7 @@ const rewardInfoShape = record<{ terms: RewardTerms; pools: RewardInfo["pools"] 
 });
 
 /** Inputs of rewards. */
-export const rewardInfo: Shape<RewardInfo> = {
+export const rewardInfo: CborShape<RewardInfo> = {
   read(item, at) {
     const { terms, pools } = rewardInfoShape.read(item, at);
     return { ...terms, pools };
@@ -279,18 +279,18 @@ export function compareStakes(a: StakeOrCredential, b: StakeOrCredential): numbe
 }
 
 /** `[0, lovelace]` or `[1, credential]`. */
-export const stake: Shape<StakeOrCredential> = {
+export const stake: CborShape<StakeOrCredential> = {
   read(item, at) {
     const [kind, value] = as(item, "array").value;
     const which = count.read(kind, at);
     if (which > 1) throw new CborError("no such kind of stake");
     return which === 0 ? amount.read(value, at) : credential.read(value, at);
   },
-  write: (value, at: At) => (typeof value === "bigint" ? [0, value] : [1, credential.write(value, at)]),
+  write: (value, at: EncodingContext) => (typeof value === "bigint" ? [0, value] : [1, credential.write(value, at)]),
 };
 
 /** Rewards by stake and pool. */
-export const nonMyopicRewards: Shape<readonly NonMyopicRewards[]> = mapOf(
+export const nonMyopicRewards: CborShape<readonly NonMyopicRewards[]> = mapOf(
   stake,
   stakeByPool,
   compareStakes,

@@ -20,7 +20,7 @@ export type EraQuery =
   | { readonly kind: "raw"; readonly era: number; readonly query: Uint8Array };
 
 /** A query that is independent of the era, or of an era. */
-export type Query =
+export type NodeQuery =
   | { readonly kind: "systemStart" }
   | { readonly kind: "height" }
   | { readonly kind: "point" }
@@ -51,7 +51,7 @@ interface PlainAnswers {
 export type EraAnswer<Q extends EraQuery> = Q["kind"] extends EraKind ? AnswerOf<Q["kind"]> : Uint8Array;
 
 /** The answer to a query. */
-export type Answer<Q extends Query> = Q extends EraQuery ? Result<EraAnswer<Q>, EraMismatch>
+export type QueryAnswer<Q extends NodeQuery> = Q extends EraQuery ? Result<EraAnswer<Q>, EraMismatch>
   : Q["kind"] extends keyof PlainAnswers ? PlainAnswers[Q["kind"]]
   : never;
 
@@ -59,28 +59,28 @@ export type Answer<Q extends Query> = Q extends EraQuery ? Result<EraAnswer<Q>, 
 const LEDGER_CONFIG_SINCE = 20;
 
 /** Whether a node of a protocol version (16 to 23) supports a query. On others it closes the connection. */
-export function isSupportedBy(query: Query, version: number): boolean {
+export function isSupportedBy(query: NodeQuery, version: number): boolean {
   if (query.kind === "wrapped") return isSupportedBy(query.query, version);
   if (query.kind === "ledgerConfig") return version >= LEDGER_CONFIG_SINCE;
   return isTableQuery(query) ? version >= queryTable[query.kind].since : true;
 }
 
 /** Whether a query is in the table. */
-function isTableQuery(query: Query): query is Extract<Query, { kind: EraKind }> {
+function isTableQuery(query: NodeQuery): query is Extract<NodeQuery, { kind: EraKind }> {
   return Object.hasOwn(queryTable, query.kind);
 }
 
 /** Whether a query is of an era. */
-export function isEraQuery(query: Query): query is EraQuery {
+export function isEraQuery(query: NodeQuery): query is EraQuery {
   return query.kind === "wrapped" || query.kind === "raw" || isTableQuery(query);
 }
 
 /** Encodes a query: the second element of `[3, query]`. */
-export function encodeQuery(query: Query, version: number): Uint8Array {
+export function encodeQuery(query: NodeQuery, version: number): Uint8Array {
   return encode(queryValue(query, version));
 }
 
-function queryValue(query: Query, version: number): Encodable {
+function queryValue(query: NodeQuery, version: number): Encodable {
   switch (query.kind) {
     case "systemStart":
       return [1];
@@ -119,9 +119,9 @@ function tableValue<K extends EraKind>(
 }
 
 /** Decodes a query. Well-formed but unknown ones become `raw` or `unknown`. Throws `CborError` for anything else. */
-export function decodeQuery(bytes: Uint8Array, version: number): Query {
+export function decodeQuery(bytes: Uint8Array, version: number): NodeQuery {
   const item = decode(bytes);
-  const unknown: Query = { kind: "unknown", query: bytes };
+  const unknown: NodeQuery = { kind: "unknown", query: bytes };
   const [tag, about, ...more] = as(item, "array").value;
   if (more.length > 0) return unknown;
   if (!about) {
@@ -141,7 +141,7 @@ export function decodeQuery(bytes: Uint8Array, version: number): Query {
   return (readSmallNumber(tag) === 0 && blockQuery(about, version)) || unknown;
 }
 
-function blockQuery(item: Item, version: number): Query | undefined {
+function blockQuery(item: Item, version: number): NodeQuery | undefined {
   const [tag, what, era, ...more] = as(item, "array").value;
   const number = more.length > 0 ? -1 : readSmallNumber(tag);
   if (number === 1 && era && isList(what, 0n)) return { kind: "eraStart", era: readSmallNumber(era) };

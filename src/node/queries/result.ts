@@ -4,13 +4,19 @@ import { as, CborError, decodeAll, type Encodable, encode, type Item } from "#sr
 import { encodeEraMismatch, type EraMismatch, readEraMismatch } from "#src/node/queries/eraMismatch.ts";
 import { systemStartShape } from "#src/node/queries/genesis.ts";
 import { eraBound, eraHistory } from "#src/node/queries/history.ts";
-import { type Answer, type EraAnswer, type EraQuery, isEraQuery, type Query } from "#src/node/queries/query.ts";
-import { type At, count, maybe, type Shape } from "#src/node/queries/shape.ts";
+import {
+  type EraAnswer,
+  type EraQuery,
+  isEraQuery,
+  type NodeQuery,
+  type QueryAnswer,
+} from "#src/node/queries/query.ts";
+import { type CborShape, count, type EncodingContext, maybe } from "#src/node/queries/shape.ts";
 import { queryTable } from "#src/node/queries/table.ts";
 import { anything, embedded, point } from "#src/node/queries/vocabulary.ts";
 
 /** `[0]` before the first block, or `[1, height]`. */
-const height: Shape<number | undefined> = {
+const height: CborShape<number | undefined> = {
   read(item, at) {
     const [known, value] = as(item, "array").value;
     return count.read(known, at) === 0 ? undefined : count.read(value, at);
@@ -30,7 +36,7 @@ const plain = {
 };
 
 /** The shape of a query's answer. `query.ts` relates queries to values by type; here the relation is erased. */
-function shapeOf(query: Query): Shape<unknown> {
+function shapeOf(query: NodeQuery): CborShape<unknown> {
   const of = query.kind === "wrapped"
     ? embedded
     : query.kind === "raw"
@@ -38,13 +44,16 @@ function shapeOf(query: Query): Shape<unknown> {
     : isEraQuery(query)
     ? queryTable[query.kind].answer
     : plain[query.kind];
-  return of as Shape<unknown>;
+  return of as CborShape<unknown>;
 }
 
-const placeOf = (query: Query, version: number): At => ({ version, era: isEraQuery(query) ? query.era : -1 });
+const placeOf = (query: NodeQuery, version: number): EncodingContext => ({
+  version,
+  era: isEraQuery(query) ? query.era : -1,
+});
 
 /** Encodes an answer as a node does: the second element of `[4, answer]`. */
-export function encodeResult<Q extends Query>(query: Q, answer: Answer<Q>, version: number): Uint8Array {
+export function encodeResult<Q extends NodeQuery>(query: Q, answer: QueryAnswer<Q>, version: number): Uint8Array {
   const shape = shapeOf(query);
   const at = placeOf(query, version);
   return encode(
@@ -52,19 +61,19 @@ export function encodeResult<Q extends Query>(query: Q, answer: Answer<Q>, versi
   );
 }
 
-function eraResult(answer: Result<unknown, EraMismatch>, shape: Shape<unknown>, at: At): Encodable {
+function eraResult(answer: Result<unknown, EraMismatch>, shape: CborShape<unknown>, at: EncodingContext): Encodable {
   return answer.ok ? [shape.write(answer.value, at)] : encodeEraMismatch(answer.error);
 }
 
 /** Decodes the answer to a query. An era mismatch is a value. Throws `CborError` for anything else. */
-export function decodeResult<Q extends Query>(query: Q, bytes: Uint8Array, version: number): Answer<Q> {
+export function decodeResult<Q extends NodeQuery>(query: Q, bytes: Uint8Array, version: number): QueryAnswer<Q> {
   const item = decodeAll(bytes);
   const shape = shapeOf(query);
   const at = placeOf(query, version);
-  return (isEraQuery(query) ? readEraResult(item, shape, at) : shape.read(item, at)) as Answer<Q>;
+  return (isEraQuery(query) ? readEraResult(item, shape, at) : shape.read(item, at)) as QueryAnswer<Q>;
 }
 
-function readEraResult(item: Item, shape: Shape<unknown>, at: At): Result<unknown, EraMismatch> {
+function readEraResult(item: Item, shape: CborShape<unknown>, at: EncodingContext): Result<unknown, EraMismatch> {
   const elements = as(item, "array").value;
   if (elements.length === 1) return ok(shape.read(elements[0], at));
   if (elements.length === 2) return { ok: false, error: readEraMismatch(elements) };

@@ -2,12 +2,12 @@
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { asNodeError, type NodeFailure } from "#src/node/errors.ts";
 import {
-  type Answer,
   encodeQuery,
   type EraAnswer,
   type EraQuery,
   isSupportedBy,
-  type Query,
+  type NodeQuery,
+  type QueryAnswer,
 } from "#src/node/queries/query.ts";
 import { decodeResult } from "#src/node/queries/result.ts";
 
@@ -23,11 +23,11 @@ export interface QueryCarrier {
  * `unsupported_version`. An answer that cannot be decoded is a `protocol_violation`. For a query of an era the value is
  * itself a result, which may be an era mismatch.
  */
-export async function sendQuery<Q extends Query>(
+export async function sendQuery<Q extends NodeQuery>(
   carrier: QueryCarrier,
   query: Q,
   signal?: AbortSignal,
-): Promise<Result<Answer<Q>, NodeFailure>> {
+): Promise<Result<QueryAnswer<Q>, NodeFailure>> {
   if (!isSupportedBy(query, carrier.version)) {
     return fail("unsupported_version", `Version ${carrier.version} of the protocol has no query "${query.kind}".`);
   }

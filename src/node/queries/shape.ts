@@ -21,15 +21,15 @@ import {
 } from "#src/cardano/cbor.ts";
 
 /** The version of the protocol (16 to 23) and the era for which a value is encoded. */
-export interface At {
+export interface EncodingContext {
   readonly version: number;
   readonly era: number;
 }
 
 /** The shape of a value on the wire. `read` throws `CborError` for anything else. */
-export interface Shape<T> {
-  read(item: Item | undefined, at: At): T;
-  write(value: T, at: At): Encodable;
+export interface CborShape<T> {
+  read(item: Item | undefined, at: EncodingContext): T;
+  write(value: T, at: EncodingContext): Encodable;
 }
 
 /** Number of entries from which on a node sends a list or a map with indefinite length. */
@@ -49,10 +49,10 @@ export function sentMap(entries: readonly (readonly [Encodable, Encodable])[]): 
 
 /** An array of exactly these fields, in this order; with `more`, unknown ones may follow. */
 export function record<T extends object>(
-  fields: { readonly [K in keyof T]-?: Shape<T[K]> },
+  fields: { readonly [K in keyof T]-?: CborShape<T[K]> },
   { more = false } = {},
-): Shape<T> {
-  const shapes = Object.entries(fields) as [keyof T, Shape<T[keyof T]>][];
+): CborShape<T> {
+  const shapes = Object.entries(fields) as [keyof T, CborShape<T[keyof T]>][];
   return {
     read(item, at) {
       const elements = as(item, "array").value;
@@ -66,17 +66,17 @@ export function record<T extends object>(
 }
 
 /** A list of elements of one shape. */
-export function listOf<T>(element: Shape<T>): Shape<readonly T[]> {
+export function listOf<T>(element: CborShape<T>): CborShape<readonly T[]> {
   return {
     read: (item, at) => as(item, "array").value.map((each) => element.read(each, at)),
     write: (values, at) => sentList(values.map((each) => element.write(each, at))),
   };
 }
 
-type Order<T> = (a: T, b: T) => number;
+type Compare<T> = (a: T, b: T) => number;
 
 /** Distinct values in ascending order. */
-export function ascending<T>(values: readonly T[], order: Order<T>): T[] {
+export function ascending<T>(values: readonly T[], order: Compare<T>): T[] {
   return [...values].sort(order).filter((value, i, sorted) => i === 0 || order(sorted[i - 1]!, value) !== 0);
 }
 
@@ -84,10 +84,10 @@ export function ascending<T>(values: readonly T[], order: Order<T>): T[] {
  * A set in a query's arguments: a definite list under tag 258; with `"since Conway"`, the tag only from that era on.
  */
 export function argumentSet<T>(
-  element: Shape<T>,
-  order: Order<T>,
+  element: CborShape<T>,
+  order: Compare<T>,
   tag: "always" | "since Conway" = "always",
-): Shape<readonly T[]> {
+): CborShape<readonly T[]> {
   return {
     read: (item, at) => asSet(item).map((each) => element.read(each, at)),
     write(values, at) {
@@ -98,7 +98,7 @@ export function argumentSet<T>(
 }
 
 /** A set in an answer: a list under tag 258. */
-export function sentSet<T>(element: Shape<T>, order: Order<T>): Shape<readonly T[]> {
+export function sentSet<T>(element: CborShape<T>, order: Compare<T>): CborShape<readonly T[]> {
   return {
     read: (item, at) => asSet(item).map((each) => element.read(each, at)),
     write: (values, at) => new Tagged(258, sentList(ascending(values, order).map((each) => element.write(each, at)))),
@@ -107,12 +107,12 @@ export function sentSet<T>(element: Shape<T>, order: Order<T>): Shape<readonly T
 
 /** A map as rows, each combined from a key and a value; encoded in the order of the keys. */
 export function mapOf<Row, K, V>(
-  key: Shape<K>,
-  value: Shape<V>,
-  order: Order<K>,
+  key: CborShape<K>,
+  value: CborShape<V>,
+  order: Compare<K>,
   join: (key: K, value: V) => Row,
   split: (row: Row) => readonly [K, V],
-): Shape<readonly Row[]> {
+): CborShape<readonly Row[]> {
   return {
     read(item, at) {
       // Dingo encodes some empty maps as empty arrays
@@ -127,7 +127,7 @@ export function mapOf<Row, K, V>(
 }
 
 /** `Maybe`: `[]` or `[x]`. */
-export function maybe<T>(shape: Shape<T>): Shape<T | undefined> {
+export function maybe<T>(shape: CborShape<T>): CborShape<T | undefined> {
   return {
     read(item, at) {
       const elements = as(item, "array").value;
@@ -139,7 +139,7 @@ export function maybe<T>(shape: Shape<T>): Shape<T | undefined> {
 }
 
 /** `null` or x. */
-export function nullable<T>(shape: Shape<T>): Shape<T | undefined> {
+export function nullable<T>(shape: CborShape<T>): CborShape<T | undefined> {
   return {
     read: (item, at) => (item?.type === "null" ? undefined : shape.read(item, at)),
     write: (value, at) => (value === undefined ? null : shape.write(value, at)),
@@ -147,13 +147,13 @@ export function nullable<T>(shape: Shape<T>): Shape<T | undefined> {
 }
 
 /** One shape before a version of the protocol, another one since. */
-export function since<T>(version: number, before: Shape<T>, after: Shape<T>): Shape<T> {
-  const of = (at: At) => (at.version < version ? before : after);
+export function since<T>(version: number, before: CborShape<T>, after: CborShape<T>): CborShape<T> {
+  const of = (at: EncodingContext) => (at.version < version ? before : after);
   return { read: (item, at) => of(at).read(item, at), write: (value, at) => of(at).write(value, at) };
 }
 
 /** A natural number that a `number` holds exactly. */
-export const count: Shape<number> = {
+export const count: CborShape<number> = {
   read(item) {
     const value = Number(asInt(item));
     if (!Number.isSafeInteger(value) || value < 0) throw new CborError("a number out of range");
@@ -163,7 +163,7 @@ export const count: Shape<number> = {
 };
 
 /** An integer of any size: lovelace, picoseconds. */
-export const amount: Shape<bigint> = { read: (item) => asInt(item), write: (value) => value };
+export const amount: CborShape<bigint> = { read: (item) => asInt(item), write: (value) => value };
 
 /** A text. */
-export const text: Shape<string> = { read: (item) => as(item, "text").value, write: (value) => value };
+export const text: CborShape<string> = { read: (item) => as(item, "text").value, write: (value) => value };

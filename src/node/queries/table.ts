@@ -29,13 +29,13 @@ import {
 import {
   amount,
   argumentSet,
-  type At,
+  type CborShape,
   count,
+  type EncodingContext,
   mapOf,
   maybe,
   record,
   sentSet,
-  type Shape,
 } from "#src/node/queries/shape.ts";
 import {
   amountsBy,
@@ -130,8 +130,8 @@ export type AnswerOf<K extends EraKind> = EraQueries[K][1];
 
 interface Arguments<T> {
   readonly length: 0 | 1;
-  read(items: readonly Item[], at: At): T;
-  write(value: T, at: At): readonly Encodable[];
+  read(items: readonly Item[], at: EncodingContext): T;
+  write(value: T, at: EncodingContext): readonly Encodable[];
 }
 
 /** A query. `tag` is its number, which for some differs since version 21. */
@@ -140,12 +140,12 @@ export interface QueryEntry<K extends EraKind> {
   /** First version of the protocol that has it. */
   readonly since: number;
   readonly arguments: Arguments<ArgumentsOf<K>>;
-  readonly answer: Shape<AnswerOf<K>>;
+  readonly answer: CborShape<AnswerOf<K>>;
 }
 
 const none: Arguments<NoArguments> = { length: 0, read: () => ({}), write: () => [] };
 
-function oneArgument<Name extends string, T>(name: Name, shape: Shape<T>): Arguments<{ readonly [N in Name]: T }> {
+function oneArgument<Name extends string, T>(name: Name, shape: CborShape<T>): Arguments<{ readonly [N in Name]: T }> {
   type Of = { readonly [N in Name]: T };
   return {
     length: 1,
@@ -154,7 +154,7 @@ function oneArgument<Name extends string, T>(name: Name, shape: Shape<T>): Argum
   };
 }
 
-function defineQuery<T, R>(tag: number, of: Arguments<T>, answer: Shape<R>, { tagSince21 = tag, since = 16 } = {}) {
+function defineQuery<T, R>(tag: number, of: Arguments<T>, answer: CborShape<R>, { tagSince21 = tag, since = 16 } = {}) {
   return { tag: (version: number) => (version < 21 ? tag : tagSince21), since, arguments: of, answer };
 }
 
@@ -165,7 +165,7 @@ const ofCredentials = oneArgument("credentials", argumentSet(credential, compare
 const ofCredentialsLoosely = oneArgument("credentials", argumentSet(credential, compareCredentials, "since Conway"));
 const amountByCredential = amountsBy("credential", credential, compareCredentials);
 
-const delegations: Shape<Delegations> = record<Delegations>({
+const delegations: CborShape<Delegations> = record<Delegations>({
   pools: mapOf(
     credential,
     hex,
@@ -176,7 +176,7 @@ const delegations: Shape<Delegations> = record<Delegations>({
   rewards: amountByCredential,
 });
 
-const drepStates: Shape<readonly DrepState[]> = mapOf(
+const drepStates: CborShape<readonly DrepState[]> = mapOf(
   credential,
   record<Omit<DrepState, "credential">>({
     expiry: count,

@@ -5,10 +5,10 @@
 import { toHex } from "#src/base/bytes.ts";
 import type { FailureName, FailureOf } from "#src/cardano/failure.ts";
 import { CborError, type Encodable, type Item, raw } from "#src/cardano/cbor.ts";
-import type { At, Shape } from "#src/node/queries/shape.ts";
+import type { CborShape, EncodingContext } from "#src/node/queries/shape.ts";
 
 /** Version and era for shapes; they do not matter here, since rejections have had one form throughout Conway. */
-export const SHAPE_CONTEXT: At = { version: 23, era: 6 };
+export const SHAPE_CONTEXT: EncodingContext = { version: 23, era: 6 };
 
 /** The codec of a failure, by its name. */
 export interface FailureCodec<Name extends FailureName = FailureName> {
@@ -21,15 +21,15 @@ export interface FailureCodec<Name extends FailureName = FailureName> {
   write(failure: FailureOf<Name>): readonly Encodable[] | undefined;
 }
 
-type Data<Name extends FailureName> = Omit<FailureOf<Name>, "name">;
+type FailureData<Name extends FailureName> = Omit<FailureOf<Name>, "name">;
 
 /** A failure whose data are a sequence of fields. */
 export function fieldsCodec<Name extends FailureName>(
   path: readonly number[],
   name: Name,
-  fields: { readonly [K in keyof Data<Name>]-?: Shape<Data<Name>[K]> },
+  fields: { readonly [K in keyof FailureData<Name>]-?: CborShape<FailureData<Name>[K]> },
 ): FailureCodec<Name> {
-  const shapes = Object.entries(fields) as [string, Shape<unknown>][];
+  const shapes = Object.entries(fields) as [string, CborShape<unknown>][];
   return {
     name,
     path,
@@ -53,7 +53,7 @@ export function customCodec<Name extends FailureName>(
   path: readonly number[],
   name: Name,
   length: number,
-  read: (...items: Item[]) => Data<Name>,
+  read: (...items: Item[]) => FailureData<Name>,
   write: (failure: FailureOf<Name>) => readonly Encodable[] | undefined,
 ): FailureCodec<Name> {
   return {

@@ -5,12 +5,12 @@ import { as, asInt, CborError, type Encodable, Encoded, type Item } from "#src/c
 import type { CollectError, Member, RedeemerPointer, RedeemerTarget, Voter } from "#src/cardano/failure.ts";
 import { type OutRef, readOutput } from "#src/cardano/output.ts";
 import { encodeValue, readValue, type Value } from "#src/cardano/value.ts";
-import { amount, count, listOf, mapOf, record, sentMap, sentSet, type Shape } from "#src/node/queries/shape.ts";
+import { amount, type CborShape, count, listOf, mapOf, record, sentMap, sentSet } from "#src/node/queries/shape.ts";
 import { compareCredentials, compareHex, credential, hex, reference } from "#src/node/queries/vocabulary.ts";
 import { cborHex, SHAPE_CONTEXT } from "#src/node/rejections/failureCodec.ts";
 
 /** A number that may be negative. */
-export const integer: Shape<number> = {
+export const integer: CborShape<number> = {
   read(item) {
     const value = Number(asInt(item));
     if (!Number.isSafeInteger(value)) throw new CborError("a number out of range");
@@ -20,7 +20,7 @@ export const integer: Shape<number> = {
 };
 
 /** Lovelace, with assets if there are any. */
-export const value: Shape<Value> = { read: readValue, write: encodeValue };
+export const value: CborShape<Value> = { read: readValue, write: encodeValue };
 
 /** Hashes: a set in ascending order. */
 export const hashes = sentSet(hex, compareHex);
@@ -40,7 +40,7 @@ export function compareAccounts(a: string, b: string): number {
 export const accounts = sentSet(hex, compareAccounts);
 
 /** CBOR of any item, in hexadecimal. */
-export const cbor: Shape<string> = {
+export const cbor: CborShape<string> = {
   read(item) {
     if (!item) throw new CborError("nothing is there");
     return cborHex(item);
@@ -49,7 +49,7 @@ export const cbor: Shape<string> = {
 };
 
 /** Withdrawn amounts by account. */
-export const withdrawals: Shape<
+export const withdrawals: CborShape<
   readonly { readonly account: string; readonly supplied: bigint; readonly expected?: bigint }[]
 > = mapOf(
   hex,
@@ -63,7 +63,7 @@ export const withdrawals: Shape<
 );
 
 /** Withdrawn amounts and account balances: the present ledger reports both, an older one only the former. */
-export const mismatchedWithdrawals: Shape<
+export const mismatchedWithdrawals: CborShape<
   readonly { readonly account: string; readonly supplied: bigint; readonly expected?: bigint }[]
 > = mapOf(
   hex,
@@ -71,7 +71,7 @@ export const mismatchedWithdrawals: Shape<
     read: (item, at) => item?.type === "array" ? pair(amount).read(item, at) : { supplied: amount.read(item, at) },
     write: ({ supplied, expected }, at) =>
       expected === undefined ? amount.write(supplied, at) : pair(amount).write({ supplied, expected }, at),
-  } satisfies Shape<{ readonly supplied: bigint; readonly expected?: bigint }>,
+  } satisfies CborShape<{ readonly supplied: bigint; readonly expected?: bigint }>,
   compareAccounts,
   (account, amounts): { readonly account: string; readonly supplied: bigint; readonly expected?: bigint } => ({
     account,
@@ -81,7 +81,7 @@ export const mismatchedWithdrawals: Shape<
 );
 
 /** Supplied and expected value, as an array. */
-export function pair<T>(shape: Shape<T>): Shape<{ readonly supplied: T; readonly expected: T }> {
+export function pair<T>(shape: CborShape<T>): CborShape<{ readonly supplied: T; readonly expected: T }> {
   return {
     read(item, at) {
       const [supplied, expected] = as(item, "array").value;
@@ -93,7 +93,7 @@ export function pair<T>(shape: Shape<T>): Shape<{ readonly supplied: T; readonly
 
 const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;
 
-const purpose: Shape<RedeemerPointer["purpose"]> = {
+const purpose: CborShape<RedeemerPointer["purpose"]> = {
   read(item, at) {
     const found = PURPOSES[count.read(item, at)];
     if (!found) throw new CborError("no such purpose");
@@ -103,7 +103,7 @@ const purpose: Shape<RedeemerPointer["purpose"]> = {
 };
 
 /** Purpose and index. */
-export const pointer: Shape<RedeemerPointer> = record<RedeemerPointer>({ purpose, index: count });
+export const pointer: CborShape<RedeemerPointer> = record<RedeemerPointer>({ purpose, index: count });
 
 /** Purpose and item. */
 export const target = {
@@ -131,7 +131,7 @@ const ROLES: readonly Required<Voter>[] = [
 ];
 
 /** `[role and kind, hash]`. */
-export const voter: Shape<Voter> = {
+export const voter: CborShape<Voter> = {
   read(item, at) {
     const [number, hash] = as(item, "array").value;
     const role = ROLES[count.read(number, at)];
@@ -151,10 +151,10 @@ export const votes = listOf(
 );
 
 /** Credentials: a set in ascending order. */
-export const members: Shape<readonly Credential[]> = sentSet(credential, compareCredentials);
+export const members: CborShape<readonly Credential[]> = sentSet(credential, compareCredentials);
 
 /** Committee members with the ends of their terms. */
-export const terms: Shape<readonly Member[]> = {
+export const terms: CborShape<readonly Member[]> = {
   read: (item, at) =>
     as(item, "map").value.map(([member, epoch]) => ({ ...credential.read(member, at), epoch: asInt(epoch) })),
   write: (all, at) =>

@@ -12,13 +12,13 @@ import { cborHex } from "#src/node/rejections/failureCodec.ts";
 import { compareAccounts } from "#src/node/rejections/shapes.ts";
 
 /** Parts of a transaction in the order of their indices, as CBOR in hexadecimal. */
-export interface TransactionParts {
+export interface RejectedParts {
   readonly outputs: readonly string[];
   readonly targets: { readonly [P in RedeemerPointer["purpose"]]: readonly string[] };
 }
 
 /** The parts of a transaction; undefined if the bytes are not a transaction. */
-export function transactionParts(transaction: Uint8Array): TransactionParts | undefined {
+export function transactionParts(transaction: Uint8Array): RejectedParts | undefined {
   try {
     const { inputs, outputs, collateralReturn, mint, withdrawals, body } = scanTransaction(transaction);
     const field = (key: bigint) =>
@@ -84,7 +84,7 @@ function mapParts(
 /** Adds the CBOR of what a failure names by index. `spends` gives the output of an input, if it is known. */
 export function withItems(
   failure: LedgerFailure,
-  places: TransactionParts | undefined,
+  places: RejectedParts | undefined,
   spends: (ref: OutRef) => Output | undefined,
 ): LedgerFailure {
   if (failure.name === "ScriptsNotPaidUTxO" && !failure.outputs) {
@@ -105,7 +105,7 @@ export function withItems(
 }
 
 /** Adds the index of what a failure names as CBOR. */
-export function withIndices(failure: LedgerFailure, places: TransactionParts): LedgerFailure {
+export function withIndices(failure: LedgerFailure, places: RejectedParts): LedgerFailure {
   const at = (all: readonly string[], cbor: string | undefined) => {
     const index = cbor === undefined ? -1 : all.indexOf(cbor);
     return index < 0 ? {} : { index };

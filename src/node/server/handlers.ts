@@ -29,7 +29,7 @@ import { type SubmissionMessage, type SubmissionState, txSubmission } from "#src
 import type { WireTransaction } from "#src/node/protocols/values.ts";
 
 /** A transaction of a served mempool. */
-export interface PendingTransaction extends WireTransaction {
+export interface ServedTransaction extends WireTransaction {
   /** 64 hexadecimal digits. */
   readonly hash: string;
 }
@@ -40,7 +40,7 @@ export interface ServedMempool {
   readonly slot: number;
   /** Capacity in bytes. */
   readonly capacity: number;
-  readonly transactions: readonly PendingTransaction[];
+  readonly transactions: readonly ServedTransaction[];
   /** Its measures besides `transaction_bytes`. */
   readonly measures?: MempoolMeasures["measures"];
 }

@@ -19,7 +19,7 @@ import { type Message, type Protocol, Speaker } from "#src/node/protocols/protoc
 import { type NodeHandlers, serveProtocols } from "#src/node/server/handlers.ts";
 
 /** Options of a server. */
-export interface ServeOptions {
+export interface NodeServerOptions {
   /** Simultaneous connections at most; further ones are closed at once. 256 by default. */
   readonly connections?: number;
   /** Milliseconds for a client's handshake; 10,000 by default. */
@@ -45,7 +45,7 @@ export interface NodeServer {
 export async function serveNode(
   address: NodeAddress,
   handlers: NodeHandlers,
-  options: ServeOptions = {},
+  options: NodeServerOptions = {},
 ): Promise<Result<NodeServer, NodeFailure>> {
   const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
   if (tooLong) return fail(tooLong.code, tooLong.message, tooLong.details);
@@ -91,14 +91,14 @@ export async function serveNode(
 }
 
 /** Serves one connection over an open stream. */
-export function serveConnection(socket: net.Socket, handlers: NodeHandlers, options: ServeOptions = {}): Mux {
+export function serveConnection(socket: net.Socket, handlers: NodeHandlers, options: NodeServerOptions = {}): Mux {
   const mux = new Mux(socket, "server");
   if (options.onEnd) mux.ended.addEventListener("abort", () => options.onEnd!(mux.failure!));
   acceptClient(mux, handlers, options).catch((error) => mux.fail(asNodeError(error, "A handler failed")));
   return mux;
 }
 
-async function acceptClient(mux: Mux, handlers: NodeHandlers, options: ServeOptions): Promise<void> {
+async function acceptClient(mux: Mux, handlers: NodeHandlers, options: NodeServerOptions): Promise<void> {
   const open = <S extends string, M extends Message>(protocol: Protocol<S, M>) =>
     new Speaker(protocol, mux.channel(protocol.id, protocol.limits.server), "server", (reason) => mux.fail(reason));
   const speaker = open(handshake);

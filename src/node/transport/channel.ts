@@ -14,7 +14,7 @@ const MESSAGE_OVERHEAD = 64;
 const SMALL_MESSAGE = 256;
 
 /** Limits of one protocol. */
-export interface Limits {
+export interface ChannelLimits {
   /** Bytes of one message. */
   readonly message: number;
   /** Bytes of received messages that wait, each counted with 64 bytes more. */
@@ -43,7 +43,11 @@ export class Channel {
   private reserved = 0;
   private writers: (() => void)[] = [];
 
-  constructor(private readonly mux: ChannelConnection, readonly protocol: number, private readonly limits: Limits) {
+  constructor(
+    private readonly mux: ChannelConnection,
+    readonly protocol: number,
+    private readonly limits: ChannelLimits,
+  ) {
     this.framer = new Framer(limits.message);
   }
 

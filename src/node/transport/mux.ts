@@ -9,7 +9,7 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
-import { Channel, type Limits } from "#src/node/transport/channel.ts";
+import { Channel, type ChannelLimits } from "#src/node/transport/channel.ts";
 import { asNodeError, type NodeError, nodeError } from "#src/node/errors.ts";
 
 /** Payload bytes of a sent segment, as with a node; up to 65,535 are accepted. */
@@ -19,7 +19,7 @@ const HEADER_BYTES = 8;
 const WRITE_BYTES = 65_536;
 
 /** The side of the connection: the client is the initiator. */
-export type Side = "client" | "server";
+export type ConnectionSide = "client" | "server";
 
 /** One connection's mux. */
 export class Mux {
@@ -36,7 +36,7 @@ export class Mux {
   private reason: NodeError | undefined;
   private readonly controller = new AbortController();
 
-  constructor(private readonly socket: Socket, readonly side: Side) {
+  constructor(private readonly socket: Socket, readonly side: ConnectionSide) {
     // any number of callers may wait for the end
     setMaxListeners(0, this.controller.signal);
     // plain arrays: slices of a Buffer are Buffers, whose own `slice` does not copy
@@ -67,7 +67,7 @@ export class Mux {
   }
 
   /** Opens a protocol's channel. Data of a protocol without a channel ends the connection. */
-  channel(protocol: number, limits: Limits): Channel {
+  channel(protocol: number, limits: ChannelLimits): Channel {
     const channel = new Channel(this, protocol, limits);
     this.channels.set(protocol, channel);
     this.turns.push(channel);

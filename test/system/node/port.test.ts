@@ -15,7 +15,7 @@ import { stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { sendEraQuery, sendQuery } from "#src/node/queries/sendQuery.ts";
-import type { EraQuery, Query } from "#src/node/queries/query.ts";
+import type { EraQuery, NodeQuery } from "#src/node/queries/query.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { certificates, spend } from "../../support/devnet.ts";
@@ -234,7 +234,7 @@ describe("a connection", () => {
     for (const version of [16, 20, 21, 23]) {
       connection = valueOf(await connectNode({ path }, { magic: 42, versions: [version] }));
       const session = valueOf(await connection.acquire("tip"));
-      const plain = async <Q extends Query>(query: Q) => valueOf(await sendQuery(session, query));
+      const plain = async <Q extends NodeQuery>(query: Q) => valueOf(await sendQuery(session, query));
       const of = async <Q extends EraQuery>(query: Q) => valueOf(await sendEraQuery(session, query));
       expect(await plain({ kind: "currentEra" })).toBe(CONWAY);
       expect(await of({ kind: "epoch", era: CONWAY })).toBe(ledger.epoch);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type AcquiredState, AcquiredStates } from "#src/devnet/serve/acquiredStates.ts";
-import type { StateTarget } from "#src/devnet/serve/stateRows.ts";
+import type { DevnetStateTarget } from "#src/devnet/serve/stateRows.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import { sendQuery } from "#src/node/queries/sendQuery.ts";
 import { devnetWorld, makeBlock, valueOf } from "../../support/devnet_world.ts";
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => states.close());
 
-const hold = async (target: StateTarget = "tip"): Promise<AcquiredState> => valueOf(await states.acquire(target));
+const hold = async (target: DevnetStateTarget = "tip"): Promise<AcquiredState> => valueOf(await states.acquire(target));
 const pointOf = ({ slot, hash }: Tip) => ({ slot, hash });
 const epochOf = async (state: AcquiredState) => (await state.registry(["epoch"])).epoch;
 /** Keeps queries of outputs in progress until the returned function is called. */

@@ -6,7 +6,7 @@ import { encode } from "#src/cardano/cbor.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import type { NodeError } from "#src/node/errors.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
-import type { NodeHandlers, PendingTransaction, ServedMempool, ServedState } from "#src/node/server/handlers.ts";
+import type { NodeHandlers, ServedMempool, ServedState, ServedTransaction } from "#src/node/server/handlers.ts";
 import type { StateTarget } from "#src/node/protocols/stateQuery.ts";
 import { socketPath } from "../../support/node_chain.ts";
 
@@ -230,7 +230,7 @@ describe("ledger states", () => {
 });
 
 describe("the mempool", () => {
-  const tx = (n: number): PendingTransaction => ({
+  const tx = (n: number): ServedTransaction => ({
     era: 6,
     hash: `${n}`.repeat(64),
     bytes: new Uint8Array(10).fill(n),
@@ -245,7 +245,7 @@ describe("the mempool", () => {
         return now;
       },
     });
-    const set = (slot: number, ...transactions: PendingTransaction[]) => {
+    const set = (slot: number, ...transactions: ServedTransaction[]) => {
       now = { ...now, slot, transactions };
       change.open();
       change = gate();

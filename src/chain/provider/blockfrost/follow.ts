@@ -10,7 +10,7 @@ import { sleep } from "#src/base/clock.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import { readBlock } from "#src/chain/provider/blockfrost/block.ts";
 import { type BlockDocument, blockDocument, blocksDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
-import { ApiError, apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
@@ -74,7 +74,7 @@ export async function* followService(
     }
     if (next.length === 0) {
       if (!at() && tip.slot >= 0) {
-        throw apiError(
+        throw blockfrostError(
           "unusable",
           `${http.where} does not tell the chain's first block: an index can begin with a later one alone.`,
         );
@@ -149,7 +149,7 @@ async function firstBlock(
 export async function startBlock(http: BlockfrostHttp, from: string, signal?: AbortSignal): Promise<BlockDocument> {
   const found = await http.find(`/blocks/${from}`, signal);
   if (found !== undefined) return parse(blockDocument, found, "a block");
-  throw apiError("refused", `${http.where} does not know the block ${from}, which the index is to begin with.`);
+  throw blockfrostError("refused", `${http.where} does not know the block ${from}, which the index is to begin with.`);
 }
 
 /**
@@ -163,7 +163,7 @@ export async function requireFollowable(http: BlockfrostHttp, signal?: AbortSign
     const { slot, hash } = await readTip(http, signal);
     if (slot < 0 || await http.find(`/blocks/${hash}/next?count=1`, signal) !== undefined) return;
   }
-  throw apiError(
+  throw blockfrostError(
     "unusable",
     `${http.where} does not tell which blocks follow another (/blocks/{hash}/next): its chain cannot be followed.`,
   );
@@ -205,7 +205,7 @@ async function unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof ApiError && error.failure.code === "absent") return undefined;
+    if (error instanceof BlockfrostError && error.failure.code === "absent") return undefined;
     throw error;
   }
 }

@@ -16,7 +16,7 @@ import {
   genesisDocument,
   parse,
 } from "#src/chain/provider/blockfrost/documents.ts";
-import { apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
 import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
@@ -55,7 +55,7 @@ export async function readAccounts(
 function poolOf(text: string): string {
   const parsed = fromBech32(text);
   if (parsed?.prefix === "pool" && parsed.bytes.length === 28) return toHex(parsed.bytes);
-  throw apiError("unusable", `What was told as the id of a pool is none: ${text.slice(0, 100)}.`);
+  throw blockfrostError("unusable", `What was told as the id of a pool is none: ${text.slice(0, 100)}.`);
 }
 
 /** First byte of a DRep id as of CIP-129. */
@@ -75,7 +75,7 @@ export function drepOf(text: string): DRep {
   }
   if (bytes.length === 28 && /^drep(_vkh)?$/.test(parsed!.prefix)) return { kind: "key", hash: toHex(bytes) };
   if (bytes.length === 28 && parsed!.prefix === "drep_script") return { kind: "script", hash: toHex(bytes) };
-  throw apiError("unusable", `What was told as the id of a DRep is none: ${text.slice(0, 100)}.`);
+  throw blockfrostError("unusable", `What was told as the id of a DRep is none: ${text.slice(0, 100)}.`);
 }
 
 /**
@@ -115,7 +115,10 @@ export async function readEpoch(http: BlockfrostHttp, known: KnownNetwork, slot:
   const { epoch } = parse(epochDocument, await http.get("/epochs/latest"), "the epoch");
   const times = epochTimes(await readEras(http, known, slot), epoch);
   if (times.ok) return times.value;
-  throw apiError("unusable", `The eras that the service tells do not reach its own epoch: ${times.error.message}`);
+  throw blockfrostError(
+    "unusable",
+    `The eras that the service tells do not reach its own epoch: ${times.error.message}`,
+  );
 }
 
 /** The network's genesis; its hash is known only for public networks. Throws `ApiError`. */

@@ -9,7 +9,7 @@ import type { Log } from "#src/base/log.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { parametersDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
-import { ApiError, type ApiFailure, isTransient } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError, type BlockfrostFailure, isTransient } from "#src/chain/provider/blockfrost/errors.ts";
 import { followService, readTip, requireFollowable, startBlock } from "#src/chain/provider/blockfrost/follow.ts";
 import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
 import { readAccounts, readEpoch, readEras, readGenesis } from "#src/chain/provider/blockfrost/ledger.ts";
@@ -39,7 +39,7 @@ export interface BlockfrostPortSettings extends BlockfrostHttpSettings {
 /** The port to a service. */
 export interface BlockfrostPort extends ChainPort {
   /** The network, in one attempt; or why the service cannot be used now, as a sentence for a person. */
-  check(): Promise<Result<Network, ApiFailure>>;
+  check(): Promise<Result<Network, BlockfrostFailure>>;
   close(): void;
 }
 
@@ -92,7 +92,7 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
         if (from !== undefined) await startBlock(http, from);
         return ok(network);
       } catch (error) {
-        if (error instanceof ApiError) return { ok: false, error: error.failure };
+        if (error instanceof BlockfrostError) return { ok: false, error: error.failure };
         throw error;
       }
     },
@@ -102,7 +102,7 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
         try {
           return (await queries.network(stop)).network;
         } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
+          if (!(error instanceof BlockfrostError)) throw error;
           if (stop.aborted) throw new Error("stopped before the Blockfrost service could be reached");
           if (!isTransient(error.failure.code)) throw error;
           log.warn("waiting for the Blockfrost service", { service: http.where, reason: error.message });
@@ -117,7 +117,7 @@ export function blockfrostPort(settings: BlockfrostPortSettings): BlockfrostPort
         const { pollMs = Math.max(MIN_POLL_MS, known.blockMs / 4) } = settings;
         yield* followService({ http, known, pollMs, from }, points, stop);
       } catch (error) {
-        if (!(error instanceof ApiError && error.failure.code === "aborted" && stop.aborted)) throw error;
+        if (!(error instanceof BlockfrostError && error.failure.code === "aborted" && stop.aborted)) throw error;
       }
     },
     tip: () => queries.query(() => readTip(http)),

@@ -3,7 +3,7 @@ import type { Log } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { type At, type Unanswered, type Unreachable, unsupported } from "#src/chain/provider/answer.ts";
-import { ApiError, apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import { readTip } from "#src/chain/provider/blockfrost/follow.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { type KnownNetwork, readNetwork } from "#src/chain/provider/blockfrost/network.ts";
@@ -23,7 +23,10 @@ export class BlockfrostQueries {
     const found = await readNetwork(this.http, signal);
     const { magic } = found.network;
     if (magic !== this.magic) {
-      throw apiError("refused", `${this.http.where} is of the network with magic ${magic}, not of ${this.magic}.`);
+      throw blockfrostError(
+        "refused",
+        `${this.http.where} is of the network with magic ${magic}, not of ${this.magic}.`,
+      );
     }
     return this.#network = found;
   }
@@ -33,7 +36,7 @@ export class BlockfrostQueries {
     try {
       return ok(await work());
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof BlockfrostError)) throw error;
       this.log.warn("the Blockfrost service gave no answer", { service: this.http.where, ...error.failure });
       return fail("network_unreachable", error.failure.message);
     }
@@ -48,7 +51,7 @@ export class BlockfrostQueries {
   async ofLedger<T>(work: (tip: Tip) => Promise<T>): Promise<Result<At<T>, Unanswered>> {
     const answer = await this.query(() =>
       this.#whileTipStays(work).catch((error) => {
-        if (error instanceof ApiError && error.failure.code === "lacking") return error.failure.message;
+        if (error instanceof BlockfrostError && error.failure.code === "lacking") return error.failure.message;
         throw error;
       })
     );
@@ -64,7 +67,10 @@ export class BlockfrostQueries {
       const after = await readTip(this.http);
       if (after.hash === before.hash) return { point: { slot: after.slot, hash: after.hash }, value };
       if (tries >= MAX_TRIES) {
-        throw apiError("unreachable", `Blocks of ${this.http.where} come faster than it answers what was asked.`);
+        throw blockfrostError(
+          "unreachable",
+          `Blocks of ${this.http.where} come faster than it answers what was asked.`,
+        );
       }
       before = after;
     }

@@ -22,7 +22,7 @@ export interface NodeQueriesSettings {
   readonly answerMs?: number;
 }
 
-type Work<T> = (connection: NodeConnection, signal: AbortSignal) => Promise<T>;
+type NodeWork<T> = (connection: NodeConnection, signal: AbortSignal) => Promise<T>;
 
 export class NodeQueries {
   /** The node's address, for messages. */
@@ -42,7 +42,7 @@ export class NodeQueries {
   }
 
   /** Runs a query; once more on a new connection if an existing one turns out to be broken. */
-  async attempt<T>(work: Work<T>): Promise<Result<T, NodeFailure>> {
+  async attempt<T>(work: NodeWork<T>): Promise<Result<T, NodeFailure>> {
     const { answerMs = 60_000 } = this.settings;
     for (let again = this.#connecting !== undefined;; again = false) {
       const late = AbortSignal.timeout(answerMs);
@@ -60,7 +60,7 @@ export class NodeQueries {
   }
 
   /** Runs a query for a caller of the port. */
-  async query<T>(work: Work<T>): Promise<Result<T, Unreachable>> {
+  async query<T>(work: NodeWork<T>): Promise<Result<T, Unreachable>> {
     const answer = await this.attempt(work);
     return answer.ok ? answer : this.#unreachable(answer.error);
   }

@@ -9,7 +9,7 @@ import { connectNode, type NodeConnection } from "#src/node/client/connection.ts
 import { NodeError } from "#src/node/errors.ts";
 import { followNode, type FollowState } from "#src/node/client/follow.ts";
 import { readHeader } from "#src/node/client/header.ts";
-import { type NodeServer, serveNode, type ServeOptions } from "#src/node/server/server.ts";
+import { type NodeServer, type NodeServerOptions, serveNode } from "#src/node/server/server.ts";
 import type { NodeHandlers } from "#src/node/server/handlers.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
 import { type ChainBlock, readChunk, recut, ServedChain, socketPath } from "../../../support/node_chain.ts";
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 async function serve(
   handlers: Omit<NodeHandlers, "magic">,
-  options: ServeOptions = {},
+  options: NodeServerOptions = {},
 ): Promise<{ path: string; server: NodeServer }> {
   const at = { path: socketPath() };
   const server = await serveNode(at, { magic: 2, ...handlers }, options);

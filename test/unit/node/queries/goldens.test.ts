@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { as, decode, raw } from "#src/cardano/cbor.ts";
 import {
-  type Answer,
   decodeQuery,
   encodeQuery,
   type EraQuery,
   isEraQuery,
-  type Query,
+  type NodeQuery,
+  type QueryAnswer,
 } from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
 import { vectors } from "../../../support/vectors.ts";
@@ -41,7 +41,7 @@ const goldens = (kind: string) =>
 const inBlock = (bytes: Uint8Array) => concat(Uint8Array.of(0x82, 0), bytes);
 
 /** The query of a golden answer: the one whose golden is beside it. */
-function questionOf(name: string, version: number): Query {
+function questionOf(name: string, version: number): NodeQuery {
   const [, era, what] = name.split("_");
   const index = ERAS.indexOf(era!);
   switch (era) {
@@ -75,7 +75,7 @@ function questionOf(name: string, version: number): Query {
 }
 
 /** Whether a query's answer is decoded here. */
-function isTyped(query: Query): boolean {
+function isTyped(query: NodeQuery): boolean {
   if (query.kind === "parameters") return query.era <= 6;
   return query.kind !== "raw" && query.kind !== "unknown" && query.kind !== "constitution" &&
     query.kind !== "governanceState";
@@ -148,7 +148,7 @@ describe("a node's own encodings of answers (versions 16 to 23)", () => {
   it("have the expected values", () => {
     const golden = (name: string, version = 23) =>
       goldens(`Result_${name}`).find((each) => each.name === `Result_${name}` && each.version === version)!.bytes;
-    const answer = <Q extends Query>(query: Q, name: string, version = 23): Answer<Q> =>
+    const answer = <Q extends NodeQuery>(query: Q, name: string, version = 23): QueryAnswer<Q> =>
       decodeResult(query, golden(name, version), version);
     expect(answer({ kind: "epoch", era: 6 }, "Conway_EpochNo")).toEqual({ ok: true, value: 10 });
     expect(answer({ kind: "epoch", era: 1 }, "EraMismatchByron")).toMatchObject({

@@ -4,7 +4,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { epochOfSlot, type EraHistory, horizon, slotOfTime, slotsOfEpoch, timeOfSlot } from "#src/cardano/eras.ts";
 import { startTime, systemStart } from "#src/node/queries/history.ts";
-import { decodeQuery, encodeQuery, isSupportedBy, type Query } from "#src/node/queries/query.ts";
+import { decodeQuery, encodeQuery, isSupportedBy, type NodeQuery } from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
 import { asked } from "../../../support/queries_arbitrary.ts";
 
@@ -86,7 +86,7 @@ describe("encodeQuery", () => {
   const key = { kind: "key" as const, hash: "0b".repeat(28) };
   const script = { kind: "script" as const, hash: "0c".repeat(28) };
 
-  it.each<[Query, number, string]>([
+  it.each<[NodeQuery, number, string]>([
     [{ kind: "parameters", era: 6 }, 16, "82008200820681" + "03"],
     [{ kind: "systemStart" }, 16, "8101"],
     [{ kind: "height" }, 16, "8102"],

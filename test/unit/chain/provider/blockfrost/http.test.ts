@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "#src/base/log.ts";
-import { ApiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
 import { RateLimiter } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
@@ -50,7 +50,7 @@ function port(
 
 const failureOf = (work: Promise<unknown>) =>
   work.then(() => expect.fail("it was answered"), (error) => {
-    if (error instanceof ApiError) return error.failure;
+    if (error instanceof BlockfrostError) return error.failure;
     throw error;
   });
 

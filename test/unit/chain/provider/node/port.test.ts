@@ -6,7 +6,7 @@ import { encode } from "#src/cardano/cbor.ts";
 import { nodePort } from "#src/chain/provider/node/port.ts";
 import { answerQuery } from "#src/node/queries/answering.ts";
 import { serveNode } from "#src/node/server/server.ts";
-import type { PendingTransaction } from "#src/node/server/handlers.ts";
+import type { ServedTransaction } from "#src/node/server/handlers.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { spend } from "../../../../support/devnet.ts";
 import { socketPath } from "../../../../support/node_chain.ts";
@@ -15,7 +15,7 @@ import { coin, person } from "../../../../support/wallet.ts";
 const alice = person("alice");
 
 /** A valid transaction; the server fails at its hash. */
-const unnamed = (bytes: Uint8Array): PendingTransaction => ({
+const unnamed = (bytes: Uint8Array): ServedTransaction => ({
   era: CONWAY,
   bytes,
   get hash(): string {
