@@ -177,10 +177,10 @@ async function openGroup(sql: Queries, projection: string, birth: bigint): Promi
 
 /** Creates a cursor at a start point. */
 async function createGroup(sql: Queries, birth: { slot: bigint; hash: string }, tip: Tip): Promise<string> {
-  const [begun] = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
+  const [created] = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
     values ('restoring-' || nextval('chain_restoring'), ${birth.slot}, ${birth.hash}, 0, ${tip.slot}, ${tip.height})
     returning id`;
-  return begun!.id;
+  return created!.id;
 }
 
 /** Start points that a cursor has not passed, by projection and member. */

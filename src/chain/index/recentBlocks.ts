@@ -3,8 +3,8 @@
  * do not concern their members.
  *
  * Assumptions: a block whose keys find none of a member's rows changes nothing of the member (`Projection.keys`).
- * Entries that are dropped cost only time. Rolled-back blocks may still be here, so whoever skips blocks checks that
- * the target is on the chain.
+ * Entries that are dropped cost only time. Rolled-back blocks may still be here, so a caller that skips blocks checks
+ * that the target is on the chain.
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, RowQuery } from "#src/cardano/projection.ts";

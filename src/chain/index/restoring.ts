@@ -54,7 +54,7 @@ export interface RestoringOptions extends
 
 export class Restoring {
   private readonly running = new Map<string, Promise<void>>();
-  private doorbell: () => void = () => {};
+  private wakeUp: () => void = () => {};
   private moved: (() => void)[] = [];
   /** Since when each cursor is at its present slot. */
   private since = new Map<string, { readonly slot: number; readonly from: number }>();
@@ -63,7 +63,7 @@ export class Restoring {
 
   /** Wakes this: members were enrolled or dismissed. */
   wake(): void {
-    this.doorbell();
+    this.wakeUp();
   }
 
   /** The main cursor has moved: groups may read on. */
@@ -76,7 +76,7 @@ export class Restoring {
     const { projections, store, log } = this.options;
     const names = projections.map(({ name }) => name);
     while (names.length > 0 && !signal.aborted) {
-      const doorbell = new Promise<void>((resolve) => this.doorbell = resolve);
+      const woken = new Promise<void>((resolve) => this.wakeUp = resolve);
       try {
         await this.releaseGone();
         let groups = await this.readGroups(names);
@@ -88,7 +88,7 @@ export class Restoring {
       } catch (error) {
         if (!signal.aborted) log.warn("restoring is interrupted", { reason: reason(error) });
       }
-      await Promise.race([doorbell, sleep(POLL_MS, signal)]);
+      await Promise.race([woken, sleep(POLL_MS, signal)]);
     }
     await Promise.all(this.running.values());
     setGauges({ groups: 0, members: 0, behind: 0 });

@@ -27,7 +27,7 @@ const MAX_MAJOR = 11;
 /** Tables that current stake is computed from, beside outputs. */
 const STAKE = ["accounts", "pools", "pots"] as const;
 
-/** The answers of a state. */
+/** The answers of a state: a table of the queries, in one function because they share what was read last. */
 export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
   const { tip } = view;
   const point = { slot: tip.slot, hash: tip.hash };

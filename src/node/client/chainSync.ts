@@ -23,7 +23,7 @@ const MAX_WAITING_BYTES = 4 * 2 ** 20;
 
 /** What following needs of a connection. */
 export interface FollowContext {
-  readonly desk: ExclusiveProtocol<ChainSyncState, ChainSyncMessage>;
+  readonly protocol: ExclusiveProtocol<ChainSyncState, ChainSyncMessage>;
   /** Blocks requested ahead at most. */
   readonly depth: number;
   /** Ends the connection; gives the reason that counts, which is the first one. */
@@ -37,14 +37,14 @@ export interface FollowContext {
  * @throws NodeError when the connection ends or a block is of an unknown era
  */
 export async function* followOnConnection(
-  { desk, depth, fail }: FollowContext,
+  { protocol, depth, fail }: FollowContext,
   points: readonly Point[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<SyncStep, void, void> {
-  const { speaker } = desk;
+  const { speaker } = protocol;
   let leave: (() => void) | undefined;
   try {
-    leave = await desk.enter(signal);
+    leave = await protocol.enter(signal);
     speaker.send({ type: "findIntersect", points: [...points.filter(({ slot }) => slot >= 0), origin] });
     const found = await speaker.receive(signal);
     if (found.type !== "intersectFound") {
@@ -80,7 +80,7 @@ export async function* followOnConnection(
     if (error instanceof NodeError && error.code === "aborted" && signal?.aborted) return;
     throw error;
   } finally {
-    if (leave) drain(desk).then(leave);
+    if (leave) drain(protocol).then(leave);
   }
 }
 

@@ -174,12 +174,12 @@ export class NodeConnection {
     readonly version: number,
     private readonly depth: number,
   ) {
-    const desk = <S extends string, M extends Message>(protocol: Protocol<S, M>) =>
+    const exclusive = <S extends string, M extends Message>(protocol: Protocol<S, M>) =>
       new ExclusiveProtocol(open(mux, protocol), mux.ended);
-    this.chain = desk(chainSync());
-    this.submission = desk(txSubmission);
-    this.monitor = desk(txMonitor);
-    this.states = desk(stateQuery);
+    this.chain = exclusive(chainSync());
+    this.submission = exclusive(txSubmission);
+    this.monitor = exclusive(txMonitor);
+    this.states = exclusive(stateQuery);
   }
 
   /** Aborts when the connection has ended; the reason is a `NodeError`. */
@@ -196,7 +196,7 @@ export class NodeConnection {
    */
   follow(points: readonly Point[], signal?: AbortSignal): AsyncGenerator<SyncStep, void, void> {
     return followOnConnection(
-      { desk: this.chain, depth: this.depth, fail: (reason) => this.mux.fail(reason) },
+      { protocol: this.chain, depth: this.depth, fail: (reason) => this.mux.fail(reason) },
       points,
       signal,
     );

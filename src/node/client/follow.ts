@@ -43,12 +43,12 @@ export async function* followNode(
   points: readonly Point[],
   signal: AbortSignal,
 ): AsyncGenerator<SyncStep, void, void> {
-  const trail = new RecentPoints(points);
+  const recent = new RecentPoints(points);
   const { firstWait = 250, longestWait = 30_000, attempts = Infinity, onState } = options;
   let failures = 0;
   /** The point of the last step; undefined before the first. */
   let given: Point | undefined;
-  let begun = false;
+  let started = false;
   while (!signal.aborted) {
     const connected = await connectNode(address, { ...options, signal });
     let failure: NodeFailure;
@@ -57,14 +57,14 @@ export async function* followNode(
       onState?.({ type: "connected", version: connection.version });
       try {
         let first = true;
-        for await (const step of connection.follow(trail.points(), signal)) {
+        for await (const step of connection.follow(recent.points(), signal)) {
           // the first step of a new connection is given only if it leads elsewhere
           const same = first && step.type === "backward" && given !== undefined && samePoint(step.point, given);
           first = false;
           failures = 0;
           if (same) continue;
-          trail.record(step);
-          begun = true;
+          recent.record(step);
+          started = true;
           yield step;
         }
         return;
@@ -74,11 +74,11 @@ export async function* followNode(
       } finally {
         connection.close();
       }
-      if (begun) given = trail.points()[0] ?? origin;
+      if (started) given = recent.points()[0] ?? origin;
     } else failure = connected.error;
     if (signal.aborted) return;
     // something else than a node answers at an address where a node was: the node may not be up yet
-    const passing = isTransient(failure.code) || (begun && failure.code === "not_a_node");
+    const passing = isTransient(failure.code) || (started && failure.code === "not_a_node");
     if (!passing || ++failures >= attempts) throw new NodeError(failure);
     // half of the wait is random, so that many followers of a node do not reconnect at once
     const wait = Math.min(longestWait, firstWait * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);

@@ -20,7 +20,7 @@ class ProtocolSession<S extends string, M extends Message> {
   private busy = false;
 
   constructor(
-    private readonly desk: ExclusiveProtocol<S, M>,
+    private readonly protocol: ExclusiveProtocol<S, M>,
     private readonly leave: () => void,
     private readonly acquired: S,
     private readonly releasing: M,
@@ -28,18 +28,18 @@ class ProtocolSession<S extends string, M extends Message> {
 
   /** Sends a message and receives the answer. If the caller aborts, the session ends. */
   async call(message: M, signal: AbortSignal | undefined): Promise<M> {
-    const next = await this.calls.enter(this.desk.ended, signal);
+    const next = await this.calls.enter(this.protocol.ended, signal);
     try {
       if (!this.open) {
         throw nodeError("session_ended", "The session was released, or given up in the middle of a question.");
       }
-      const { answer, settled } = this.desk.request(message, signal);
+      const { answer, settled } = this.protocol.request(message, signal);
       this.busy = true;
       let taken = false;
       settled.then(() => {
         this.busy = false;
         // aborted, released meanwhile, or connection lost: nothing is acquired any more
-        if (!this.open || this.desk.speaker.state !== this.acquired) this.close();
+        if (!this.open || this.protocol.speaker.state !== this.acquired) this.close();
       });
       try {
         const given = await answer;
@@ -64,7 +64,9 @@ class ProtocolSession<S extends string, M extends Message> {
     this.open = false;
     if (this.closed) return;
     this.closed = true;
-    if (!this.desk.ended.aborted && this.desk.speaker.state === this.acquired) this.desk.speaker.send(this.releasing);
+    if (!this.protocol.ended.aborted && this.protocol.speaker.state === this.acquired) {
+      this.protocol.speaker.send(this.releasing);
+    }
     this.leave();
   }
 }
@@ -76,19 +78,19 @@ export class QuerySession {
   private readonly session: ProtocolSession<StateQueryState, StateQueryMessage>;
 
   /** `version`: the negotiated version, 16 to 23; queries depend on it. */
-  private constructor(desk: StateProtocol, leave: () => void, readonly version: number) {
-    this.session = new ProtocolSession(desk, leave, "acquired", { type: "release" });
+  private constructor(protocol: StateProtocol, leave: () => void, readonly version: number) {
+    this.session = new ProtocolSession(protocol, leave, "acquired", { type: "release" });
   }
 
   /** Acquires a state (for `NodeConnection.acquire`). Throws `NodeError`. */
   static async acquire(
-    desk: StateProtocol,
+    protocol: StateProtocol,
     version: number,
     target: StateTarget,
     signal?: AbortSignal,
   ): Promise<QuerySession> {
-    const leave = await desk.enter(signal);
-    const session = new QuerySession(desk, leave, version);
+    const leave = await protocol.enter(signal);
+    const session = new QuerySession(protocol, leave, version);
     await session.take({ type: "acquire", target }, target, signal);
     return session;
   }
@@ -142,14 +144,14 @@ export class MempoolSession {
   private readonly session: ProtocolSession<MonitorState, MonitorMessage>;
   private at = 0;
 
-  private constructor(desk: MonitorProtocol, leave: () => void, private readonly version: number) {
-    this.session = new ProtocolSession(desk, leave, "acquired", { type: "release" });
+  private constructor(protocol: MonitorProtocol, leave: () => void, private readonly version: number) {
+    this.session = new ProtocolSession(protocol, leave, "acquired", { type: "release" });
   }
 
   /** Takes a snapshot (for `NodeConnection.mempool`). Throws `NodeError`. */
-  static async acquire(desk: MonitorProtocol, version: number, signal?: AbortSignal): Promise<MempoolSession> {
-    const leave = await desk.enter(signal);
-    const session = new MempoolSession(desk, leave, version);
+  static async acquire(protocol: MonitorProtocol, version: number, signal?: AbortSignal): Promise<MempoolSession> {
+    const leave = await protocol.enter(signal);
+    const session = new MempoolSession(protocol, leave, version);
     await session.take(signal);
     return session;
   }

@@ -31,8 +31,8 @@ export type ChainSyncState = "idle" | "next" | "must" | "intersecting" | "done";
 const MIB = 2 ** 20;
 
 /**
- * The codec of chain-sync for one connection. It remembers the last tip, which seldom changes while a client catches
- * up.
+ * The codec of chain-sync for one connection: a table of states and messages, in one function because decoding uses the
+ * last tip, which seldom changes while a client catches up.
  */
 export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
   let read: { readonly bytes: Uint8Array; readonly tip: Tip } | undefined;

@@ -1,7 +1,7 @@
 /**
  * The multiplexer: the mini-protocols of a connection share its byte stream in segments (SDUs) of
  *
- *     4 bytes time in µs | 2 bytes protocol, highest bit set by the responder | 2 bytes length | payload      (big-endian)
+ *     4 bytes time in µs | 2 bytes protocol, highest bit set by the responder | 2 bytes length | payload (big-endian)
  *
  * Assumptions: the time is not read. Segment boundaries mean nothing to a protocol. A slow reader only stops its own
  * writers: each protocol has its own queue, and segments of different protocols alternate. An error of one protocol
