@@ -2,7 +2,7 @@
  * A small process that stops the database if this process is gone, for whatever reason.
  *
  * It reads from a pipe whose other end only this process holds. A line "done" means that all is well; end of file
- * without it means that this process was killed. (The guard may be killed too: `endLeftover` handles that at the next
+ * without it means that this process was killed. (The guard may be killed too: `stopLeftover` handles that at the next
  * start.)
  */
 import { spawn } from "node:child_process";

@@ -125,7 +125,7 @@ export interface AssignedMembers {
  * Assigns some unassigned members to a cursor, in a fenced transaction. Members that start at the main cursor or after
  * it go to the main cursor. Of the others, those that start within a day of the latest start point go to one restore
  * group, which must be at or before the earliest start point among them and less than a day from it. If there is no
- * such group, a new one begins there, provided that `another` allows it.
+ * such group, a new one begins there, provided that `mayBegin` allows it.
  */
 export async function assignMembers(
   sql: Queries,

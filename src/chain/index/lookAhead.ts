@@ -54,7 +54,7 @@ export class LookAhead {
     return this.steps[0];
   }
 
-  /** The blocks that have arrived before the next rollback, at most `most`. */
+  /** The blocks that have arrived before the next rollback, at most `max`. */
   blocks(max: number): readonly ForwardStep[] {
     const found: ForwardStep[] = [];
     for (const step of this.steps) {

@@ -83,7 +83,7 @@ async function eraAnswer(
   return encodeAnswer(query.query, await eraAnswer(answers, query.query, version, signal), version);
 }
 
-/** Calls the handler of a query. `Answers` relates queries to values by type; here the relation is erased. */
+/** Calls the handler of a query. `QueryHandlers` relates queries to values by type; here the relation is erased. */
 async function callHandler(
   answers: QueryHandlers,
   query: NodeQuery,

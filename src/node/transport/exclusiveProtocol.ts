@@ -44,7 +44,7 @@ export async function toResult<T>(work: () => Promise<T>): Promise<Result<T, Nod
 export class Mutex {
   private last: Promise<void> = Promise.resolve();
 
-  /** Waits for the mutex; the result releases it. Throws as `until` does. */
+  /** Waits for the mutex; the result releases it. Throws as `untilAborted` does. */
   async enter(...signals: readonly (AbortSignal | undefined)[]): Promise<() => void> {
     let leave!: () => void;
     const mine = new Promise<void>((resolve) => leave = resolve);

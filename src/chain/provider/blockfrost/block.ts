@@ -35,7 +35,7 @@ interface TransactionDocument {
 /**
  * The block with its transactions.
  *
- * @throws ApiError `absent` if the service no longer has the block, after a rollback.
+ * @throws BlockfrostError `absent` if the service no longer has the block, after a rollback.
  */
 export async function readBlock(
   http: BlockfrostHttp,
@@ -77,7 +77,7 @@ function transactionOf({ tx_hash, cbor }: TransactionDocument, index: number, er
 /**
  * Scans the transaction that a service gave.
  *
- * @throws ApiError if the text is not a transaction.
+ * @throws BlockfrostError if the text is not a transaction.
  */
 export function scanDocument(hash: string, cbor: string): ReturnType<typeof scanTransaction> {
   try {

@@ -148,7 +148,7 @@ export const parametersDocument = z.object({
 /**
  * Parses an answer.
  *
- * @throws ApiError `unusable`, with what is wrong.
+ * @throws BlockfrostError `unusable`, with what is wrong.
  */
 export function parse<T>(form: z.ZodType<T>, answer: Json, what: string): T {
   const found = form.safeParse(answer);

@@ -36,7 +36,7 @@ interface KnownBlock extends Point {
   readonly height?: number;
 }
 
-/** The newest block; the origin if there is none. Throws `ApiError`. */
+/** The newest block; the origin if there is none. Throws `BlockfrostError`. */
 export async function readTip(http: BlockfrostHttp, signal?: AbortSignal): Promise<Tip> {
   const newest = await http.find("/blocks/latest", signal);
   if (newest === undefined) return { ...origin, height: 0 };
@@ -44,7 +44,10 @@ export async function readTip(http: BlockfrostHttp, signal?: AbortSignal): Promi
   return { slot, hash, height };
 }
 
-/** The steps of the chain from the newest of `points` that is on it. Ends when the signal aborts; throws `ApiError`. */
+/**
+ * The steps of the chain from the newest of `points` that is on it. Ends when the signal aborts; throws
+ * `BlockfrostError`.
+ */
 export async function* followService(
   settings: FollowSettings,
   points: readonly Point[],
@@ -144,7 +147,7 @@ async function firstBlock(
 /**
  * The block with which a new index is configured to begin.
  *
- * @throws ApiError `refused` if the chain does not have it.
+ * @throws BlockfrostError `refused` if the chain does not have it.
  */
 export async function startBlock(http: BlockfrostHttp, from: string, signal?: AbortSignal): Promise<BlockDocument> {
   const found = await http.find(`/blocks/${from}`, signal);
@@ -155,7 +158,7 @@ export async function startBlock(http: BlockfrostHttp, from: string, signal?: Ab
 /**
  * Checks that a service gives the blocks after another, which some do not.
  *
- * @throws ApiError `unusable` if it does not.
+ * @throws BlockfrostError `unusable` if it does not.
  */
 export async function requireFollowable(http: BlockfrostHttp, signal?: AbortSignal): Promise<void> {
   // the newest block may be rolled back before the second request

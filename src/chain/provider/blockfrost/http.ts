@@ -75,12 +75,12 @@ export class BlockfrostHttp {
     this.closing.abort();
   }
 
-  /** The answer to `GET path`. Throws `ApiError`. */
+  /** The answer to `GET path`. Throws `BlockfrostError`. */
   get(path: string, signal?: AbortSignal): Promise<Json> {
     return this.request(path, { method: "GET" }, signal);
   }
 
-  /** The answer to `GET path`; undefined if there is no such object. Throws `ApiError`. */
+  /** The answer to `GET path`; undefined if there is no such object. Throws `BlockfrostError`. */
   async find(path: string, signal?: AbortSignal): Promise<Json | undefined> {
     try {
       return await this.get(path, signal);
@@ -91,8 +91,8 @@ export class BlockfrostHttp {
   }
 
   /**
-   * The answer to posted bytes. Throws `ApiError`; if `refused`, its message is what the service says, bounded in
-   * length.
+   * The answer to posted bytes. Throws `BlockfrostError`; if `refused`, its message is what the service says, bounded
+   * in length.
    */
   post(path: string, body: Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<Json> {
     return this.request(path, { method: "POST", body, headers: { "content-type": "application/cbor" } }, signal);

@@ -26,7 +26,7 @@ import type { NetworkGenesis, StakeAccount } from "#src/chain/provider/ledgerPor
 const PARALLEL = 4;
 const PICOSECONDS = 1_000_000_000_000;
 
-/** The accounts of stake credentials, one each, in order of first mention. Throws `ApiError`. */
+/** The accounts of stake credentials, one each, in order of first mention. Throws `BlockfrostError`. */
 export async function readAccounts(
   http: BlockfrostHttp,
   { network }: KnownNetwork,
@@ -63,7 +63,8 @@ const DREP_KEY = 0x22;
 const DREP_SCRIPT = 0x23;
 
 /**
- * The DRep that an id names, in the form of CIP-129 or the older one of CIP-105. Throws `ApiError` for anything else.
+ * The DRep that an id names, in the form of CIP-129 or the older one of CIP-105. Throws `BlockfrostError` for anything
+ * else.
  */
 export function drepOf(text: string): DRep {
   if (text === "drep_always_abstain") return { kind: "abstain" };
@@ -79,8 +80,8 @@ export function drepOf(text: string): DRep {
 }
 
 /**
- * The mapping of slots to times; `slot` is the newest block's. Throws `ApiError`: `lacking` if the service does not
- * support it.
+ * The mapping of slots to times; `slot` is the newest block's. Throws `BlockfrostError`: `lacking` if the service does
+ * not support it.
  */
 export async function readEras(http: BlockfrostHttp, known: KnownNetwork, slot: number): Promise<Eras> {
   const { system_start } = parse(genesisDocument, await http.get("/genesis"), "the genesis");
@@ -110,7 +111,7 @@ const boundOf = (bound: { time: number; slot: number; epoch: number }): EraBound
   epoch: bound.epoch,
 });
 
-/** The epoch of the newest block. Throws `ApiError`. */
+/** The epoch of the newest block. Throws `BlockfrostError`. */
 export async function readEpoch(http: BlockfrostHttp, known: KnownNetwork, slot: number): Promise<Epoch> {
   const { epoch } = parse(epochDocument, await http.get("/epochs/latest"), "the epoch");
   const times = epochTimes(await readEras(http, known, slot), epoch);
@@ -121,7 +122,7 @@ export async function readEpoch(http: BlockfrostHttp, known: KnownNetwork, slot:
   );
 }
 
-/** The network's genesis; its hash is known only for public networks. Throws `ApiError`. */
+/** The network's genesis; its hash is known only for public networks. Throws `BlockfrostError`. */
 export async function readGenesis(http: BlockfrostHttp): Promise<NetworkGenesis> {
   const genesis = parse(genesisDocument, await http.get("/genesis"), "the genesis");
   return {

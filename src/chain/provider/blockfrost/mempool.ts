@@ -13,7 +13,7 @@ export class BlockfrostMempool {
 
   constructor(private readonly http: BlockfrostHttp) {}
 
-  /** Whether the service's mempool holds a transaction. Throws `ApiError`. */
+  /** Whether the service's mempool holds a transaction. Throws `BlockfrostError`. */
   async holds(hash: string): Promise<boolean> {
     try {
       return await this.http.find(`/mempool/${hash}`) !== undefined;
@@ -23,7 +23,7 @@ export class BlockfrostMempool {
     }
   }
 
-  /** Submits a transaction (CBOR). Throws `ApiError`. */
+  /** Submits a transaction (CBOR). Throws `BlockfrostError`. */
   async submit(transaction: Uint8Array<ArrayBuffer>): Promise<Submission> {
     const { hash } = scanTransaction(transaction);
     try {

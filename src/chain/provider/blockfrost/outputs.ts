@@ -43,7 +43,7 @@ export class BlockfrostOutputs {
 
   constructor(private readonly http: BlockfrostHttp) {}
 
-  /** Unspent outputs at an address (bytes in hexadecimal); empty for an unused one. Throws `ApiError`. */
+  /** Unspent outputs at an address (bytes in hexadecimal); empty for an unused one. Throws `BlockfrostError`. */
   async atAddress(address: string): Promise<readonly Utxo[]> {
     const parsed = readAddressHex(address);
     if (!parsed.ok) {
@@ -70,7 +70,7 @@ export class BlockfrostOutputs {
     return [...found.values()];
   }
 
-  /** The unspent ones of some outputs. Throws `ApiError`. */
+  /** The unspent ones of some outputs. Throws `BlockfrostError`. */
   async unspent(refs: readonly OutRef[]): Promise<readonly Utxo[]> {
     const byTransaction = new Map<string, Set<number>>();
     for (const { txHash, index } of refs) {

@@ -15,7 +15,7 @@ import type { parametersDocument } from "#src/chain/provider/blockfrost/document
 const CONWAY = 9;
 const LANGUAGES: Readonly<Record<string, number>> = { PlutusV1: 0, PlutusV2: 1, PlutusV3: 2 };
 
-/** The parameters. Throws `ApiError` for those of an era before Conway. */
+/** The parameters. Throws `BlockfrostError` for those of an era before Conway. */
 export function parametersOf(document: z.infer<typeof parametersDocument>): Parameters {
   if (document.protocol_major_ver < CONWAY) {
     throw blockfrostError(

@@ -17,7 +17,7 @@ export class BlockfrostQueries {
   /** `magic`: that of the expected network. */
   constructor(private readonly http: BlockfrostHttp, private readonly magic: number, private readonly log: Log) {}
 
-  /** The service's network. Throws `ApiError`; `refused` if it is another one than expected. */
+  /** The service's network. Throws `BlockfrostError`; `refused` if it is another one than expected. */
   async network(signal?: AbortSignal): Promise<KnownNetwork> {
     if (this.#network) return this.#network;
     const found = await readNetwork(this.http, signal);

@@ -91,20 +91,20 @@ export interface MempoolSupport {
 }
 
 /**
- * Whether the mempool holds a transaction. If the node closes the connection on the query, `manners` records that for
+ * Whether the mempool holds a transaction. If the node closes the connection on the query, `support` records that for
  * the next attempt.
  */
 export async function isPending(
   connection: NodeConnection,
   hash: string,
   signal: AbortSignal,
-  manners: MempoolSupport,
+  support: MempoolSupport,
 ): Promise<boolean> {
   const snapshot = valueOf(await connection.mempool(signal));
   try {
-    if (manners.readWhole) return await findInSnapshot(snapshot, hash, signal);
+    if (support.readWhole) return await findInSnapshot(snapshot, hash, signal);
     const answer = await snapshot.has({ era: CONWAY, hash }, signal);
-    if (!answer.ok && answer.error.code === "connection_lost") manners.readWhole = true;
+    if (!answer.ok && answer.error.code === "connection_lost") support.readWhole = true;
     return valueOf(answer);
   } finally {
     snapshot.release();
@@ -127,12 +127,12 @@ export async function submit(
   connection: NodeConnection,
   transaction: Uint8Array,
   signal: AbortSignal,
-  manners: MempoolSupport,
+  support: MempoolSupport,
 ): Promise<Submission> {
   const verdict = valueOf(await connection.submit(transaction, { signal }));
   if (verdict.accepted) return { outcome: "accepted" };
   const scanned = scanTransaction(transaction);
-  if (await isPending(connection, scanned.hash, signal, manners)) return { outcome: "accepted" };
+  if (await isPending(connection, scanned.hash, signal, support)) return { outcome: "accepted" };
   const inputs = created(scanned).map(({ ref }) => ref);
   const { value: unspent } = await atTip(
     connection,
