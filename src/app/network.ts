@@ -1,12 +1,12 @@
 /** The network that a process works with: a devnet of this deployment, a node, or a Blockfrost service. */
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
-import { answersLine } from "#src/chain/provider/guarantees.ts";
+import { guaranteesLine } from "#src/chain/provider/guarantees.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { watchVersion } from "#src/chain/versionWatch.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { mayPass } from "#src/node/errors.ts";
+import { isTransient } from "#src/node/errors.ts";
 import { connectBlockfrost } from "#src/app/blockfrostNetwork.ts";
 import { type AppContext, NETWORK_ID, type StartContext, StartError } from "#src/app/context.ts";
 import { tipCheck } from "#src/app/tipCheck.ts";
@@ -26,7 +26,7 @@ export async function connectNetwork(context: NetworkContext): Promise<ChainPort
     : blockfrost
     ? ["blockfrost", await connectBlockfrost(context, blockfrost)] as const
     : ["devnet", devnetPort({ store, bus, log })] as const;
-  context.progress(answersLine(`The provider "${provider}"`, port.guarantees));
+  context.progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
   const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => context.progress(`${code}: ${message}`));
   const answers = port.guarantees.map(({ query: question, ...guarantee }) => ({ question, ...guarantee }));
   health.network = () => ({ provider, answers, protocolVersion: { ...watched.standing() } });
@@ -62,7 +62,7 @@ async function connectNode({ options, log, progress, health, stops }: StartConte
   if (checked.ok && checked.value.id !== NETWORK_ID) {
     throw new StartError("The node is on the main network; this program builds for test networks alone.");
   }
-  if (!checked.ok && !mayPass(checked.error.code)) throw new StartError(`--node-socket: ${checked.error.message}`);
+  if (!checked.ok && !isTransient(checked.error.code)) throw new StartError(`--node-socket: ${checked.error.message}`);
   if (!checked.ok) progress(`${checked.error.message} It is waited for.`);
   health.checks.set("node", () => tipCheck(port));
   return port;

@@ -18,7 +18,7 @@ import type { Summary } from "#src/api/summary.ts";
 import type { Undecodable } from "#src/cage/summary/explain.ts";
 import type { ExplainInput } from "#src/builders/explain.ts";
 import type { PackedFacts } from "#src/builders/packedFacts.ts";
-import type { FactProof, ProveFailure, ProveInput } from "#src/builders/proofs.ts";
+import type { PathProof, ProveFailure, ProveInput } from "#src/builders/proofs.ts";
 import type {
   Derived,
   DeriveInput,
@@ -73,7 +73,7 @@ export interface Jobs {
   /** Cut of the facts, and their root. */
   cut(input: PackedFacts): Result<{ readonly root: string; readonly cut: Uint8Array }, CutMismatch>;
   /** A proof of a fact or of its absence. */
-  prove(input: ProveInput): Result<FactProof, ProveFailure>;
+  prove(input: ProveInput): Result<PathProof, ProveFailure>;
   /** Text of a module for browsers. */
   bundle(input: BundleInput): Result<string, BundleFailure>;
   openRoot(input: OpenRootInput): Result<OpenedRoot, Failure<"bad_mnemonic">>;

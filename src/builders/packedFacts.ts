@@ -12,16 +12,6 @@ export interface PackedFacts {
   readonly cut?: { readonly hashes: Uint8Array; readonly buckets: readonly number[] } | undefined;
 }
 
-/** Packs facts for a thread. */
-export function packFacts(leaves: readonly Leaf[], cut?: PackedFacts["cut"]): PackedFacts {
-  const packed = new Uint8Array(leaves.length * 64);
-  leaves.forEach(({ path, value }, i) => {
-    packed.set(path, i * 64);
-    packed.set(value, i * 64 + 32);
-  });
-  return { leaves: packed, cut };
-}
-
 function unpack(packed: Uint8Array): Leaf[] {
   const leaves: Leaf[] = [];
   for (let at = 0; at < packed.length; at += 64) {

@@ -26,7 +26,7 @@ export interface ProveInput {
 export type ProveFailure = CutMismatch | Failure<"facts_needed">;
 
 /** The trie's answer for a path. */
-export interface FactProof {
+export interface PathProof {
   /** Root of the facts, in hexadecimal. */
   readonly root: string;
   /** Digest of the value, if the fact exists. */
@@ -48,7 +48,7 @@ const cache = new Map<string, Forestry>();
 const factsNeeded = fail("facts_needed", "More of the facts is needed than was given.");
 
 /** Proves that a path is present or absent. */
-export async function prove({ facts, whole, root, path }: ProveInput): Promise<Result<FactProof, ProveFailure>> {
+export async function prove({ facts, whole, root, path }: ProveInput): Promise<Result<PathProof, ProveFailure>> {
   const name = `${facts.cut ? "upper" : "whole"} ${root}`;
   const known = takeCached(name);
   if (!known && !whole) return factsNeeded;

@@ -24,7 +24,7 @@ import { walletBuildJobs } from "#src/builders/walletBuilds.ts";
 import { walletKeyJobs } from "#src/builders/walletKeys.ts";
 import type { JobFailure, JobInput, JobName, JobOrder, JobReport, JobValue } from "#src/builders/jobs.ts";
 
-type Handlers = { [J in JobName]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
+type JobHandlers = { [J in JobName]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
 
 /** The script evaluator, loaded at first use: threads that derive keys do without it. */
 const loadEvaluator = () => import("#src/plutus/evaluate.ts");
@@ -39,7 +39,7 @@ function updateHandler<T>(build: (input: UpdateInput, facts: Forestry, measure: 
   };
 }
 
-const handlers: Handlers = {
+const handlers: JobHandlers = {
   async warm() {
     await Promise.all([loadEvaluator(), initHash()]);
     return ok(null);

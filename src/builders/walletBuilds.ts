@@ -10,7 +10,7 @@ import { sharedSigning } from "#src/wallet/shared/sign.ts";
 import type { SharedConstructInput } from "#src/wallet/shared/types.ts";
 import type { JobFailure, JobInput, JobValue } from "#src/builders/jobs.ts";
 
-type Name =
+type WalletBuildJob =
   | "construct"
   | "fees"
   | "sharedConstruct"
@@ -19,14 +19,16 @@ type Name =
   | "migrate"
   | "balance"
   | "decode";
-type Handlers = { [J in Name]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>> };
+type WalletBuildHandlers = {
+  [J in WalletBuildJob]: (input: JobInput<J>) => Promise<Result<JobValue<J>, JobFailure<J>>>;
+};
 
 async function withScripts({ payment, delegation, ...input }: SharedConstructInput): Promise<ConstructInput> {
   const scripts = await scriptsAt({ payment, delegation }, input.means.coins.map(({ path }) => path));
   return { ...input, means: { ...input.means, scripts } };
 }
 
-export const walletBuildJobs: Handlers = {
+export const walletBuildJobs: WalletBuildHandlers = {
   async construct(input) {
     return construct(input);
   },

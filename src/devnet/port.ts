@@ -86,9 +86,9 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
   /** Answers a node's ledger queries from the rows. */
   const queryLedger = <T>(work: (ledger: LedgerSession) => Promise<T>): Promise<Result<At<T>, Unreachable>> =>
     query(async () => {
-      const begun = await genesis(AbortSignal.abort());
-      return await atTip(store, begun, snapshots, async (view) => {
-        const answers = nodeAnswers(begun, view);
+      const devnetGenesis = await genesis(AbortSignal.abort());
+      return await atTip(store, devnetGenesis, snapshots, async (view) => {
+        const answers = nodeAnswers(devnetGenesis, view);
         const { signal } = new AbortController();
         const value = await work({
           era: () => Promise.resolve(answers.era),
@@ -142,8 +142,8 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     epoch: () => queryLedger(queryEpoch),
     eras: () => queryLedger(queryEras),
     genesis: async () => {
-      const begun = await queryLedger(queryGenesis);
-      return begun.ok ? ok({ hash: byronHash(await genesis()), ...begun.value.value }) : begun;
+      const answer = await queryLedger(queryGenesis);
+      return answer.ok ? ok({ hash: byronHash(await genesis()), ...answer.value.value }) : answer;
     },
   };
 }

@@ -7,13 +7,13 @@ import { dirname } from "node:path";
 import process from "node:process";
 
 /** An account to run a program as. */
-export interface Account {
+export interface SystemAccount {
   readonly uid: number;
   readonly gid: number;
 }
 
 /** The account for a data folder, which may not exist yet; undefined if no change of account is needed. */
-export function serverAccount(data: string): Account | undefined {
+export function serverAccount(data: string): SystemAccount | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const stat = lstatSync(data, { throwIfNoEntry: false });
   if (stat && stat.uid !== 0) return { uid: stat.uid, gid: stat.gid };
@@ -26,14 +26,14 @@ export function serverAccount(data: string): Account | undefined {
   return { uid: 65534, gid: 65534 };
 }
 
-function allows(path: string, account: Account, bit: number): boolean {
+function allows(path: string, account: SystemAccount, bit: number): boolean {
   const { mode, uid, gid } = statSync(path);
   const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0;
   return ((mode >> shift) & bit) === bit;
 }
 
 /** Whether an account may pass through every folder above a path, by their modes. */
-export function canReach(path: string, account: Account): boolean {
+export function canReach(path: string, account: SystemAccount): boolean {
   for (let folder = dirname(realpathSync(path));; folder = dirname(folder)) {
     if (!allows(folder, account, 1)) return false;
     if (folder === dirname(folder)) return true;
@@ -41,6 +41,6 @@ export function canReach(path: string, account: Account): boolean {
 }
 
 /** Whether an account may reach and read a file, or enter and list a folder, by their modes. */
-export function canRead(path: string, account: Account): boolean {
+export function canRead(path: string, account: SystemAccount): boolean {
   return canReach(path, account) && allows(path, account, statSync(path).isDirectory() ? 5 : 4);
 }

@@ -24,7 +24,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import process from "node:process";
 import { reason } from "#src/base/log.ts";
-import { type Account, canRead } from "#src/embedded/account.ts";
+import { canRead, type SystemAccount } from "#src/embedded/account.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 
 interface BinaryPackage {
@@ -73,7 +73,7 @@ function makeLinks(native: string): void {
 /**
  * Whether an account can use the programs in place. A restrictive umask affects all files alike, so a sample is enough.
  */
-function usableBy(native: string, account: Account): boolean {
+function usableBy(native: string, account: SystemAccount): boolean {
   const some = ["bin/postgres", "bin/initdb", "share/postgresql/postgres.bki", "share/postgresql/timezone/UTC"];
   return [...some, "lib", ...readdirSync(join(native, "lib")).map((name) => `lib/${name}`)]
     .map((name) => join(native, name))
@@ -146,7 +146,7 @@ function copyPackage(base: string, from: BinaryPackage, onProgress: (line: strin
 const SYSTEM_FOLDERS = ["/var/lib", "/opt", "/usr/local/lib", "/srv"];
 
 /** The folders that may take a copy that the account can use. */
-function copyFolders(account: Account): string[] {
+function copyFolders(account: SystemAccount): string[] {
   const chosen = process.env.ARBOR_PROGRAMS;
   return (chosen ? [chosen] : SYSTEM_FOLDERS)
     .filter((folder) => existsSync(folder) && isTrusted(folder) && canRead(folder, account))
@@ -159,7 +159,11 @@ function copyFolders(account: Account): string[] {
  *
  * @throws EmbeddedError `no_binaries` or `not_reachable`
  */
-export function findBinaries(account: Account | undefined, own: string, onProgress: (line: string) => void): string {
+export function findBinaries(
+  account: SystemAccount | undefined,
+  own: string,
+  onProgress: (line: string) => void,
+): string {
   const found = findPackage();
   // initdb passes the paths of its programs to a shell in double quotes
   if (/["$`\\]/.test(found.native) && process.platform !== "win32") {

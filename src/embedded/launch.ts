@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, type StdioOptions } from "node:child_process"
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { type Account, canReach } from "#src/embedded/account.ts";
+import { canReach, type SystemAccount } from "#src/embedded/account.ts";
 import { EmbeddedError } from "#src/embedded/errors.ts";
 
 /** Where the programs are, and the account that runs them. */
@@ -11,7 +11,7 @@ export interface ServerPrograms {
   /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;
   /** The account; undefined: the present user. */
-  readonly account: Account | undefined;
+  readonly account: SystemAccount | undefined;
 }
 
 /** Descriptors for a program: a file to read, and its output. */

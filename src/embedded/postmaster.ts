@@ -30,7 +30,7 @@ export function readPidFile(data: string): { pid: number; port: number; ready: b
 }
 
 /** Whether a pid is the server with this mark. */
-export function isServer(pid: number, mark: string): boolean {
+function isServer(pid: number, mark: string): boolean {
   const command = commandOf(pid);
   return command !== undefined && basename(command[0] ?? "") === "postgres" && command.includes(mark);
 }

@@ -1,15 +1,15 @@
-/** Why a node's socket gave no answer: one closed union of codes with a sentence for a person. */
+/** Failures of the connection to a node: a closed union of codes, each with a message for people. */
 import type { Failure } from "#src/base/result.ts";
 
-/** What can be wrong between us and a node. */
-export type NodeCode =
+/** Failure codes. */
+export type NodeFailureCode =
   /** No file where the socket should be. */
   | "socket_missing"
-  /** The operating system does not let us open the socket. */
+  /** The operating system does not permit opening the socket. */
   | "socket_forbidden"
-  /** The path is longer than the operating system can connect to. */
+  /** The path is longer than the operating system supports for sockets. */
   | "socket_path_too_long"
-  /** Nobody listens there now. */
+  /** No process listens there now. */
   | "socket_refused"
   /** Another process listens there already (servers). */
   | "socket_in_use"
@@ -19,68 +19,68 @@ export type NodeCode =
   | "version_mismatch"
   /** The node refused the handshake for another reason. */
   | "handshake_refused"
-  /** Whoever listens there does not speak node-to-client. */
+  /** The peer does not speak node-to-client. */
   | "not_a_node"
-  /** The peer sent what the protocol does not allow. */
+  /** The peer violated the protocol. */
   | "protocol_violation"
-  /** The peer sent more than we hold. */
+  /** The peer sent more than the limit. */
   | "too_large"
   /** The node is in an era that this program does not know. */
   | "era_unknown"
-  /** The agreed version has no such message. */
+  /** The negotiated version has no such message. */
   | "unsupported_version"
-  /** The point is on the chain, but the node no longer has its state. */
+  /** The point is on the chain, but the node has no longer its state. */
   | "point_too_old"
   /** The point is not on the node's chain. */
   | "point_not_on_chain"
-  /** The session was released, or given up in the middle of a question. */
+  /** The session was released, or aborted during a request. */
   | "session_ended"
   /** The connection broke. */
   | "connection_lost"
-  /** We closed the connection. */
+  /** This side closed the connection. */
   | "closed"
   /** The caller's signal aborted. */
   | "aborted";
 
-/** A failure at the room's door. */
-export type NodeFailure = Failure<NodeCode>;
+/** A failure, as a value. */
+export type NodeFailure = Failure<NodeFailureCode>;
 
-/** A `NodeFailure` on its way through code that throws: streams, and the inside of this room. */
+/** A `NodeFailure` as an exception, for streams and for code of this module. */
 export class NodeError extends Error {
   override readonly name = "NodeError";
-  readonly code: NodeCode;
+  readonly code: NodeFailureCode;
   constructor(readonly failure: NodeFailure) {
     super(failure.message);
     this.code = failure.code;
   }
 }
 
-/** A `NodeError` out of a code and a sentence. */
-export function nodeError(code: NodeCode, message: string, details?: unknown): NodeError {
+/** A `NodeError` of a code and a message. */
+export function nodeError(code: NodeFailureCode, message: string, details?: unknown): NodeError {
   return new NodeError(details === undefined ? { code, message } : { code, message, details });
 }
 
-/** What was thrown, as a failure; what is no `NodeError` (a `CborError` from bytes of the peer) violates the protocol. */
+/** A thrown value as a `NodeError`; other errors (a `CborError` for bytes of the peer) become a protocol violation. */
 export function asNodeError(error: unknown, during: string): NodeError {
   if (error instanceof NodeError) return error;
   const said = error instanceof Error ? error.message : String(error);
   return nodeError("protocol_violation", `${during}: ${said}.`);
 }
 
-/** Failures that another attempt may mend; the others need a person. */
-export function mayPass(code: NodeCode): boolean {
+/** Whether another attempt may succeed; other failures need a person. */
+export function isTransient(code: NodeFailureCode): boolean {
   return code === "socket_missing" || code === "socket_refused" || code === "connection_lost" ||
     code === "protocol_violation" || code === "too_large";
 }
 
-/** Bytes of a socket's path that the operating system takes: `sun_path` less its closing zero. */
-export function longestPath(platform: string): number {
+/** Bytes of a socket path that the operating system supports: `sun_path` without its final zero. */
+export function maxSocketPathBytes(platform: string): number {
   return platform === "darwin" || platform === "freebsd" ? 103 : 107;
 }
 
-/** A path that is too long to be a socket's, as a failure. */
+/** The failure of a path that is too long for a socket; undefined if it is not. */
 export function pathFailure(path: string, platform: string): NodeFailure | undefined {
-  const limit = longestPath(platform);
+  const limit = maxSocketPathBytes(platform);
   const length = new TextEncoder().encode(path).length;
   if (length <= limit) return undefined;
   return {
@@ -91,12 +91,12 @@ export function pathFailure(path: string, platform: string): NodeFailure | undef
   };
 }
 
-/** A place where something else stands than a socket. */
+/** The failure that there is something other than a socket at a path. */
 export function noSocket(where: string): NodeFailure {
   return { code: "not_a_node", message: `What stands at ${where} is no socket.` };
 }
 
-/** What connecting (or listening) failed with, by the operating system's code. */
+/** The failure of connecting or listening, by the operating system's code. */
 export function connectFailure(error: unknown, where: string): NodeFailure {
   const code = String((error as { code?: unknown } | null)?.code ?? "");
   const said = error instanceof Error ? error.message : String(error);

@@ -2,8 +2,8 @@
 import type { Credential } from "#src/cardano/address.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { ask } from "#src/node/queries/ask.ts";
-import type { EraQuery, Query } from "#src/node/queries/query.ts";
+import { sendQuery } from "#src/node/queries/sendQuery.ts";
+import type { EraQuery, NodeQuery } from "#src/node/queries/query.ts";
 import { decodeRejection } from "#src/node/rejections/rejections.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { valueOf } from "../support/devnet_world.ts";
@@ -25,7 +25,7 @@ export interface Survey {
 const nobody: Credential = { kind: "key", hash: "00".repeat(28) };
 
 /** Every query that is typed but for those of whole states. */
-function questions(era: number): readonly Query[] {
+function questions(era: number): readonly NodeQuery[] {
   const ofEra: readonly EraQuery[] = [
     { kind: "ledgerTip", era },
     { kind: "epoch", era },
@@ -44,7 +44,7 @@ function questions(era: number): readonly Query[] {
     { kind: "nonMyopicRewards", era, stakes: [1_000_000n] },
     { kind: "accountState", era },
   ];
-  const plain: readonly Query[] = [
+  const plain: readonly NodeQuery[] = [
     { kind: "systemStart" },
     { kind: "height" },
     { kind: "point" },
@@ -66,14 +66,14 @@ export async function survey(path: string, magic: number, most = 100): Promise<S
   };
   const first = await using(async (connection) => {
     const session = valueOf(await connection.acquire("tip"));
-    return { version: connection.version, era: valueOf(await ask(session, { kind: "currentEra" })) };
+    return { version: connection.version, era: valueOf(await sendQuery(session, { kind: "currentEra" })) };
   });
   const queries: Record<string, string> = {};
   for (const query of questions(first.era)) {
     // on a connection of its own: a node hangs up on what it does not know
     queries[query.kind] = await using(async (connection) => {
       const session = valueOf(await connection.acquire("tip"));
-      const answer = await ask(session, query, AbortSignal.timeout(60_000));
+      const answer = await sendQuery(session, query, AbortSignal.timeout(60_000));
       return answer.ok ? "answers" : answer.error.code;
     });
   }

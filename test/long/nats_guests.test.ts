@@ -7,7 +7,7 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { USUAL_LIMITS } from "#src/embedded/nats/limits.ts";
+import { DEFAULT_LIMITS } from "#src/embedded/nats/limits.ts";
 import { Arbor } from "../support/arbor.ts";
 import { type Infra, sharedInfra } from "../support/infra.ts";
 import { http } from "../support/user.ts";
@@ -110,7 +110,7 @@ test("200 guests that subscribe 250 times each and never read leave the others t
       `${cut} cut | a client with the token connects in ${Math.round(joined)} ms |`,
   );
   expect(attacked.rate).toBeGreaterThan(0.8 * alone.rate);
-  expect(grown).toBeLessThan(USUAL_LIMITS.guestBacklog + USUAL_LIMITS.maxGuests * 2 * USUAL_LIMITS.guestWindow);
+  expect(grown).toBeLessThan(DEFAULT_LIMITS.guestBacklog + DEFAULT_LIMITS.maxGuests * 2 * DEFAULT_LIMITS.guestWindow);
   expect([ready.status, ready.body.reasons ?? []]).toEqual([200, []]);
   expect(arbor.printed).not.toMatch(/lease/i);
   await Promise.all([publisher, reader, late].map((one) => one!.close()));

@@ -10,7 +10,7 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { readBlocks } from "#src/devnet/blocks/rows.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
-import { readLedger } from "#src/devnet/ledger/rows.ts";
+import { readLedger } from "./devnet_ledger.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { toPlain } from "#src/devnet/ledger/plainJson.ts";
 import type { LedgerState } from "#src/ledger/state.ts";

@@ -5,9 +5,9 @@ import { origin } from "#src/cardano/block.ts";
 import { decode, encode } from "#src/cardano/cbor.ts";
 import { type OutRef, readOutput } from "#src/cardano/output.ts";
 import { eraMismatch } from "#src/node/queries/eraMismatch.ts";
-import type { Answer, EraQuery, Query } from "#src/node/queries/query.ts";
+import type { EraQuery, NodeQuery, QueryAnswer } from "#src/node/queries/query.ts";
 import { ascending } from "#src/node/queries/shape.ts";
-import { compareStakes, type Stake } from "#src/node/queries/pools.ts";
+import { compareStakes, type StakeOrCredential } from "#src/node/queries/pools.ts";
 import { compareCredentials, compareDreps, compareHex, type Drep } from "#src/node/queries/vocabulary.ts";
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
@@ -22,7 +22,7 @@ const drep: fc.Arbitrary<Drep> = fc.oneof(
   credential,
   fc.constantFrom<Drep>({ kind: "abstain" }, { kind: "no confidence" }),
 );
-const stake: fc.Arbitrary<Stake> = fc.oneof(lovelace, credential);
+const stake: fc.Arbitrary<StakeOrCredential> = fc.oneof(lovelace, credential);
 const anchor = fc.record({ url: fc.string({ maxLength: 20 }), hash: hash32 });
 const opt = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
 const cbor = fc.oneof(fc.nat(), fc.string(), fc.array(fc.nat())).map((value) => encode(value));
@@ -207,12 +207,12 @@ const distribution = (version: number) =>
 
 /** A query and an answer to it. */
 export interface Asked {
-  readonly query: Query;
-  readonly answer: Answer<Query>;
+  readonly query: NodeQuery;
+  readonly answer: QueryAnswer<NodeQuery>;
 }
 
-function ask<Q extends Query>(query: fc.Arbitrary<Q>, answer: fc.Arbitrary<unknown>): fc.Arbitrary<Asked> {
-  return fc.record({ query, answer: answer as fc.Arbitrary<Answer<Query>> });
+function ask<Q extends NodeQuery>(query: fc.Arbitrary<Q>, answer: fc.Arbitrary<unknown>): fc.Arbitrary<Asked> {
+  return fc.record({ query, answer: answer as fc.Arbitrary<QueryAnswer<NodeQuery>> });
 }
 
 const mismatch = fc.record({ asked: fc.nat({ max: 9 }), ledger: fc.nat({ max: 9 }) })
@@ -235,7 +235,7 @@ export function asked(version: number, era: 1 | 2 | 3 | 4 | 5 | 6 | 7): fc.Arbit
   const of = <K extends EraQuery["kind"]>(kind: K, of: Record<string, fc.Arbitrary<unknown>>) =>
     fc.record({ kind: fc.constant(kind), ...of });
   const point = fc.oneof(fc.constant(origin), fc.record({ slot: natural, hash: hash32 }));
-  const simple: [Query["kind"], fc.Arbitrary<unknown>][] = [
+  const simple: [NodeQuery["kind"], fc.Arbitrary<unknown>][] = [
     ["systemStart", systemStart],
     ["height", opt(natural)],
     ["point", point],
@@ -246,7 +246,7 @@ export function asked(version: number, era: 1 | 2 | 3 | 4 | 5 | 6 | 7): fc.Arbit
     ({ ...of, era }) as unknown as EraQuery
   );
   return fc.oneof(
-    ...simple.map(([kind, answer]) => ask(fc.constant({ kind } as Query), answer)),
+    ...simple.map(([kind, answer]) => ask(fc.constant({ kind } as NodeQuery), answer)),
     ask(fc.record({ kind: fc.constant("eraStart" as const), era: fc.nat({ max: 9 }) }), opt(bound)),
     about(bare("ledgerTip"), point),
     about(bare("epoch"), natural),

@@ -17,7 +17,7 @@ export class Catalog {
    *
    * @throws Error for a name that is neither a table nor a view.
    */
-  async know(sql: Queries, tables: Iterable<string>): Promise<void> {
+  async load(sql: Queries, tables: Iterable<string>): Promise<void> {
     const missing = [...new Set(tables)].filter((table) => !this.shapes.has(table));
     if (missing.length === 0) return;
     const rows = await sql<{ table: string; view: boolean; column: string; type: string }[]>`

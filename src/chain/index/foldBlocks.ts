@@ -43,7 +43,7 @@ export async function foldBlocks(steps: readonly FoldStep[], options: BatchOptio
   const { sql, catalog, projections, scope, laterStarts } = options;
   const pace = new EventLoopPacer();
   const queries = steps.flatMap(({ keys }) => keys.flat());
-  await catalog.know(sql, [...scope.tables, ...queries.map(({ table }) => table)]);
+  await catalog.load(sql, [...scope.tables, ...queries.map(({ table }) => table)]);
   const prefetched = await PrefetchedRows.read(queries, (query) => fetchOne(sql, query, scope));
   const overlay = new StagedRows(catalog, scope);
   const blocks: ScannedBlock[] = [];
@@ -66,7 +66,7 @@ export async function foldBlocks(steps: readonly FoldStep[], options: BatchOptio
         wants.set(projection.name, folded.wants);
         return undefined;
       }
-      await catalog.know(sql, folded.queries.map(({ table }) => table));
+      await catalog.load(sql, folded.queries.map(({ table }) => table));
       if (folded.queries.some((query) => overlay.defers(query))) return undefined;
       const answers = await Promise.all(
         folded.queries.map(async (query) =>

@@ -173,7 +173,7 @@ export class Follower {
     const { store, port, log } = this.options;
     let lapsed = 0;
     while (!signal.aborted) {
-      const doorbell = new Promise<void>((resolve) => (this.wakeWatcher = resolve));
+      const woken = new Promise<void>((resolve) => (this.wakeWatcher = resolve));
       try {
         const pending = new Set(this.waiting.flatMap((answer) => answer.addresses));
         const wanted = (await wantedWatches(store.sql)).filter((address) => !pending.has(address));
@@ -187,7 +187,7 @@ export class Follower {
           await this.prune();
         }
         // an address that is still wanted is queried again soon: its answer was behind, or the network was unreachable
-        await Promise.race([doorbell, sleep(wanted.length > 0 ? 25 : 1_000, signal)]);
+        await Promise.race([woken, sleep(wanted.length > 0 ? 25 : 1_000, signal)]);
       } catch (error) {
         if (signal.aborted) return;
         log.warn("watching is interrupted", { reason: reason(error) });
@@ -230,15 +230,15 @@ export class Follower {
   /** A transaction under the lease that locks the main cursor. Throws if `at` is given and the cursor is elsewhere. */
   private async fenced<T>(work: (sql: Queries) => Promise<T>, at?: Tip): Promise<T> {
     const { store, fence } = this.options;
-    let begun = 0;
+    let startedAt = 0;
     const result = await store.sql.begin(async (sql) => {
-      begun = performance.now();
+      startedAt = performance.now();
       await fence(sql);
       const [row] = await sql<{ hash: string }[]>`select hash from chain_cursor where id = ${MAIN} for update`;
       if (at && row?.hash !== at.hash) throw new Error("the cursor has moved under this follower");
       return await work(sql);
     });
-    measure.writeSeconds.of().observe((performance.now() - begun) / 1_000);
+    measure.writeSeconds.of().observe((performance.now() - startedAt) / 1_000);
     return result as T;
   }
 }

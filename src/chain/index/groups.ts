@@ -65,21 +65,6 @@ export async function dismiss(sql: Queries, projection: string, members: readonl
     where projection = ${projection} and member = any(${sql.array([...members])})`;
 }
 
-/** Where a member is read; undefined while it is assigned to no cursor. */
-export async function placeOf(
-  sql: Queries,
-  projection: string,
-  member: string,
-): Promise<{ readonly at: Tip; readonly restoring: boolean } | undefined> {
-  const [row] = await sql<{ cursor: string; slot: bigint; hash: string; height: bigint }[]>`
-    select cursor, slot, hash, height from chain_member join chain_cursor on id = cursor
-    where projection = ${projection} and member = ${member} and not gone`;
-  return row && {
-    at: { slot: Number(row.slot), hash: row.hash, height: Number(row.height) },
-    restoring: row.cursor !== MAIN,
-  };
-}
-
 /** Positions of members; before assignment, that is their start point. Members that are not enrolled are left out. */
 export async function readMemberPositions(
   sql: Queries,
@@ -147,7 +132,7 @@ export interface AssignedMembers {
  * Assigns some unassigned members to a cursor, in a fenced transaction. Members that start at the main cursor or after
  * it go to the main cursor. Of the others, those that start within a day of the latest start point go to one restore
  * group, which must be at or before the earliest start point among them and less than a day from it. If there is no
- * such group, a new one begins there, provided that `another` allows it.
+ * such group, a new one begins there, provided that `mayBegin` allows it.
  */
 export async function assignMembers(
   sql: Queries,
@@ -199,10 +184,10 @@ async function openGroup(sql: Queries, projection: string, birth: bigint): Promi
 
 /** Creates a cursor at a start point. */
 async function createGroup(sql: Queries, birth: { slot: bigint; hash: string }, tip: Tip): Promise<string> {
-  const [begun] = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
+  const [created] = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
     values ('restoring-' || nextval('chain_restoring'), ${birth.slot}, ${birth.hash}, 0, ${tip.slot}, ${tip.height})
     returning id`;
-  return begun!.id;
+  return created!.id;
 }
 
 /** Start points that a cursor has not passed, by projection and member. */

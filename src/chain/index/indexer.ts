@@ -257,7 +257,7 @@ export class Indexer {
   /** Applies the first of these blocks; gives how many. */
   private async forward(steps: readonly ForwardStep[]): Promise<number> {
     const { store, projections, keepBlocks, stopsAt } = this.options;
-    const begun = performance.now();
+    const startedAt = performance.now();
     await this.injectFault("scanned");
     const cursor = await this.cursorState();
     if (samePoint(steps[0]!.block, cursor.at)) return 1;
@@ -281,7 +281,7 @@ export class Indexer {
     const points = steps.slice(0, blocks.length).filter((step) => step === last || !isFinal(step));
     await this.write(cursor, batch, points.map(({ block }) => block), last.tip);
     (this.options.keepsPoints ? measure.blocks : measure.restoredBlocks).of().inc(blocks.length);
-    measure.blockSeconds.of().since(begun);
+    measure.blockSeconds.of().since(startedAt);
     this.at = last.block;
     this.remember(cursor.at, steps.slice(0, blocks.length));
     await this.injectFault("after-commit");
@@ -329,7 +329,7 @@ export class Indexer {
   /** Writes a batch in one transaction, and adapts the size of the next to the time that this one took. */
   private async write(cursor: CursorState, batch: Batch, points: readonly ScannedBlock[], tip: Tip): Promise<void> {
     const { blocks, overlay, touched } = batch;
-    const begun = performance.now();
+    const startedAt = performance.now();
     await this.options.store.sql.begin(async (sql) => {
       await this.lockCursor(sql, cursor);
       await overlay.flush(sql);
@@ -338,7 +338,7 @@ export class Indexer {
       await this.options.append(sql, touched);
       await this.injectFault("before-commit");
     });
-    const took = performance.now() - begun;
+    const took = performance.now() - startedAt;
     measure.writeSeconds.of().observe(took / 1_000);
     this.writeBudget.took(overlay.size + touched.length, took);
     // a transaction of many blocks without changes is judged by its time only
@@ -364,11 +364,11 @@ export class Indexer {
    */
   private async backward(point: Point, tip: Tip): Promise<void> {
     const { store, keepsPoints } = this.options;
-    const begun = (await this.cursorState()).at;
-    if (samePoint(point, begun)) return;
-    const to = point.slot < 0 ? this.originTarget(begun) : await this.keptTarget(point, begun);
+    const start = (await this.cursorState()).at;
+    if (samePoint(point, start)) return;
+    const to = point.slot < 0 ? this.originTarget(start) : await this.keptTarget(point, start);
     let entities = 0;
-    for (let from: Point = begun; !samePoint(from, to); from = this.at!) {
+    for (let from: Point = start; !samePoint(from, to); from = this.at!) {
       const range = { from, to, tables: this.scope.tables, hasPoints: keepsPoints };
       const { position, distance } = await nextCheckpoint(
         store.sql,
@@ -380,8 +380,8 @@ export class Indexer {
       entities += await this.undo(position, tip);
     }
     measure.rollbacks.of().inc();
-    measure.blocksUndone.of().inc(Math.max(0, begun.height - to.height));
-    this.options.log.info("rolled back", { from: begun.slot, to: to.slot, entities });
+    measure.blocksUndone.of().inc(Math.max(0, start.height - to.height));
+    this.options.log.info("rolled back", { from: start.slot, to: to.slot, entities });
   }
 
   /** Undoes what is above a position, in one transaction; gives how many entities that touched. */
@@ -391,9 +391,9 @@ export class Indexer {
     await this.injectFault("before-undo");
     const touched: Touched[] = [];
     let undone = 0;
-    let begun = 0;
+    let startedAt = 0;
     await store.sql.begin(async (sql) => {
-      begun = performance.now();
+      startedAt = performance.now();
       touched.length = 0;
       await this.lockCursor(sql, cursor);
       const affected = await undoRows(sql, cursor.at.slot, to.slot, this.scope);
@@ -413,7 +413,7 @@ export class Indexer {
       await clearFork(sql, this.options.cursor, to.slot);
       await this.options.append(sql, touched);
     });
-    const took = performance.now() - begun;
+    const took = performance.now() - startedAt;
     measure.writeSeconds.of().observe(took / 1_000);
     this.undoBudget.took(undone, took);
     this.at = to;

@@ -30,7 +30,7 @@ export class LookAhead {
   private readonly steps: (ForwardStep | BackwardStep)[] = [];
   private bytes = 0;
   /** Number of steps at the front that are being applied. */
-  private begun = 0;
+  private applying = 0;
   private ended: { readonly error: unknown } | undefined;
   private arrived: () => void = () => {};
   private capacityFreed: () => void = () => {};
@@ -54,7 +54,7 @@ export class LookAhead {
     return this.steps[0];
   }
 
-  /** The blocks that have arrived before the next rollback, at most `most`. */
+  /** The blocks that have arrived before the next rollback, at most `max`. */
   blocks(max: number): readonly ForwardStep[] {
     const found: ForwardStep[] = [];
     for (const step of this.steps) {
@@ -66,12 +66,12 @@ export class LookAhead {
 
   /** Marks the first `count` steps as being applied: no rollback removes them any more. */
   begin(count: number): void {
-    this.begun = count;
+    this.applying = count;
   }
 
   /** Removes the first `count` steps, which were applied. */
   done(count: number): void {
-    this.begun = 0;
+    this.applying = 0;
     for (const step of this.steps.splice(0, count)) if (step.type === "forward") this.bytes -= step.bytes;
     this.capacityFreed();
   }
@@ -123,7 +123,7 @@ export class LookAhead {
 
   /** Removes waiting blocks after a point that are not being applied. */
   private removeAfter({ slot }: Point): void {
-    for (let last = this.steps.at(-1); this.steps.length > this.begun; last = this.steps.at(-1)) {
+    for (let last = this.steps.at(-1); this.steps.length > this.applying; last = this.steps.at(-1)) {
       if (last?.type !== "forward" || last.block.slot <= slot) return;
       this.steps.pop();
       this.bytes -= last.bytes;

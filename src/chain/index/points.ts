@@ -16,7 +16,10 @@ export async function keepPoints(sql: Queries, at: Point, blocks: readonly Scann
   await insertRows(sql, "chain_block", ["slot", "hash", "height", "previous"], rows);
 }
 
-/** Why a block does not follow a point, if it does not. An epoch boundary block of Byron shares its slot with the next one. */
+/**
+ * Why a block does not follow a point, if it does not. An epoch boundary block of Byron shares its slot with the next
+ * one.
+ */
 export function linkProblem(block: ScannedBlock, at: Point): string | undefined {
   if (at.slot < 0) return undefined;
   if (block.previous !== at.hash) return `block ${block.hash} does not follow ${at.hash}`;

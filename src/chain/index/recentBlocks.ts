@@ -3,8 +3,8 @@
  * do not concern their members.
  *
  * Assumptions: a block whose keys find none of a member's rows changes nothing of the member (`Projection.keys`).
- * Entries that are dropped cost only time. Rolled-back blocks may still be here, so whoever skips blocks checks that
- * the target is on the chain.
+ * Entries that are dropped cost only time. Rolled-back blocks may still be here, so a caller that skips blocks checks
+ * that the target is on the chain.
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
 import type { Projection, RowQuery } from "#src/cardano/projection.ts";
@@ -25,7 +25,7 @@ interface RememberedBlock {
 }
 
 /** A column that folds query, and the seed of its values' fingerprints. */
-interface Column {
+interface QueriedColumn {
   readonly table: string;
   readonly column: string;
   readonly seed: number;
@@ -41,7 +41,7 @@ export interface RowFingerprints {
 /** The recent blocks of one projection. */
 export class RecentBlocks {
   private readonly byParent = new Map<string, RememberedBlock>();
-  private readonly columns = new Map<string, Column>();
+  private readonly columns = new Map<string, QueriedColumn>();
   private readonly bounds = new Map<string, { readonly table: string; readonly column: string }>();
   private size = 0;
 

@@ -54,7 +54,7 @@ export interface RestoringOptions extends
 
 export class Restoring {
   private readonly running = new Map<string, Promise<void>>();
-  private doorbell: () => void = () => {};
+  private wakeUp: () => void = () => {};
   private moved: (() => void)[] = [];
   /** Since when each cursor is at its present slot. */
   private since = new Map<string, { readonly slot: number; readonly from: number }>();
@@ -63,7 +63,7 @@ export class Restoring {
 
   /** Wakes this: members were enrolled or dismissed. */
   wake(): void {
-    this.doorbell();
+    this.wakeUp();
   }
 
   /** The main cursor has moved: groups may read on. */
@@ -76,7 +76,7 @@ export class Restoring {
     const { projections, store, log } = this.options;
     const names = projections.map(({ name }) => name);
     while (names.length > 0 && !signal.aborted) {
-      const doorbell = new Promise<void>((resolve) => this.doorbell = resolve);
+      const woken = new Promise<void>((resolve) => this.wakeUp = resolve);
       try {
         await this.releaseGone();
         let groups = await this.readGroups(names);
@@ -88,7 +88,7 @@ export class Restoring {
       } catch (error) {
         if (!signal.aborted) log.warn("restoring is interrupted", { reason: reason(error) });
       }
-      await Promise.race([doorbell, sleep(POLL_MS, signal)]);
+      await Promise.race([woken, sleep(POLL_MS, signal)]);
     }
     await Promise.all(this.running.values());
     setGauges({ groups: 0, members: 0, behind: 0 });
@@ -160,38 +160,17 @@ export class Restoring {
   private start(group: RestoreGroup, signal: AbortSignal): void {
     const { cursor } = group;
     if (this.running.has(cursor)) return;
-    const {
-      main,
-      projections,
-      store,
-      port,
-      fence,
-      supplies,
-      append,
-      ring,
-      keepBlocks,
-      onStep,
-      onProgress,
-      recentBlocks,
-    } = this.options;
+    const { main, projections, onProgress, ...shared } = this.options;
     const log = this.options.log.with({ cursor });
     const indexer = new Indexer({
-      store,
-      port,
-      fence,
-      supplies,
-      append,
-      ring,
-      keepBlocks,
-      onStep,
+      ...shared,
       cursor,
       log,
       projections: projections.filter(({ name }) => name === group.projection),
       keepsPoints: false,
       near: 0,
-      ...(recentBlocks ? { recentBlocks } : {}),
       ...(onProgress ? { meter: new ProgressMeter((progress) => onProgress(progress, group)) } : {}),
-      points: () => groupPoints(store.sql, cursor),
+      points: () => groupPoints(shared.store.sql, cursor),
       limit: () => main.at?.slot ?? -1,
       changed: () => new Promise((resolve) => this.moved.push(resolve)),
       ended: (position) => this.join(group, position, log),

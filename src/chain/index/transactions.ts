@@ -71,7 +71,7 @@ function hashes(rows: readonly Row[] | undefined): string[] {
 }
 
 /** A transaction in the ledger, from the index. */
-export interface LedgerTransaction {
+export interface IndexedTransaction {
   readonly hash: string;
   readonly slot: number;
   readonly block: string;
@@ -85,7 +85,7 @@ export interface LedgerTransaction {
 }
 
 /** Finds a transaction in the ledger by its hash. */
-export async function findTransaction(sql: Queries, hash: string): Promise<LedgerTransaction | undefined> {
+export async function findTransaction(sql: Queries, hash: string): Promise<IndexedTransaction | undefined> {
   const [row] = await sql<Row[]>`select * from chain_transaction where hash = ${hash} and to_slot is null`;
   if (!row) return undefined;
   return {

@@ -190,7 +190,7 @@ function splitRows(rows: readonly Row[]): Row[][] {
 }
 
 /** The rows of addresses after the blocks that follow an answer's point, including outputs spent by these blocks. */
-export function outputsAfter(
+function outputsAfter(
   addresses: readonly string[],
   answer: At<readonly Utxo[]>,
   blocks: readonly ScannedBlock[],

@@ -7,7 +7,7 @@ import { resubmitPending } from "#src/chain/pending/submissions.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** Blocks between two sweeps. */
-export const SWEEP_BLOCKS = 10;
+const SWEEP_BLOCKS = 10;
 /** Milliseconds between two polls of the height. */
 const POLL_MS = 1_000;
 

@@ -21,7 +21,7 @@ const RESERVATION = "2 minutes";
 export type SpendPriority = number;
 
 /** The lowest priority of a reserved output. */
-export const RESERVED: SpendPriority = 2;
+const RESERVED: SpendPriority = 2;
 
 /** Priority that takes an output over from any reservation, however recent. */
 export const TAKE_OVER: SpendPriority = Number.MAX_SAFE_INTEGER;

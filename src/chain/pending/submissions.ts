@@ -12,7 +12,7 @@ import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 /** A failure: the ledger's name for it, and its message. */
-interface Failure {
+interface SubmissionFailure {
   readonly name: string;
   readonly message: string;
 }
@@ -24,7 +24,7 @@ export interface ListedSubmission {
   /** `expired`: its last slot has passed, or the network refuses it. */
   readonly status: "pending" | "expired";
   /** Why the network refuses it, if that and not its last slot ended it. */
-  readonly failures?: readonly Failure[];
+  readonly failures?: readonly SubmissionFailure[];
   /** The main cursor when the wallet submitted it. */
   readonly since: { readonly slot: number; readonly height: number };
 }
@@ -54,7 +54,7 @@ export async function readListed(sql: Queries, wallets: readonly string[], hash?
     wallet: row.wallet,
     transaction: scanTransaction(new Uint8Array(row.cbor)),
     status: row.status,
-    ...(row.failures === null ? {} : { failures: parseJson(row.failures) as unknown as readonly Failure[] }),
+    ...(row.failures === null ? {} : { failures: parseJson(row.failures) as unknown as readonly SubmissionFailure[] }),
     since: { slot: Number(row.since_slot), height: Number(row.since_height) },
   }));
 }

@@ -38,7 +38,7 @@ const PHRASES: Readonly<Record<AnswerPoint, string>> = {
 };
 
 /** All guarantees of a provider in one line. */
-export function answersLine(provider: string, answers: readonly Guarantee[]): string {
+export function guaranteesLine(provider: string, answers: readonly Guarantee[]): string {
   const parts = ORDER.flatMap((holds) => {
     const some = answers.filter((answer) => answer.holds === holds);
     const names = some.map(({ query, note }) => note === undefined ? query : `${query} (${note})`);

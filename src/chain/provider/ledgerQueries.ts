@@ -7,7 +7,7 @@ import { type Epoch, epochTimes, ERAS, type Eras } from "#src/cardano/eras.ts";
 import type { DRepStates, NetworkGenesis, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
 import { nodeError } from "#src/node/errors.ts";
 import { startTime } from "#src/node/queries/history.ts";
-import type { Answer, EraAnswer, EraQuery, Query } from "#src/node/queries/query.ts";
+import type { EraAnswer, EraQuery, NodeQuery, QueryAnswer } from "#src/node/queries/query.ts";
 import type { EraKind } from "#src/node/queries/table.ts";
 import { compareCredentials } from "#src/node/queries/vocabulary.ts";
 import { eraName } from "#src/node/protocols/values.ts";
@@ -18,7 +18,7 @@ export interface LedgerSession {
   era(): Promise<number>;
   /** Whether a query may be sent; false if it is known to be unsupported. */
   supports(kind: EraKind): boolean;
-  query<Q extends Exclude<Query, EraQuery>>(query: Q): Promise<Answer<Q>>;
+  query<Q extends Exclude<NodeQuery, EraQuery>>(query: Q): Promise<QueryAnswer<Q>>;
   /** Sends a query of the current era. */
   queryEra<Q extends EraQuery>(query: (era: number) => Q): Promise<EraAnswer<Q>>;
 }

@@ -45,7 +45,7 @@ import {
   decodeSubmission,
   type SubmissionUnavailable,
   unavailable,
-  type Undecodable,
+  type UndecodableSubmission,
 } from "#src/devnet/blocks/submission.ts";
 import { type Applied, applyDelta, write } from "#src/ledger/delta.ts";
 import { type LedgerState, type MutableLedgerState, newState, overlay } from "#src/ledger/state.ts";
@@ -74,7 +74,7 @@ export interface ChainSettings {
   readonly log: Log;
 }
 
-type SubmissionResult = Result<Submission, SubmissionUnavailable | Undecodable>;
+type SubmissionResult = Result<Submission, SubmissionUnavailable | UndecodableSubmission>;
 
 export class DevnetChain {
   #state!: MutableLedgerState;

@@ -6,7 +6,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 
 /** Why a submission has no verdict now; a later attempt may succeed. */
 export type SubmissionUnavailable = Failure<"mempool_full" | "devnet_unavailable">;
-export type Undecodable = Failure<"undecodable">;
+export type UndecodableSubmission = Failure<"undecodable">;
 
 /**
  * Transactions longer than this many times the maximum are not decoded; shorter ones are, and refused for their length.
@@ -23,7 +23,10 @@ export interface DecodedSubmission {
  * Decodes a transaction. `maxTxSize`: bytes that the rules allow. Much longer ones are refused undecoded: decoding them
  * takes long.
  */
-export function decodeSubmission(cbor: Uint8Array, maxTxSize: number): Result<DecodedSubmission, Undecodable> {
+export function decodeSubmission(
+  cbor: Uint8Array,
+  maxTxSize: number,
+): Result<DecodedSubmission, UndecodableSubmission> {
   if (cbor.length > MAX_SIZE_FACTOR * maxTxSize) {
     return fail("undecodable", `These are ${cbor.length} bytes; a transaction has ${maxTxSize} at the most.`);
   }

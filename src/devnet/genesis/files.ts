@@ -1,18 +1,21 @@
-/** Writes a devnet's genesis files where nodes, wallets and tools can be pointed at them. */
+/** Writes a devnet's genesis files, for nodes, wallets and tools. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { genesisFiles } from "#src/devnet/genesis/json.ts";
 
-/** A file that was written. */
+/** A written file. */
 export interface WrittenFile {
-  /** The whole path. */
+  /** Its full path. */
   readonly path: string;
-  /** By which nodes know a genesis, in hexadecimal. */
+  /** The hash by which nodes identify a genesis, in hexadecimal. */
   readonly hash?: string;
 }
 
-/** Writes all files into a folder, which is made; the same files again change nothing. Rejects when the folder cannot be written to. */
+/**
+ * Writes all files into a folder, which is created; writing the same files again changes nothing. Rejects if the folder
+ * is not writable.
+ */
 export async function writeGenesisFiles(folder: string, genesis: Genesis): Promise<WrittenFile[]> {
   await mkdir(folder, { recursive: true });
   return await Promise.all(

@@ -1,4 +1,4 @@
-/** How a devnet begins: its settings, its keys, and the ledger's first state, kept for ever in its database. */
+/** The genesis of a devnet: its settings, its keys, and the first ledger state, stored permanently in its database. */
 import { fromHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -30,16 +30,16 @@ import { newState } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
 const ADA = 1_000_000n;
-/** The least that the faucet may begin with, in lovelace: it splits it for many to be served at once. */
+/** Minimum initial funds of the faucet, in lovelace: they are split so that payments can run in parallel. */
 const LEAST_FUNDS = 1_000_000n * ADA;
 const MOST_LOVELACE = 2n ** 63n - 1n;
 
-/** What may be chosen before a devnet has begun. Amounts are lovelace. */
+/** Options of a new devnet. Amounts are lovelace. */
 export interface GenesisOptions {
   readonly magic: number;
-  /** When slot 0 begins, in ms since 1970. */
+  /** Time of slot 0, in ms since 1970. */
   readonly genesisTime: number;
-  /** Milliseconds that a slot lasts. */
+  /** Milliseconds of a slot. */
   readonly slotLength: number;
   /** Slots of an epoch. */
   readonly epochLength: number;
@@ -47,16 +47,16 @@ export interface GenesisOptions {
   readonly securityParameter: number;
   readonly parameters: Parameters;
   readonly parametersSource: string;
-  /** The first epoch of the next major protocol version, with mainnet's cost models of it; undefined: the parameters never change. */
+  /** The first epoch of the next major protocol version, with mainnet's cost models; undefined: parameters never change. */
   readonly hardForkEpoch?: number | undefined;
-  /** All lovelace that there can be; what is neither reserves, treasury nor the pools' is the faucet's. */
+  /** Maximum supply; what is not in reserves, treasury or pledges belongs to the faucet. */
   readonly maxSupply: bigint;
   readonly reserves: bigint;
   readonly treasury: bigint;
-  /** How many stake pools there are, and what each one's owner pledges and has. */
+  /** Number of stake pools, and the pledge of each one's owner. */
   readonly pools: number;
   readonly pledge: bigint;
-  /** Where the devnet serves the pools' metadata; empty: they have none. */
+  /** URL under which the devnet serves the pools' metadata; empty: none. */
   readonly url: string;
 }
 
@@ -76,29 +76,29 @@ export const genesisDefaults: Omit<GenesisOptions, "genesisTime"> = {
   url: "",
 };
 
-/** What a devnet was begun with. */
+/** The genesis of an existing devnet. */
 export interface Genesis {
   readonly network: Network;
   readonly terms: EpochTerms & { readonly hardFork?: HardFork | undefined };
   /** The parameters before its hard fork. */
   readonly parameters: Parameters;
-  /** Where the parameters were taken from. */
+  /** Where the parameters came from. */
   readonly parametersSource: string;
   readonly reserves: bigint;
   readonly treasury: bigint;
   readonly pledge: bigint;
-  /** The pools of the genesis with their keys, and as the ledger knows them. */
+  /** The pools of the genesis with their keys, and as the ledger has them. */
   readonly pools: readonly (GenesisPool & { readonly registered: RegisteredPool })[];
-  /** Where the pools' metadata is served, as their registrations say; undefined: they have none. */
+  /** URL of the pools' metadata in their registrations; undefined: none. */
   readonly poolsUrl: string | undefined;
-  /** What issuers are drawn with. */
+  /** Seed of the leader draw. */
   readonly drawSeed: Uint8Array;
-  /** The issuer of a block that no pool could make: a cold verification key. */
+  /** The issuer of blocks that no pool can produce: a cold verification key. */
   readonly issuer: Uint8Array;
   readonly faucet: {
     readonly key: SigningKey;
     readonly address: string;
-    /** Lovelace that it begins with. */
+    /** Initial lovelace. */
     readonly funds: bigint;
   };
 }
@@ -126,7 +126,7 @@ interface MetaRow {
   readonly hard_fork_parameters: Json;
 }
 
-/** The genesis of this database's devnet, if there is one already. */
+/** The genesis of this database's devnet, if there is one. */
 export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
   const [row] = await sql<MetaRow[]>`select * from devnet_meta`;
   if (!row) return undefined;
@@ -163,13 +163,13 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
   };
 }
 
-/** Lovelace that the faucet begins with: what is nobody else's. */
+/** Initial lovelace of the faucet: what is not assigned to anything else. */
 export function faucetFunds(options: Omit<GenesisOptions, "genesisTime">): bigint {
   const { maxSupply, reserves, treasury, pools, pledge, parameters: { keyDeposit, poolDeposit } } = options;
   return maxSupply - reserves - treasury - BigInt(pools) * (pledge + keyDeposit + poolDeposit);
 }
 
-/** Whether a devnet can begin like this; says what is wrong with it otherwise. */
+/** Checks the options of a new devnet; the failure says what is wrong. */
 export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Result<void, BadGenesis> {
   const { epochLength, securityParameter, maxSupply, reserves, treasury, pools, pledge, url, hardForkEpoch } = options;
   const whole = (value: number, least: number, most: number) =>
@@ -200,7 +200,7 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
     : fail("bad_genesis", `A devnet cannot begin like this: ${problems.join("; ")}.`);
 }
 
-/** Begins a devnet; `sql` is a transaction that has locked its lease. Throws where `checkGenesis` finds something wrong. */
+/** Creates a devnet; `sql` is a transaction that has locked its lease. Throws if `checkGenesis` fails. */
 export async function createGenesis(sql: Queries, options: GenesisOptions): Promise<Genesis> {
   const checked = checkGenesis(options);
   if (!checked.ok) throw new RangeError(checked.error.message);
@@ -230,7 +230,7 @@ export function genesisOutputs({ faucet, pools, pledge }: Genesis): Utxo[] {
   ];
 }
 
-/** The rows of the ledger at the beginning. Blocks are made, and earn, as if the pools had been there for three epochs. */
+/** The initial rows of the ledger. Blocks are produced and rewarded as if the pools had existed for three epochs. */
 export function genesisEntries(genesis: Genesis): EntryChange[] {
   const { parameters, reserves, treasury, network } = genesis;
   const outputs = new Map<string, Output>(genesisOutputs(genesis).map(({ ref, output }) => [refKey(ref), output]));
@@ -250,13 +250,13 @@ export function genesisEntries(genesis: Genesis): EntryChange[] {
   ];
 }
 
-/** An output of a Shelley genesis' `initialFunds`: its transaction is the hash of the address. */
+/** An output of `initialFunds` in a Shelley genesis: its transaction id is the hash of the address. */
 function initialFunds(address: string, lovelace: bigint): Utxo {
   const output = encode(new Map<number, Uint8Array | bigint>([[0, fromHex(address)], [1, lovelace]]));
   return { ref: { txHash: hash256(fromHex(address)), index: 0 }, output: readOutput(decode(output)) };
 }
 
-/** The highest slot that ever held a block, or -1, and the lowest height that a rollback may go back to. */
+/** The highest slot that ever held a block, or −1, and the lowest height that a rollback may go back to. */
 export async function readBounds(sql: Queries): Promise<{ lastSlot: number; floor: number }> {
   const [row] = await sql<
     { last_slot: bigint; floor_height: bigint }[]

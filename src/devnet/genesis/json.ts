@@ -1,9 +1,12 @@
 /**
- * A devnet's beginning as the files that a cardano-node is given: one for each era that has a genesis, its configuration and topology.
+ * A devnet's genesis as the files of a cardano-node: one for each era that has a genesis, the configuration and the
+ * topology.
  *
- * `validateGenesis` of the Haskell ledger asks for epochs of at least 3k slots (a block in each); a devnet's may be shorter, for it
- * reckons rewards at the boundary. What such files cannot say: deposits that the first pools and accounts have paid, stake of epochs
- * before the first, a treasury that is not empty, a hard fork within Conway (a node's comes by a governance action). The file of Byron holds no keys and no money, for no block is made in that era.
+ * `validateGenesis` of the Haskell ledger requires epochs of at least 3k slots (with a block in each); a devnet's may
+ * be shorter, because it computes rewards at the boundary. The files cannot express deposits of the first pools and
+ * accounts, stake of epochs before the first, a treasury that is not empty, or a hard fork within Conway (a node's comes by a
+ * governance action). The Byron file holds no keys and no
+ * funds, because no block is produced in that era.
  */
 import { type Json, toJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
@@ -16,14 +19,14 @@ import { LANGUAGES } from "#src/devnet/genesis/parametersJson.ts";
 export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;
 export type GenesisEra = typeof ERAS[number];
 
-/** A file: its name, its text, and for a genesis the hash by which nodes know it. */
+/** A file: its name, its text, and for a genesis the hash by which nodes identify it. */
 export interface GenesisFile {
   readonly name: string;
   readonly text: string;
   readonly hash?: string;
 }
 
-/** The hash by which a devnet's Byron genesis, and with it the network, is known. */
+/** The hash of a devnet's Byron genesis, which identifies the network. */
 export function byronHash(genesis: Genesis): string {
   return hash256(utf8(canonical(byron(genesis))));
 }
@@ -50,8 +53,8 @@ export function genesisFiles(genesis: Genesis): GenesisFile[] {
 }
 
 /**
- * JSON as the node hashes Byron's genesis: no spaces, members by name, of escapes only those of quotation mark and backslash
- * (`renderCanonicalJSON`). Integers only.
+ * Canonical JSON, of which a node hashes the Byron genesis: no spaces, members ordered by name, only quotation mark and
+ * backslash escaped (`renderCanonicalJSON`). Integers only.
  */
 export function canonical(json: Json): string {
   if (Array.isArray(json)) return `[${json.map(canonical).join(",")}]`;
@@ -79,7 +82,7 @@ function indented(json: Json, indent: string): string {
   return `${open}\n${lines.map((line) => deeper + line).join(",\n")}\n${indent}${close}`;
 }
 
-/** The nearest decimal number; rates of parameters are written like this. */
+/** The nearest decimal number, as rates of parameters are written. */
 const decimal = ({ numerator, denominator }: Ratio) => Number(numerator) / Number(denominator);
 const exact = ({ numerator, denominator }: Ratio): Json => ({ numerator, denominator });
 const units = ({ memory, steps }: Units): Json => ({ exUnitsMem: memory, exUnitsSteps: steps });
@@ -168,7 +171,7 @@ function shelley(genesis: Genesis): Json {
 function alonzo({ parameters }: Genesis): Json {
   const { prices, costModels } = parameters;
   return {
-    // Alonzo counts words of eight bytes, what came after it counts bytes.
+    // Alonzo counts words of eight bytes, later eras count bytes
     lovelacePerUTxOWord: parameters.utxoCostPerByte * 8n,
     executionPrices: { prMem: exact(prices.memory), prSteps: exact(prices.steps) },
     maxTxExUnits: units(parameters.maxTxUnits),
@@ -189,15 +192,16 @@ function alonzo({ parameters }: Genesis): Json {
 }
 
 /**
- * Entries of cost models in the files of the eras that brought them. A node reads only so many there (cardano-ledger#5241), no Plutus V2 at all, and whole
- * models from `extraConfig` of Alonzo's file (cardano-ledger#5342, cardano-node from 10.7 on), which replace the others at the start.
+ * Entries of cost models in the files of the eras that introduced them. A node reads this many there (cardano-ledger#5241),
+ * none of Plutus V2, and whole models from `extraConfig` of Alonzo's file (cardano-ledger#5342, cardano-node from 10.7 on),
+ * which replace the others at the start.
  */
 const V1_OF_ALONZO = 166;
 const V3_OF_CONWAY = 251;
 
 const first = (count: number, model: readonly bigint[] = []): Json => model.slice(0, count);
 
-/** The thresholds are mainnet's; nothing is voted on here, and there is no committee. */
+/** Thresholds are mainnet's; there is no voting on a devnet, and no committee. */
 function conway({ parameters }: Genesis): Json {
   return {
     poolVotingThresholds: {

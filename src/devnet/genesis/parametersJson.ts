@@ -1,4 +1,6 @@
-/** Protocol parameters as JSON: how the devnet keeps and shows them. Amounts are JSON numbers, cost models go by name. */
+/**
+ * Protocol parameters as JSON, as the devnet stores and shows them. Amounts are JSON numbers, cost models go by name.
+ */
 import type { Json } from "#src/base/json.ts";
 import type { Parameters, Ratio, Units } from "#src/cardano/parameters.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
@@ -8,7 +10,7 @@ type RewardParameters = Pick<
   "desiredPools" | "pledgeInfluence" | "monetaryExpansion" | "treasuryGrowth"
 >;
 
-/** What a type is once its JSON was read: a `bigint` that is small has become a `number`. */
+/** A type as read from JSON: a small `bigint` has become a `number`. */
 type InJson<T> = T extends bigint ? number | bigint : T extends object ? { readonly [K in keyof T]: InJson<T[K]> } : T;
 
 /** Names of Plutus languages, by their numbers in cost models. */
@@ -20,7 +22,7 @@ export function parametersToJson(parameters: Parameters): Json {
   return { ...parameters, costModels: Object.fromEntries(models) } as unknown as Json;
 }
 
-/** What rewards are reckoned by; a JSON of before there were rewards lacks it and means mainnet's. */
+/** Parameters of rewards. JSON from before there were rewards lacks them; mainnet's apply. */
 function rewardParameters(of: Partial<InJson<Omit<Parameters, "costModels">>>): RewardParameters {
   const ratio = (value: InJson<Ratio> | undefined, otherwise: Ratio): Ratio =>
     value ? { numerator: BigInt(value.numerator), denominator: BigInt(value.denominator) } : otherwise;
@@ -32,7 +34,7 @@ function rewardParameters(of: Partial<InJson<Omit<Parameters, "costModels">>>): 
   };
 }
 
-/** The parameters of a JSON that `parametersToJson` gave. */
+/** Decodes the JSON of `parametersToJson`. */
 export function parametersFromJson(json: Json): Parameters {
   const of = json as unknown as InJson<Omit<Parameters, "costModels">> & {
     readonly costModels: { readonly [language: string]: readonly (number | bigint)[] };

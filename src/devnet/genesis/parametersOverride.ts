@@ -1,4 +1,4 @@
-/** Protocol parameters with some of them replaced, by a JSON of the names and forms that `GET /parameters` shows. */
+/** Protocol parameters with some replaced by JSON, with names and forms as in `GET /parameters`. */
 import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -44,7 +44,7 @@ const overrides = z.strictObject({
   costModels: z.strictObject({ PlutusV1: model, PlutusV2: model, PlutusV3: model }).partial(),
 }).partial();
 
-/** The parameters, with those of a JSON in their place. Says each name that is none, and each value that cannot be. */
+/** Replaces parameters by those of a JSON object. The failure lists each unknown name and each invalid value. */
 export function overrideParameters(base: Parameters, json: Json): Result<Parameters, Failure<"bad_parameters">> {
   const read = overrides.safeParse(json);
   if (!read.success) {

@@ -1,7 +1,9 @@
 /**
- * Stake pools that a devnet begins with: their keys, their registrations as the ledger reads them, and their metadata (CIP-6).
+ * Stake pools of a devnet's genesis: their keys, their registrations as the ledger has them, and their metadata
+ * (CIP-6).
  *
- * Each has one owner, whose lovelace is the pledge and who delegates it to the pool, so that it makes blocks and earns from the start.
+ * Each has one owner, whose lovelace is the pledge and is delegated to the pool, so it produces blocks and earns from
+ * the start.
  */
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
@@ -13,7 +15,7 @@ import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { type Account, credentialKey, type Pool } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** Most pools of a genesis. */
+/** Pools of a genesis at most. */
 export const MOST_POOLS = 100;
 
 const NAMES = ["Oak", "Ash", "Elm", "Yew", "Fir", "Pine", "Lime", "Alder", "Rowan", "Beech"];
@@ -26,15 +28,15 @@ export interface GenesisPool {
   /** The owner's stake key and payment key. */
   readonly ownerSeed: SigningKey;
   readonly paymentSeed: SigningKey;
-  /** The text of its metadata, of which the registration has the hash; undefined where it has none. */
+  /** The text of its metadata, whose hash is in the registration; undefined: none. */
   readonly metadata: string | undefined;
 }
 
-/** A pool of the genesis as the ledger knows it from the beginning. */
+/** A pool of the genesis in the initial ledger state. */
 export interface RegisteredPool {
   readonly id: string;
   readonly pool: Pool;
-  /** The owner's account: its key in tables, its row, and where the pledge stands (bytes of the address in hexadecimal). */
+  /** The owner's account: its key in tables, its row, and the address of the pledge (bytes in hexadecimal). */
   readonly owner: { readonly key: string; readonly account: Account; readonly address: string };
   readonly terms: {
     readonly vrf: string;
@@ -46,17 +48,17 @@ export interface RegisteredPool {
   };
 }
 
-/** What its registrations depend on besides keys. */
+/** Settings of pool registrations. */
 export interface PoolSettings {
   readonly network: 0 | 1;
   readonly parameters: Parameters;
   /** Lovelace of each pledge. */
   readonly pledge: bigint;
-  /** Where the devnet serves metadata, without a slash at the end; undefined: registrations have none. */
+  /** URL of the metadata, without a slash at the end; undefined: none. */
   readonly url: string | undefined;
 }
 
-/** New keys, names and tickers for some pools of a devnet that serves their metadata at `url`. */
+/** Pools with new keys, names and tickers, for a devnet that serves their metadata at `url`. */
 export function newPools(count: number, url: string | undefined): GenesisPool[] {
   return Array.from({ length: count }, (_, position) => {
     const coldSeed = newSeed();
@@ -77,19 +79,20 @@ function metadataOf(position: number, homepage: string) {
   };
 }
 
-/** The path under which a devnet serves the metadata of a pool. */
+/** The path of a pool's metadata on a devnet. */
 export function metadataPath(id: string): string {
   return `/pools/${id}/metadata.json`;
 }
 
-/** What the ledger knows of a pool at the beginning; `position` counts from 0 and decides on its margin (1 to 5 %). */
+/** A pool in the initial ledger state; `position` counts from 0 and determines its margin (1 to 5 %). */
 export function registeredPool(pool: GenesisPool, position: number, settings: PoolSettings): RegisteredPool {
   const { network, parameters, pledge, url } = settings;
   const stake = { kind: "key", hash: keyHash(publicKey(pool.ownerSeed)) } as const;
   const payment = { kind: "key", hash: keyHash(publicKey(pool.paymentSeed)) } as const;
   const margin = { numerator: BigInt(position % 5 + 1), denominator: 100n };
   const cost = parameters.minPoolCost;
-  // No VRF key makes anything here; each pool states another hash, since from version 11 on no two may state the same.
+  // VRF keys are not used here; each pool states another hash, because from version 11 on no two pools may state the
+  // same
   const vrf = hash256(utf8(`VRF ${pool.id}`));
   const rewardAccount = rewardAddress(network, stake).hex;
   const metadata = url === undefined || pool.metadata === undefined
@@ -128,7 +131,7 @@ interface PoolRow {
   readonly metadata: string | null;
 }
 
-/** Keeps the pools of a genesis. */
+/** Stores the pools of a genesis. */
 export async function insertPools(sql: Queries, pools: readonly GenesisPool[]): Promise<void> {
   for (const [position, { id, coldSeed, ownerSeed, paymentSeed, metadata }] of pools.entries()) {
     await sql`
@@ -149,13 +152,13 @@ export async function readGenesisPools(sql: Queries): Promise<GenesisPool[]> {
   }));
 }
 
-/** Cold keys of all pools that are known, by id. */
+/** Cold keys of all known pools, by id. */
 export async function readColdKeys(sql: Queries): Promise<Map<string, Uint8Array>> {
   const rows = await sql<Pick<PoolRow, "pool" | "cold_key">[]>`select pool, cold_key from devnet_pool`;
   return new Map(rows.map(({ pool, cold_key }) => [pool, new Uint8Array(cold_key)]));
 }
 
-/** Keeps cold keys. They are what ids are hashes of, so that no rollback needs to take one back. */
+/** Stores cold keys. Ids are hashes of them, so no rollback has to remove one. */
 export async function insertColdKeys(sql: Queries, keys: ReadonlyMap<string, Uint8Array>): Promise<void> {
   for (const [pool, key] of keys) {
     await sql`insert into devnet_pool (pool, cold_key) values (${pool}, ${key}) on conflict do nothing`;

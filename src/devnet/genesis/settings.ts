@@ -1,17 +1,17 @@
-/** The settings of a devnet in words: for the lines of a start, and for a start that asks for others. */
+/** A devnet's settings as text: for the output of a start, and for a start with other options. */
 import { toJson } from "#src/base/json.ts";
 import type { Genesis, GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 
-/** An amount of lovelace as ada, with its digits in groups of three. */
+/** An amount of lovelace in ada, with thousands separators. */
 export function ada(lovelace: bigint): string {
   const [whole, rest] = [lovelace / 1_000_000n, lovelace % 1_000_000n];
   const decimals = rest === 0n ? "" : "." + String(rest).padStart(6, "0").replace(/0+$/, "");
   return String(whole).replace(/\B(?=(\d{3})+$)/g, ",") + decimals;
 }
 
-/** What a devnet was begun with, in two lines. */
+/** A devnet's settings, in two lines. */
 export function settingsLines(
   { network, terms, parameters, pools, pledge, reserves, treasury, faucet }: Genesis,
 ): string[] {
@@ -28,7 +28,7 @@ export function settingsLines(
   ];
 }
 
-/** What was chosen that a devnet which began before does not have: a sentence, or undefined when it has all of it. */
+/** The options that an existing devnet ignores: a sentence, or undefined if there are none. */
 export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis): string | undefined {
   const { network, terms } = genesis;
   const kept: readonly (readonly [name: string, chosen: number | bigint | undefined, kept: number | bigint])[] = [

@@ -3,26 +3,14 @@
  * holds. What is read together is one statement, so it sees one snapshot of the database.
  */
 import type { Json } from "#src/base/json.ts";
-import type { Point } from "#src/cardano/block.ts";
-import { type Output, refKey } from "#src/cardano/output.ts";
 import type { At } from "#src/chain/provider/port.ts";
-import { type EntryKind, writeEntries } from "#src/devnet/ledger/changes.ts";
-import { type OutputRow, readTip, tipColumns, tipOf, type TipRow, utxoOf } from "#src/devnet/blocks/rows.ts";
-import { eachUtxo } from "#src/devnet/blocks/writes.ts";
-import { readEntries } from "#src/devnet/ledger/entries.ts";
-import { type Genesis, readGenesis } from "#src/devnet/genesis/genesis.ts";
+import type { EntryKind } from "#src/devnet/ledger/changes.ts";
+import { type OutputRow, tipColumns, tipOf, type TipRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
 import type { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
-import {
-  type Account,
-  type LedgerState,
-  newState,
-  type Pool,
-  type Pots,
-  type StakeSnapshot,
-} from "#src/ledger/state.ts";
-import type { Queries, Store } from "#src/store/store.ts";
+import type { Account, Pool, Pots, StakeSnapshot } from "#src/ledger/state.ts";
+import type { Queries } from "#src/store/store.ts";
 
 /** The ledger's epoch: its number, pots, stake snapshots by epoch, and blocks produced, by `blocksKey`. */
 export interface EpochRows {
@@ -95,23 +83,4 @@ export async function readAccountStake(sql: Queries, key: string): Promise<At<Ac
     point: { slot, hash },
     value: { account: account ?? undefined, outputs: stakeOf({ utxo, accounts: new Map() }, [key]).get(key) ?? 0n },
   };
-}
-
-/**
- * The whole ledger state, for queries that need all of it (current stake, the ranking of pools). Reads every output.
- * Undefined while there is no devnet.
- */
-export function readLedger({ sql }: Store): Promise<(At<LedgerState> & { readonly genesis: Genesis }) | undefined> {
-  return sql.begin("isolation level repeatable read read only", async (sql) => {
-    const genesis = await readGenesis(sql);
-    if (!genesis) return undefined;
-    const { parameters, network } = genesis;
-    const outputs = new Map<string, Output>();
-    await eachUtxo(sql, ({ ref, output }) => outputs.set(refKey(ref), output));
-    const state = newState({ parameters, network: network.id, outputs });
-    writeEntries(state, await readEntries(sql), "after");
-    const { slot, hash } = await readTip(sql);
-    const point: Point = { slot, hash };
-    return { point, value: state as LedgerState, genesis };
-  });
 }

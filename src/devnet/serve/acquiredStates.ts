@@ -11,9 +11,9 @@ import { readTip } from "#src/devnet/blocks/rows.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
 import {
+  type DevnetStateTarget,
   findBlock,
   StateRows,
-  type StateTarget,
   type StateUnavailable,
   type StateView,
 } from "#src/devnet/serve/stateRows.ts";
@@ -78,7 +78,7 @@ export class AcquiredStates {
    * Acquires a state. Its queries throw after `idleMs` without one, and if it was evicted and its block is no longer on
    * the chain.
    */
-  async acquire(target: StateTarget): Promise<Result<AcquiredState, StateUnavailable | StatesBusy>> {
+  async acquire(target: DevnetStateTarget): Promise<Result<AcquiredState, StateUnavailable | StatesBusy>> {
     const taken = await this.#take(target);
     return taken.ok ? ok(this.#acquired(taken.value)) : taken;
   }
@@ -134,7 +134,7 @@ export class AcquiredStates {
 
   /** A state; its transaction counts one more user. */
   async #take(
-    target: StateTarget,
+    target: DevnetStateTarget,
   ): Promise<Result<{ frame: SnapshotTransaction; view: StateRows }, StateUnavailable | StatesBusy>> {
     const chosen = this.#choosing.then(() => this.#choose());
     this.#choosing = chosen.catch(() => {});

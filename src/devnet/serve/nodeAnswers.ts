@@ -15,7 +15,7 @@ import {
 } from "#src/ledger/epoch/reads.ts";
 import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
 import { credentialKey, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
-import type { Answers } from "#src/node/queries/answering.ts";
+import type { QueryHandlers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.ts";
 import type { Drep } from "#src/node/queries/vocabulary.ts";
@@ -24,8 +24,8 @@ import { CONWAY } from "#src/node/protocols/values.ts";
 /** Tables that current stake is computed from, beside outputs. */
 const STAKE = ["accounts", "pools", "pots"] as const;
 
-/** The answers of a state. */
-export function nodeAnswers(genesis: Genesis, view: StateView): Answers {
+/** The answers of a state: a table of the queries, in one function because they share what was read last. */
+export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
   const { tip } = view;
   const point = { slot: tip.slot, hash: tip.hash };
   const start = { time: 0n, slot: 0, epoch: 0 };

@@ -1,12 +1,12 @@
-/** What a node says of a devnet's genesis, of its parameters and of how its time runs. A hard fork within Conway begins no new era. */
+/** The genesis, parameters and eras that a node of this devnet's network would report. A hard fork within Conway begins no era. */
 import type { Tip } from "#src/cardano/block.ts";
 import type { EraBound, EraHistory, EraTerms } from "#src/cardano/eras.ts";
 import type { Parameters, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
-import type { Genesis as NodeGenesis } from "#src/node/queries/genesis.ts";
+import type { ShelleyGenesis as NodeGenesis } from "#src/node/queries/genesis.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 
-/** Epochs without a vote after which a representative counts no longer. */
+/** Epochs without a vote after which a DRep no longer counts. */
 export const DREP_ACTIVITY = 20;
 
 const PICOSECONDS = 1_000_000_000n;
@@ -16,7 +16,7 @@ const percent = (numerator: bigint): Ratio => {
   return { numerator: numerator / common, denominator: 100n / common };
 };
 
-/** All parameters: those of governance, which no rule here asks for, are mainnet's, as in the devnet's genesis files. */
+/** All parameters. Those of governance, which no rule here uses, are mainnet's, as in the devnet's genesis files. */
 export function protocolParameters(parameters: Parameters): ProtocolParameters {
   const [half, low, high, most] = [percent(51n), percent(60n), percent(67n), percent(75n)];
   return {
@@ -47,7 +47,7 @@ export function protocolParameters(parameters: Parameters): ProtocolParameters {
   };
 }
 
-/** The genesis of Shelley. */
+/** The Shelley genesis. */
 export function nodeGenesis(
   { network, terms, parameters }: Pick<Genesis, "network" | "terms" | "parameters">,
 ): NodeGenesis {
@@ -76,12 +76,12 @@ export function nodeGenesis(
   };
 }
 
-/** The era of a devnet, and those before it, which ended when they began. */
+/** Number of eras before Conway; each begins and ends in slot 0. */
 const ERAS_BEFORE = 6;
 
 /**
- * The eras up to Conway, which begins with slot 0. It ends, as far as is known at a tip, with the epoch that is surely complete after
- * the safe zone.
+ * The eras up to Conway, which begins with slot 0. At a tip, Conway's known end is that of the epoch that contains the
+ * safe zone's end.
  */
 export function eraHistory({ network, terms: { epochLength } }: Genesis, tip: Pick<Tip, "slot">): EraHistory {
   const { slots: { slotLength }, securityParameter } = network;

@@ -32,7 +32,7 @@ export interface StateView {
 }
 
 /** The state to acquire: of a point, of the tip, or of the newest block that no rollback undoes. */
-export type StateTarget = Point | "tip" | "immutable";
+export type DevnetStateTarget = Point | "tip" | "immutable";
 
 export type StateUnavailable = { readonly code: "point_too_old" | "point_not_on_chain"; readonly message: string };
 
@@ -42,7 +42,10 @@ export interface StateBlock extends Tip {
 }
 
 /** Finds the block of a state. */
-export async function findBlock(sql: Queries, target: StateTarget): Promise<Result<StateBlock, StateUnavailable>> {
+export async function findBlock(
+  sql: Queries,
+  target: DevnetStateTarget,
+): Promise<Result<StateBlock, StateUnavailable>> {
   const tip = await readTip(sql);
   if (target === "tip") return ok({ ...tip, newest: tip.height });
   const [meta] = await sql<{ floor_height: bigint }[]>`select floor_height from devnet_meta`;

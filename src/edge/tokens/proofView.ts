@@ -1,6 +1,6 @@
 /** A fact with its proof, as the API shows it. */
 import { toHex } from "#src/base/bytes.ts";
-import type { FactProof } from "#src/builders/proofs.ts";
+import type { PathProof } from "#src/builders/proofs.ts";
 import type { StoredFact } from "#src/cage/index/evidence.ts";
 import type { TokenState } from "#src/cage/index/read.ts";
 import { bytesText } from "#src/cage/text.ts";
@@ -21,7 +21,7 @@ export interface FactEvidence {
 export function proofView(
   { state, fact }: FactEvidence,
   { path, key = fact?.key }: FactKey,
-  { proof, cbor }: Pick<FactProof, "proof" | "cbor">,
+  { proof, cbor }: Pick<PathProof, "proof" | "cbor">,
   point: Tip,
 ) {
   const { token, owner, root, utxo } = state;

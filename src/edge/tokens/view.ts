@@ -1,5 +1,5 @@
 /** What clients see of tokens, requests and transactions. */
-import type { LedgerTransaction } from "#src/chain/index/transactions.ts";
+import type { IndexedTransaction } from "#src/chain/index/transactions.ts";
 import type { OpenRequest, TokenLine, TokenStanding, TokenState } from "#src/cage/index/read.ts";
 import type { Cursor } from "#src/chain/index/cursor.ts";
 import type { Operation } from "#src/cage/datum.ts";
@@ -86,7 +86,7 @@ export function statusView(cursor: Cursor) {
 }
 
 /** A transaction of the ledger; numbers as strings where older clients expect strings. */
-export function transactionView(found: LedgerTransaction & { readonly depth: number }) {
+export function transactionView(found: IndexedTransaction & { readonly depth: number }) {
   return {
     hash: found.hash,
     txHash: found.hash,

@@ -4,7 +4,7 @@
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import { findTransaction, type LedgerTransaction, readDepths } from "#src/chain/index/transactions.ts";
+import { findTransaction, type IndexedTransaction, readDepths } from "#src/chain/index/transactions.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -14,7 +14,7 @@ const LOOK_MS = 50;
 const MOST_WAITING = 5_000;
 
 /** A transaction of the ledger, and the number of blocks on top of its own. */
-export interface DeepTransaction extends LedgerTransaction {
+export interface DeepTransaction extends IndexedTransaction {
   readonly depth: number;
 }
 

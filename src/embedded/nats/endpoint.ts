@@ -1,37 +1,38 @@
 /**
  * A NATS endpoint inside this process: the core protocol, for any client library.
  *
- * Hypotheses: messages are doorbells and answers, never the only copy of anything, so nothing is stored here and JetStream is
- * not offered; whoever has the token is one of ours, everybody else may watch `arbor.event.>` and is never trusted.
+ * Assumptions: messages are notifications and answers, never the only copy of anything, so nothing is stored here and
+ * JetStream is not offered. Clients with the token belong to this service; all others are guests, which may subscribe
+ * to `arbor.event.>` and are not trusted.
  */
 import { randomBytes } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import type { Log } from "#src/base/log.ts";
-import { Connection } from "#src/embedded/nats/connection.ts";
-import { Guests } from "#src/embedded/nats/guests.ts";
-import type { ClientSubscription, Hub, Message, Stats } from "#src/embedded/nats/hub.ts";
-import { type Limits, USUAL_LIMITS } from "#src/embedded/nats/limits.ts";
+import { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
+import { GuestDelivery } from "#src/embedded/nats/guestDelivery.ts";
+import type { ClientSubscription, EndpointHub, EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import { DEFAULT_LIMITS, type EndpointLimits } from "#src/embedded/nats/limits.ts";
 import { tokenCheck } from "#src/embedded/nats/rights.ts";
-import { Routes } from "#src/embedded/nats/routes.ts";
+import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { explainListenError } from "#src/embedded/ports.ts";
 
-export type { Limits } from "#src/embedded/nats/limits.ts";
-export type { Stats } from "#src/embedded/nats/hub.ts";
+export type { EndpointLimits as Limits } from "#src/embedded/nats/limits.ts";
+export type { EndpointStats as Stats } from "#src/embedded/nats/hub.ts";
 
 export interface NatsEndpointOptions {
-  /** 127.0.0.1 where not given. */
+  /** Host to listen on; 127.0.0.1 by default. */
   readonly host?: string;
-  /** 0 for any free port. */
+  /** Port; 0 for any free one. */
   readonly port: number;
-  /** How a person chooses the port, for the sentence when it is taken. */
+  /** The option that sets the port, for the message when it is taken. */
   readonly portOption?: string;
-  /** Whoever connects with it may do everything. */
+  /** Clients with this token have all rights. */
   readonly token: string;
   readonly log: Log;
-  /** Longest payload in bytes, headers included; 1 MiB where not given. */
+  /** Longest payload in bytes, including headers; 1 MiB by default. */
   readonly maxPayload?: number;
-  /** Other bounds than the usual ones. */
-  readonly limits?: Partial<Limits>;
+  /** Limits that differ from the default ones. */
+  readonly limits?: Partial<EndpointLimits>;
 }
 
 /** A running endpoint. */
@@ -39,21 +40,21 @@ export interface NatsEndpoint {
   /** `nats://host:port`, without the token. */
   readonly url: string;
   readonly port: number;
-  /** Counts of now. */
-  stats(): Stats;
-  /** Sends what waits, ends every connection, and stops listening. */
+  /** Current counts. */
+  stats(): EndpointStats;
+  /** Sends buffered output, ends every connection, and stops listening. */
   stop(): Promise<void>;
 }
 
-/** Bytes that are read from each guest in a second, however many there are: subscriptions and answers to PINGs. */
-const LEAST_INPUT = 1_024;
+/** Bytes per second read from each guest at least, however many there are: subscriptions and answers to PINGs. */
+const MIN_INPUT = 1_024;
 
-class Endpoint implements Hub {
-  readonly routes = new Routes<ClientSubscription>();
-  readonly connections = new Set<Connection>();
-  /** Connections that have not said yet who they are, the oldest first. */
-  private readonly silent = new Set<Connection>();
-  readonly stats: Stats = {
+class InProcessEndpoint implements EndpointHub {
+  readonly routes = new SubscriptionRoutes<ClientSubscription>();
+  readonly connections = new Set<ClientConnection>();
+  /** Connections that have not authenticated yet, oldest first. */
+  private readonly silent = new Set<ClientConnection>();
+  readonly stats: EndpointStats = {
     connections: 0,
     subscriptions: 0,
     messagesIn: 0,
@@ -63,15 +64,15 @@ class Endpoint implements Hub {
     slowConsumers: 0,
     refused: 0,
   };
-  readonly guests: Guests;
+  readonly guests: GuestDelivery;
   guestInput: number;
 
-  constructor(readonly limits: Limits, readonly log: Log, readonly isToken: (candidate: string) => boolean) {
-    this.guests = new Guests(limits, this.stats);
+  constructor(readonly limits: EndpointLimits, readonly log: Log, readonly isToken: (candidate: string) => boolean) {
+    this.guests = new GuestDelivery(limits, this.stats);
     this.guestInput = limits.guestsInput;
   }
 
-  admits(connection: Connection): boolean {
+  admits(connection: ClientConnection): boolean {
     const { maxConnections, maxGuests } = this.limits;
     if (this.connections.size - this.silent.size >= maxConnections) return false;
     if (connection.rights === "events") {
@@ -84,31 +85,31 @@ class Endpoint implements Hub {
   }
 
   accept(socket: Socket, info: Record<string, unknown>): void {
-    // The new one may have the token: connections that say nothing must not keep it out.
+    // the new connection may have the token: silent connections must not keep it out
     for (const oldest of this.silent) {
       if (this.silent.size < this.limits.maxSilent) break;
       this.silent.delete(oldest);
       oldest.destroy();
     }
-    const connection = new Connection(this, socket, info);
+    const connection = new ClientConnection(this, socket, info);
     this.connections.add(connection);
     this.silent.add(connection);
   }
 
-  gone(connection: Connection): void {
+  gone(connection: ClientConnection): void {
     this.connections.delete(connection);
     this.silent.delete(connection);
     this.guests.leave(connection);
   }
 
-  route(from: Connection, message: Message): number {
+  route(from: ClientConnection, message: PublishedMessage): number {
     this.stats.messagesIn++;
     const { plain, groups } = this.routes.match(message.subject);
     let delivered = 0;
     const offer = (subscription: ClientSubscription) => {
       const { connection } = subscription;
       if (connection === from && !from.echo) return false;
-      // One that lapsed earlier in this very message's round is in the list still.
+      // a subscription that lapsed earlier while this message was delivered is still in the list
       if (subscription.delivered >= subscription.max || !connection.deliver(subscription, message)) return false;
       delivered++;
       return true;
@@ -124,16 +125,16 @@ class Endpoint implements Hub {
 
   tick(now: number): void {
     const guests = [...this.connections].filter(({ rights }) => rights === "events").length;
-    this.guestInput = Math.max(LEAST_INPUT, this.limits.guestsInput / Math.max(1, guests));
+    this.guestInput = Math.max(MIN_INPUT, this.limits.guestsInput / Math.max(1, guests));
     for (const connection of [...this.connections]) connection.tick(now);
   }
 }
 
-/** Starts an endpoint. Throws an `EmbeddedError` with code `port_taken` where the port is not free. */
+/** Starts an endpoint. Throws `EmbeddedError` with code `port_taken` if the port is not free. */
 export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<NatsEndpoint> {
   const host = options.host ?? "127.0.0.1";
-  const limits = { ...USUAL_LIMITS, ...options.limits, maxPayload: options.maxPayload ?? USUAL_LIMITS.maxPayload };
-  const endpoint = new Endpoint(limits, options.log, tokenCheck(options.token));
+  const limits = { ...DEFAULT_LIMITS, ...options.limits, maxPayload: options.maxPayload ?? DEFAULT_LIMITS.maxPayload };
+  const endpoint = new InProcessEndpoint(limits, options.log, tokenCheck(options.token));
   const id = randomBytes(16).toString("hex").toUpperCase();
   let port = options.port;
   let clients = 0;
@@ -141,7 +142,7 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
     endpoint.accept(socket, {
       server_id: id,
       server_name: "arbor",
-      // The level of the protocol, by which client libraries decide what they may use.
+      // protocol level, from which client libraries derive the features they may use
       version: "2.10.0",
       proto: 1,
       host,
@@ -150,7 +151,7 @@ export async function startNatsEndpoint(options: NatsEndpointOptions): Promise<N
       max_payload: limits.maxPayload,
       client_id: ++clients,
       client_ip: socket.remoteAddress,
-      // Some client libraries (Java's, Python's) send a token only where this says so; guests may ignore it.
+      // some client libraries (Java, Python) only send a token if this is set; guests may ignore it
       auth_required: true,
       jetstream: false,
     })

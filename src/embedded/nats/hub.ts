@@ -1,60 +1,60 @@
-/** What the connections of one NATS endpoint share. */
+/** What the connections of a NATS endpoint share. */
 import type { Buffer } from "node:buffer";
 import type { Log } from "#src/base/log.ts";
-import type { Connection } from "#src/embedded/nats/connection.ts";
-import type { Guests } from "#src/embedded/nats/guests.ts";
-import type { Limits } from "#src/embedded/nats/limits.ts";
-import type { Routes, Subscription } from "#src/embedded/nats/routes.ts";
+import type { ClientConnection } from "#src/embedded/nats/clientConnection.ts";
+import type { GuestDelivery } from "#src/embedded/nats/guestDelivery.ts";
+import type { EndpointLimits } from "#src/embedded/nats/limits.ts";
+import type { RoutedSubscription, SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 
 /** What a connection needs of its endpoint. */
-export interface Hub {
-  /** Subscriptions of those who have the token. */
-  readonly routes: Routes<ClientSubscription>;
-  readonly guests: Guests;
-  readonly limits: Limits;
-  /** Bytes that may be read from a guest in a second. */
+export interface EndpointHub {
+  /** Subscriptions of clients with the token. */
+  readonly routes: SubscriptionRoutes<ClientSubscription>;
+  readonly guests: GuestDelivery;
+  readonly limits: EndpointLimits;
+  /** Bytes per second that may be read from a guest. */
   readonly guestInput: number;
-  readonly stats: Stats;
+  readonly stats: EndpointStats;
   readonly log: Log;
   isToken(candidate: string): boolean;
-  /** Whether one more client with or without the token is welcome; from then on it counts as one. */
-  admits(connection: Connection): boolean;
-  /** Hands a message to its subscribers; how many got it. */
-  route(from: Connection, message: Message): number;
-  gone(connection: Connection): void;
+  /** Whether one more client, with or without the token, is admitted; if so it is counted. */
+  admits(connection: ClientConnection): boolean;
+  /** Delivers a message to its subscribers; gives their number. */
+  route(from: ClientConnection, message: PublishedMessage): number;
+  gone(connection: ClientConnection): void;
 }
 
-/** Counts since the endpoint started, but for `connections` and `subscriptions`, which are of now. */
-export interface Stats {
+/** Counts since the endpoint started; `connections` and `subscriptions` are current. */
+export interface EndpointStats {
   connections: number;
   subscriptions: number;
   messagesIn: number;
   messagesOut: number;
   bytesIn: number;
   bytesOut: number;
-  /** Clients that were cut because they read too slowly. */
+  /** Clients disconnected because they read too slowly. */
   slowConsumers: number;
-  /** Operations and connections refused for want of rights. */
+  /** Operations and connections refused for lack of rights. */
   refused: number;
 }
 
 /** A subscription of a connection. */
-export interface ClientSubscription extends Subscription {
-  readonly connection: Connection;
+export interface ClientSubscription extends RoutedSubscription {
+  readonly connection: ClientConnection;
   readonly sid: string;
-  /** Of its subject. */
+  /** The tokens of its subject. */
   readonly tokens: readonly string[];
-  /** How many other subscriptions of the same guest some message may match as well. */
+  /** How many other subscriptions of the same guest may match the same message. */
   overlaps: number;
-  /** Where it was added. */
-  readonly routes: Routes<ClientSubscription>;
-  /** Messages it may still get before it lapses by itself. */
+  /** The set to which it was added. */
+  readonly routes: SubscriptionRoutes<ClientSubscription>;
+  /** Messages until it lapses. */
   max: number;
   delivered: number;
 }
 
 /** A published message; `body` begins with `headerLength` bytes of headers. */
-export interface Message {
+export interface PublishedMessage {
   readonly subject: string;
   readonly reply: string;
   readonly headerLength: number;

@@ -1,37 +1,37 @@
-/** Bounds that keep one client of the NATS endpoint from harming the others. */
+/** Limits that keep one client of the NATS endpoint from harming others. */
 import type { ParserLimits } from "#src/embedded/nats/parser.ts";
 
-/** Bounds of an endpoint. A guest is a client without the token. */
-export interface Limits extends ParserLimits {
-  /** Clients altogether, and guests among them; the rest is for those who have the token. */
+/** Limits of an endpoint. A guest is a client without the token. */
+export interface EndpointLimits extends ParserLimits {
+  /** Clients in total, and guests among them; the rest is reserved for clients with the token. */
   readonly maxConnections: number;
   readonly maxGuests: number;
-  /** Connections that have not said yet who they are; the oldest gives way to a new one. */
+  /** Connections that have not authenticated yet; the oldest is closed for a new one. */
   readonly maxSilent: number;
   /** Subscriptions of one guest. */
   readonly guestSubscriptions: number;
-  /** Subscriptions of one guest that one message may match. */
+  /** Subscriptions of one guest that match one message. */
   readonly guestCopies: number;
-  /** Bytes that may wait for one client with the token. */
+  /** Outgoing bytes buffered for one client with the token. */
   readonly pending: number;
-  /** Bytes of events that wait for guests, each event counted once. */
+  /** Bytes of events buffered for guests, each event counted once. */
   readonly guestBacklog: number;
-  /** Bytes of events that a guest is sent before it answers a PING, and bytes of answers that wait for it. */
+  /** Bytes of events sent to a guest before it answers a PING, and bytes of answers buffered for it. */
   readonly guestWindow: number;
-  /** Bytes that are read from all guests in a second, the same share from each; more is left in their sockets. */
+  /** Bytes per second read from all guests together, in equal shares; more stays in their sockets. */
   readonly guestsInput: number;
-  /** Milliseconds until a connection must have said something, and between signs of life. */
+  /** Milliseconds until a connection must have sent something, and between signs of life. */
   readonly connectMs: number;
   readonly pingMs: number;
-  /** Milliseconds that a client may take nothing while something waits for it. */
+  /** Milliseconds that a client may read nothing while data waits for it. */
   readonly stallMs: number;
 }
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
 
-/** The bounds unless an endpoint is told others. All guests together hold at most 128 MB: the backlog, and for each a window and its answers. */
-export const USUAL_LIMITS: Limits = {
+/** The default limits. All guests together hold at most 128 MB: the backlog, and for each a window and its answers. */
+export const DEFAULT_LIMITS: EndpointLimits = {
   maxControlLine: 4096,
   maxPayload: MEGABYTE,
   maxConnections: 1024,

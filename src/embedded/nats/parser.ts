@@ -1,29 +1,29 @@
 /**
- * The client's half of the core NATS protocol, read from a stream that may be cut anywhere.
+ * Parser of the client's half of the core NATS protocol, for a stream that may be cut anywhere.
  *
- * Hypotheses: the bytes are hostile. What is kept between two reads is at most one control line and one payload, each within
- * its limit, in buffers that grow with what arrived and not with what was announced; bytes of the stream are never retained.
- * Subjects are carried as latin1 text, one character a byte, so that any bytes go out as they came in.
+ * Assumptions: the bytes are hostile. Between two reads at most one control line and one payload are stored, each
+ * within its limit, in buffers that grow with the data received and not with the announced size; bytes of the stream
+ * are never retained. Subjects are latin1 text, one character per byte, so that any bytes are passed on unchanged.
  */
 import { Buffer } from "node:buffer";
 
-/** What a client may ask for. */
-export interface Operations {
+/** Operations of a client. */
+export interface ParserOperations {
   connect(json: string): void;
   ping(): void;
   pong(): void;
   subscribe(subject: string, queue: string, sid: string): void;
-  /** `max` is 0 for "at once". */
+  /** `max` 0 means "at once". */
   unsubscribe(sid: string, max: number): void;
-  /** Whether a payload is worth keeping; asked before it is read. */
+  /** Whether a payload is needed; called before it is read. */
   accepts(subject: string): boolean;
-  /** `body` (headers first, `headerLength` bytes of it) is valid during the call alone, and empty where it was not accepted. */
+  /** `body` (first `headerLength` bytes of headers) is valid only during the call, and empty if it was not accepted. */
   publish(subject: string, reply: string, headerLength: number, body: Buffer): void;
-  /** The stream cannot be understood any further; nothing is read after this. */
+  /** The stream cannot be parsed further; nothing is read after this. */
   broken(reason: ProtocolError): void;
 }
 
-/** What a NATS server says of a stream that it gives up on. */
+/** A NATS server's message for a stream that it gives up on. */
 export type ProtocolError =
   | "Unknown Protocol Operation"
   | "Parser Error"
@@ -31,13 +31,13 @@ export type ProtocolError =
   | "Maximum Payload Violation";
 
 export interface ParserLimits {
-  /** Longest control line in bytes, its end included. */
+  /** Longest control line in bytes, including its end. */
   readonly maxControlLine: number;
-  /** Longest payload in bytes, headers included. */
+  /** Longest payload in bytes, including headers. */
   readonly maxPayload: number;
 }
 
-interface Announced {
+interface AnnouncedPayload {
   readonly subject: string;
   readonly reply: string;
   readonly headerLength: number;
@@ -50,31 +50,31 @@ const CR = 13;
 const EMPTY = Buffer.alloc(0);
 const BLANKS = /[ \t]+/;
 
-/** A count in ASCII digits; undefined for anything else, and for what no limit allows. */
+/** A count in ASCII digits; undefined for anything else, and for numbers beyond any limit. */
 function count(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Reads one client's stream. */
-export class Parser {
-  /** The beginning of a line or payload whose end has not come yet; `held` bytes of it count. */
+/** Parses one client's stream. */
+export class NatsParser {
+  /** The start of an incomplete line or payload: the first `held` bytes. */
   private kept: Buffer = EMPTY;
   private held = 0;
-  /** Payload whose announcement was read. */
-  private announced: Announced | undefined;
-  /** Bytes of a payload that nobody wants, still to come. */
+  /** The announced payload. */
+  private announced: AnnouncedPayload | undefined;
+  /** Remaining bytes of a payload that is skipped. */
   private skipping = 0;
   private stopped = false;
 
-  constructor(private readonly limits: ParserLimits, private readonly operations: Operations) {}
+  constructor(private readonly limits: ParserLimits, private readonly operations: ParserOperations) {}
 
-  /** Reads some more bytes, which are the caller's again afterwards. */
+  /** Parses more bytes; the caller may reuse them afterwards. */
   read(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length && !this.stopped) at = this.announced ? this.payload(chunk, at) : this.line(chunk, at);
   }
 
-  /** Stops reading for good. */
+  /** Stops parsing permanently. */
   stop(): void {
     this.stopped = true;
     this.kept = EMPTY;
@@ -97,13 +97,13 @@ export class Parser {
     this.held = needed;
   }
 
-  /** What was kept, joined with the rest; nothing is kept afterwards. */
+  /** The stored bytes joined with the rest; nothing is stored afterwards. */
   private take(rest: Buffer, limit: number): Buffer {
     if (this.held === 0) return rest;
     this.keep(rest, limit);
     const whole = this.kept.subarray(0, this.held);
     this.held = 0;
-    // A buffer that a long payload needed is not kept for the next control line.
+    // the buffer of a long payload is not kept for the next control line
     if (this.kept.length > this.limits.maxControlLine) this.kept = EMPTY;
     return whole;
   }
@@ -128,7 +128,7 @@ export class Parser {
 
   private payload(chunk: Buffer, from: number): number {
     const announced = this.announced!;
-    // The payload and the line end after it.
+    // the payload and its line end
     const size = announced.length + 2;
     const missing = announced.accepted ? size - this.held : this.skipping;
     const until = Math.min(chunk.length, from + missing);
@@ -144,7 +144,7 @@ export class Parser {
     return until;
   }
 
-  private deliver(announced: Announced, body: Buffer): void {
+  private deliver(announced: AnnouncedPayload, body: Buffer): void {
     this.announced = undefined;
     this.operations.publish(announced.subject, announced.reply, body.length ? announced.headerLength : 0, body);
   }
@@ -195,7 +195,7 @@ export class Parser {
       case "CONNECT":
         // JSON is UTF-8, unlike the rest of the line.
         return operations.connect(bytes.toString("utf8", "CONNECT".length));
-      // "+OK" and "-ERR" are a server's words, which a relay may echo.
+      // "+OK" and "-ERR" are a server's messages, which a relay may echo
       case "+OK":
         return;
       default:

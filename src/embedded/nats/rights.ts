@@ -1,36 +1,34 @@
-/**
- * What a connection may do: everything with the token, and without it nothing but listen to events.
- */
+/** Rights of a connection: all with the token, only subscribing to events without it. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isWithin } from "#src/embedded/nats/subjects.ts";
 
-/** `all` for whoever has the token; `events` for everybody else. */
+/** `all` with the token; `events` without it. */
 export type Rights = "all" | "events";
 
-/** What everybody may subscribe to, and any subject below it. */
+/** The subjects that all clients may subscribe to. */
 export const EVENTS = "arbor.event.>";
 
-/** Whether a connection may subscribe to a subject; one with wildcards only if all it can match is allowed. */
+/** Whether a connection may subscribe to a subject; with wildcards only if everything it can match is allowed. */
 export function maySubscribe(rights: Rights, subject: string): boolean {
   return rights === "all" || isWithin(subject, EVENTS);
 }
 
-/** A comparison with the token that takes the same time whatever the candidate. */
+/** A comparison with the token in constant time. */
 export function tokenCheck(token: string): (candidate: string) => boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   const expected = digest(token);
   return (candidate) => timingSafeEqual(digest(candidate), expected);
 }
 
-/** What a CONNECT line says about its sender. */
-export interface Credentials {
+/** The credentials in a CONNECT line. */
+export interface ClientCredentials {
   readonly token: string | undefined;
-  /** Credentials of a kind that this endpoint does not know: a user, a key. */
+  /** Whether there are credentials of a kind that this endpoint does not support: a user, a key. */
   readonly foreign: boolean;
 }
 
-/** The credentials among a CONNECT line's fields; empty ones are none, as client libraries send them. */
-export function credentialsOf(fields: Record<string, unknown>): Credentials {
+/** Reads the credentials from a CONNECT line's fields; empty ones count as none, as client libraries send them. */
+export function credentialsOf(fields: Record<string, unknown>): ClientCredentials {
   const given = (name: string) => fields[name] !== undefined && fields[name] !== null && fields[name] !== "";
   return {
     token: given("auth_token") ? String(fields.auth_token) : undefined,

@@ -1,42 +1,43 @@
 /**
- * Who gets a message: subscriptions in a tree of tokens, with the answer for a subject remembered until a subscription comes or
- * goes. A subscription and its removal cost as much as its tokens, whatever the number of others.
+ * Routing of messages to subscriptions: a tree of subject tokens, with a cache of matches per subject, which is cleared
+ * when subscriptions change. Adding or removing a subscription costs as much as it has tokens, however many others
+ * there are.
  */
 
-/** What the tree needs to know of a subscription. */
-export interface Subscription {
+/** A subscription, as the tree needs it. */
+export interface RoutedSubscription {
   readonly subject: string;
-  /** Name of the queue group, of whose members one gets each message; empty for none. */
+  /** Queue group: one of its members gets each message; empty for none. */
   readonly queue: string;
 }
 
-/** The subscriptions that match a subject: each of `plain`, and one out of each group. */
-export interface Matches<S> {
+/** The subscriptions that match a subject: all of `plain`, and one of each group. */
+export interface SubjectMatches<S> {
   readonly plain: readonly S[];
   readonly groups: readonly (readonly S[])[];
 }
 
-interface Branch<S> {
-  readonly next: Map<string, Branch<S>>;
+interface RouteBranch<S> {
+  readonly next: Map<string, RouteBranch<S>>;
   readonly here: Set<S>;
   /** Subscriptions that end with `>` after this branch. */
   readonly below: Set<S>;
 }
 
-const REMEMBERED = 16_384;
+const MAX_CACHED = 16_384;
 
-function branch<S>(): Branch<S> {
+function branch<S>(): RouteBranch<S> {
   return { next: new Map(), here: new Set(), below: new Set() };
 }
 
 /** All subscriptions of an endpoint. */
-export class Routes<S extends Subscription> {
+export class SubscriptionRoutes<S extends RoutedSubscription> {
   private readonly root = branch<S>();
-  private readonly remembered = new Map<string, Matches<S>>();
-  /** How many subscriptions there are. */
+  private readonly remembered = new Map<string, SubjectMatches<S>>();
+  /** Number of subscriptions. */
   size = 0;
 
-  /** Adds a subscription, whose subject must be valid. */
+  /** Adds a subscription; its subject must be valid. */
   add(subscription: S): void {
     let at = this.root;
     for (const token of subscription.subject.split(".")) {
@@ -52,9 +53,9 @@ export class Routes<S extends Subscription> {
     this.changed(1);
   }
 
-  /** Removes a subscription that was added, and the branches that are empty without it. */
+  /** Removes a subscription, and branches that become empty. */
   remove(subscription: S): void {
-    const path: { parent: Branch<S>; token: string }[] = [];
+    const path: { parent: RouteBranch<S>; token: string }[] = [];
     let at = this.root;
     let removed = false;
     for (const token of subscription.subject.split(".")) {
@@ -82,8 +83,8 @@ export class Routes<S extends Subscription> {
     if (this.remembered.size) this.remembered.clear();
   }
 
-  /** Who gets a message on a subject. */
-  match(subject: string): Matches<S> {
+  /** The subscriptions that match a subject. */
+  match(subject: string): SubjectMatches<S> {
     const known = this.remembered.get(subject);
     if (known) return known;
     const plain: S[] = [];
@@ -98,10 +99,10 @@ export class Routes<S extends Subscription> {
         }
       }
     };
-    // Level by level, so that a subject of very many tokens costs no stack.
-    let level: Branch<S>[] = [this.root];
+    // level by level instead of recursively: a subject may have very many tokens
+    let level: RouteBranch<S>[] = [this.root];
     for (const token of subject.split(".")) {
-      const deeper: Branch<S>[] = [];
+      const deeper: RouteBranch<S>[] = [];
       for (const at of level) {
         if (at.below.size) collect(at.below);
         const exact = at.next.get(token);
@@ -114,9 +115,9 @@ export class Routes<S extends Subscription> {
     }
     for (const at of level) if (at.here.size) collect(at.here);
     const matches = { plain, groups: [...groups.values()] };
-    // An inbox is written to once or twice and never again.
+    // inboxes are not cached: each is used once or twice
     if (subject.startsWith("_INBOX.")) return matches;
-    if (this.remembered.size >= REMEMBERED) this.remembered.clear();
+    if (this.remembered.size >= MAX_CACHED) this.remembered.clear();
     this.remembered.set(subject, matches);
     return matches;
   }

@@ -1,24 +1,23 @@
 /**
- * Subjects of the NATS protocol: tokens joined by dots. In a subscription `*` stands for one token and `>`, as the last, for
- * one or more.
+ * NATS subjects: tokens joined by dots. In a subscription `*` matches one token and `>`, as the last one, one or more.
  */
 
-// Blanks and control characters cannot travel on a protocol line.
+// blanks and control characters cannot be part of a protocol line
 // deno-lint-ignore no-control-regex
 const TOKEN = /^[^\x00-\x20\x7f]+$/;
 
-/** Whether a text is a subject that can be subscribed to, wildcards included. */
+/** Whether a text is a valid subscription subject; wildcards are allowed. */
 export function isSubscription(subject: string): boolean {
   const tokens = subject.split(".");
   return tokens.every((token, i) => TOKEN.test(token) && (token !== ">" || i === tokens.length - 1));
 }
 
-/** Whether a text is a subject that can be published to: no wildcard stands in it. */
+/** Whether a text is a valid subject to publish to, without wildcards. */
 export function isLiteral(subject: string): boolean {
   return subject.split(".").every((token) => TOKEN.test(token) && token !== "*" && token !== ">");
 }
 
-/** Whether everything that the subscription `narrow` can match is matched by the subscription `wide` too. */
+/** Whether the subscription `wide` matches everything that the subscription `narrow` can match. */
 export function isWithin(narrow: string, wide: string): boolean {
   const inner = narrow.split(".");
   const outer = wide.split(".");
@@ -32,7 +31,7 @@ export function isWithin(narrow: string, wide: string): boolean {
   return inner.length === outer.length;
 }
 
-/** Whether some subject is matched by both of two subscriptions, each given as its tokens. */
+/** Whether some subject is matched by both of two subscriptions, given as tokens. */
 export function overlap(one: readonly string[], other: readonly string[]): boolean {
   for (let i = 0; i < one.length && i < other.length; i++) {
     const [a, b] = [one[i], other[i]];

@@ -1,4 +1,4 @@
-/** A client of a node: one connection, its handshake, and the four protocols on it. */
+/** A client of a node: a connection, its handshake, and its four protocols. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Point } from "#src/cardano/block.ts";
 import { chainSync } from "#src/node/protocols/chainSync.ts";
@@ -7,38 +7,38 @@ import { asNodeError, NodeError, nodeError, type NodeFailure } from "#src/node/e
 import {
   handshake,
   type HandshakeMessage,
+  type HandshakeRefusal,
   otherMagic,
-  type Refusal,
-  table,
   VERSIONS,
   type VersionTable,
+  versionTable,
 } from "#src/node/protocols/handshake.ts";
 import { Mux } from "#src/node/transport/mux.ts";
 import { type Message, type Protocol, Speaker } from "#src/node/protocols/protocol.ts";
 import { MempoolSession, QuerySession } from "#src/node/client/sessions.ts";
-import { stateQuery, type Target } from "#src/node/protocols/stateQuery.ts";
-import { DEPTH, follow, type SyncStep } from "#src/node/client/chainSync.ts";
-import { attempt, Desk } from "#src/node/transport/exclusive.ts";
+import { stateQuery, type StateTarget } from "#src/node/protocols/stateQuery.ts";
+import { DEFAULT_DEPTH, followOnConnection, type SyncStep } from "#src/node/client/chainSync.ts";
+import { ExclusiveProtocol, toResult } from "#src/node/transport/exclusiveProtocol.ts";
 import { txMonitor } from "#src/node/protocols/txMonitor.ts";
 import { txSubmission } from "#src/node/protocols/txSubmission.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 
-/** How to connect. */
+/** Options of a connection. */
 export interface ConnectOptions {
-  /** The network's magic; another one is refused. */
+  /** The network's magic; a node of another network is refused. */
   readonly magic: number;
-  /** Versions to propose; all of 16 to 23 unless said otherwise. */
+  /** Versions to propose; 16 to 23 by default. */
   readonly versions?: readonly number[];
-  /** Milliseconds that the node has to take the connection, and again for the handshake; 10,000 unless said otherwise. */
+  /** Milliseconds for the connection, and again for the handshake; 10,000 by default. */
   readonly handshakeTimeout?: number;
-  /** Blocks asked for ahead while following; 100 unless said otherwise. */
+  /** Blocks requested ahead while following; 100 by default. */
   readonly depth?: number;
-  /** Ends the attempt to connect; a connection that stands is ended by `close`. */
+  /** Aborts connecting; an open connection is ended by `close`. */
   readonly signal?: AbortSignal;
 }
 
-/** What a node said of a transaction; a `reason` is CBOR, for `rejections.ts`. */
-export type Verdict =
+/** A node's answer to a transaction; `reason` is CBOR, see `rejections.ts`. */
+export type SubmissionVerdict =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly reason: Uint8Array };
 
@@ -55,12 +55,12 @@ export async function connectNode(
   address: NodeAddress,
   options: ConnectOptions,
 ): Promise<Result<NodeConnection, NodeFailure>> {
-  const shaken = await shake(address, options, false);
+  const shaken = await performHandshake(address, options, false);
   if (!shaken.ok) return shaken;
   const { mux, answer } = shaken.value;
   const where = showAddress(address);
   if (answer.type === "accept" && answer.data.magic === options.magic && versionsOf(options).includes(answer.version)) {
-    return ok(new NodeConnection(mux, answer.version, options.depth ?? DEPTH));
+    return ok(new NodeConnection(mux, answer.version, options.depth ?? DEFAULT_DEPTH));
   }
   const failure = answer.type === "refuse"
     ? refused(answer.refusal, where, options)
@@ -71,12 +71,12 @@ export async function connectNode(
   return fail(failure.code, failure.message, failure.details);
 }
 
-/** Asks a node which versions it speaks, without connecting. */
-export async function askVersions(
+/** Queries which versions a node supports, without connecting. */
+export async function queryVersions(
   address: NodeAddress,
   options: ConnectOptions,
 ): Promise<Result<VersionTable, NodeFailure>> {
-  const shaken = await shake(address, options, true);
+  const shaken = await performHandshake(address, options, true);
   if (!shaken.ok) return shaken;
   const { mux, answer } = shaken.value;
   mux.fail(nodeError("closed", "The versions are known."));
@@ -87,14 +87,14 @@ export async function askVersions(
   return fail(failure.code, failure.message, failure.details);
 }
 
-type Answer = Exclude<HandshakeMessage, { type: "propose" }>;
+type HandshakeAnswer = Exclude<HandshakeMessage, { type: "propose" }>;
 
-/** Proposes the versions and waits for the answer. */
-async function shake(
+/** Proposes the versions and receives the answer. */
+async function performHandshake(
   address: NodeAddress,
   options: ConnectOptions,
   query: boolean,
-): Promise<Result<{ readonly mux: Mux; readonly answer: Answer }, NodeFailure>> {
+): Promise<Result<{ readonly mux: Mux; readonly answer: HandshakeAnswer }, NodeFailure>> {
   const within = options.handshakeTimeout ?? 10_000;
   const dialled = await dial(address, within, options.signal);
   if (!dialled.ok) return dialled;
@@ -107,8 +107,8 @@ async function shake(
     within,
   );
   try {
-    speaker.send({ type: "propose", versions: table(versionsOf(options), options.magic, query) });
-    return ok({ mux, answer: await speaker.receive(options.signal) as Answer });
+    speaker.send({ type: "propose", versions: versionTable(versionsOf(options), options.magic, query) });
+    return ok({ mux, answer: await speaker.receive(options.signal) as HandshakeAnswer });
   } catch (error) {
     const { code, message } = asNodeError(error, "").failure;
     const failure = code === "connection_lost"
@@ -131,7 +131,7 @@ function versionsOf(options: ConnectOptions): readonly number[] {
   return options.versions ?? VERSIONS;
 }
 
-function refused(refusal: Refusal, where: string, options: ConnectOptions): NodeFailure {
+function refused(refusal: HandshakeRefusal, where: string, options: ConnectOptions): NodeFailure {
   if (refusal.type === "mismatch") {
     const theirs = refusal.versions.length > 0 ? refusal.versions.join(", ") : "none";
     return {
@@ -161,7 +161,7 @@ function open<S extends string, M extends Message>(mux: Mux, protocol: Protocol<
   );
 }
 
-/** A connection to a node. Whatever ends it ends everything on it, with one reason. */
+/** A connection to a node. If it ends, everything on it ends with the same reason. */
 export class NodeConnection {
   private readonly chain;
   private readonly submission;
@@ -170,41 +170,47 @@ export class NodeConnection {
 
   constructor(
     private readonly mux: Mux,
-    /** The version agreed on, 16 to 23. */
+    /** The negotiated version, 16 to 23. */
     readonly version: number,
     private readonly depth: number,
   ) {
-    const desk = <S extends string, M extends Message>(protocol: Protocol<S, M>) =>
-      new Desk(open(mux, protocol), mux.ended);
-    this.chain = desk(chainSync());
-    this.submission = desk(txSubmission);
-    this.monitor = desk(txMonitor);
-    this.states = desk(stateQuery);
+    const exclusive = <S extends string, M extends Message>(protocol: Protocol<S, M>) =>
+      new ExclusiveProtocol(open(mux, protocol), mux.ended);
+    this.chain = exclusive(chainSync());
+    this.submission = exclusive(txSubmission);
+    this.monitor = exclusive(txMonitor);
+    this.states = exclusive(stateQuery);
   }
 
-  /** Aborts when the connection has ended, with the `NodeError` that says why. */
+  /** Aborts when the connection has ended; the reason is a `NodeError`. */
   get ended(): AbortSignal {
     return this.mux.ended;
   }
 
   /**
-   * Follows the chain from the newest of `points` (newest first) that the node has, else from the origin; the first step is `backward`
-   * to it. Ends when the signal aborts, throws a `NodeError` when the connection ends. One stream at a time: the next one waits for
-   * answers to what was asked ahead, at the tip for a block; to begin anew at once, close the connection.
+   * Follows the chain from the newest of `points` (newest first) that the node has, else from the origin; the first
+   * step is `backward` to that point. Ends when the signal aborts. One stream at a time: the next one waits for
+   * outstanding answers, at the tip for a block; to avoid that, close the connection.
+   *
+   * @throws NodeError when the connection ends
    */
   follow(points: readonly Point[], signal?: AbortSignal): AsyncGenerator<SyncStep, void, void> {
-    return follow({ desk: this.chain, depth: this.depth, fail: (reason) => this.mux.fail(reason) }, points, signal);
+    return followOnConnection(
+      { protocol: this.chain, depth: this.depth, fail: (reason) => this.mux.fail(reason) },
+      points,
+      signal,
+    );
   }
 
-  /** Hands over a signed transaction, in the era's own form (`era`: index as in queries, Conway unless said otherwise). */
+  /** Submits a signed transaction in its era's form (`era`: index as in queries; Conway by default). */
   submit(
     transaction: Uint8Array,
     options: { era?: number; signal?: AbortSignal } = {},
-  ): Promise<Result<Verdict, NodeFailure>> {
+  ): Promise<Result<SubmissionVerdict, NodeFailure>> {
     const { era = CONWAY, signal } = options;
-    return attempt(async () => {
+    return toResult(async () => {
       const leave = await this.submission.enter(signal);
-      const { answer, settled } = this.submission.ask(
+      const { answer, settled } = this.submission.request(
         { type: "submit", transaction: { era, bytes: transaction } },
         signal,
       );
@@ -214,17 +220,17 @@ export class NodeConnection {
     });
   }
 
-  /** Acquires the ledger's state, to ask it. Fails with `point_too_old` and `point_not_on_chain`. */
-  acquire(target: Target, signal?: AbortSignal): Promise<Result<QuerySession, NodeFailure>> {
-    return attempt(() => QuerySession.acquire(this.states, this.version, target, signal));
+  /** Acquires a ledger state for queries. Fails with `point_too_old` or `point_not_on_chain`. */
+  acquire(target: StateTarget, signal?: AbortSignal): Promise<Result<QuerySession, NodeFailure>> {
+    return toResult(() => QuerySession.acquire(this.states, this.version, target, signal));
   }
 
   /** Takes a snapshot of the mempool. */
   mempool(signal?: AbortSignal): Promise<Result<MempoolSession, NodeFailure>> {
-    return attempt(() => MempoolSession.acquire(this.monitor, this.version, signal));
+    return toResult(() => MempoolSession.acquire(this.monitor, this.version, signal));
   }
 
-  /** Ends the connection; all who wait on it are told `closed`. */
+  /** Closes the connection; pending calls fail with `closed`. */
   close(): void {
     this.mux.fail(nodeError("closed", "The connection was closed here."));
   }

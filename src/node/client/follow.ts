@@ -1,51 +1,54 @@
 /**
- * Following a node for as long as the caller wants: connects anew when the connection breaks, and goes on from where it was.
+ * Follows a node across connections: reconnects when the connection breaks, and continues where it was.
  *
- * Hypotheses: a node restarts, and its socket is away meanwhile; what another attempt cannot mend (another network, no common version, an
- * unknown era) is thrown; a broken connection is not the caller's concern, a rollback that happened meanwhile is.
+ * Assumptions: a node restarts, and its socket is gone meanwhile. Failures that another attempt cannot fix (another
+ * network, no common version, an unknown era) are thrown. The caller does not see a broken connection, but it does see
+ * a rollback that happened meanwhile.
  */
 import { sleep } from "#src/base/clock.ts";
 import { origin, type Point, samePoint } from "#src/cardano/block.ts";
 import { connectNode, type ConnectOptions } from "#src/node/client/connection.ts";
 import type { NodeAddress } from "#src/node/transport/dial.ts";
-import { mayPass, NodeError, type NodeFailure } from "#src/node/errors.ts";
+import { isTransient, NodeError, type NodeFailure } from "#src/node/errors.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
-import { Trail } from "#src/node/client/recentPoints.ts";
+import { RecentPoints } from "#src/node/client/recentPoints.ts";
 
-/** How to connect, and how patiently. */
-export interface FollowOptions extends Omit<ConnectOptions, "signal"> {
-  /** Milliseconds before the second attempt; each further one waits twice as long. 250 unless said otherwise. */
+/** Options of a connection, and of reconnecting. */
+export interface NodeFollowOptions extends Omit<ConnectOptions, "signal"> {
+  /** Milliseconds before the second attempt; 250 by default. Each further wait is twice as long. */
   readonly firstWait?: number;
-  /** Milliseconds between attempts at the most; 30,000 unless said otherwise. */
+  /** Milliseconds between two attempts at most; 30,000 by default. */
   readonly longestWait?: number;
-  /** Attempts in a row that may fail before the last failure is thrown; without it, no end. */
+  /** Consecutive attempts that may fail before the last failure is thrown; unlimited by default. */
   readonly attempts?: number;
-  /** Told of each connection that was made, and of each failure with the time until the next attempt. */
+  /** Called for each new connection, and for each failure with the time until the next attempt. */
   readonly onState?: (state: FollowState) => void;
 }
 
-/** How following goes. */
+/** State of following. */
 export type FollowState =
   | { readonly type: "connected"; readonly version: number }
   | { readonly type: "disconnected"; readonly failure: NodeFailure; readonly retryIn: number };
 
 /**
- * The chain's steps from the newest of `points` (newest first) that the node has, else from the origin. The first step is `backward` to
- * that point; after a new connection comes another `backward` where the node stands at another block than the last one given. Has a
- * connection of its own. Ends when the signal aborts; throws a `NodeError` that another attempt cannot mend.
+ * The chain's steps from the newest of `points` (newest first) that the node has, else from the origin. The first step
+ * is `backward` to that point; a new connection adds another `backward` step only if the node intersects at another
+ * block than the last one given. Uses its own connection. Ends when the signal aborts.
+ *
+ * @throws NodeError that another attempt cannot fix
  */
 export async function* followNode(
   address: NodeAddress,
-  options: FollowOptions,
+  options: NodeFollowOptions,
   points: readonly Point[],
   signal: AbortSignal,
 ): AsyncGenerator<SyncStep, void, void> {
-  const trail = new Trail(points);
+  const recent = new RecentPoints(points);
   const { firstWait = 250, longestWait = 30_000, attempts = Infinity, onState } = options;
   let failures = 0;
-  /** Where the caller stands; undefined until a step was given. */
+  /** The point of the last step; undefined before the first. */
   let given: Point | undefined;
-  let begun = false;
+  let started = false;
   while (!signal.aborted) {
     const connected = await connectNode(address, { ...options, signal });
     let failure: NodeFailure;
@@ -54,14 +57,14 @@ export async function* followNode(
       onState?.({ type: "connected", version: connection.version });
       try {
         let first = true;
-        for await (const step of connection.follow(trail.points(), signal)) {
-          // the first step of a new connection is told only where it leads elsewhere
+        for await (const step of connection.follow(recent.points(), signal)) {
+          // the first step of a new connection is given only if it leads elsewhere
           const same = first && step.type === "backward" && given !== undefined && samePoint(step.point, given);
           first = false;
           failures = 0;
           if (same) continue;
-          trail.step(step);
-          begun = true;
+          recent.record(step);
+          started = true;
           yield step;
         }
         return;
@@ -71,13 +74,13 @@ export async function* followNode(
       } finally {
         connection.close();
       }
-      if (begun) given = trail.points()[0] ?? origin;
+      if (started) given = recent.points()[0] ?? origin;
     } else failure = connected.error;
     if (signal.aborted) return;
-    // what was a node before is one that has not come up yet
-    const passing = mayPass(failure.code) || (begun && failure.code === "not_a_node");
+    // something else than a node answers at an address where a node was: the node may not be up yet
+    const passing = isTransient(failure.code) || (started && failure.code === "not_a_node");
     if (!passing || ++failures >= attempts) throw new NodeError(failure);
-    // half of it by chance: many followers of one node do not come back at once
+    // half of the wait is random, so that many followers of a node do not reconnect at once
     const wait = Math.min(longestWait, firstWait * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
     onState?.({ type: "disconnected", failure, retryIn: wait });
     await sleep(wait, signal);

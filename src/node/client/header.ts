@@ -1,11 +1,13 @@
-/** A block's own point and height out of `[era tag, block]`: what following needs of it. */
+/** Point and height of a block, read from `[era tag, block]`. */
 import type { Tip } from "#src/cardano/block.ts";
 import { scanBlock, UnknownEraError } from "#src/cardano/scan.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
 import { nodeError } from "#src/node/errors.ts";
 import { CONWAY, eraName } from "#src/node/protocols/values.ts";
 
-/** A block's point and height. Throws `CborError` on other bytes, a `NodeError` (`era_unknown`) in an era that is not known. */
+/**
+ * A block's point and height. Throws `CborError` for other bytes, and `NodeError` (`era_unknown`) for an unknown era.
+ */
 export function readHeader(block: Uint8Array): Tip {
   try {
     const { slot, hash, height } = scanBlock(block);
@@ -21,7 +23,7 @@ export function readHeader(block: Uint8Array): Tip {
   }
 }
 
-/** A block's height, from its first bytes where it is of Shelley or later. Throws as `readHeader` does. */
+/** A block's height; from Shelley on only its first bytes are read. Throws as `readHeader` does. */
 export function heightOf(block: Uint8Array): number {
   const [pair, tag = 0, parts = 0, header, body = 0] = block;
   const plain = pair === 0x82 && tag >= 2 && tag <= CONWAY + 1 && parts >> 5 === major.array && header === 0x82;

@@ -1,31 +1,31 @@
-/** Where a follower has been, so that it can go on from there on a new connection. */
+/** Recent points of a follower, to intersect with on a new connection. */
 import { type Point, samePoint } from "#src/cardano/block.ts";
 import { readHeader } from "#src/node/client/header.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
 
-/** Every so many blocks a point is kept beside the newest. */
+/** One point in so many blocks is kept, besides the newest. */
 const STRIDE = 20;
-/** Points kept: with the stride, more blocks than a rollback goes back. */
-const KEPT = 128;
+/** Points kept: times the stride, these are more blocks than a rollback undoes. */
+const MAX_POINTS = 128;
 
-/** The points that lead to where a follower stands. Headers are read when a point is wanted, not for each block. */
-export class Trail {
+/** Recent points of a follower. Headers are decoded when a point is needed, not for each block. */
+export class RecentPoints {
   /** Oldest first. */
-  private kept: Point[];
+  private recorded: Point[];
   private newest: Uint8Array | undefined;
   private count = 0;
 
-  /** `points`: what the follower knew to begin with, newest first. */
+  /** `points`: the follower's points at the start, newest first. */
   constructor(points: readonly Point[]) {
-    this.kept = points.filter(({ slot }) => slot >= 0).reverse();
+    this.recorded = points.filter(({ slot }) => slot >= 0).reverse();
   }
 
-  /** Notes a step that was given. */
-  step(step: SyncStep): void {
+  /** Records a step. */
+  record(step: SyncStep): void {
     if (step.type === "backward") {
       this.newest = undefined;
-      this.kept = this.kept.filter(({ slot }) => slot < step.point.slot);
-      if (step.point.slot >= 0) this.kept.push(step.point);
+      this.recorded = this.recorded.filter(({ slot }) => slot < step.point.slot);
+      if (step.point.slot >= 0) this.recorded.push(step.point);
       return;
     }
     if (this.newest && ++this.count % STRIDE === 0) this.keep(this.newest);
@@ -38,13 +38,13 @@ export class Trail {
       this.keep(this.newest);
       this.newest = undefined;
     }
-    return [...this.kept].reverse();
+    return [...this.recorded].reverse();
   }
 
   private keep(block: Uint8Array): void {
     const { slot, hash } = readHeader(block);
-    const last = this.kept.at(-1);
-    if (!last || !samePoint(last, { slot, hash })) this.kept.push({ slot, hash });
-    if (this.kept.length > KEPT) this.kept.shift();
+    const last = this.recorded.at(-1);
+    if (!last || !samePoint(last, { slot, hash })) this.recorded.push({ slot, hash });
+    if (this.recorded.length > MAX_POINTS) this.recorded.shift();
   }
 }

@@ -1,9 +1,9 @@
-/** Sessions of a client: a ledger state to be asked, a mempool to be looked at. */
+/** A client's sessions: an acquired ledger state, an acquired mempool snapshot. */
 import type { Result } from "#src/base/result.ts";
 import { nodeError, type NodeFailure } from "#src/node/errors.ts";
 import type { Message } from "#src/node/protocols/protocol.ts";
-import type { StateQueryMessage, StateQueryState, Target } from "#src/node/protocols/stateQuery.ts";
-import { attempt, type Desk, Turns } from "#src/node/transport/exclusive.ts";
+import type { StateQueryMessage, StateQueryState, StateTarget } from "#src/node/protocols/stateQuery.ts";
+import { type ExclusiveProtocol, Mutex, toResult } from "#src/node/transport/exclusiveProtocol.ts";
 import {
   MEASURES_SINCE,
   type MempoolMeasures,
@@ -13,33 +13,33 @@ import {
 } from "#src/node/protocols/txMonitor.ts";
 import type { WireId, WireTransaction } from "#src/node/protocols/values.ts";
 
-/** A protocol held from acquire to release. */
-class Session<S extends string, M extends Message> {
-  private readonly calls = new Turns();
+/** A protocol from acquire to release. */
+class ProtocolSession<S extends string, M extends Message> {
+  private readonly calls = new Mutex();
   private open = true;
   private busy = false;
 
   constructor(
-    private readonly desk: Desk<S, M>,
+    private readonly protocol: ExclusiveProtocol<S, M>,
     private readonly leave: () => void,
     private readonly acquired: S,
     private readonly releasing: M,
   ) {}
 
-  /** Asks within the session. When the caller gives up on the answer, the session ends. */
+  /** Sends a message and receives the answer. If the caller aborts, the session ends. */
   async call(message: M, signal: AbortSignal | undefined): Promise<M> {
-    const next = await this.calls.enter(this.desk.ended, signal);
+    const next = await this.calls.enter(this.protocol.ended, signal);
     try {
       if (!this.open) {
         throw nodeError("session_ended", "The session was released, or given up in the middle of a question.");
       }
-      const { answer, settled } = this.desk.ask(message, signal);
+      const { answer, settled } = this.protocol.request(message, signal);
       this.busy = true;
       let taken = false;
       settled.then(() => {
         this.busy = false;
-        // given up, released meanwhile, or lost: nothing is acquired any more
-        if (!this.open || this.desk.speaker.state !== this.acquired) this.close();
+        // aborted, released meanwhile, or connection lost: nothing is acquired any more
+        if (!this.open || this.protocol.speaker.state !== this.acquired) this.close();
       });
       try {
         const given = await answer;
@@ -53,7 +53,7 @@ class Session<S extends string, M extends Message> {
     }
   }
 
-  /** Releases what is held; a question under way is answered first. */
+  /** Releases the session; a request in progress is answered first. */
   release(): void {
     this.open = false;
     if (!this.busy) this.close();
@@ -64,49 +64,59 @@ class Session<S extends string, M extends Message> {
     this.open = false;
     if (this.closed) return;
     this.closed = true;
-    if (!this.desk.ended.aborted && this.desk.speaker.state === this.acquired) this.desk.speaker.send(this.releasing);
+    if (!this.protocol.ended.aborted && this.protocol.speaker.state === this.acquired) {
+      this.protocol.speaker.send(this.releasing);
+    }
     this.leave();
   }
 }
 
-type StateDesk = Desk<StateQueryState, StateQueryMessage>;
+type StateProtocol = ExclusiveProtocol<StateQueryState, StateQueryMessage>;
 
-/** The ledger's state at one point. It is held until `release`; other sessions of the connection wait for that. */
+/** The ledger state at a point, until `release`; other sessions of the connection wait meanwhile. */
 export class QuerySession {
-  private readonly session: Session<StateQueryState, StateQueryMessage>;
+  private readonly session: ProtocolSession<StateQueryState, StateQueryMessage>;
 
-  /** `version`: what was agreed on, 16 to 23; queries differ by it. */
-  private constructor(desk: StateDesk, leave: () => void, readonly version: number) {
-    this.session = new Session(desk, leave, "acquired", { type: "release" });
+  /** `version`: the negotiated version, 16 to 23; queries depend on it. */
+  private constructor(protocol: StateProtocol, leave: () => void, readonly version: number) {
+    this.session = new ProtocolSession(protocol, leave, "acquired", { type: "release" });
   }
 
   /** Acquires a state (for `NodeConnection.acquire`). Throws `NodeError`. */
-  static async acquire(desk: StateDesk, version: number, target: Target, signal?: AbortSignal): Promise<QuerySession> {
-    const leave = await desk.enter(signal);
-    const session = new QuerySession(desk, leave, version);
+  static async acquire(
+    protocol: StateProtocol,
+    version: number,
+    target: StateTarget,
+    signal?: AbortSignal,
+  ): Promise<QuerySession> {
+    const leave = await protocol.enter(signal);
+    const session = new QuerySession(protocol, leave, version);
     await session.take({ type: "acquire", target }, target, signal);
     return session;
   }
 
-  /** Asks with CBOR and answers with CBOR: what stands inside the messages, a slice of what came. `queries/ask.ts` asks with values. */
+  /**
+   * Sends a query and gives the answer, both as CBOR; the answer is a slice of the received message. `queries/ask.ts`
+   * is the typed form.
+   */
   query(query: Uint8Array, signal?: AbortSignal): Promise<Result<Uint8Array, NodeFailure>> {
-    return attempt(async () => {
+    return toResult(async () => {
       const answer = await this.session.call({ type: "query", query }, signal);
-      return answer.type === "result" ? answer.result : impossible(answer);
+      return answer.type === "result" ? answer.result : unexpectedAnswer(answer);
     });
   }
 
-  /** Moves to another state. Where that fails, the session has ended. */
-  reacquire(target: Target, signal?: AbortSignal): Promise<Result<void, NodeFailure>> {
-    return attempt(() => this.take({ type: "reacquire", target }, target, signal));
+  /** Acquires another state. If that fails, the session has ended. */
+  reacquire(target: StateTarget, signal?: AbortSignal): Promise<Result<void, NodeFailure>> {
+    return toResult(() => this.take({ type: "reacquire", target }, target, signal));
   }
 
-  /** Lets the state go. */
+  /** Releases the state. */
   release(): void {
     this.session.release();
   }
 
-  private async take(message: StateQueryMessage, target: Target, signal: AbortSignal | undefined): Promise<void> {
+  private async take(message: StateQueryMessage, target: StateTarget, signal: AbortSignal | undefined): Promise<void> {
     let answer: StateQueryMessage;
     try {
       answer = await this.session.call(message, signal);
@@ -115,7 +125,7 @@ export class QuerySession {
       throw error;
     }
     if (answer.type === "acquired") return;
-    if (answer.type !== "failure") return impossible(answer);
+    if (answer.type !== "failure") return unexpectedAnswer(answer);
     const where = typeof target === "string"
       ? `the ${target} state`
       : target.slot < 0
@@ -127,62 +137,62 @@ export class QuerySession {
   }
 }
 
-type MonitorDesk = Desk<MonitorState, MonitorMessage>;
+type MonitorProtocol = ExclusiveProtocol<MonitorState, MonitorMessage>;
 
-/** The mempool as it stood at one moment. It is held until `release`; other snapshots of the connection wait for that. */
+/** A snapshot of the mempool, until `release`; other snapshots of the connection wait meanwhile. */
 export class MempoolSession {
-  private readonly session: Session<MonitorState, MonitorMessage>;
+  private readonly session: ProtocolSession<MonitorState, MonitorMessage>;
   private at = 0;
 
-  private constructor(desk: MonitorDesk, leave: () => void, private readonly version: number) {
-    this.session = new Session(desk, leave, "acquired", { type: "release" });
+  private constructor(protocol: MonitorProtocol, leave: () => void, private readonly version: number) {
+    this.session = new ProtocolSession(protocol, leave, "acquired", { type: "release" });
   }
 
   /** Takes a snapshot (for `NodeConnection.mempool`). Throws `NodeError`. */
-  static async acquire(desk: MonitorDesk, version: number, signal?: AbortSignal): Promise<MempoolSession> {
-    const leave = await desk.enter(signal);
-    const session = new MempoolSession(desk, leave, version);
+  static async acquire(protocol: MonitorProtocol, version: number, signal?: AbortSignal): Promise<MempoolSession> {
+    const leave = await protocol.enter(signal);
+    const session = new MempoolSession(protocol, leave, version);
     await session.take(signal);
     return session;
   }
 
-  /** Slot after the ledger's tip, for which the mempool's transactions are meant. */
+  /** The slot after the ledger's tip, for which the mempool's transactions are valid. */
   get slot(): number {
     return this.at;
   }
 
-  /** Waits until the mempool differs, and looks at it as it is then. */
+  /** Waits until the mempool differs, and takes a new snapshot. */
   change(signal?: AbortSignal): Promise<Result<void, NodeFailure>> {
-    return attempt(() => this.take(signal));
+    return toResult(() => this.take(signal));
   }
 
   /** The next transaction of the snapshot, or undefined after the last. */
   next(signal?: AbortSignal): Promise<Result<WireTransaction | undefined, NodeFailure>> {
-    return attempt(async () => {
+    return toResult(async () => {
       const answer = await this.session.call({ type: "nextTx" }, signal);
-      return answer.type === "replyNextTx" ? answer.transaction : impossible(answer);
+      return answer.type === "replyNextTx" ? answer.transaction : unexpectedAnswer(answer);
     });
   }
 
   /** Whether the snapshot has a transaction. */
   has(id: WireId, signal?: AbortSignal): Promise<Result<boolean, NodeFailure>> {
-    return attempt(async () => {
+    return toResult(async () => {
       const answer = await this.session.call({ type: "hasTx", id }, signal);
-      return answer.type === "replyHasTx" ? answer.has : impossible(answer);
+      return answer.type === "replyHasTx" ? answer.has : unexpectedAnswer(answer);
     });
   }
 
-  /** How full the mempool is. */
+  /** Fill level of the mempool. */
   sizes(signal?: AbortSignal): Promise<Result<MempoolSizes, NodeFailure>> {
-    return attempt(async () => {
+    return toResult(async () => {
       const answer = await this.session.call({ type: "getSizes" }, signal);
-      return answer.type === "replyGetSizes" ? answer.sizes : impossible(answer);
+      return answer.type === "replyGetSizes" ? answer.sizes : unexpectedAnswer(answer);
     });
   }
 
-  /** How full the mempool is by each measure; `unsupported_version` before version 20. */
+  /** Fill level of the mempool by each measure; `unsupported_version` before version 20. */
   measures(signal?: AbortSignal): Promise<Result<MempoolMeasures, NodeFailure>> {
-    return attempt(async () => {
+    return toResult(async () => {
       if (this.version < MEASURES_SINCE) {
         throw nodeError(
           "unsupported_version",
@@ -190,11 +200,11 @@ export class MempoolSession {
         );
       }
       const answer = await this.session.call({ type: "getMeasures" }, signal);
-      return answer.type === "replyGetMeasures" ? answer.measures : impossible(answer);
+      return answer.type === "replyGetMeasures" ? answer.measures : unexpectedAnswer(answer);
     });
   }
 
-  /** Lets the snapshot go. */
+  /** Releases the snapshot. */
   release(): void {
     this.session.release();
   }
@@ -202,7 +212,7 @@ export class MempoolSession {
   private async take(signal: AbortSignal | undefined): Promise<void> {
     try {
       const answer = await this.session.call({ type: "acquire" }, signal);
-      this.at = answer.type === "acquired" ? answer.slot : impossible(answer);
+      this.at = answer.type === "acquired" ? answer.slot : unexpectedAnswer(answer);
     } catch (error) {
       this.session.release();
       throw error;
@@ -210,7 +220,7 @@ export class MempoolSession {
   }
 }
 
-/** What the table of moves lets through is what is asked for. */
-function impossible(message: Message): never {
+/** The protocol's transitions allow no other message here. */
+function unexpectedAnswer(message: Message): never {
   throw nodeError("protocol_violation", `${message.type} is no answer to what was asked.`);
 }

@@ -1,17 +1,17 @@
-/** Chain-sync: the server tells the chain from a point on, block by block, rollbacks included. */
+/** Chain-sync: the server sends the chain from a point on, block by block, including rollbacks. */
 import { equalBytes } from "#src/base/bytes.ts";
 import type { Point, Tip } from "#src/cardano/block.ts";
 import { as, CborError, decode, encode, raw } from "#src/cardano/cbor.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
 import {
-  exactly,
-  parts,
+  embeddedHead,
+  messageParts,
   pointValue,
+  readEmbedded,
   readPoint,
   readTip,
+  requireCount,
   tipValue,
-  unwrap,
-  wrapHead,
 } from "#src/node/protocols/values.ts";
 
 /** Messages of chain-sync; a `block` is the bytes of `[era tag, block]`. */
@@ -25,12 +25,15 @@ export type ChainSyncMessage =
   | { readonly type: "intersectNotFound"; readonly tip: Tip }
   | { readonly type: "done" };
 
-/** `idle` is the client's; in `next` the server may still say that there is nothing yet, in `must` it has. */
+/** Client's turn: `idle`. In `next` the server may say that there is no block yet; in `must` it has said so. */
 export type ChainSyncState = "idle" | "next" | "must" | "intersecting" | "done";
 
 const MIB = 2 ** 20;
 
-/** A reader and writer of chain-sync's messages for one connection: it remembers the last tip, which seldom changes while one catches up. */
+/**
+ * The codec of chain-sync for one connection: a table of states and messages, in one function because decoding uses the
+ * last tip, which seldom changes while a client catches up.
+ */
 export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
   let read: { readonly bytes: Uint8Array; readonly tip: Tip } | undefined;
   let written: { readonly bytes: Uint8Array; readonly tip: Tip } | undefined;
@@ -44,17 +47,17 @@ export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
     name: "chain-sync",
     id: 5,
     initial: "idle",
-    agency: { idle: "client", next: "server", must: "server", intersecting: "server", done: "nobody" },
-    moves: {
+    agency: { idle: "client", next: "server", must: "server", intersecting: "server", done: "none" },
+    transitions: {
       idle: { requestNext: "next", findIntersect: "intersecting", done: "done" },
       next: { awaitReply: "must", rollForward: "idle", rollBackward: "idle" },
       must: { rollForward: "idle", rollBackward: "idle" },
       intersecting: { intersectFound: "idle", intersectNotFound: "idle" },
       done: {},
     },
-    settles: { next: "idle", must: "idle", intersecting: "idle" },
+    pipelinesTo: { next: "idle", must: "idle", intersecting: "idle" },
     limits: {
-      // blocks: an epoch boundary block of Byron has 650 kB, a hundred Conway blocks 9 MB at the most
+      // blocks: an epoch boundary block of Byron has 650 kB, a hundred Conway blocks 9 MB at most
       client: { message: 4 * MIB, ingress: 64 * MIB },
       server: { message: 64 * 1024, ingress: MIB },
     },
@@ -65,7 +68,7 @@ export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
         case "awaitReply":
           return [AWAIT_REPLY];
         case "rollForward":
-          return [ROLL_FORWARD, wrapHead(message.block.length), message.block, tipBytes(message.tip)];
+          return [ROLL_FORWARD, embeddedHead(message.block.length), message.block, tipBytes(message.tip)];
         case "rollBackward":
           return [encode([3, pointValue(message.point), tipValue(message.tip)])];
         case "findIntersect":
@@ -79,37 +82,37 @@ export function chainSync(): Protocol<ChainSyncState, ChainSyncMessage> {
       }
     },
     decode(bytes) {
-      // almost all messages are blocks with the tip of the one before: there nothing is to be decoded
+      // almost all messages are blocks with the same tip as before: these need no decoding
       const block = read && blockBefore(bytes, read.bytes);
       if (read && block) return { type: "rollForward", block, tip: read.tip };
-      const { tag, rest } = parts(decode(bytes));
+      const { tag, rest } = messageParts(decode(bytes));
       switch (tag) {
         case 0:
-          exactly(0, rest);
+          requireCount(0, rest);
           return { type: "requestNext" };
         case 1:
-          exactly(0, rest);
+          requireCount(0, rest);
           return { type: "awaitReply" };
         case 2: {
-          exactly(2, rest);
-          // copied: a slice would keep the piece of the stream that it lies in
+          requireCount(2, rest);
+          // copied, because a slice would keep the whole received chunk in memory
           read = { bytes: raw(rest[1]!).slice(), tip: readTip(rest[1]) };
-          return { type: "rollForward", block: unwrap(rest[0]), tip: read.tip };
+          return { type: "rollForward", block: readEmbedded(rest[0]), tip: read.tip };
         }
         case 3:
-          exactly(2, rest);
+          requireCount(2, rest);
           return { type: "rollBackward", point: readPoint(rest[0]), tip: readTip(rest[1]) };
         case 4:
-          exactly(1, rest);
+          requireCount(1, rest);
           return { type: "findIntersect", points: as(rest[0], "array").value.map(readPoint) };
         case 5:
-          exactly(2, rest);
+          requireCount(2, rest);
           return { type: "intersectFound", point: readPoint(rest[0]), tip: readTip(rest[1]) };
         case 6:
-          exactly(1, rest);
+          requireCount(1, rest);
           return { type: "intersectNotFound", tip: readTip(rest[0]) };
         case 7:
-          exactly(0, rest);
+          requireCount(0, rest);
           return { type: "done" };
         default:
           throw new CborError(`there is no message ${tag}`);
@@ -123,7 +126,7 @@ const AWAIT_REPLY = Uint8Array.of(0x81, 1);
 /** `[2, …` */
 const ROLL_FORWARD = Uint8Array.of(0x83, 2);
 
-/** The block of `[2, 24(block), tip]` where the message is that and ends with the given tip. */
+/** The block of `[2, 24(block), tip]`, if the message has that form and ends with the given tip. */
 function blockBefore(bytes: Uint8Array, tip: Uint8Array): Uint8Array | undefined {
   const end = bytes.length - tip.length;
   const info = bytes[4]! - 0x58;

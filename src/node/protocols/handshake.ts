@@ -1,27 +1,28 @@
 /**
- * The handshake: the client proposes versions, the server takes the highest that both know.
+ * The handshake: the client proposes versions, the server accepts the highest common one.
  *
- * Hypotheses: a version v travels as v with bit 15 set (1 without, from another time); what belongs to a version has had two shapes, a
- * bare network magic up to 14 and `[magic, query]` from 15; a proposal may name versions unknown to us with data of any shape.
+ * Assumptions: a version v is encoded with bit 15 set (except version 1, which is older). The data of a version is a
+ * bare network magic up to version 14 and `[magic, query]` from 15 on. A proposal may contain unknown versions with
+ * data of any form.
  */
 import { as, CborError, decode, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
-import { exactly, parts, small } from "#src/node/protocols/values.ts";
+import { messageParts, readSmallNumber, requireCount } from "#src/node/protocols/values.ts";
 
-/** Versions that both sides of this room speak. */
+/** Versions that client and server of this module support. */
 export const VERSIONS: readonly number[] = [16, 17, 18, 19, 20, 21, 22, 23];
 
-/** What belongs to a version: the network's magic, and whether the client only asks which versions there are. */
+/** The data of a version: the network's magic, and whether the client only queries the versions. */
 export interface VersionData {
   readonly magic: number;
   readonly query: boolean;
 }
 
-/** Versions and what belongs to each; undefined where its shape is not known. */
+/** Versions and their data; undefined where the form is unknown. */
 export type VersionTable = ReadonlyMap<number, VersionData | undefined>;
 
 /** Why a server refuses. */
-export type Refusal =
+export type HandshakeRefusal =
   | { readonly type: "mismatch"; readonly versions: readonly number[] }
   | { readonly type: "undecoded"; readonly version: number; readonly text: string }
   | { readonly type: "refused"; readonly version: number; readonly text: string };
@@ -30,12 +31,12 @@ export type Refusal =
 export type HandshakeMessage =
   | { readonly type: "propose"; readonly versions: VersionTable }
   | { readonly type: "accept"; readonly version: number; readonly data: VersionData }
-  | { readonly type: "refuse"; readonly refusal: Refusal }
+  | { readonly type: "refuse"; readonly refusal: HandshakeRefusal }
   | { readonly type: "queryReply"; readonly versions: VersionTable };
 
 export type HandshakeState = "propose" | "confirm" | "done";
 
-/** A version with a bare magic, the last of its kind. */
+/** The last version with a bare magic. */
 const LAST_BARE = 14;
 
 /** The protocol. */
@@ -43,20 +44,24 @@ export const handshake: Protocol<HandshakeState, HandshakeMessage> = {
   name: "handshake",
   id: 0,
   initial: "propose",
-  agency: { propose: "client", confirm: "server", done: "nobody" },
-  moves: { propose: { propose: "confirm" }, confirm: { accept: "done", refuse: "done", queryReply: "done" }, done: {} },
+  agency: { propose: "client", confirm: "server", done: "none" },
+  transitions: {
+    propose: { propose: "confirm" },
+    confirm: { accept: "done", refuse: "done", queryReply: "done" },
+    done: {},
+  },
   limits: { client: { message: 8192, ingress: 16_384 }, server: { message: 8192, ingress: 16_384 } },
   encode(message) {
     return [encode(value(message))];
   },
   decode(bytes) {
-    const { tag, rest } = parts(decode(bytes));
-    exactly(tag === 1 ? 2 : 1, rest);
+    const { tag, rest } = messageParts(decode(bytes));
+    requireCount(tag === 1 ? 2 : 1, rest);
     switch (tag) {
       case 0:
         return { type: "propose", versions: readTable(rest[0]) };
       case 1: {
-        const version = fromWire(small(rest[0]));
+        const version = fromWire(readSmallNumber(rest[0]));
         const data = readData(version, rest[1]);
         if (!data) throw new CborError(`what belongs to version ${version} has an unknown shape`);
         return { type: "accept", version, data };
@@ -71,7 +76,7 @@ export const handshake: Protocol<HandshakeState, HandshakeMessage> = {
   },
 };
 
-/** How a server that speaks `versions` on the network `magic` answers a proposal. */
+/** The answer of a server that supports `versions` on the network `magic`. */
 export function negotiate(
   proposed: VersionTable,
   versions: readonly number[],
@@ -85,27 +90,29 @@ export function negotiate(
     return { type: "refuse", refusal: { type: "undecoded", version, text } };
   }
   if (data.magic !== magic) {
-    const text = `version data mismatch: ${shown(magic, false)} /= ${shown(data.magic, data.query)}`;
+    const text = `version data mismatch: ${showVersionData(magic, false)} /= ${
+      showVersionData(data.magic, data.query)
+    }`;
     return { type: "refuse", refusal: { type: "refused", version, text } };
   }
-  if (data.query) return { type: "queryReply", versions: table(versions, magic, false) };
+  if (data.query) return { type: "queryReply", versions: versionTable(versions, magic, false) };
   return { type: "accept", version, data };
 }
 
 /** A table that gives each version the same magic. */
-export function table(versions: readonly number[], magic: number, query: boolean): VersionTable {
+export function versionTable(versions: readonly number[], magic: number, query: boolean): VersionTable {
   return new Map(versions.map((version) => [version, { magic, query }]));
 }
 
-/** The magic of the server's own network in a refusal for the sake of the magic; null where it does not say, undefined in another refusal. */
+/** The server's magic in a refusal because of the magic; null if it is not stated, undefined for another refusal. */
 export function otherMagic(text: string): number | null | undefined {
   if (!/magic|version data mismatch/i.test(text)) return undefined;
   const own = /unNetworkMagic = (\d+)/.exec(text)?.[1];
   return own === undefined ? null : Number(own);
 }
 
-/** Version data in the words of a node, which clients look for. */
-function shown(magic: number, query: boolean): string {
+/** Version data in a node's wording, which clients look for. */
+function showVersionData(magic: number, query: boolean): string {
   return `NodeToClientVersionData {networkMagic = NetworkMagic {unNetworkMagic = ${magic}}, query = ${
     query ? "True" : "False"
   }}`;
@@ -141,7 +148,7 @@ function dataValue(version: number, { magic, query }: VersionData): Encodable {
   return version <= LAST_BARE ? magic : [magic, query];
 }
 
-function refusalValue(refusal: Refusal): Encodable {
+function refusalValue(refusal: HandshakeRefusal): Encodable {
   switch (refusal.type) {
     case "mismatch":
       return [0, [...refusal.versions].sort((a, b) => a - b).map(toWire)];
@@ -155,7 +162,7 @@ function refusalValue(refusal: Refusal): Encodable {
 function readTable(item: Item | undefined): VersionTable {
   const versions = new Map<number, VersionData | undefined>();
   for (const [key, data] of as(item, "map").value) {
-    // other protocols' versions (node to node has them without the bit) are none of ours
+    // versions of other protocols (node-to-node versions lack the bit) are ignored
     const number = key.type === "int" ? Number(key.value) : -1;
     if (number !== 1 && !(number >= 0x8000 && number <= 0xffff)) continue;
     const version = fromWire(number);
@@ -174,14 +181,17 @@ function readData(version: number, item: Item | undefined): VersionData | undefi
   return { magic: Number(magic.value), query: query.value };
 }
 
-function readRefusal(item: Item | undefined): Refusal {
-  const { tag, rest } = parts(item!);
+function readRefusal(item: Item | undefined): HandshakeRefusal {
+  const { tag, rest } = messageParts(item!);
   if (tag === 0) {
-    exactly(1, rest);
-    return { type: "mismatch", versions: as(rest[0], "array").value.map((version) => fromWire(small(version))) };
+    requireCount(1, rest);
+    return {
+      type: "mismatch",
+      versions: as(rest[0], "array").value.map((version) => fromWire(readSmallNumber(version))),
+    };
   }
-  exactly(2, rest);
+  requireCount(2, rest);
   if (tag > 2) throw new CborError("an unknown reason of a refusal");
-  const version = fromWire(small(rest[0]));
+  const version = fromWire(readSmallNumber(rest[0]));
   return { type: tag === 1 ? "undecoded" : "refused", version, text: as(rest[1], "text").value };
 }

@@ -1,90 +1,97 @@
 /**
- * A mini-protocol, described once for both sides: its messages, who may speak in which state, and where each message leads; and a
- * speaker that holds one side to it.
+ * A mini-protocol, described once for both sides: its messages, whose turn it is in which state, and the transitions. A
+ * speaker enforces it for one side.
  */
 import { asNodeError, type NodeError, nodeError } from "#src/node/errors.ts";
-import type { Channel, Limits } from "#src/node/transport/channel.ts";
-import type { Side } from "#src/node/transport/mux.ts";
+import type { Channel, ChannelLimits } from "#src/node/transport/channel.ts";
+import type { ConnectionSide } from "#src/node/transport/mux.ts";
 
-/** What every message has. */
+/** Every message has a type. */
 export interface Message {
   readonly type: string;
 }
 
 /** A mini-protocol. */
 export interface Protocol<S extends string, M extends Message> {
-  /** For sentences: "chain-sync". */
+  /** Name in messages: "chain-sync". */
   readonly name: string;
   /** Its number in the mux. */
   readonly id: number;
   readonly initial: S;
-  /** Who speaks in a state; nobody does in the last one. */
-  readonly agency: Readonly<Record<S, Side | "nobody">>;
-  /** Where a message leads from a state; what is not named must not be sent there. */
-  readonly moves: Readonly<Record<S, { readonly [type in M["type"]]?: S }>>;
-  /** States of the server's from which every way leads to the same state of the client's: there the client may speak ahead. */
-  readonly settles?: { readonly [state in S]?: S };
-  /** What a client takes of a server, and a server of a client. */
-  readonly limits: Readonly<Record<Side, Limits>>;
-  /** A message's bytes, in parts to be sent one after another. */
+  /** Whose turn it is in a state; neither side's in the last one. */
+  readonly agency: Readonly<Record<S, ConnectionSide | "none">>;
+  /** The transitions: the state after a message; a message that is not listed must not be sent in that state. */
+  readonly transitions: Readonly<Record<S, { readonly [type in M["type"]]?: S }>>;
+  /**
+   * States of the server from which every path leads to the same client state: there the client may pipeline requests.
+   */
+  readonly pipelinesTo?: { readonly [state in S]?: S };
+  /** Limits for what a client receives from a server, and a server from a client. */
+  readonly limits: Readonly<Record<ConnectionSide, ChannelLimits>>;
+  /** Encodes a message, as parts to be sent one after another. */
   encode(message: M): readonly Uint8Array[];
-  /** Reads a message, whole. Throws `CborError` or `NodeError` on anything else. */
+  /** Decodes a complete message. Throws `CborError` or `NodeError` for anything else. */
   decode(bytes: Uint8Array): M;
 }
 
 /** One side of a protocol on one connection. */
 export class Speaker<S extends string, M extends Message> {
-  /** As of the messages taken; on a client that has spoken ahead, the states that still await their answers. */
+  /** The state after the messages received; on a pipelining client, the states that await answers. */
   private at: S;
-  private readonly ahead: S[] = [];
+  private readonly pipelined: S[] = [];
 
   constructor(
     private readonly protocol: Protocol<S, M>,
     readonly channel: Channel,
-    private readonly side: Side,
+    private readonly side: ConnectionSide,
     private readonly fail: (reason: NodeError) => NodeError,
   ) {
     this.at = protocol.initial;
   }
 
-  /** The state; where answers are outstanding, that of the oldest. */
+  /** The state; with outstanding answers, that of the oldest. */
   get state(): S {
-    return this.ahead[0] ?? this.at;
+    return this.pipelined[0] ?? this.at;
   }
 
-  /** Questions that still await their answers. */
+  /** Number of requests without answers so far. */
   get outstanding(): number {
-    return this.ahead.length;
+    return this.pipelined.length;
   }
 
-  /** Sends a message. Throws a `protocol_violation` where it must not stand (an error of ours), and sends nothing then. */
+  /**
+   * Sends a message. Throws `protocol_violation` and sends nothing if the state does not allow it, which is an error of
+   * this side.
+   */
   send(message: M): void {
-    const { agency, moves, settles, name } = this.protocol;
-    const last = this.ahead.at(-1);
-    const from = last === undefined ? this.at : settles?.[last];
-    const to = from === undefined || agency[from] !== this.side ? undefined : moves[from][message.type as M["type"]];
+    const { agency, transitions, pipelinesTo, name } = this.protocol;
+    const last = this.pipelined.at(-1);
+    const from = last === undefined ? this.at : pipelinesTo?.[last];
+    const to = from === undefined || agency[from] !== this.side
+      ? undefined
+      : transitions[from][message.type as M["type"]];
     if (to === undefined) {
       throw nodeError("protocol_violation", `${name}: ${message.type} must not be sent while ${this.state}.`);
     }
-    if (this.side === "client" && agency[to] === "server") this.ahead.push(to);
+    if (this.side === "client" && agency[to] === "server") this.pipelined.push(to);
     else this.at = to;
     this.channel.send(this.protocol.encode(message));
   }
 
-  /** The next message where one has come in, checked against the state. Ends the connection and throws when it must not stand. */
+  /** The next message that was received, if any. Ends the connection and throws if the state does not allow it. */
   next(): M | undefined {
     const bytes = this.channel.next();
     if (bytes === undefined) return undefined;
-    const { agency, moves, name } = this.protocol;
+    const { agency, transitions, name } = this.protocol;
     try {
       const message = this.protocol.decode(bytes);
       const from = this.state;
-      const to = agency[from] === this.side ? undefined : moves[from][message.type as M["type"]];
+      const to = agency[from] === this.side ? undefined : transitions[from][message.type as M["type"]];
       if (to === undefined) throw nodeError("protocol_violation", `${name}: ${message.type} came while ${from}.`);
-      if (this.ahead.length === 0) this.at = to;
-      else if (agency[to] === "server") this.ahead[0] = to;
+      if (this.pipelined.length === 0) this.at = to;
+      else if (agency[to] === "server") this.pipelined[0] = to;
       else {
-        this.ahead.shift();
+        this.pipelined.shift();
         this.at = to;
       }
       return message;
@@ -93,7 +100,7 @@ export class Speaker<S extends string, M extends Message> {
     }
   }
 
-  /** The next message, waited for. Throws the reason when the connection ends, `aborted` with the signal. */
+  /** Waits for the next message. Throws the reason when the connection ends, and `aborted` with the signal. */
   async receive(signal?: AbortSignal): Promise<M> {
     for (;;) {
       const message = this.next();

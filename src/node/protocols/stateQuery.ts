@@ -1,27 +1,27 @@
 /**
- * Local-state-query: the client acquires the ledger's state at a point and asks it. What is asked and answered is CBOR that others read
- * (`queries/`); here it is carried as it came.
+ * Local-state-query: the client acquires a ledger state at a point and queries it. Queries and answers are carried here
+ * as CBOR, which `queries/` decodes.
  */
 import type { Point } from "#src/cardano/block.ts";
 import { CborError, decode, type Encodable, encode, type Item, raw } from "#src/cardano/cbor.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
-import { exactly, parts, pointValue, readPoint, small } from "#src/node/protocols/values.ts";
+import { messageParts, pointValue, readPoint, readSmallNumber, requireCount } from "#src/node/protocols/values.ts";
 
-/** Which state: at a point, at the tip, or at the newest block that no rollback can undo. */
-export type Target = Point | "tip" | "immutable";
+/** The state to acquire: of a point, of the tip, or of the newest block that no rollback can undo. */
+export type StateTarget = Point | "tip" | "immutable";
 
 /** Why a point's state cannot be acquired. */
 export type AcquireFailure = "point_too_old" | "point_not_on_chain";
 
 /** Messages of local-state-query. */
 export type StateQueryMessage =
-  | { readonly type: "acquire"; readonly target: Target }
+  | { readonly type: "acquire"; readonly target: StateTarget }
   | { readonly type: "acquired" }
   | { readonly type: "failure"; readonly failure: AcquireFailure }
   | { readonly type: "query"; readonly query: Uint8Array }
   | { readonly type: "result"; readonly result: Uint8Array }
   | { readonly type: "release" }
-  | { readonly type: "reacquire"; readonly target: Target }
+  | { readonly type: "reacquire"; readonly target: StateTarget }
   | { readonly type: "done" };
 
 export type StateQueryState = "idle" | "acquiring" | "acquired" | "querying" | "done";
@@ -33,8 +33,8 @@ export const stateQuery: Protocol<StateQueryState, StateQueryMessage> = {
   name: "local-state-query",
   id: 7,
   initial: "idle",
-  agency: { idle: "client", acquiring: "server", acquired: "client", querying: "server", done: "nobody" },
-  moves: {
+  agency: { idle: "client", acquiring: "server", acquired: "client", querying: "server", done: "none" },
+  transitions: {
     idle: { acquire: "acquiring", done: "done" },
     acquiring: { acquired: "acquired", failure: "idle" },
     acquired: { query: "querying", reacquire: "acquiring", release: "idle" },
@@ -42,8 +42,8 @@ export const stateQuery: Protocol<StateQueryState, StateQueryMessage> = {
     done: {},
   },
   limits: {
-    // stake distributions and UTxO sets; a query carries credentials and addresses, some 18,000 of them in a mebibyte, which takes
-    // half a second to be read at the worst
+    // answers: stake distributions and UTxO sets. A query holds credentials and addresses: a mebibyte holds some 18,000
+    // of them, which takes up to half a second to decode
     client: { message: 256 * MIB, ingress: 257 * MIB },
     server: { message: MIB, ingress: 2 * MIB },
   },
@@ -58,13 +58,13 @@ export const stateQuery: Protocol<StateQueryState, StateQueryMessage> = {
     }
   },
   decode(bytes) {
-    // a result may be large, and its reader takes it apart: its frame is told by two bytes
+    // a result may be large and is decoded by its reader; its first two bytes are enough here
     if (bytes[0] === 0x82 && (bytes[1] === 3 || bytes[1] === 4)) {
       const inner = bytes.subarray(2);
       return bytes[1] === 3 ? { type: "query", query: inner } : { type: "result", result: inner };
     }
-    const { tag, rest } = parts(decode(bytes));
-    exactly(tag === 0 || tag === 2 || tag === 3 || tag === 4 || tag === 6 ? 1 : 0, rest);
+    const { tag, rest } = messageParts(decode(bytes));
+    requireCount(tag === 0 || tag === 2 || tag === 3 || tag === 4 || tag === 6 ? 1 : 0, rest);
     switch (tag) {
       case 0:
         return { type: "acquire", target: readPoint(rest[0]) };
@@ -103,7 +103,7 @@ const RESULT = Uint8Array.of(0x82, 4);
 const FAILURES: readonly AcquireFailure[] = ["point_too_old", "point_not_on_chain"];
 
 function readFailure(item: Item | undefined): AcquireFailure {
-  const failure = FAILURES[small(item)];
+  const failure = FAILURES[readSmallNumber(item)];
   if (!failure) throw new CborError("an unknown reason why a state cannot be acquired");
   return failure;
 }

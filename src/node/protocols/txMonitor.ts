@@ -1,34 +1,34 @@
-/** Local-tx-monitor: the client looks at the server's mempool as it stood at one moment. */
+/** Local-tx-monitor: the client reads a snapshot of the server's mempool. */
 import { as, asInt, CborError, decode, type Encodable, encode } from "#src/cardano/cbor.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
 import {
-  exactly,
   idValue,
-  parts,
+  messageParts,
   readId,
+  readSmallNumber,
   readTransaction,
-  small,
+  requireCount,
   transactionValue,
   type WireId,
   type WireTransaction,
 } from "#src/node/protocols/values.ts";
 
-/** How full a mempool is. */
+/** Fill level of a mempool. */
 export interface MempoolSizes {
-  /** Bytes that it can hold. */
+  /** Capacity in bytes. */
   readonly capacity: number;
-  /** Bytes that it holds. */
+  /** Bytes in use. */
   readonly size: number;
   readonly transactions: number;
 }
 
-/** How full a mempool is, by each of its measures (from version 20). */
+/** Fill level of a mempool by each of its measures (from version 20). */
 export interface MempoolMeasures {
   readonly transactions: number;
   readonly measures: ReadonlyMap<string, { readonly size: bigint; readonly capacity: bigint }>;
 }
 
-/** Messages of local-tx-monitor. A second `acquire` waits until the mempool differs from the snapshot at hand. */
+/** Messages of local-tx-monitor. A second `acquire` waits until the mempool differs from the acquired snapshot. */
 export type MonitorMessage =
   | { readonly type: "done" }
   | { readonly type: "acquire" }
@@ -63,9 +63,9 @@ export const txMonitor: Protocol<MonitorState, MonitorMessage> = {
     having: "server",
     sizing: "server",
     measuring: "server",
-    done: "nobody",
+    done: "none",
   },
-  moves: {
+  transitions: {
     idle: { acquire: "acquiring", done: "done" },
     acquiring: { acquired: "acquired" },
     acquired: {
@@ -90,21 +90,21 @@ export const txMonitor: Protocol<MonitorState, MonitorMessage> = {
     return [encode(value(message))];
   },
   decode(bytes) {
-    const { tag, rest } = parts(decode(bytes));
-    if (tag !== 6) exactly(tag === 12 ? 2 : tag === 2 || tag === 7 || tag === 8 || tag === 10 ? 1 : 0, rest);
+    const { tag, rest } = messageParts(decode(bytes));
+    if (tag !== 6) requireCount(tag === 12 ? 2 : tag === 2 || tag === 7 || tag === 8 || tag === 10 ? 1 : 0, rest);
     switch (tag) {
       case 0:
         return { type: "done" };
       case 1:
         return { type: "acquire" };
       case 2:
-        return { type: "acquired", slot: small(rest[0]) };
+        return { type: "acquired", slot: readSmallNumber(rest[0]) };
       case 3:
         return { type: "release" };
       case 5:
         return { type: "nextTx" };
       case 6:
-        if (rest.length > 0) exactly(1, rest);
+        if (rest.length > 0) requireCount(1, rest);
         return { type: "replyNextTx", transaction: rest[0] && readTransaction(rest[0]) };
       case 7:
         return { type: "hasTx", id: readId(rest[0]) };
@@ -114,11 +114,15 @@ export const txMonitor: Protocol<MonitorState, MonitorMessage> = {
         return { type: "getSizes" };
       case 10: {
         const sizes = as(rest[0], "array").value;
-        exactly(3, sizes);
+        requireCount(3, sizes);
         const [capacity, size, transactions] = sizes;
         return {
           type: "replyGetSizes",
-          sizes: { capacity: small(capacity), size: small(size), transactions: small(transactions) },
+          sizes: {
+            capacity: readSmallNumber(capacity),
+            size: readSmallNumber(size),
+            transactions: readSmallNumber(transactions),
+          },
         };
       }
       case 11:
@@ -128,7 +132,10 @@ export const txMonitor: Protocol<MonitorState, MonitorMessage> = {
           const [size, capacity] = as(pair, "array").value;
           return [as(name, "text").value, { size: asInt(size), capacity: asInt(capacity) }] as const;
         });
-        return { type: "replyGetMeasures", measures: { transactions: small(rest[0]), measures: new Map(measures) } };
+        return {
+          type: "replyGetMeasures",
+          measures: { transactions: readSmallNumber(rest[0]), measures: new Map(measures) },
+        };
       }
       default:
         throw new CborError(`there is no message ${tag}`);

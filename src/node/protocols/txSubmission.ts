@@ -1,9 +1,15 @@
-/** Local-tx-submission: the client hands over a transaction, the server takes it or says why not. */
+/** Local-tx-submission: the client submits a transaction, the server accepts or refuses it. */
 import { CborError, decode, encode, Encoded, raw } from "#src/cardano/cbor.ts";
 import type { Protocol } from "#src/node/protocols/protocol.ts";
-import { exactly, parts, readTransaction, transactionValue, type WireTransaction } from "#src/node/protocols/values.ts";
+import {
+  messageParts,
+  readTransaction,
+  requireCount,
+  transactionValue,
+  type WireTransaction,
+} from "#src/node/protocols/values.ts";
 
-/** Messages of local-tx-submission; a `reason` is the CBOR that stands in the message. */
+/** Messages of local-tx-submission; `reason` is the CBOR within the message. */
 export type SubmissionMessage =
   | { readonly type: "submit"; readonly transaction: WireTransaction }
   | { readonly type: "accept" }
@@ -19,8 +25,8 @@ export const txSubmission: Protocol<SubmissionState, SubmissionMessage> = {
   name: "local-tx-submission",
   id: 6,
   initial: "idle",
-  agency: { idle: "client", busy: "server", done: "nobody" },
-  moves: { idle: { submit: "busy", done: "done" }, busy: { accept: "idle", reject: "idle" }, done: {} },
+  agency: { idle: "client", busy: "server", done: "none" },
+  transitions: { idle: { submit: "busy", done: "done" }, busy: { accept: "idle", reject: "idle" }, done: {} },
   limits: {
     client: { message: 8 * MIB, ingress: 16 * MIB },
     // a transaction has 16 kB on a public network; a devnet may allow more
@@ -39,8 +45,8 @@ export const txSubmission: Protocol<SubmissionState, SubmissionMessage> = {
     }
   },
   decode(bytes) {
-    const { tag, rest } = parts(decode(bytes));
-    exactly(tag === 0 || tag === 2 ? 1 : 0, rest);
+    const { tag, rest } = messageParts(decode(bytes));
+    requireCount(tag === 0 || tag === 2 ? 1 : 0, rest);
     switch (tag) {
       case 0:
         return { type: "submit", transaction: readTransaction(rest[0]) };

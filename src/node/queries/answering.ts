@@ -1,66 +1,72 @@
-/** Answering queries of the ledger with values: what a server has an answer to, and how it becomes bytes. */
+/** Answering ledger queries with typed values, on the server's side. */
 import { ok } from "#src/base/result.ts";
 import { nodeError } from "#src/node/errors.ts";
 import { eraMismatch } from "#src/node/queries/eraMismatch.ts";
 import {
-  type Answer,
   decodeQuery,
   type EraAnswer,
   type EraQuery,
-  isKnownTo,
-  isOfEra,
-  type Query,
+  isEraQuery,
+  isSupportedBy,
+  type NodeQuery,
+  type QueryAnswer,
 } from "#src/node/queries/query.ts";
 import { encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
 import type { AnswerOf, EraKind } from "#src/node/queries/table.ts";
 
 type Awaitable<T> = T | Promise<T>;
-type Of<K extends Query["kind"]> = Extract<Query, { readonly kind: K }>;
+type QueryOf<K extends NodeQuery["kind"]> = Extract<NodeQuery, { readonly kind: K }>;
 /** A version that has every query. */
 const NEWEST = 23;
 
-type PlainKind = Exclude<Query["kind"], EraQuery["kind"] | "currentEra">;
+type PlainKind = Exclude<NodeQuery["kind"], EraQuery["kind"] | "currentEra">;
 
-/** What a ledger state has an answer to. `era` is the era that it is in, by its index. */
-export type Answers =
+/** The queries that a ledger state answers. `era` is the index of its era. */
+export type QueryHandlers =
   & { readonly era: number }
-  /** In the ledger's era alone; for another the mismatch is told. */
-  & { readonly [K in EraKind]?: (query: Of<K>, signal: AbortSignal) => Awaitable<AnswerOf<K>> }
-  & { readonly [K in PlainKind]?: (query: Of<K>, signal: AbortSignal) => Awaitable<Answer<Of<K>>> }
-  /** Queries that are not typed: CBOR to CBOR. */
-  & { readonly raw?: (query: Of<"raw">, signal: AbortSignal) => Awaitable<Uint8Array> };
+  /** Only called for the ledger's era; other eras are answered with a mismatch. */
+  & { readonly [K in EraKind]?: (query: QueryOf<K>, signal: AbortSignal) => Awaitable<AnswerOf<K>> }
+  & { readonly [K in PlainKind]?: (query: QueryOf<K>, signal: AbortSignal) => Awaitable<QueryAnswer<QueryOf<K>>> }
+  /** Untyped queries, as CBOR. */
+  & { readonly raw?: (query: QueryOf<"raw">, signal: AbortSignal) => Awaitable<Uint8Array> };
 
 /**
- * Answers a query, CBOR to CBOR. Throws `NodeError` on a query without an answer, as a node hangs up then, and `CborError` on bytes that
- * are no query.
+ * Answers a query, CBOR to CBOR.
+ *
+ * @throws NodeError for a query that is not supported: the server then closes the connection, like a node
+ * @throws CborError for bytes that are not a query
  */
 export async function answerQuery(
-  answers: Answers,
+  answers: QueryHandlers,
   bytes: Uint8Array,
   version: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const query = decodeQuery(bytes, version);
   if (query.kind === "currentEra") return encodeResult(query, answers.era, version);
-  if (!isOfEra(query)) return encodeResult(query, await answerOf(answers, query, version, signal) as never, version);
+  if (!isEraQuery(query)) {
+    return encodeResult(query, await callHandler(answers, query, version, signal) as never, version);
+  }
   if (query.era !== answers.era) {
     return encodeResult(query, { ok: false, error: eraMismatch(query.era, answers.era) }, version);
   }
   return encodeResult(query, ok(await eraAnswer(answers, query, version, signal)), version);
 }
 
-/** What a ledger answers to a query, as a value. Throws `NodeError` on a query without an answer. */
-export async function answerValue<Q extends Exclude<Query, EraQuery>>(
-  answers: Answers,
+/** The typed answer to a query. Throws `NodeError` for a query that is not supported. */
+export async function answerValue<Q extends Exclude<NodeQuery, EraQuery>>(
+  answers: QueryHandlers,
   query: Q,
   signal: AbortSignal,
-): Promise<Answer<Q>> {
-  return (query.kind === "currentEra" ? answers.era : await answerOf(answers, query, NEWEST, signal)) as Answer<Q>;
+): Promise<QueryAnswer<Q>> {
+  return (query.kind === "currentEra" ? answers.era : await callHandler(answers, query, NEWEST, signal)) as QueryAnswer<
+    Q
+  >;
 }
 
-/** The same for a query about the era that the ledger is in. */
+/** The typed answer to a query of the ledger's era. */
 export async function answerEraValue<Q extends EraQuery>(
-  answers: Answers,
+  answers: QueryHandlers,
   query: Q,
   signal: AbortSignal,
 ): Promise<EraAnswer<Q>> {
@@ -68,19 +74,24 @@ export async function answerEraValue<Q extends EraQuery>(
 }
 
 async function eraAnswer(
-  answers: Answers,
+  answers: QueryHandlers,
   query: EraQuery,
   version: number,
   signal: AbortSignal,
 ): Promise<EraAnswer<EraQuery>> {
-  if (query.kind !== "wrapped") return await answerOf(answers, query, version, signal) as EraAnswer<EraQuery>;
+  if (query.kind !== "wrapped") return await callHandler(answers, query, version, signal) as EraAnswer<EraQuery>;
   return encodeAnswer(query.query, await eraAnswer(answers, query.query, version, signal), version);
 }
 
-/** The types of `Answers` say which value goes with which query; here they have been forgotten. */
-async function answerOf(answers: Answers, query: Query, version: number, signal: AbortSignal): Promise<unknown> {
+/** Calls the handler of a query. `QueryHandlers` relates queries to values by type; here the relation is erased. */
+async function callHandler(
+  answers: QueryHandlers,
+  query: NodeQuery,
+  version: number,
+  signal: AbortSignal,
+): Promise<unknown> {
   const answer = (answers as Readonly<Record<string, unknown>>)[query.kind];
-  if (typeof answer !== "function" || !isKnownTo(query, version)) {
+  if (typeof answer !== "function" || !isSupportedBy(query, version)) {
     throw nodeError("protocol_violation", `This ledger has no answer to the query "${query.kind}".`);
   }
   return await answer.call(answers, query, signal);

@@ -1,20 +1,20 @@
-/** Two eras that differ: what was asked or sent is for one, the ledger is in another. */
+/** The mismatch between the era of a query or transaction and the ledger's era. */
 import type { Failure } from "#src/base/result.ts";
 import { as, CborError, type Encodable, type Item } from "#src/cardano/cbor.ts";
-import { eraName, small } from "#src/node/protocols/values.ts";
+import { eraName, readSmallNumber } from "#src/node/protocols/values.ts";
 
-/** An era as a node names it. */
+/** An era with the node's name for it. */
 export interface NamedEra {
   readonly era: number;
   readonly name: string;
 }
 
-/** The ledger is in another era than what was asked or sent: both eras. A value, not an error of the connection. */
+/** The ledger is in another era than the query or transaction. A value, not an error of the connection. */
 export interface EraMismatch extends Failure<"era_mismatch"> {
   readonly details: { readonly asked: NamedEra; readonly ledger: NamedEra };
 }
 
-/** An era mismatch; the names follow from the indices unless they are given. */
+/** An era mismatch; names default to those of the indices. */
 export function eraMismatch(asked: number | NamedEra, ledger: number | NamedEra): EraMismatch {
   const named = (era: number | NamedEra) => (typeof era === "number" ? { era, name: eraName(era) } : era);
   const details = { asked: named(asked), ledger: named(ledger) };
@@ -22,11 +22,11 @@ export function eraMismatch(asked: number | NamedEra, ledger: number | NamedEra)
   return { code: "era_mismatch", message, details };
 }
 
-/** Reads `[[asked, name], [ledger, name]]`. Throws `CborError`. */
+/** Decodes `[[asked, name], [ledger, name]]`. Throws `CborError`. */
 export function readEraMismatch(items: readonly Item[]): EraMismatch {
   const [asked, ledger] = items.map((item): NamedEra => {
     const [era, name] = as(item, "array").value;
-    return { era: small(era), name: as(name, "text").value };
+    return { era: readSmallNumber(era), name: as(name, "text").value };
   });
   if (!asked || !ledger || items.length !== 2) throw new CborError("not an era mismatch");
   return eraMismatch(asked, ledger);

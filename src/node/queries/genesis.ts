@@ -1,21 +1,21 @@
-/** The genesis of Shelley as a node states it, without the funds and pools it began with on a real network. */
+/** The Shelley genesis as a node reports it, without initial funds and pools. */
 import { as, type Encodable, type Item } from "#src/cardano/cbor.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import type { SystemStart } from "#src/node/queries/history.ts";
 import { type ShelleyParameters, shelleyParameters } from "#src/node/queries/parameters.ts";
 import { type PoolParameters, pools } from "#src/node/queries/pools.ts";
-import { amount, type At, count, mapOf, maybe, record, type Shape } from "#src/node/queries/shape.ts";
+import { amount, type CborShape, count, type EncodingContext, mapOf, maybe, record } from "#src/node/queries/shape.ts";
 import { amountsBy, anything, bareRatio, compareHex, hex } from "#src/node/queries/vocabulary.ts";
 
-/** What the network was started with. */
-export interface Genesis {
+/** Genesis of a network. */
+export interface ShelleyGenesis {
   readonly systemStart: SystemStart;
   readonly networkMagic: number;
   /** 0 for a test network, 1 for mainnet. */
   readonly networkId: number;
   /** Share of slots that have a block (f). */
   readonly activeSlots: Ratio;
-  /** Blocks that a rollback may reach back (k). */
+  /** Blocks that a rollback may undo (k). */
   readonly securityParameter: number;
   readonly epochLength: number;
   readonly slotsPerKesPeriod: number;
@@ -34,18 +34,18 @@ export interface Genesis {
     /** Pool by the hash of the stake key. */
     readonly delegations: readonly { readonly key: string; readonly pool: string }[];
   };
-  /** CBOR of what later nodes add; stated since version 21 of the protocol. */
+  /** CBOR of what newer nodes add; present since version 21 of the protocol. */
   readonly extra: Uint8Array | undefined;
 }
 
 /** `[year, day of the year, picoseconds]`. */
-export const systemStartShape: Shape<SystemStart> = record<SystemStart>({
+export const systemStartShape: CborShape<SystemStart> = record<SystemStart>({
   year: count,
   dayOfYear: count,
   picoseconds: amount,
 });
 
-const base = record<Omit<Genesis, "extra">>({
+const base = record<Omit<ShelleyGenesis, "extra">>({
   systemStart: systemStartShape,
   networkMagic: count,
   networkId: count,
@@ -66,7 +66,7 @@ const base = record<Omit<Genesis, "extra">>({
     ({ key, ...of }) => [key, of],
   ),
   initialFunds: amountsBy("address", hex, compareHex),
-  staking: record<Genesis["staking"]>({
+  staking: record<ShelleyGenesis["staking"]>({
     pools,
     delegations: mapOf(hex, hex, compareHex, (key, pool) => ({ key, pool }), ({ key, pool }) => [key, pool]),
   }),
@@ -75,8 +75,8 @@ const base = record<Omit<Genesis, "extra">>({
 const extra = maybe(anything);
 
 /** The genesis. */
-export const genesis: Shape<Genesis> = {
-  read(item: Item | undefined, at: At) {
+export const genesis: CborShape<ShelleyGenesis> = {
+  read(item: Item | undefined, at: EncodingContext) {
     const last = as(item, "array").value[15];
     return { ...base.read(item, at), extra: last && extra.read(last, at) };
   },

@@ -1,7 +1,7 @@
-/** When the system started and how its eras followed each other, as a node states both (`src/cardano/eras.ts` reckons with them). */
+/** The system start and the history of eras, as a node reports them (see `src/cardano/eras.ts`). */
 import { as, type Encodable, Indefinite } from "#src/cardano/cbor.ts";
 import type { EraBound, EraHistory, EraSummary, EraTerms } from "#src/cardano/eras.ts";
-import { amount, count, nullable, record, type Shape } from "#src/node/queries/shape.ts";
+import { amount, type CborShape, count, nullable, record } from "#src/node/queries/shape.ts";
 
 /** When the system started: year, day of the year (from 1) and picoseconds of the day, UTC. */
 export interface SystemStart {
@@ -25,11 +25,13 @@ export function systemStart(time: number): SystemStart {
   return { year, dayOfYear: Math.floor(since / DAY) + 1, picoseconds: BigInt(since % DAY) * PICOSECONDS };
 }
 
-/** A bound; unreleased nodes state a fourth thing, which is left out. */
-export const eraBound: Shape<EraBound> = record<EraBound>({ time: amount, slot: count, epoch: count }, { more: true });
+/** A bound. Unreleased nodes add a fourth field, which is ignored. */
+export const eraBound: CborShape<EraBound> = record<EraBound>({ time: amount, slot: count, epoch: count }, {
+  more: true,
+});
 
 /** `[0, slots, [0]]`, or `[1]`: none is needed. */
-const safeZone: Shape<number | undefined> = {
+const safeZone: CborShape<number | undefined> = {
   read(item, at) {
     const [kind, slots] = as(item, "array").value;
     return count.read(kind, at) === 0 ? count.read(slots, at) : undefined;
@@ -37,14 +39,14 @@ const safeZone: Shape<number | undefined> = {
   write: (slots) => (slots === undefined ? [1] : [0, slots, [0]]),
 };
 
-const era: Shape<EraSummary> = record<EraSummary>({
+const era: CborShape<EraSummary> = record<EraSummary>({
   start: eraBound,
   end: nullable(eraBound),
   terms: record<EraTerms>({ epochLength: count, slotLength: count, safeZone, genesisWindow: count }, { more: true }),
 });
 
-/** The history: a list of indefinite length, however short. */
-export const eraHistory: Shape<EraHistory> = {
+/** The history: a list of indefinite length, even if short. */
+export const eraHistory: CborShape<EraHistory> = {
   read: (item, at) => as(item, "array").value.map((each) => era.read(each, at)),
   write: (history, at): Encodable => new Indefinite(history.map((each) => era.write(each, at))),
 };

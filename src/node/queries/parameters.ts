@@ -1,7 +1,7 @@
-/** Protocol parameters as a node states them, in the form of each era since Shelley. */
+/** Protocol parameters as a node reports them, in the form of each era since Shelley. */
 import { as, type Item } from "#src/cardano/cbor.ts";
 import type { DrepThresholds, Parameters, PoolThresholds, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
-import { amount, type At, count, listOf, mapOf, record, type Shape } from "#src/node/queries/shape.ts";
+import { amount, type CborShape, count, type EncodingContext, listOf, mapOf, record } from "#src/node/queries/shape.ts";
 import { anything, ratio, units } from "#src/node/queries/vocabulary.ts";
 
 type CommonParameters = Pick<
@@ -35,7 +35,7 @@ type ScriptParameters = Pick<
 
 /** Until Alonzo. */
 interface Federated {
-  /** Share of the blocks that the genesis keys make. */
+  /** Share of the blocks that genesis keys produce. */
   readonly decentralisation: Ratio;
   /** CBOR of a nonce: `[0]` none, `[1, hash]`. */
   readonly extraEntropy: Uint8Array;
@@ -82,7 +82,7 @@ const federated = { decentralisation: ratio, extraEntropy: anything };
 const protocolVersion = { protocolVersion: record<Parameters["protocolVersion"]>({ major: count, minor: count }) };
 const prices = record<Parameters["prices"]>({ memory: ratio, steps: ratio });
 const costs = listOf(amount);
-const costModels: Shape<Parameters["costModels"]> = {
+const costModels: CborShape<Parameters["costModels"]> = {
   read: (item, at) => new Map(models.read(item, at)),
   write: (value, at) => models.write([...value], at),
 };
@@ -141,8 +141,8 @@ const conway = record<ProtocolParameters>({
   refScriptCostPerByte: ratio,
 });
 
-/** Up to version 20 the protocol version of eras before Conway stood as two elements, at this index. */
-function spreadVersion<T extends object>(index: number, shape: Shape<T>): Shape<T> {
+/** Up to protocol version 20, the protocol version of eras before Conway was two elements, at this index. */
+function spreadVersion<T extends object>(index: number, shape: CborShape<T>): CborShape<T> {
   return {
     read(item, at) {
       const array = as(item, "array");
@@ -158,13 +158,13 @@ function spreadVersion<T extends object>(index: number, shape: Shape<T>): Shape<
   };
 }
 
-/** Parameters of Shelley, which the genesis states too. */
-export const shelleyParameters: Shape<ShelleyParameters> = spreadVersion(
+/** Parameters of Shelley, which are in the genesis too. */
+export const shelleyParameters: CborShape<ShelleyParameters> = spreadVersion(
   14,
   record<ShelleyParameters>({ ...head, ...federated, ...protocolVersion, minUtxo: amount, minPoolCost: amount }),
 );
 
-const alonzo: Shape<AlonzoParameters> = spreadVersion(
+const alonzo: CborShape<AlonzoParameters> = spreadVersion(
   14,
   record<AlonzoParameters>({
     ...head,
@@ -176,7 +176,7 @@ const alonzo: Shape<AlonzoParameters> = spreadVersion(
   }),
 );
 
-const babbage: Shape<BabbageParameters> = spreadVersion(
+const babbage: CborShape<BabbageParameters> = spreadVersion(
   12,
   record<BabbageParameters>({
     ...head,
@@ -189,8 +189,8 @@ const babbage: Shape<BabbageParameters> = spreadVersion(
 
 const SHELLEY_TO_MARY = ["Shelley", "Allegra", "Mary"] as const;
 
-/** Parameters, in the form of the era that was asked. */
-export const eraParameters: Shape<EraParameters> = {
+/** Parameters, in the form of the queried era. */
+export const eraParameters: CborShape<EraParameters> = {
   read(item, at): EraParameters {
     const early = SHELLEY_TO_MARY[at.era - 1];
     if (early) return { era: early, parameters: shelleyParameters.read(item, at) };
@@ -199,7 +199,7 @@ export const eraParameters: Shape<EraParameters> = {
     if (at.era === 6) return { era: "Conway", parameters: conway.read(item, at) };
     return { era: "unknown", raw: anything.read(item, at) };
   },
-  write(value, at: At) {
+  write(value, at: EncodingContext) {
     switch (value.era) {
       case "Alonzo":
         return alonzo.write(value.parameters, at);

@@ -1,17 +1,17 @@
-/** Stake pools as a node states them: parameters, state, shares of stake, snapshots, what rewards are computed from. */
+/** Stake pools as a node reports them: parameters, state, stake shares, snapshots, inputs of rewards. */
 import type { Credential } from "#src/cardano/address.ts";
 import { as, CborError, type Encodable } from "#src/cardano/cbor.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import {
   amount,
-  type At,
+  type CborShape,
   count,
+  type EncodingContext,
   listOf,
   mapOf,
   nullable,
   record,
   sentSet,
-  type Shape,
   since,
   text,
 } from "#src/node/queries/shape.ts";
@@ -28,7 +28,7 @@ import {
   share,
 } from "#src/node/queries/vocabulary.ts";
 
-/** Where a pool's node can be reached. Addresses are bytes in hexadecimal. */
+/** A relay of a pool. Addresses are bytes in hexadecimal. */
 export type Relay =
   | {
     readonly kind: "address";
@@ -37,7 +37,7 @@ export type Relay =
     readonly ipv6: string | undefined;
   }
   | { readonly kind: "name"; readonly port: number | undefined; readonly name: string }
-  /** A name whose SRV records say where. */
+  /** A name with SRV records. */
   | { readonly kind: "names"; readonly name: string };
 
 /** A pool's registration. Hashes and the reward account are hexadecimal, amounts lovelace. */
@@ -53,7 +53,7 @@ export interface PoolParameters {
   readonly metadata: Anchor | undefined;
 }
 
-/** Pools registered, changes of registration from the next epoch on, retirements, deposits. */
+/** Registered pools, changed parameters from the next epoch on, retirements, deposits. */
 export interface PoolState {
   readonly current: readonly PoolParameters[];
   readonly future: readonly PoolParameters[];
@@ -62,35 +62,38 @@ export interface PoolState {
 }
 
 /** A pool's share of the active stake. */
-export interface PoolShare {
+export interface StakeShare {
   readonly pool: string;
   readonly share: Ratio;
-  /** Lovelace; stated since version 21 of the protocol. */
+  /** Lovelace; present since version 21 of the protocol. */
   readonly stake: bigint | undefined;
   /** Hash of the VRF key. */
   readonly vrf: string;
 }
 
-/** How the active stake is distributed. */
+/** The distribution of active stake. */
 export interface StakeDistribution {
-  readonly pools: readonly PoolShare[];
-  /** Lovelace; stated since version 21 of the protocol. */
+  readonly pools: readonly StakeShare[];
+  /** Lovelace; present since version 21 of the protocol. */
   readonly total: bigint | undefined;
 }
 
-/** Lovelace in the three snapshots: taken at the last epoch boundary, at the one before (for leaders now), and before that (for rewards). */
-export interface Snapshot {
+/**
+ * Lovelace in the three snapshots: of the last epoch boundary, the one before (for leaders now), and the one before
+ * that (for rewards).
+ */
+export interface SnapshotStakes {
   readonly mark: bigint;
   readonly set: bigint;
   readonly go: bigint;
 }
 
 export interface StakeSnapshots {
-  readonly pools: readonly ({ readonly pool: string } & Snapshot)[];
-  readonly totals: Snapshot;
+  readonly pools: readonly ({ readonly pool: string } & SnapshotStakes)[];
+  readonly totals: SnapshotStakes;
 }
 
-/** What a pool's rewards are computed from. */
+/** Inputs of a pool's rewards. */
 export interface PoolRewardInfo {
   readonly pool: string;
   readonly stake: bigint;
@@ -101,7 +104,7 @@ export interface PoolRewardInfo {
   readonly performance: number;
 }
 
-/** What all pools' rewards are computed from. */
+/** Inputs of all pools' rewards. */
 export interface RewardInfo {
   readonly desiredPools: number;
   readonly pledgeInfluence: Ratio;
@@ -110,19 +113,19 @@ export interface RewardInfo {
   readonly pools: readonly PoolRewardInfo[];
 }
 
-/** Whose rewards a pool is ranked for: an amount of stake, or that of a credential. */
-export type Stake = bigint | Credential;
+/** The stake for which pools are ranked: an amount, or that of a credential. */
+export type StakeOrCredential = bigint | Credential;
 
-/** What a pool would pay for a stake if all behave rationally, for each pool. */
+/** What each pool would pay for a stake if all behave rationally. */
 export interface NonMyopicRewards {
-  readonly stake: Stake;
+  readonly stake: StakeOrCredential;
   readonly pools: readonly { readonly pool: string; readonly lovelace: bigint }[];
 }
 
 const port = nullable(count);
 const address = nullable(hex);
 
-const relay: Shape<Relay> = {
+const relay: CborShape<Relay> = {
   read(item, at): Relay {
     const [kind, a, b, c] = as(item, "array").value;
     switch (count.read(kind, at)) {
@@ -148,7 +151,7 @@ const relay: Shape<Relay> = {
   },
 };
 
-/** Poolparams; what later eras append is left out. */
+/** Pool parameters; fields that later eras append are ignored. */
 const poolParameters = record<PoolParameters>({
   pool: hex,
   vrf: hex,
@@ -162,7 +165,7 @@ const poolParameters = record<PoolParameters>({
 }, { more: true });
 
 /** Pools by id, which each registration repeats. */
-export const pools: Shape<readonly PoolParameters[]> = mapOf(
+export const pools: CborShape<readonly PoolParameters[]> = mapOf(
   hex,
   poolParameters,
   compareHex,
@@ -171,7 +174,7 @@ export const pools: Shape<readonly PoolParameters[]> = mapOf(
 );
 
 /** Pool state. */
-export const poolState: Shape<PoolState> = record<PoolState>({
+export const poolState: CborShape<PoolState> = record<PoolState>({
   current: pools,
   future: pools,
   retiring: mapOf(hex, count, compareHex, (pool, epoch) => ({ pool, epoch }), ({ pool, epoch }) => [pool, epoch]),
@@ -185,7 +188,7 @@ const shareBefore21 = mapOf(
   hex,
   record<{ share: Ratio; vrf: string }>({ share, vrf: hex }),
   compareHex,
-  (pool, { share, vrf }): PoolShare => ({ pool, share, stake: undefined, vrf }),
+  (pool, { share, vrf }): StakeShare => ({ pool, share, stake: undefined, vrf }),
   ({ pool, share, vrf }) => [pool, { share, vrf }],
 );
 
@@ -193,20 +196,20 @@ const sharesOf21 = mapOf(
   hex,
   record<{ share: Ratio; stake: bigint; vrf: string }>({ share, stake: amount, vrf: hex }),
   compareHex,
-  (pool, of): PoolShare => ({ pool, ...of }),
-  ({ pool, share, stake, vrf }) => [pool, { share, stake: stated(stake), vrf }],
+  (pool, of): StakeShare => ({ pool, ...of }),
+  ({ pool, share, stake, vrf }) => [pool, { share, stake: requireStake(stake), vrf }],
 );
 
-const distributionOf21 = record<{ pools: readonly PoolShare[]; total: bigint }>({ pools: sharesOf21, total: amount });
+const distributionOf21 = record<{ pools: readonly StakeShare[]; total: bigint }>({ pools: sharesOf21, total: amount });
 
-/** What version 21 needs and 20 does not have. */
-function stated(stake: bigint | undefined): bigint {
+/** A value that version 21 requires and version 20 lacks. */
+function requireStake(stake: bigint | undefined): bigint {
   if (stake === undefined) throw new CborError("the stake is stated since version 21");
   return stake;
 }
 
-/** Shares of stake, in either shape. */
-export const stakeDistribution: Shape<StakeDistribution> = since<StakeDistribution>(
+/** Stake shares, in either form. */
+export const stakeDistribution: CborShape<StakeDistribution> = since<StakeDistribution>(
   21,
   {
     read: (item, at) => ({ pools: shareBefore21.read(item, at), total: undefined }),
@@ -214,12 +217,12 @@ export const stakeDistribution: Shape<StakeDistribution> = since<StakeDistributi
   },
   {
     read: (item, at) => distributionOf21.read(item, at),
-    write: ({ pools, total }, at) => distributionOf21.write({ pools, total: stated(total) }, at),
+    write: ({ pools, total }, at) => distributionOf21.write({ pools, total: requireStake(total) }, at),
   },
 );
 
-const snapshot = record<Snapshot>({ mark: amount, set: amount, go: amount });
-const snapshots = record<{ pools: StakeSnapshots["pools"] } & Snapshot>({
+const snapshot = record<SnapshotStakes>({ mark: amount, set: amount, go: amount });
+const snapshots = record<{ pools: StakeSnapshots["pools"] } & SnapshotStakes>({
   pools: mapOf(
     hex,
     snapshot,
@@ -232,8 +235,8 @@ const snapshots = record<{ pools: StakeSnapshots["pools"] } & Snapshot>({
   go: amount,
 });
 
-/** Snapshots of stake. */
-export const stakeSnapshots: Shape<StakeSnapshots> = {
+/** Stake snapshots. */
+export const stakeSnapshots: CborShape<StakeSnapshots> = {
   read(item, at) {
     const { pools, ...totals } = snapshots.read(item, at);
     return { pools, totals };
@@ -241,9 +244,9 @@ export const stakeSnapshots: Shape<StakeSnapshots> = {
   write: ({ pools, totals }, at) => snapshots.write({ pools, ...totals }, at),
 };
 
-type Terms = Omit<RewardInfo, "pools">;
-const rewardInfoShape = record<{ terms: Terms; pools: RewardInfo["pools"] }>({
-  terms: record<Terms>({ desiredPools: count, pledgeInfluence: ratio, pot: amount, totalStake: amount }),
+type RewardTerms = Omit<RewardInfo, "pools">;
+const rewardInfoShape = record<{ terms: RewardTerms; pools: RewardInfo["pools"] }>({
+  terms: record<RewardTerms>({ desiredPools: count, pledgeInfluence: ratio, pot: amount, totalStake: amount }),
   pools: mapOf(
     hex,
     record<Omit<PoolRewardInfo, "pool">>({
@@ -260,8 +263,8 @@ const rewardInfoShape = record<{ terms: Terms; pools: RewardInfo["pools"] }>({
   ),
 });
 
-/** What rewards are computed from. */
-export const rewardInfo: Shape<RewardInfo> = {
+/** Inputs of rewards. */
+export const rewardInfo: CborShape<RewardInfo> = {
   read(item, at) {
     const { terms, pools } = rewardInfoShape.read(item, at);
     return { ...terms, pools };
@@ -270,24 +273,24 @@ export const rewardInfo: Shape<RewardInfo> = {
 };
 
 /** The ledger's order of stakes: amounts first. */
-export function compareStakes(a: Stake, b: Stake): number {
+export function compareStakes(a: StakeOrCredential, b: StakeOrCredential): number {
   if (typeof a === "bigint") return typeof b === "bigint" ? (a < b ? -1 : a > b ? 1 : 0) : -1;
   return typeof b === "bigint" ? 1 : compareCredentials(a, b);
 }
 
 /** `[0, lovelace]` or `[1, credential]`. */
-export const stake: Shape<Stake> = {
+export const stake: CborShape<StakeOrCredential> = {
   read(item, at) {
     const [kind, value] = as(item, "array").value;
     const which = count.read(kind, at);
     if (which > 1) throw new CborError("no such kind of stake");
     return which === 0 ? amount.read(value, at) : credential.read(value, at);
   },
-  write: (value, at: At) => (typeof value === "bigint" ? [0, value] : [1, credential.write(value, at)]),
+  write: (value, at: EncodingContext) => (typeof value === "bigint" ? [0, value] : [1, credential.write(value, at)]),
 };
 
 /** Rewards by stake and pool. */
-export const nonMyopicRewards: Shape<readonly NonMyopicRewards[]> = mapOf(
+export const nonMyopicRewards: CborShape<readonly NonMyopicRewards[]> = mapOf(
   stake,
   stakeByPool,
   compareStakes,

@@ -1,6 +1,6 @@
 /**
- * What can be asked of a node's ledger (mini-protocol local-state-query), with its bytes: for a client, which encodes it, and for a
- * server, which decodes it. `result.ts` has the answers.
+ * Queries of a node's ledger (mini-protocol local-state-query) and their encoding: a client encodes them, a server
+ * decodes them. The answers are in `result.ts`.
  */
 import { as, asInt, CborError, decode, type Encodable, encode, Encoded, type Item, raw } from "#src/cardano/cbor.ts";
 import type { Point } from "#src/cardano/block.ts";
@@ -8,19 +8,19 @@ import type { Result } from "#src/base/result.ts";
 import type { EraBound, EraHistory } from "#src/cardano/eras.ts";
 import type { EraMismatch } from "#src/node/queries/eraMismatch.ts";
 import type { SystemStart } from "#src/node/queries/history.ts";
-import { type AnswerOf, type ArgumentsOf, type EraKind, kindOf, table } from "#src/node/queries/table.ts";
-import { small } from "#src/node/protocols/values.ts";
+import { type AnswerOf, type ArgumentsOf, type EraKind, kindOf, queryTable } from "#src/node/queries/table.ts";
+import { readSmallNumber } from "#src/node/protocols/values.ts";
 
-/** A query that only an era's ledger answers; in another era the answer is an `EraMismatch`. */
+/** A query of an era's ledger; if the ledger is in another era, the answer is an `EraMismatch`. */
 export type EraQuery =
   | { [K in EraKind]: { readonly kind: K; readonly era: number } & ArgumentsOf<K> }[EraKind]
-  /** The answer to another query, as bytes of CBOR (`decodeAnswer` reads them). */
+  /** The answer to another query, as CBOR (see `decodeAnswer`). */
   | { readonly kind: "wrapped"; readonly era: number; readonly query: EraQuery }
-  /** A query that is not typed here, as CBOR: `[23]` for the constitution. */
+  /** An untyped query, as CBOR: `[23]` for the constitution. */
   | { readonly kind: "raw"; readonly era: number; readonly query: Uint8Array };
 
-/** A query that needs no era. */
-export type Query =
+/** A query that is independent of the era, or of an era. */
+export type NodeQuery =
   | { readonly kind: "systemStart" }
   | { readonly kind: "height" }
   | { readonly kind: "point" }
@@ -29,12 +29,12 @@ export type Query =
   | { readonly kind: "currentEra" }
   | { readonly kind: "eraHistory" }
   | { readonly kind: "eraStart"; readonly era: number }
-  /** Anything else, whole, as CBOR. */
+  /** Any other query, complete, as CBOR. */
   | { readonly kind: "unknown"; readonly query: Uint8Array }
   | EraQuery;
 
-/** Answers to queries that need no era. */
-interface Plain {
+/** Answers to queries that are independent of the era. */
+interface PlainAnswers {
   systemStart: SystemStart;
   /** Undefined before the first block. */
   height: number | undefined;
@@ -42,45 +42,45 @@ interface Plain {
   ledgerConfig: Uint8Array;
   currentEra: number;
   eraHistory: EraHistory;
-  /** Undefined when the era has not begun. */
+  /** Undefined if the era has not begun. */
   eraStart: EraBound | undefined;
   unknown: Uint8Array;
 }
 
-/** What an era's ledger answers, when it is in that era. */
+/** The answer to a query of an era, if the ledger is in that era. */
 export type EraAnswer<Q extends EraQuery> = Q["kind"] extends EraKind ? AnswerOf<Q["kind"]> : Uint8Array;
 
-/** What a query is answered with. */
-export type Answer<Q extends Query> = Q extends EraQuery ? Result<EraAnswer<Q>, EraMismatch>
-  : Q["kind"] extends keyof Plain ? Plain[Q["kind"]]
+/** The answer to a query. */
+export type QueryAnswer<Q extends NodeQuery> = Q extends EraQuery ? Result<EraAnswer<Q>, EraMismatch>
+  : Q["kind"] extends keyof PlainAnswers ? PlainAnswers[Q["kind"]]
   : never;
 
 /** First version of the protocol with `ledgerConfig`. */
-const LEDGER_CONFIG = 20;
+const LEDGER_CONFIG_SINCE = 20;
 
-/** Whether a node that speaks a version of the protocol (16 to 23) can be asked. Asking anyway makes it hang up. */
-export function isKnownTo(query: Query, version: number): boolean {
-  if (query.kind === "wrapped") return isKnownTo(query.query, version);
-  if (query.kind === "ledgerConfig") return version >= LEDGER_CONFIG;
-  return isOfTable(query) ? version >= table[query.kind].since : true;
+/** Whether a node of a protocol version (16 to 23) supports a query. On others it closes the connection. */
+export function isSupportedBy(query: NodeQuery, version: number): boolean {
+  if (query.kind === "wrapped") return isSupportedBy(query.query, version);
+  if (query.kind === "ledgerConfig") return version >= LEDGER_CONFIG_SINCE;
+  return isTableQuery(query) ? version >= queryTable[query.kind].since : true;
 }
 
-/** Whether a query is one of the table's. */
-export function isOfTable(query: Query): query is Extract<Query, { kind: EraKind }> {
-  return Object.hasOwn(table, query.kind);
+/** Whether a query is in the table. */
+function isTableQuery(query: NodeQuery): query is Extract<NodeQuery, { kind: EraKind }> {
+  return Object.hasOwn(queryTable, query.kind);
 }
 
-/** Whether a query needs an era. */
-export function isOfEra(query: Query): query is EraQuery {
-  return query.kind === "wrapped" || query.kind === "raw" || isOfTable(query);
+/** Whether a query is of an era. */
+export function isEraQuery(query: NodeQuery): query is EraQuery {
+  return query.kind === "wrapped" || query.kind === "raw" || isTableQuery(query);
 }
 
-/** The query as it stands in `[3, query]`. */
-export function encodeQuery(query: Query, version: number): Uint8Array {
+/** Encodes a query: the second element of `[3, query]`. */
+export function encodeQuery(query: NodeQuery, version: number): Uint8Array {
   return encode(queryValue(query, version));
 }
 
-function queryValue(query: Query, version: number): Encodable {
+function queryValue(query: NodeQuery, version: number): Encodable {
   switch (query.kind) {
     case "systemStart":
       return [1];
@@ -114,18 +114,18 @@ function tableValue<K extends EraKind>(
   given: ArgumentsOf<K>,
   at: { version: number; era: number },
 ): Encodable {
-  const entry = table[kind];
+  const entry = queryTable[kind];
   return [entry.tag(at.version), ...entry.arguments.write(given, at)];
 }
 
-/** Reads a query. What is well-formed but not known here comes as `raw` or `unknown`. Throws `CborError` on anything else. */
-export function decodeQuery(bytes: Uint8Array, version: number): Query {
+/** Decodes a query. Well-formed but unknown ones become `raw` or `unknown`. Throws `CborError` for anything else. */
+export function decodeQuery(bytes: Uint8Array, version: number): NodeQuery {
   const item = decode(bytes);
-  const unknown: Query = { kind: "unknown", query: bytes };
+  const unknown: NodeQuery = { kind: "unknown", query: bytes };
   const [tag, about, ...more] = as(item, "array").value;
   if (more.length > 0) return unknown;
   if (!about) {
-    switch (small(tag)) {
+    switch (readSmallNumber(tag)) {
       case 1:
         return { kind: "systemStart" };
       case 2:
@@ -133,39 +133,39 @@ export function decodeQuery(bytes: Uint8Array, version: number): Query {
       case 3:
         return { kind: "point" };
       case 4:
-        return version < LEDGER_CONFIG ? unknown : { kind: "ledgerConfig" };
+        return version < LEDGER_CONFIG_SINCE ? unknown : { kind: "ledgerConfig" };
       default:
         return unknown;
     }
   }
-  return (small(tag) === 0 && blockQuery(about, version)) || unknown;
+  return (readSmallNumber(tag) === 0 && blockQuery(about, version)) || unknown;
 }
 
-function blockQuery(item: Item, version: number): Query | undefined {
+function blockQuery(item: Item, version: number): NodeQuery | undefined {
   const [tag, what, era, ...more] = as(item, "array").value;
-  const number = more.length > 0 ? -1 : small(tag);
-  if (number === 1 && era && isList(what, 0n)) return { kind: "eraStart", era: small(era) };
+  const number = more.length > 0 ? -1 : readSmallNumber(tag);
+  if (number === 1 && era && isList(what, 0n)) return { kind: "eraStart", era: readSmallNumber(era) };
   if (number === 2 && !era && isList(what, 0n)) return { kind: "eraHistory" };
   if (number === 2 && !era && isList(what, 1n)) return { kind: "currentEra" };
   if (number !== 0 || era) return undefined;
   const [index, query, ...rest] = as(what, "array").value;
   if (!query || rest.length > 0) throw new CborError("no query of an era");
-  return eraQuery(query, small(index), version);
+  return eraQuery(query, readSmallNumber(index), version);
 }
 
-/** Whether an item is a list of one number. */
+/** Whether an item is a list with just this number. */
 function isList(item: Item | undefined, number: bigint): boolean {
   return item?.type === "array" && item.value.length === 1 && asInt(item.value[0]) === number;
 }
 
 function eraQuery(item: Item, era: number, version: number): EraQuery {
   const bare: EraQuery = { kind: "raw", era, query: raw(item) };
-  // Byron has one query, a bare number
+  // Byron has only one query, a bare number
   if (era === 0) return bare;
   const [tag, ...given] = as(item, "array").value;
-  const number = small(tag);
+  const number = readSmallNumber(tag);
   if (number === 9 && given.length === 1) return { kind: "wrapped", era, query: eraQuery(given[0]!, era, version) };
   const kind = kindOf(number, given.length, version);
   if (!kind) return bare;
-  return { ...table[kind].arguments.read(given, { version, era }), kind, era } as EraQuery;
+  return { ...queryTable[kind].arguments.read(given, { version, era }), kind, era } as EraQuery;
 }

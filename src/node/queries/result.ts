@@ -1,16 +1,22 @@
-/** Answers to queries of a node's ledger, with their bytes: a server encodes them, a client decodes them. */
+/** Encoding of the answers to ledger queries: a server encodes them, a client decodes them. */
 import { ok, type Result } from "#src/base/result.ts";
 import { as, CborError, decodeAll, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
 import { encodeEraMismatch, type EraMismatch, readEraMismatch } from "#src/node/queries/eraMismatch.ts";
 import { systemStartShape } from "#src/node/queries/genesis.ts";
 import { eraBound, eraHistory } from "#src/node/queries/history.ts";
-import { type Answer, type EraAnswer, type EraQuery, isOfEra, type Query } from "#src/node/queries/query.ts";
-import { type At, count, maybe, type Shape } from "#src/node/queries/shape.ts";
-import { table } from "#src/node/queries/table.ts";
+import {
+  type EraAnswer,
+  type EraQuery,
+  isEraQuery,
+  type NodeQuery,
+  type QueryAnswer,
+} from "#src/node/queries/query.ts";
+import { type CborShape, count, type EncodingContext, maybe } from "#src/node/queries/shape.ts";
+import { queryTable } from "#src/node/queries/table.ts";
 import { anything, embedded, point } from "#src/node/queries/vocabulary.ts";
 
 /** `[0]` before the first block, or `[1, height]`. */
-const height: Shape<number | undefined> = {
+const height: CborShape<number | undefined> = {
   read(item, at) {
     const [known, value] = as(item, "array").value;
     return count.read(known, at) === 0 ? undefined : count.read(value, at);
@@ -29,54 +35,57 @@ const plain = {
   unknown: anything,
 };
 
-/** The shape of an answer. The types of `query.ts` say which value goes with which query; here they have been forgotten. */
-function shapeOf(query: Query): Shape<unknown> {
+/** The shape of a query's answer. `query.ts` relates queries to values by type; here the relation is erased. */
+function shapeOf(query: NodeQuery): CborShape<unknown> {
   const of = query.kind === "wrapped"
     ? embedded
     : query.kind === "raw"
     ? anything
-    : isOfEra(query)
-    ? table[query.kind].answer
+    : isEraQuery(query)
+    ? queryTable[query.kind].answer
     : plain[query.kind];
-  return of as Shape<unknown>;
+  return of as CborShape<unknown>;
 }
 
-const placeOf = (query: Query, version: number): At => ({ version, era: isOfEra(query) ? query.era : -1 });
+const placeOf = (query: NodeQuery, version: number): EncodingContext => ({
+  version,
+  era: isEraQuery(query) ? query.era : -1,
+});
 
-/** The answer as it stands in `[4, answer]`, as a node sends it. */
-export function encodeResult<Q extends Query>(query: Q, answer: Answer<Q>, version: number): Uint8Array {
+/** Encodes an answer as a node does: the second element of `[4, answer]`. */
+export function encodeResult<Q extends NodeQuery>(query: Q, answer: QueryAnswer<Q>, version: number): Uint8Array {
   const shape = shapeOf(query);
   const at = placeOf(query, version);
   return encode(
-    isOfEra(query) ? eraResult(answer as Result<unknown, EraMismatch>, shape, at) : shape.write(answer, at),
+    isEraQuery(query) ? eraResult(answer as Result<unknown, EraMismatch>, shape, at) : shape.write(answer, at),
   );
 }
 
-function eraResult(answer: Result<unknown, EraMismatch>, shape: Shape<unknown>, at: At): Encodable {
+function eraResult(answer: Result<unknown, EraMismatch>, shape: CborShape<unknown>, at: EncodingContext): Encodable {
   return answer.ok ? [shape.write(answer.value, at)] : encodeEraMismatch(answer.error);
 }
 
-/** Reads the answer to a query. An era mismatch is a value. Throws `CborError` on what cannot be the answer. */
-export function decodeResult<Q extends Query>(query: Q, bytes: Uint8Array, version: number): Answer<Q> {
+/** Decodes the answer to a query. An era mismatch is a value. Throws `CborError` for anything else. */
+export function decodeResult<Q extends NodeQuery>(query: Q, bytes: Uint8Array, version: number): QueryAnswer<Q> {
   const item = decodeAll(bytes);
   const shape = shapeOf(query);
   const at = placeOf(query, version);
-  return (isOfEra(query) ? readEraResult(item, shape, at) : shape.read(item, at)) as Answer<Q>;
+  return (isEraQuery(query) ? readEraResult(item, shape, at) : shape.read(item, at)) as QueryAnswer<Q>;
 }
 
-function readEraResult(item: Item, shape: Shape<unknown>, at: At): Result<unknown, EraMismatch> {
+function readEraResult(item: Item, shape: CborShape<unknown>, at: EncodingContext): Result<unknown, EraMismatch> {
   const elements = as(item, "array").value;
   if (elements.length === 1) return ok(shape.read(elements[0], at));
   if (elements.length === 2) return { ok: false, error: readEraMismatch(elements) };
   throw new CborError("neither an answer nor an era mismatch");
 }
 
-/** Reads the bytes that a `wrapped` query was answered with: what the query within would have been answered with. Throws `CborError`. */
+/** Decodes the answer to the query inside a `wrapped` query. Throws `CborError`. */
 export function decodeAnswer<Q extends EraQuery>(query: Q, bytes: Uint8Array, version: number): EraAnswer<Q> {
   return shapeOf(query).read(decodeAll(bytes), placeOf(query, version)) as EraAnswer<Q>;
 }
 
-/** The bytes that a `wrapped` query is answered with. */
+/** Encodes the answer to the query inside a `wrapped` query. */
 export function encodeAnswer<Q extends EraQuery>(query: Q, answer: EraAnswer<Q>, version: number): Uint8Array {
   return encode(shapeOf(query).write(answer, placeOf(query, version)));
 }

@@ -1,8 +1,10 @@
 /**
- * Shapes: how a value is read from CBOR and written to it, both directions in one place, so that client and server cannot differ.
+ * Shapes: how a value is decoded from CBOR and encoded to it. Both directions are in one place, so that client and
+ * server agree.
  *
- * What a node sends: lists, sets and maps with over 23 entries are of indefinite length, shorter ones definite. What a node takes in
- * arguments: sets as definite lists, strictly ascending in its own order; otherwise it hangs up. Reading accepts either length.
+ * A node sends lists, sets and maps with over 23 entries with indefinite length, shorter ones definite. In arguments a
+ * node only accepts sets as definite lists in its own strictly ascending order; otherwise it closes the connection.
+ * Decoding accepts either length.
  */
 import { concat } from "#src/base/bytes.ts";
 import {
@@ -18,39 +20,39 @@ import {
   Tagged,
 } from "#src/cardano/cbor.ts";
 
-/** For which version of the protocol (16 to 23) and which era something is written. */
-export interface At {
+/** The version of the protocol (16 to 23) and the era for which a value is encoded. */
+export interface EncodingContext {
   readonly version: number;
   readonly era: number;
 }
 
-/** One form on the wire. `read` throws `CborError` on anything else. */
-export interface Shape<T> {
-  read(item: Item | undefined, at: At): T;
-  write(value: T, at: At): Encodable;
+/** The shape of a value on the wire. `read` throws `CborError` for anything else. */
+export interface CborShape<T> {
+  read(item: Item | undefined, at: EncodingContext): T;
+  write(value: T, at: EncodingContext): Encodable;
 }
 
-/** Entries from which on a node sends a list or a map with indefinite length. */
-const LONG = 24;
+/** Number of entries from which on a node sends a list or a map with indefinite length. */
+const INDEFINITE_FROM = 24;
 
-/** A list as a node sends it. */
+/** Encodes a list as a node does. */
 export function sentList(elements: readonly Encodable[]): Encodable {
-  return elements.length < LONG ? elements : new Indefinite(elements);
+  return elements.length < INDEFINITE_FROM ? elements : new Indefinite(elements);
 }
 
-/** A map as a node sends it; the entries stand in the order given. */
+/** Encodes a map as a node does, with entries in the given order. */
 export function sentMap(entries: readonly (readonly [Encodable, Encodable])[]): Encodable {
-  if (entries.length < LONG) return new Map(entries);
+  if (entries.length < INDEFINITE_FROM) return new Map(entries);
   const parts = entries.map(([key, value]) => concat(encode(key), encode(value)));
   return new Encoded(concat(Uint8Array.of(0xbf), ...parts, Uint8Array.of(0xff)));
 }
 
 /** An array of exactly these fields, in this order; with `more`, unknown ones may follow. */
 export function record<T extends object>(
-  fields: { readonly [K in keyof T]-?: Shape<T[K]> },
+  fields: { readonly [K in keyof T]-?: CborShape<T[K]> },
   { more = false } = {},
-): Shape<T> {
-  const shapes = Object.entries(fields) as [keyof T, Shape<T[keyof T]>][];
+): CborShape<T> {
+  const shapes = Object.entries(fields) as [keyof T, CborShape<T[keyof T]>][];
   return {
     read(item, at) {
       const elements = as(item, "array").value;
@@ -63,27 +65,29 @@ export function record<T extends object>(
   };
 }
 
-/** A list, each element of one shape. */
-export function listOf<T>(element: Shape<T>): Shape<readonly T[]> {
+/** A list of elements of one shape. */
+export function listOf<T>(element: CborShape<T>): CborShape<readonly T[]> {
   return {
     read: (item, at) => as(item, "array").value.map((each) => element.read(each, at)),
     write: (values, at) => sentList(values.map((each) => element.write(each, at))),
   };
 }
 
-type Order<T> = (a: T, b: T) => number;
+type Compare<T> = (a: T, b: T) => number;
 
-/** Values in ascending order, each once. */
-export function ascending<T>(values: readonly T[], order: Order<T>): T[] {
+/** Distinct values in ascending order. */
+export function ascending<T>(values: readonly T[], order: Compare<T>): T[] {
   return [...values].sort(order).filter((value, i, sorted) => i === 0 || order(sorted[i - 1]!, value) !== 0);
 }
 
-/** A set in the arguments of a query: a definite list under tag 258; `"since Conway"`: the tag only from that era on. */
+/**
+ * A set in a query's arguments: a definite list under tag 258; with `"since Conway"`, the tag only from that era on.
+ */
 export function argumentSet<T>(
-  element: Shape<T>,
-  order: Order<T>,
+  element: CborShape<T>,
+  order: Compare<T>,
   tag: "always" | "since Conway" = "always",
-): Shape<readonly T[]> {
+): CborShape<readonly T[]> {
   return {
     read: (item, at) => asSet(item).map((each) => element.read(each, at)),
     write(values, at) {
@@ -93,25 +97,25 @@ export function argumentSet<T>(
   };
 }
 
-/** A set in an answer: tag 258 around a list. */
-export function sentSet<T>(element: Shape<T>, order: Order<T>): Shape<readonly T[]> {
+/** A set in an answer: a list under tag 258. */
+export function sentSet<T>(element: CborShape<T>, order: Compare<T>): CborShape<readonly T[]> {
   return {
     read: (item, at) => asSet(item).map((each) => element.read(each, at)),
     write: (values, at) => new Tagged(258, sentList(ascending(values, order).map((each) => element.write(each, at)))),
   };
 }
 
-/** A map, as rows: each row joined from a key and a value. Written in the order of the keys. */
+/** A map as rows, each combined from a key and a value; encoded in the order of the keys. */
 export function mapOf<Row, K, V>(
-  key: Shape<K>,
-  value: Shape<V>,
-  order: Order<K>,
+  key: CborShape<K>,
+  value: CborShape<V>,
+  order: Compare<K>,
   join: (key: K, value: V) => Row,
   split: (row: Row) => readonly [K, V],
-): Shape<readonly Row[]> {
+): CborShape<readonly Row[]> {
   return {
     read(item, at) {
-      // Dingo writes an empty array for some of its empty maps
+      // Dingo encodes some empty maps as empty arrays
       if (item?.type === "array" && item.value.length === 0) return [];
       return as(item, "map").value.map(([k, v]) => join(key.read(k, at), value.read(v, at)));
     },
@@ -123,7 +127,7 @@ export function mapOf<Row, K, V>(
 }
 
 /** `Maybe`: `[]` or `[x]`. */
-export function maybe<T>(shape: Shape<T>): Shape<T | undefined> {
+export function maybe<T>(shape: CborShape<T>): CborShape<T | undefined> {
   return {
     read(item, at) {
       const elements = as(item, "array").value;
@@ -135,21 +139,21 @@ export function maybe<T>(shape: Shape<T>): Shape<T | undefined> {
 }
 
 /** `null` or x. */
-export function nullable<T>(shape: Shape<T>): Shape<T | undefined> {
+export function nullable<T>(shape: CborShape<T>): CborShape<T | undefined> {
   return {
     read: (item, at) => (item?.type === "null" ? undefined : shape.read(item, at)),
     write: (value, at) => (value === undefined ? null : shape.write(value, at)),
   };
 }
 
-/** One shape before a version of the protocol, another since. */
-export function since<T>(version: number, before: Shape<T>, after: Shape<T>): Shape<T> {
-  const of = (at: At) => (at.version < version ? before : after);
+/** One shape before a version of the protocol, another one since. */
+export function since<T>(version: number, before: CborShape<T>, after: CborShape<T>): CborShape<T> {
+  const of = (at: EncodingContext) => (at.version < version ? before : after);
   return { read: (item, at) => of(at).read(item, at), write: (value, at) => of(at).write(value, at) };
 }
 
-/** A natural number that a `number` carries exactly. */
-export const count: Shape<number> = {
+/** A natural number that a `number` holds exactly. */
+export const count: CborShape<number> = {
   read(item) {
     const value = Number(asInt(item));
     if (!Number.isSafeInteger(value) || value < 0) throw new CborError("a number out of range");
@@ -159,7 +163,7 @@ export const count: Shape<number> = {
 };
 
 /** An integer of any size: lovelace, picoseconds. */
-export const amount: Shape<bigint> = { read: (item) => asInt(item), write: (value) => value };
+export const amount: CborShape<bigint> = { read: (item) => asInt(item), write: (value) => value };
 
 /** A text. */
-export const text: Shape<string> = { read: (item) => as(item, "text").value, write: (value) => value };
+export const text: CborShape<string> = { read: (item) => as(item, "text").value, write: (value) => value };

@@ -1,16 +1,16 @@
-/** Shapes of what the ledger's types have in common: hashes, credentials, points, fractions, outputs. */
+/** Shapes of the ledger's common types: hashes, credentials, points, fractions, outputs. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { origin, type Point } from "#src/cardano/block.ts";
 import { as, asInt, CborError, type Encodable, Encoded, type Item, raw, Tagged } from "#src/cardano/cbor.ts";
 import { compareRefs, type Output, type OutRef, readOutput, readRef, type Utxo } from "#src/cardano/output.ts";
 import type { Ratio, Units } from "#src/cardano/parameters.ts";
-import { amount, count, mapOf, record, sentSet, type Shape, text } from "#src/node/queries/shape.ts";
+import { amount, type CborShape, count, mapOf, record, sentSet, text } from "#src/node/queries/shape.ts";
 
-/** Who votes: a DRep, or one of the two that always vote the same way. */
+/** A vote's delegate: a DRep, or one of the two predefined ones. */
 export type Drep = Credential | { readonly kind: "abstain" } | { readonly kind: "no confidence" };
 
-/** A document elsewhere: where, and its hash. */
+/** An external document: its URL and hash. */
 export interface Anchor {
   readonly url: string;
   readonly hash: string;
@@ -28,19 +28,19 @@ export function compareCredentials(a: Credential, b: Credential): number {
 
 const DREPS = ["key", "script", "abstain", "no confidence"] as const;
 
-/** The ledger's order of DReps: keys first here, then scripts, abstention, no confidence. */
+/** The ledger's order of DReps: here keys first, then scripts, abstain, no confidence. */
 export function compareDreps(a: Drep, b: Drep): number {
   return DREPS.indexOf(a.kind) - DREPS.indexOf(b.kind) || ("hash" in a && "hash" in b ? compareHex(a.hash, b.hash) : 0);
 }
 
 /** Bytes, in hexadecimal. */
-export const hex: Shape<string> = {
+export const hex: CborShape<string> = {
   read: (item) => toHex(as(item, "bytes").value),
   write: (value) => fromHex(value),
 };
 
-/** Whatever it is, as its CBOR. */
-export const anything: Shape<Uint8Array> = {
+/** Any item, as CBOR. */
+export const anything: CborShape<Uint8Array> = {
   read(item) {
     if (!item) throw new CborError("nothing is there");
     return raw(item);
@@ -49,7 +49,7 @@ export const anything: Shape<Uint8Array> = {
 };
 
 /** CBOR within CBOR: tag 24 around bytes. */
-export const embedded: Shape<Uint8Array> = {
+export const embedded: CborShape<Uint8Array> = {
   read(item) {
     const { tag, value } = as(item, "tag");
     if (tag !== 24n) throw new CborError(`expected tag 24, found ${tag}`);
@@ -59,7 +59,7 @@ export const embedded: Shape<Uint8Array> = {
 };
 
 /** `[0, key hash]` or `[1, script hash]`. */
-export const credential: Shape<Credential> = {
+export const credential: CborShape<Credential> = {
   read(item) {
     const [kind, hash] = as(item, "array").value;
     const which = asInt(kind);
@@ -70,7 +70,7 @@ export const credential: Shape<Credential> = {
 };
 
 /** `[0, key hash]`, `[1, script hash]`, `[2]` or `[3]`. */
-export const drep: Shape<Drep> = {
+export const drep: CborShape<Drep> = {
   read(item) {
     const [number, hash] = as(item, "array").value;
     const kind = DREPS[count.read(number, NOWHERE)];
@@ -80,11 +80,11 @@ export const drep: Shape<Drep> = {
   write: (value) => [DREPS.indexOf(value.kind), ...("hash" in value ? [fromHex(value.hash)] : [])],
 };
 
-/** For shapes that look neither at the version nor at the era. */
+/** For shapes that depend neither on the version nor on the era. */
 const NOWHERE = { version: 0, era: 0 };
 
 /** `[]` or `[slot, hash]`. */
-export const point: Shape<Point> = {
+export const point: CborShape<Point> = {
   read(item) {
     const [slot, hash] = as(item, "array").value;
     return slot ? { slot: count.read(slot, NOWHERE), hash: toHex(as(hash, "bytes").value) } : origin;
@@ -97,32 +97,32 @@ function readRatio(item: Item | undefined): Ratio {
   return { numerator: asInt(numerator), denominator: asInt(denominator) };
 }
 
-/** `30([numerator, denominator])`; the tag may be missing when read. */
-export const ratio: Shape<Ratio> = {
+/** `30([numerator, denominator])`; the tag is optional when decoded. */
+export const ratio: CborShape<Ratio> = {
   read: readRatio,
   write: ({ numerator, denominator }) => new Tagged(30, [numerator, denominator]),
 };
 
-/** `[numerator, denominator]`: so in the genesis. */
-export const bareRatio: Shape<Ratio> = {
+/** `[numerator, denominator]`, as in the genesis. */
+export const bareRatio: CborShape<Ratio> = {
   read: readRatio,
   write: ({ numerator, denominator }) => [numerator, denominator],
 };
 
-/** Shares of stake: bare before Conway, under tag 30 since. */
-export const share: Shape<Ratio> = {
+/** Stake shares: bare fractions before Conway, under tag 30 since. */
+export const share: CborShape<Ratio> = {
   read: readRatio,
   write: (value, at) => (at.era < 6 ? bareRatio : ratio).write(value, at),
 };
 
 /** `[memory, steps]`. */
-export const units: Shape<Units> = record<Units>({ memory: amount, steps: amount });
+export const units: CborShape<Units> = record<Units>({ memory: amount, steps: amount });
 
 /** `[url, hash]`. */
-export const anchor: Shape<Anchor> = record<Anchor>({ url: text, hash: hex });
+export const anchor: CborShape<Anchor> = record<Anchor>({ url: text, hash: hex });
 
 /** `[transaction hash, index]`. */
-export const reference: Shape<OutRef> = {
+export const reference: CborShape<OutRef> = {
   read(item) {
     const ref = readRef(as(item, "array"));
     if (!Number.isSafeInteger(ref.index)) throw new CborError("an index out of range");
@@ -131,13 +131,13 @@ export const reference: Shape<OutRef> = {
   write: ({ txHash, index }) => [fromHex(txHash), index],
 };
 
-const output: Shape<Output> = {
+const output: CborShape<Output> = {
   read: (item) => readOutput(item?.type === "array" ? item : as(item, "map")),
   write: (value) => new Encoded(value.raw),
 };
 
 /** Outputs by reference. */
-export const utxos: Shape<readonly Utxo[]> = mapOf(
+export const utxos: CborShape<readonly Utxo[]> = mapOf(
   reference,
   output,
   compareRefs,
@@ -146,10 +146,10 @@ export const utxos: Shape<readonly Utxo[]> = mapOf(
 );
 
 /** Credentials in an answer. */
-export const credentials: Shape<readonly Credential[]> = sentSet(credential, compareCredentials);
+export const credentials: CborShape<readonly Credential[]> = sentSet(credential, compareCredentials);
 
 /** A floating-point number of 64 bits. */
-export const double: Shape<number> = {
+export const double: CborShape<number> = {
   read: (item) => as(item, "float").value,
   write(value): Encodable {
     const bytes = new Uint8Array(9);
@@ -159,12 +159,12 @@ export const double: Shape<number> = {
   },
 };
 
-/** Rows of lovelace by something. */
+/** Rows of lovelace by key. */
 export function amountsBy<K, Name extends string>(
   name: Name,
-  key: Shape<K>,
+  key: CborShape<K>,
   order: (a: K, b: K) => number,
-): Shape<readonly ({ readonly [N in Name]: K } & { readonly lovelace: bigint })[]> {
+): CborShape<readonly ({ readonly [N in Name]: K } & { readonly lovelace: bigint })[]> {
   type Row = { readonly [N in Name]: K } & { readonly lovelace: bigint };
   return mapOf(
     key,

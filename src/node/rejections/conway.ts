@@ -1,10 +1,13 @@
 /**
- * Failures of the Conway era on the wire, by rule: LEDGER, then UTXOW, CERTS and GOV below it, UTXO, UTXOS, DELEG, POOL and GOVCERT
- * below those.
+ * Failures of the Conway era on the wire, by rule: LEDGER; below it UTXOW, CERTS and GOV; below those UTXO, UTXOS,
+ * DELEG, POOL and GOVCERT.
  */
-import { governanceLeaves } from "#src/node/rejections/governance.ts";
-import type { Leaf } from "#src/node/rejections/leaf.ts";
-import { transactionLeaves } from "#src/node/rejections/transaction.ts";
+import { governanceFailures } from "#src/node/rejections/governance.ts";
+import type { FailureCodec } from "#src/node/rejections/failureCodec.ts";
+import { transactionFailures } from "#src/node/rejections/transaction.ts";
 
-/** Every failure of Conway. A leaf writes failures of its own name alone, which this type does not say: `byName` picks it so. */
-export const leaves = [...transactionLeaves, ...governanceLeaves] as unknown as readonly Leaf[];
+/**
+ * Every failure of Conway. A leaf only encodes failures of its own name; the type does not say so, but `byName` selects
+ * it by name.
+ */
+export const failureCodecs = [...transactionFailures, ...governanceFailures] as unknown as readonly FailureCodec[];

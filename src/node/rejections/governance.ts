@@ -1,8 +1,8 @@
-/** Failures of CERTS, DELEG, POOL and GOVCERT, and of GOV: certificates, withdrawals, proposals, votes. */
+/** Failures of CERTS, DELEG, POOL, GOVCERT and GOV: certificates, withdrawals, proposals, votes. */
 import { asInt, type Item } from "#src/cardano/cbor.ts";
 import { amount, count, listOf, maybe, record } from "#src/node/queries/shape.ts";
 import { credential, hex, reference } from "#src/node/queries/vocabulary.ts";
-import { AT, cborHex, leaf, only, special } from "#src/node/rejections/leaf.ts";
+import { cborHex, customCodec, fieldsCodec, SHAPE_CONTEXT, singleField } from "#src/node/rejections/failureCodec.ts";
 import {
   accounts,
   cbor,
@@ -25,105 +25,105 @@ const maybeHash = maybe(hex);
 const lovelace = { supplied: amount, expected: amount };
 const protocolVersion = record<{ readonly major: number; readonly minor: number }>({ major: count, minor: count });
 
-/** Accounts of which each is a failure of its own on the wire. */
+/** Failures that list accounts and have one failure per account on the wire. */
 const oneAccount = {
-  read: (item: Item) => ({ accounts: [hex.read(item, AT)] }),
-  write: ([account]: readonly string[]) => (account === undefined ? undefined : hex.write(account, AT)),
+  read: (item: Item) => ({ accounts: [hex.read(item, SHAPE_CONTEXT)] }),
+  write: ([account]: readonly string[]) => (account === undefined ? undefined : hex.write(account, SHAPE_CONTEXT)),
 };
 
-/** Every failure of these rules. Numbers and the order of data are those of the ledger's encoders. */
-export const governanceLeaves = [
-  leaf([...CERTS, 0], "WithdrawalsNotInRewardsCERTS", { withdrawals }),
+/** Every failure of these rules. Numbers and order of data are those of the ledger's encoders. */
+export const governanceFailures = [
+  fieldsCodec([...CERTS, 0], "WithdrawalsNotInRewardsCERTS", { withdrawals }),
 
-  special(
+  customCodec(
     [...DELEG, 1],
     "IncorrectDepositDELEG",
     1,
     (supplied) => ({ supplied: asInt(supplied) }),
     ({ supplied }) => [supplied],
   ),
-  leaf([...DELEG, 2], "StakeKeyRegisteredDELEG", { credential }),
-  leaf([...DELEG, 3], "StakeKeyNotRegisteredDELEG", { credential }),
-  leaf([...DELEG, 4], "StakeKeyHasNonZeroAccountBalanceDELEG", { balance: amount }),
-  leaf([...DELEG, 5], "DelegateeDRepNotRegisteredDELEG", { credential }),
-  leaf([...DELEG, 6], "DelegateeStakePoolNotRegisteredDELEG", { pool: hex }),
-  special(
+  fieldsCodec([...DELEG, 2], "StakeKeyRegisteredDELEG", { credential }),
+  fieldsCodec([...DELEG, 3], "StakeKeyNotRegisteredDELEG", { credential }),
+  fieldsCodec([...DELEG, 4], "StakeKeyHasNonZeroAccountBalanceDELEG", { balance: amount }),
+  fieldsCodec([...DELEG, 5], "DelegateeDRepNotRegisteredDELEG", { credential }),
+  fieldsCodec([...DELEG, 6], "DelegateeStakePoolNotRegisteredDELEG", { pool: hex }),
+  customCodec(
     [...DELEG, 7],
     "DepositIncorrectDELEG",
     1,
-    (item) => pair(amount).read(item, AT),
-    (failure) => [pair(amount).write(failure, AT)],
+    (item) => pair(amount).read(item, SHAPE_CONTEXT),
+    (failure) => [pair(amount).write(failure, SHAPE_CONTEXT)],
   ),
-  special(
+  customCodec(
     [...DELEG, 8],
     "RefundIncorrectDELEG",
     1,
-    (item) => pair(amount).read(item, AT),
-    (failure) => [pair(amount).write(failure, AT)],
+    (item) => pair(amount).read(item, SHAPE_CONTEXT),
+    (failure) => [pair(amount).write(failure, SHAPE_CONTEXT)],
   ),
 
-  leaf([...POOL, 0], "StakePoolNotRegisteredOnKeyPOOL", { pool: hex }),
-  leaf([...POOL, 1], "StakePoolRetirementWrongEpochPOOL", { after: count, supplied: amount, last: count }),
-  leaf([...POOL, 3], "StakePoolCostTooLowPOOL", lovelace),
-  leaf([...POOL, 4], "WrongNetworkPOOL", { expected: count, supplied: count, pool: hex }),
-  leaf([...POOL, 5], "PoolMedataHashTooBig", { pool: hex, size: integer }),
-  leaf([...POOL, 6], "VRFKeyHashAlreadyRegistered", { pool: hex, vrf: hex }),
+  fieldsCodec([...POOL, 0], "StakePoolNotRegisteredOnKeyPOOL", { pool: hex }),
+  fieldsCodec([...POOL, 1], "StakePoolRetirementWrongEpochPOOL", { after: count, supplied: amount, last: count }),
+  fieldsCodec([...POOL, 3], "StakePoolCostTooLowPOOL", lovelace),
+  fieldsCodec([...POOL, 4], "WrongNetworkPOOL", { expected: count, supplied: count, pool: hex }),
+  fieldsCodec([...POOL, 5], "PoolMedataHashTooBig", { pool: hex, size: integer }),
+  fieldsCodec([...POOL, 6], "VRFKeyHashAlreadyRegistered", { pool: hex, vrf: hex }),
 
-  leaf([...GOVCERT, 0], "ConwayDRepAlreadyRegistered", { credential }),
-  leaf([...GOVCERT, 1], "ConwayDRepNotRegistered", { credential }),
-  leaf([...GOVCERT, 2], "ConwayDRepIncorrectDeposit", lovelace),
-  leaf([...GOVCERT, 3], "ConwayCommitteeHasPreviouslyResigned", { credential }),
-  leaf([...GOVCERT, 4], "ConwayDRepIncorrectRefund", lovelace),
-  leaf([...GOVCERT, 5], "ConwayCommitteeIsUnknown", { credential }),
+  fieldsCodec([...GOVCERT, 0], "ConwayDRepAlreadyRegistered", { credential }),
+  fieldsCodec([...GOVCERT, 1], "ConwayDRepNotRegistered", { credential }),
+  fieldsCodec([...GOVCERT, 2], "ConwayDRepIncorrectDeposit", lovelace),
+  fieldsCodec([...GOVCERT, 3], "ConwayCommitteeHasPreviouslyResigned", { credential }),
+  fieldsCodec([...GOVCERT, 4], "ConwayDRepIncorrectRefund", lovelace),
+  fieldsCodec([...GOVCERT, 5], "ConwayCommitteeIsUnknown", { credential }),
 
-  leaf([...GOV, 0], "GovActionsDoNotExist", { actions: listOf(reference) }),
-  special(
+  fieldsCodec([...GOV, 0], "GovActionsDoNotExist", { actions: listOf(reference) }),
+  customCodec(
     [...GOV, 1],
     "MalformedProposal",
     1,
     (action) => ({ action: cborHex(action!) }),
-    ({ action }) => only(action === undefined ? undefined : cbor.write(action, AT)),
+    ({ action }) => singleField(action === undefined ? undefined : cbor.write(action, SHAPE_CONTEXT)),
   ),
-  special(
+  customCodec(
     [...GOV, 2],
     "ProposalProcedureNetworkIdMismatch",
     2,
-    (account, expected) => ({ ...oneAccount.read(account!), expected: count.read(expected, AT) }),
+    (account, expected) => ({ ...oneAccount.read(account!), expected: count.read(expected, SHAPE_CONTEXT) }),
     ({ accounts, expected }) => {
       const account = oneAccount.write(accounts);
       return account === undefined ? undefined : [account, expected];
     },
   ),
-  leaf([...GOV, 3], "TreasuryWithdrawalsNetworkIdMismatch", { accounts, expected: count }),
-  leaf([...GOV, 4], "ProposalDepositIncorrect", lovelace),
-  leaf([...GOV, 5], "DisallowedVoters", { votes }),
-  leaf([...GOV, 6], "ConflictingCommitteeUpdate", { members }),
-  leaf([...GOV, 7], "ExpirationEpochTooSmall", { members: terms }),
-  leaf([...GOV, 8], "InvalidPrevGovActionId", { proposal: cbor }),
-  leaf([...GOV, 9], "VotingOnExpiredGovAction", { votes }),
-  leaf([...GOV, 10], "ProposalCantFollow", {
+  fieldsCodec([...GOV, 3], "TreasuryWithdrawalsNetworkIdMismatch", { accounts, expected: count }),
+  fieldsCodec([...GOV, 4], "ProposalDepositIncorrect", lovelace),
+  fieldsCodec([...GOV, 5], "DisallowedVoters", { votes }),
+  fieldsCodec([...GOV, 6], "ConflictingCommitteeUpdate", { members }),
+  fieldsCodec([...GOV, 7], "ExpirationEpochTooSmall", { members: terms }),
+  fieldsCodec([...GOV, 8], "InvalidPrevGovActionId", { proposal: cbor }),
+  fieldsCodec([...GOV, 9], "VotingOnExpiredGovAction", { votes }),
+  fieldsCodec([...GOV, 10], "ProposalCantFollow", {
     previous: maybe(reference),
     supplied: protocolVersion,
     expected: protocolVersion,
   }),
-  leaf([...GOV, 11], "InvalidGuardrailsScriptHash", { supplied: maybeHash, expected: maybeHash }),
-  leaf([...GOV, 12], "DisallowedProposalDuringBootstrap", { proposal: cbor }),
-  leaf([...GOV, 13], "DisallowedVotesDuringBootstrap", { votes }),
-  leaf([...GOV, 14], "VotersDoNotExist", { voters: listOf(voter) }),
-  special(
+  fieldsCodec([...GOV, 11], "InvalidGuardrailsScriptHash", { supplied: maybeHash, expected: maybeHash }),
+  fieldsCodec([...GOV, 12], "DisallowedProposalDuringBootstrap", { proposal: cbor }),
+  fieldsCodec([...GOV, 13], "DisallowedVotesDuringBootstrap", { votes }),
+  fieldsCodec([...GOV, 14], "VotersDoNotExist", { voters: listOf(voter) }),
+  customCodec(
     [...GOV, 15],
     "ZeroTreasuryWithdrawals",
     1,
     (action) => ({ action: cborHex(action!) }),
-    ({ action }) => only(action === undefined ? undefined : cbor.write(action, AT)),
+    ({ action }) => singleField(action === undefined ? undefined : cbor.write(action, SHAPE_CONTEXT)),
   ),
-  special(
+  customCodec(
     [...GOV, 16],
     "ProposalReturnAccountDoesNotExist",
     1,
     (account) => oneAccount.read(account!),
-    ({ accounts }) => only(oneAccount.write(accounts)),
+    ({ accounts }) => singleField(oneAccount.write(accounts)),
   ),
-  leaf([...GOV, 17], "TreasuryWithdrawalReturnAccountsDoNotExist", { accounts: listOf(hex) }),
-  leaf([...GOV, 18], "UnelectedCommitteeVoters", { members: listOf(credential) }),
+  fieldsCodec([...GOV, 17], "TreasuryWithdrawalReturnAccountsDoNotExist", { accounts: listOf(hex) }),
+  fieldsCodec([...GOV, 18], "UnelectedCommitteeVoters", { members: listOf(credential) }),
 ];

@@ -1,8 +1,8 @@
 /**
- * Why a node refuses a transaction (mini-protocol local-tx-submission): read from a node's rejection into the ledger's failures, and
- * written as a node of the Conway era would, for our server.
+ * A node's rejections of transactions (mini-protocol local-tx-submission): decoded into the ledger's failures, and
+ * encoded like a node of the Conway era, for our server.
  *
- * Nothing that a node tells is lost: a failure that is not known here, or whose data are not of the form known here, keeps its CBOR.
+ * Nothing is lost: an unknown failure, or one whose data have another form, keeps its CBOR.
  */
 import { as, CborError, decodeAll, type Encodable, encode, type Item } from "#src/cardano/cbor.ts";
 import { ERAS } from "#src/cardano/eras.ts";
@@ -10,22 +10,22 @@ import type { FailureName, LedgerFailure } from "#src/cardano/failure.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import type { Output, OutRef } from "#src/cardano/output.ts";
 import { encodeEraMismatch, eraMismatch, readEraMismatch } from "#src/node/queries/eraMismatch.ts";
-import { leaves } from "#src/node/rejections/conway.ts";
-import { readEarlierFailure } from "#src/node/rejections/earlier.ts";
-import { cborHex, type Leaf, ruleAt } from "#src/node/rejections/leaf.ts";
-import { placesOf, withIndices, withItems } from "#src/node/rejections/places.ts";
-import { eraName, small } from "#src/node/protocols/values.ts";
+import { failureCodecs } from "#src/node/rejections/conway.ts";
+import { readEarlierFailure } from "#src/node/rejections/preConway.ts";
+import { cborHex, type FailureCodec, ruleName } from "#src/node/rejections/failureCodec.ts";
+import { transactionParts, withIndices, withItems } from "#src/node/rejections/transactionParts.ts";
+import { eraName, readSmallNumber } from "#src/node/protocols/values.ts";
 
 const CONWAY = 6;
-/** Number of `ConwayMempoolFailure`, which carries a sentence. */
+/** Number of `ConwayMempoolFailure`, which carries a text. */
 const MEMPOOL = 7;
 
-const byPath = new Map(leaves.map((leaf) => [leaf.path.join(","), leaf]));
-const byName = new Map<FailureName, Leaf>(leaves.map((leaf) => [leaf.name, leaf]));
+const byPath = new Map(failureCodecs.map((leaf) => [leaf.path.join(","), leaf]));
+const byName = new Map<FailureName, FailureCodec>(failureCodecs.map((leaf) => [leaf.name, leaf]));
 
 /**
- * Reads the argument of a rejection: `[[era, [failure, …]]]`, an era mismatch, or a sentence alone (of nodes on gouroboros). With the
- * transaction, failures also state the index of what they tell of it. Throws `CborError` on anything else.
+ * Decodes a rejection: `[[era, [failure, …]]]`, an era mismatch, or only a text (from nodes on gouroboros). With the
+ * transaction, failures also get the index of the parts they name. Throws `CborError` for anything else.
  */
 export function decodeRejection(bytes: Uint8Array, transaction?: Uint8Array): readonly LedgerFailure[] {
   const whole = decodeAll(bytes);
@@ -37,11 +37,11 @@ export function decodeRejection(bytes: Uint8Array, transaction?: Uint8Array): re
   }
   const [index, failures] = outer.length === 1 ? as(outer[0], "array").value : [];
   if (!index || !failures) throw new CborError("not a rejection");
-  const era = small(index);
-  // Byron knows no list of failures: what follows is one of them
+  const era = readSmallNumber(index);
+  // Byron has no list of failures: one failure follows
   const list = era === 0 ? [failures] : as(failures, "array").value;
   const read = list.map((failure) => readFailure(era, failure));
-  const places = transaction && placesOf(transaction);
+  const places = transaction && transactionParts(transaction);
   return places ? read.map((failure) => withIndices(failure, places)) : read;
 }
 
@@ -52,11 +52,11 @@ function readFailure(era: number, failure: Item): LedgerFailure {
 }
 
 function readConway(item: Item, above: readonly number[]): LedgerFailure {
-  const unknown: LedgerFailure = { name: "UnknownFailure", rule: ruleAt(above) ?? "LEDGER", cbor: cborHex(item) };
+  const unknown: LedgerFailure = { name: "UnknownFailure", rule: ruleName(above) ?? "LEDGER", cbor: cborHex(item) };
   try {
     const [number, ...rest] = as(item, "array").value;
-    const path = [...above, small(number)];
-    if (ruleAt(path) && rest.length === 1) return readConway(rest[0]!, path);
+    const path = [...above, readSmallNumber(number)];
+    if (ruleName(path) && rest.length === 1) return readConway(rest[0]!, path);
     return byPath.get(path.join(","))?.read(rest) ?? unknown;
   } catch (error) {
     if (error instanceof CborError) return unknown;
@@ -64,33 +64,36 @@ function readConway(item: Item, above: readonly number[]): LedgerFailure {
   }
 }
 
-/** What a server knows of a refused transaction beside its failures. */
-export interface Refused {
-  /** Its bytes: failures that name a part of it by index are told with the part itself, as a node does. */
+/** What a server knows of a refused transaction besides its failures. */
+export interface RejectionContext {
+  /** Its bytes: failures that name a part by index are encoded with the part itself, as a node does. */
   readonly transaction?: Uint8Array;
-  /** The output behind an input. */
+  /** The output of an input. */
   readonly spends?: (ref: OutRef) => Output | undefined;
 }
 
 /**
- * The argument of a rejection by a node in the Conway era. A failure that has no form there, or of which less is known than a node
- * would tell, goes as `ConwayMempoolFailure` with its sentence.
+ * Encodes a rejection like a node in the Conway era. A failure without a form there, or with less data than a node
+ * would send, becomes a `ConwayMempoolFailure` with its message.
  */
-export function encodeRejection(failures: readonly LedgerFailure[], { transaction, spends }: Refused = {}): Uint8Array {
+export function encodeRejection(
+  failures: readonly LedgerFailure[],
+  { transaction, spends }: RejectionContext = {},
+): Uint8Array {
   const mismatch = failures.find((failure) => failure.name === "EraMismatch");
   if (mismatch) {
     const era = (name: string) => ({ era: (ERAS as readonly string[]).indexOf(name), name });
     return encode(encodeEraMismatch(eraMismatch(era(mismatch.transaction), era(mismatch.ledger))));
   }
-  const places = transaction && placesOf(transaction);
+  const places = transaction && transactionParts(transaction);
   const values = failures
-    .flatMap(oneAccountEach)
+    .flatMap(splitByAccount)
     .map((failure) => failureValue(withItems(failure, places, spends ?? (() => undefined))));
   return encode([[CONWAY, values]]);
 }
 
-/** The ledger tells these of one account at a time. */
-function oneAccountEach(failure: LedgerFailure): readonly LedgerFailure[] {
+/** Splits failures that the ledger reports for one account at a time. */
+function splitByAccount(failure: LedgerFailure): readonly LedgerFailure[] {
   if (failure.name !== "ProposalProcedureNetworkIdMismatch" && failure.name !== "ProposalReturnAccountDoesNotExist") {
     return [failure];
   }
@@ -99,14 +102,14 @@ function oneAccountEach(failure: LedgerFailure): readonly LedgerFailure[] {
 
 function failureValue(failure: LedgerFailure): Encodable {
   const leaf = byName.get(failure.name);
-  const data = leaf && written(leaf, failure);
+  const data = leaf && encodeFailure(leaf, failure);
   if (!data) return [MEMPOOL, describeFailure(failure)];
   return leaf.path.reduceRight<readonly Encodable[]>((inner, number, i) => {
     return i === leaf.path.length - 1 ? [number, ...inner] : [number, inner];
   }, data);
 }
 
-function written(leaf: Leaf, failure: LedgerFailure): readonly Encodable[] | undefined {
+function encodeFailure(leaf: FailureCodec, failure: LedgerFailure): readonly Encodable[] | undefined {
   try {
     return leaf.write(failure);
   } catch (error) {

@@ -1,16 +1,16 @@
-/** Shapes of what failures tell. */
+/** Shapes of the data of failures. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { as, asInt, CborError, type Encodable, Encoded, type Item } from "#src/cardano/cbor.ts";
 import type { CollectError, Member, RedeemerPointer, RedeemerTarget, Voter } from "#src/cardano/failure.ts";
 import { type OutRef, readOutput } from "#src/cardano/output.ts";
 import { encodeValue, readValue, type Value } from "#src/cardano/value.ts";
-import { amount, count, listOf, mapOf, record, sentMap, sentSet, type Shape } from "#src/node/queries/shape.ts";
+import { amount, type CborShape, count, listOf, mapOf, record, sentMap, sentSet } from "#src/node/queries/shape.ts";
 import { compareCredentials, compareHex, credential, hex, reference } from "#src/node/queries/vocabulary.ts";
-import { AT, cborHex } from "#src/node/rejections/leaf.ts";
+import { cborHex, SHAPE_CONTEXT } from "#src/node/rejections/failureCodec.ts";
 
 /** A number that may be negative. */
-export const integer: Shape<number> = {
+export const integer: CborShape<number> = {
   read(item) {
     const value = Number(asInt(item));
     if (!Number.isSafeInteger(value)) throw new CborError("a number out of range");
@@ -19,15 +19,15 @@ export const integer: Shape<number> = {
   write: (value) => value,
 };
 
-/** Lovelace, with assets where there are some. */
-export const value: Shape<Value> = { read: readValue, write: encodeValue };
+/** Lovelace, with assets if there are any. */
+export const value: CborShape<Value> = { read: readValue, write: encodeValue };
 
-/** Hashes, in ascending order under the tag of a set. */
+/** Hashes: a set in ascending order. */
 export const hashes = sentSet(hex, compareHex);
 
 const compareReferences = (a: OutRef, b: OutRef) => compareHex(a.txHash, b.txHash) || a.index - b.index;
 
-/** References, in ascending order under the tag of a set. */
+/** References: a set in ascending order. */
 export const references = sentSet(reference, compareReferences);
 
 /** The ledger's order of accounts: test networks first, then scripts first. */
@@ -36,11 +36,11 @@ export function compareAccounts(a: string, b: string): number {
   return rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** Accounts, in ascending order under the tag of a set. */
+/** Accounts: a set in ascending order. */
 export const accounts = sentSet(hex, compareAccounts);
 
-/** CBOR of whatever it is, in hexadecimal. */
-export const cbor: Shape<string> = {
+/** CBOR of any item, in hexadecimal. */
+export const cbor: CborShape<string> = {
   read(item) {
     if (!item) throw new CborError("nothing is there");
     return cborHex(item);
@@ -48,8 +48,8 @@ export const cbor: Shape<string> = {
   write: (value) => new Encoded(fromHex(value)),
 };
 
-/** What withdrawals state, by account. */
-export const withdrawals: Shape<
+/** Withdrawn amounts by account. */
+export const withdrawals: CborShape<
   readonly { readonly account: string; readonly supplied: bigint; readonly expected?: bigint }[]
 > = mapOf(
   hex,
@@ -62,8 +62,8 @@ export const withdrawals: Shape<
   ({ account, supplied }) => [account, supplied],
 );
 
-/** What withdrawals state, and what the accounts hold: today's ledger tells both, an older one the first alone. */
-export const mismatchedWithdrawals: Shape<
+/** Withdrawn amounts and account balances: the present ledger reports both, an older one only the former. */
+export const mismatchedWithdrawals: CborShape<
   readonly { readonly account: string; readonly supplied: bigint; readonly expected?: bigint }[]
 > = mapOf(
   hex,
@@ -71,7 +71,7 @@ export const mismatchedWithdrawals: Shape<
     read: (item, at) => item?.type === "array" ? pair(amount).read(item, at) : { supplied: amount.read(item, at) },
     write: ({ supplied, expected }, at) =>
       expected === undefined ? amount.write(supplied, at) : pair(amount).write({ supplied, expected }, at),
-  } satisfies Shape<{ readonly supplied: bigint; readonly expected?: bigint }>,
+  } satisfies CborShape<{ readonly supplied: bigint; readonly expected?: bigint }>,
   compareAccounts,
   (account, amounts): { readonly account: string; readonly supplied: bigint; readonly expected?: bigint } => ({
     account,
@@ -80,8 +80,8 @@ export const mismatchedWithdrawals: Shape<
   ({ account, supplied, expected }) => [account, { supplied, ...(expected === undefined ? {} : { expected }) }],
 );
 
-/** Two values that should be one, as an array of their own. */
-export function pair<T>(shape: Shape<T>): Shape<{ readonly supplied: T; readonly expected: T }> {
+/** Supplied and expected value, as an array. */
+export function pair<T>(shape: CborShape<T>): CborShape<{ readonly supplied: T; readonly expected: T }> {
   return {
     read(item, at) {
       const [supplied, expected] = as(item, "array").value;
@@ -93,7 +93,7 @@ export function pair<T>(shape: Shape<T>): Shape<{ readonly supplied: T; readonly
 
 const PURPOSES = ["spend", "mint", "cert", "reward", "vote", "propose"] as const;
 
-const purpose: Shape<RedeemerPointer["purpose"]> = {
+const purpose: CborShape<RedeemerPointer["purpose"]> = {
   read(item, at) {
     const found = PURPOSES[count.read(item, at)];
     if (!found) throw new CborError("no such purpose");
@@ -103,20 +103,20 @@ const purpose: Shape<RedeemerPointer["purpose"]> = {
 };
 
 /** Purpose and index. */
-export const pointer: Shape<RedeemerPointer> = record<RedeemerPointer>({ purpose, index: count });
+export const pointer: CborShape<RedeemerPointer> = record<RedeemerPointer>({ purpose, index: count });
 
-/** Purpose and thing. */
+/** Purpose and item. */
 export const target = {
   read(item: Item | undefined): RedeemerTarget {
     const [kind, thing] = as(item, "array").value;
-    return { purpose: purpose.read(kind, AT), item: cbor.read(thing, AT) };
+    return { purpose: purpose.read(kind, SHAPE_CONTEXT), item: cbor.read(thing, SHAPE_CONTEXT) };
   },
-  /** Undefined when the thing is not known. */
+  /** Undefined if the item is not known. */
   write: ({ purpose: of, item }: RedeemerTarget): Encodable | undefined =>
-    item === undefined ? undefined : [purpose.write(of, AT), cbor.write(item, AT)],
+    item === undefined ? undefined : [purpose.write(of, SHAPE_CONTEXT), cbor.write(item, SHAPE_CONTEXT)],
 };
 
-/** An output as failures tell it, with what it holds. */
+/** An output as failures report it, with its lovelace. */
 export function readOutputAt(item: Item | undefined): { readonly output: string; readonly lovelace: bigint } {
   const output = readOutput(item?.type === "array" ? item : as(item, "map"));
   return { output: toHex(output.raw), lovelace: output.value.lovelace };
@@ -131,7 +131,7 @@ const ROLES: readonly Required<Voter>[] = [
 ];
 
 /** `[role and kind, hash]`. */
-export const voter: Shape<Voter> = {
+export const voter: CborShape<Voter> = {
   read(item, at) {
     const [number, hash] = as(item, "array").value;
     const role = ROLES[count.read(number, at)];
@@ -145,16 +145,16 @@ export const voter: Shape<Voter> = {
   },
 };
 
-/** Who voted on what. */
+/** Voters and what they voted on. */
 export const votes = listOf(
   record<{ readonly voter: Voter; readonly action: OutRef }>({ voter, action: reference }),
 );
 
-/** Credentials, as a set in ascending order. */
-export const members: Shape<readonly Credential[]> = sentSet(credential, compareCredentials);
+/** Credentials: a set in ascending order. */
+export const members: CborShape<readonly Credential[]> = sentSet(credential, compareCredentials);
 
-/** Members with the ends of their terms. */
-export const terms: Shape<readonly Member[]> = {
+/** Committee members with the ends of their terms. */
+export const terms: CborShape<readonly Member[]> = {
   read: (item, at) =>
     as(item, "map").value.map(([member, epoch]) => ({ ...credential.read(member, at), epoch: asInt(epoch) })),
   write: (all, at) =>
@@ -175,7 +175,7 @@ const CONTEXT: Readonly<Record<number, string>> = {
   14: "TreasuryDonationFieldNotSupported",
   15: "ReferenceInputsNotDisjointFromInputs",
 };
-/** Number of the context errors that Conway has from Babbage. */
+/** Number of the context errors that Conway inherits from Babbage. */
 const OF_BABBAGE = 8;
 const CONTEXT_OF_BABBAGE: Readonly<Record<number, string>> = {
   0: "ByronTxOutInContext",
@@ -189,9 +189,9 @@ const CONTEXT_OF_BABBAGE: Readonly<Record<number, string>> = {
 
 function readContextError(item: Item | undefined): CollectError {
   const [number, detail] = as(item, "array").value;
-  const tag = count.read(number, AT);
+  const tag = count.read(number, SHAPE_CONTEXT);
   const [name, of] = tag === OF_BABBAGE
-    ? [CONTEXT_OF_BABBAGE[count.read(as(detail, "array").value[0], AT)], as(detail, "array").value[1]]
+    ? [CONTEXT_OF_BABBAGE[count.read(as(detail, "array").value[0], SHAPE_CONTEXT)], as(detail, "array").value[1]]
     : [CONTEXT[tag], detail];
   if (name === undefined) throw new CborError("no such context error");
   return { kind: "BadTranslation", reason: name, ...(of ? { detail: cborHex(of) } : {}) };
@@ -202,7 +202,7 @@ function writeContextError(reason: string, detail: string): Encodable | undefine
     Object.keys(names).map(Number).find((each) => names[each] === reason);
   const own = number(CONTEXT);
   const babbage = number(CONTEXT_OF_BABBAGE);
-  const thing = cbor.write(detail, AT);
+  const thing = cbor.write(detail, SHAPE_CONTEXT);
   return own !== undefined ? [own, thing] : babbage !== undefined ? [OF_BABBAGE, [babbage, thing]] : undefined;
 }
 
@@ -210,13 +210,13 @@ function writeContextError(reason: string, detail: string): Encodable | undefine
 export const collectError = {
   read(item: Item | undefined): CollectError {
     const [number, what] = as(item, "array").value;
-    switch (count.read(number, AT)) {
+    switch (count.read(number, SHAPE_CONTEXT)) {
       case 0:
         return { kind: "NoRedeemer", ...target.read(what) };
       case 1:
-        return { kind: "NoWitness", script: hex.read(what, AT) };
+        return { kind: "NoWitness", script: hex.read(what, SHAPE_CONTEXT) };
       case 2: {
-        const language = count.read(what, AT) + 1;
+        const language = count.read(what, SHAPE_CONTEXT) + 1;
         if (language !== 1 && language !== 2 && language !== 3) throw new CborError("no such language");
         return { kind: "NoCostModel", language };
       }
@@ -226,7 +226,7 @@ export const collectError = {
         throw new CborError("no such collect error");
     }
   },
-  /** Undefined when what a node would tell is not known. */
+  /** Undefined if the data lack something that a node would send. */
   write(error: CollectError): Encodable | undefined {
     const of = (number: number, what: Encodable | undefined): Encodable | undefined =>
       what === undefined ? undefined : [number, what];
@@ -234,7 +234,7 @@ export const collectError = {
       case "NoRedeemer":
         return of(0, target.write(error));
       case "NoWitness":
-        return of(1, hex.write(error.script, AT));
+        return of(1, hex.write(error.script, SHAPE_CONTEXT));
       case "NoCostModel":
         return of(2, error.language - 1);
       case "BadTranslation":

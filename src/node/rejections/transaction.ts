@@ -1,9 +1,9 @@
-/** Failures of LEDGER itself and of UTXOW, UTXO and UTXOS: signatures, scripts, what a transaction takes and gives. */
+/** Failures of LEDGER, UTXOW, UTXO and UTXOS: signatures, scripts, inputs and outputs. */
 import { as, asInt, type Encodable, type Item } from "#src/cardano/cbor.ts";
 import type { OutputAt } from "#src/cardano/failure.ts";
 import { amount, count, listOf, maybe, sentList, sentMap, text } from "#src/node/queries/shape.ts";
 import { hex, reference, units } from "#src/node/queries/vocabulary.ts";
-import { AT, leaf, only, special } from "#src/node/rejections/leaf.ts";
+import { customCodec, fieldsCodec, SHAPE_CONTEXT, singleField } from "#src/node/rejections/failureCodec.ts";
 import {
   accounts,
   cbor,
@@ -28,107 +28,110 @@ const maybeHash = maybe(hex);
 const lovelace = { supplied: amount, expected: amount };
 const lovelaceSwapped = { expected: amount, supplied: amount };
 
-/** All of some, or undefined when one is not known. */
+/** All values, or undefined if one of them is unknown. */
 function all(values: readonly (Encodable | undefined)[]): Encodable | undefined {
   const known = values.filter((each) => each !== undefined);
   return known.length === values.length ? sentList(known) : undefined;
 }
 
 const list = (item: Item) => as(item, "array").value;
-const output = ({ output }: OutputAt) => (output === undefined ? undefined : cbor.write(output, AT));
+const output = ({ output }: OutputAt) => (output === undefined ? undefined : cbor.write(output, SHAPE_CONTEXT));
 
-/** Every failure of these rules. Numbers and the order of data are those of the ledger's encoders; some state what was expected first. */
-export const transactionLeaves = [
+/**
+ * Every failure of these rules. Numbers and order of data are those of the ledger's encoders; some state the expected
+ * value first.
+ */
+export const transactionFailures = [
   // LEDGER
-  leaf([4], "ConwayWdrlNotDelegatedToDRep", { keys: listOf(hex) }),
-  leaf([5], "ConwayTreasuryValueMismatch", lovelaceSwapped),
-  leaf([6], "ConwayTxRefScriptsSizeTooBig", { supplied: integer, expected: integer }),
-  leaf([7], "ConwayMempoolFailure", { message: text }),
-  leaf([8], "ConwayWithdrawalsMissingAccounts", { withdrawals }),
-  leaf([9], "ConwayIncompleteWithdrawals", { withdrawals: mismatchedWithdrawals }),
+  fieldsCodec([4], "ConwayWdrlNotDelegatedToDRep", { keys: listOf(hex) }),
+  fieldsCodec([5], "ConwayTreasuryValueMismatch", lovelaceSwapped),
+  fieldsCodec([6], "ConwayTxRefScriptsSizeTooBig", { supplied: integer, expected: integer }),
+  fieldsCodec([7], "ConwayMempoolFailure", { message: text }),
+  fieldsCodec([8], "ConwayWithdrawalsMissingAccounts", { withdrawals }),
+  fieldsCodec([9], "ConwayIncompleteWithdrawals", { withdrawals: mismatchedWithdrawals }),
 
-  leaf([...UTXOW, 1], "InvalidWitnessesUTXOW", { keys: listOf(hex) }),
-  leaf([...UTXOW, 2], "MissingVKeyWitnessesUTXOW", { keys: hashes }),
-  leaf([...UTXOW, 3], "MissingScriptWitnessesUTXOW", { scripts: hashes }),
-  leaf([...UTXOW, 4], "ScriptWitnessNotValidatingUTXOW", { scripts: hashes }),
-  leaf([...UTXOW, 5], "MissingTxBodyMetadataHash", { hash: hex }),
-  leaf([...UTXOW, 6], "MissingTxMetadata", { hash: hex }),
-  leaf([...UTXOW, 7], "ConflictingMetadataHash", { supplied: hex, expected: hex }),
-  leaf([...UTXOW, 8], "InvalidMetadata", {}),
-  leaf([...UTXOW, 9], "ExtraneousScriptWitnessesUTXOW", { scripts: hashes }),
-  special(
+  fieldsCodec([...UTXOW, 1], "InvalidWitnessesUTXOW", { keys: listOf(hex) }),
+  fieldsCodec([...UTXOW, 2], "MissingVKeyWitnessesUTXOW", { keys: hashes }),
+  fieldsCodec([...UTXOW, 3], "MissingScriptWitnessesUTXOW", { scripts: hashes }),
+  fieldsCodec([...UTXOW, 4], "ScriptWitnessNotValidatingUTXOW", { scripts: hashes }),
+  fieldsCodec([...UTXOW, 5], "MissingTxBodyMetadataHash", { hash: hex }),
+  fieldsCodec([...UTXOW, 6], "MissingTxMetadata", { hash: hex }),
+  fieldsCodec([...UTXOW, 7], "ConflictingMetadataHash", { supplied: hex, expected: hex }),
+  fieldsCodec([...UTXOW, 8], "InvalidMetadata", {}),
+  fieldsCodec([...UTXOW, 9], "ExtraneousScriptWitnessesUTXOW", { scripts: hashes }),
+  customCodec(
     [...UTXOW, 10],
     "MissingRedeemers",
     1,
     (item) => ({
       redeemers: list(item!).map((each) => {
         const [what, script] = list(each);
-        return { ...target.read(what), script: hex.read(script, AT) };
+        return { ...target.read(what), script: hex.read(script, SHAPE_CONTEXT) };
       }),
     }),
     ({ redeemers }) =>
-      only(all(redeemers.map((each) => {
+      singleField(all(redeemers.map((each) => {
         const what = target.write(each);
-        return what === undefined ? undefined : [what, hex.write(each.script, AT)];
+        return what === undefined ? undefined : [what, hex.write(each.script, SHAPE_CONTEXT)];
       }))),
   ),
-  leaf([...UTXOW, 11], "MissingRequiredDatums", { missing: hashes, received: hashes }),
-  leaf([...UTXOW, 12], "NotAllowedSupplementalDatums", { unallowed: hashes, acceptable: hashes }),
-  leaf([...UTXOW, 13], "PPViewHashesDontMatch", { supplied: maybeHash, expected: maybeHash }),
-  leaf([...UTXOW, 14], "UnspendableUTxONoDatumHash", { inputs: references }),
-  leaf([...UTXOW, 15], "ExtraRedeemers", { redeemers: listOf(pointer) }),
-  leaf([...UTXOW, 16], "MalformedScriptWitnesses", { scripts: hashes }),
-  leaf([...UTXOW, 17], "MalformedReferenceScripts", { scripts: hashes }),
-  special(
+  fieldsCodec([...UTXOW, 11], "MissingRequiredDatums", { missing: hashes, received: hashes }),
+  fieldsCodec([...UTXOW, 12], "NotAllowedSupplementalDatums", { unallowed: hashes, acceptable: hashes }),
+  fieldsCodec([...UTXOW, 13], "PPViewHashesDontMatch", { supplied: maybeHash, expected: maybeHash }),
+  fieldsCodec([...UTXOW, 14], "UnspendableUTxONoDatumHash", { inputs: references }),
+  fieldsCodec([...UTXOW, 15], "ExtraRedeemers", { redeemers: listOf(pointer) }),
+  fieldsCodec([...UTXOW, 16], "MalformedScriptWitnesses", { scripts: hashes }),
+  fieldsCodec([...UTXOW, 17], "MalformedReferenceScripts", { scripts: hashes }),
+  customCodec(
     [...UTXOW, 18],
     "ScriptIntegrityHashMismatch",
     2,
     (hashes, preimage) => {
-      const known = maybeHash.read(preimage, AT);
-      return { ...pair(maybeHash).read(hashes, AT), ...(known === undefined ? {} : { preimage: known }) };
+      const known = maybeHash.read(preimage, SHAPE_CONTEXT);
+      return { ...pair(maybeHash).read(hashes, SHAPE_CONTEXT), ...(known === undefined ? {} : { preimage: known }) };
     },
     ({ supplied, expected, preimage }) => [
-      pair(maybeHash).write({ supplied, expected }, AT),
-      maybeHash.write(preimage, AT),
+      pair(maybeHash).write({ supplied, expected }, SHAPE_CONTEXT),
+      maybeHash.write(preimage, SHAPE_CONTEXT),
     ],
   ),
 
-  leaf([...UTXO, 1], "BadInputsUTxO", { inputs: references }),
-  special(
+  fieldsCodec([...UTXO, 1], "BadInputsUTxO", { inputs: references }),
+  customCodec(
     [...UTXO, 2],
     "OutsideValidityIntervalUTxO",
     2,
     (interval, slot) => {
-      const [from, to] = list(interval!).map((bound) => maybe(count).read(bound, AT));
+      const [from, to] = list(interval!).map((bound) => maybe(count).read(bound, SHAPE_CONTEXT));
       return {
         ...(from === undefined ? {} : { from }),
         ...(to === undefined ? {} : { to }),
-        slot: count.read(slot, AT),
+        slot: count.read(slot, SHAPE_CONTEXT),
       };
     },
-    ({ from, to, slot }) => [[maybe(count).write(from, AT), maybe(count).write(to, AT)], slot],
+    ({ from, to, slot }) => [[maybe(count).write(from, SHAPE_CONTEXT), maybe(count).write(to, SHAPE_CONTEXT)], slot],
   ),
-  leaf([...UTXO, 3], "MaxTxSizeUTxO", { supplied: integer, expected: integer }),
-  leaf([...UTXO, 4], "InputSetEmptyUTxO", {}),
-  leaf([...UTXO, 5], "FeeTooSmallUTxO", lovelaceSwapped),
-  leaf([...UTXO, 6], "ValueNotConservedUTxO", { consumed: value, produced: value }),
-  leaf([...UTXO, 7], "WrongNetwork", { expected: count, addresses: hashes }),
-  leaf([...UTXO, 8], "WrongNetworkWithdrawal", { expected: count, accounts }),
-  special(
+  fieldsCodec([...UTXO, 3], "MaxTxSizeUTxO", { supplied: integer, expected: integer }),
+  fieldsCodec([...UTXO, 4], "InputSetEmptyUTxO", {}),
+  fieldsCodec([...UTXO, 5], "FeeTooSmallUTxO", lovelaceSwapped),
+  fieldsCodec([...UTXO, 6], "ValueNotConservedUTxO", { consumed: value, produced: value }),
+  fieldsCodec([...UTXO, 7], "WrongNetwork", { expected: count, addresses: hashes }),
+  fieldsCodec([...UTXO, 8], "WrongNetworkWithdrawal", { expected: count, accounts }),
+  customCodec(
     [...UTXO, 9],
     "OutputTooSmallUTxO",
     1,
     (item) => ({ outputs: list(item!).map((each) => ({ output: readOutputAt(each).output })) }),
-    ({ outputs }) => only(all(outputs.map(output))),
+    ({ outputs }) => singleField(all(outputs.map(output))),
   ),
-  special(
+  customCodec(
     [...UTXO, 10],
     "OutputBootAddrAttrsTooBig",
     1,
     (item) => ({ outputs: list(item!).map((each) => ({ output: readOutputAt(each).output })) }),
-    ({ outputs }) => only(all(outputs.map(output))),
+    ({ outputs }) => singleField(all(outputs.map(output))),
   ),
-  special(
+  customCodec(
     [...UTXO, 11],
     "OutputTooBigUTxO",
     1,
@@ -137,42 +140,46 @@ export const transactionLeaves = [
         const [supplied, expected, of] = list(each);
         return {
           output: readOutputAt(of).output,
-          supplied: integer.read(supplied, AT),
-          expected: integer.read(expected, AT),
+          supplied: integer.read(supplied, SHAPE_CONTEXT),
+          expected: integer.read(expected, SHAPE_CONTEXT),
         };
       }),
     }),
     ({ outputs }) =>
-      only(all(outputs.map((each) => {
+      singleField(all(outputs.map((each) => {
         const of = output(each);
         return of === undefined ? undefined : [each.supplied, each.expected, of];
       }))),
   ),
-  leaf([...UTXO, 12], "InsufficientCollateral", lovelace),
-  special(
+  fieldsCodec([...UTXO, 12], "InsufficientCollateral", lovelace),
+  customCodec(
     [...UTXO, 13],
     "ScriptsNotPaidUTxO",
     1,
     (item) => {
       const entries = as(item, "map").value;
       return {
-        inputs: entries.map(([ref]) => reference.read(ref, AT)),
+        inputs: entries.map(([ref]) => reference.read(ref, SHAPE_CONTEXT)),
         outputs: entries.map(([, of]) => readOutputAt(of).output),
       };
     },
     ({ inputs, outputs }) =>
       inputs.length === (outputs ?? []).length
-        ? [sentMap(inputs.map((ref, i) => [reference.write(ref, AT), cbor.write(outputs![i]!, AT)]))]
+        ? [
+          sentMap(
+            inputs.map((ref, i) => [reference.write(ref, SHAPE_CONTEXT), cbor.write(outputs![i]!, SHAPE_CONTEXT)]),
+          ),
+        ]
         : undefined,
   ),
-  leaf([...UTXO, 14], "ExUnitsTooBigUTxO", { expected: units, supplied: units }),
-  leaf([...UTXO, 15], "CollateralContainsNonADA", { value }),
-  leaf([...UTXO, 16], "WrongNetworkInTxBody", { expected: count, supplied: count }),
-  leaf([...UTXO, 17], "OutsideForecast", { slot: count }),
-  leaf([...UTXO, 18], "TooManyCollateralInputs", { expected: count, supplied: count }),
-  leaf([...UTXO, 19], "NoCollateralInputs", {}),
-  leaf([...UTXO, 20], "IncorrectTotalCollateralField", lovelaceSwapped),
-  special(
+  fieldsCodec([...UTXO, 14], "ExUnitsTooBigUTxO", { expected: units, supplied: units }),
+  fieldsCodec([...UTXO, 15], "CollateralContainsNonADA", { value }),
+  fieldsCodec([...UTXO, 16], "WrongNetworkInTxBody", { expected: count, supplied: count }),
+  fieldsCodec([...UTXO, 17], "OutsideForecast", { slot: count }),
+  fieldsCodec([...UTXO, 18], "TooManyCollateralInputs", { expected: count, supplied: count }),
+  fieldsCodec([...UTXO, 19], "NoCollateralInputs", {}),
+  fieldsCodec([...UTXO, 20], "IncorrectTotalCollateralField", lovelaceSwapped),
+  customCodec(
     [...UTXO, 21],
     "BabbageOutputTooSmallUTxO",
     1,
@@ -184,14 +191,14 @@ export const transactionLeaves = [
       }),
     }),
     ({ outputs }) =>
-      only(all(outputs.map((each) => {
+      singleField(all(outputs.map((each) => {
         const of = output(each);
         return of === undefined ? undefined : [of, each.expected];
       }))),
   ),
-  leaf([...UTXO, 22], "BabbageNonDisjointRefInputs", { inputs: listOf(reference) }),
+  fieldsCodec([...UTXO, 22], "BabbageNonDisjointRefInputs", { inputs: listOf(reference) }),
 
-  special(
+  customCodec(
     [...UTXOS, 0],
     "ValidationTagMismatch",
     2,
@@ -200,7 +207,7 @@ export const transactionLeaves = [
       if (asInt(kind) === 0n) return { kind: "PassedUnexpectedly" as const };
       const scripts = list(reasons!).map((reason) => {
         const [, description, context] = list(reason);
-        return { description: text.read(description, AT), context: hex.read(context, AT) };
+        return { description: text.read(description, SHAPE_CONTEXT), context: hex.read(context, SHAPE_CONTEXT) };
       });
       return {
         kind: "FailedUnexpectedly" as const,
@@ -213,15 +220,15 @@ export const transactionLeaves = [
       if (failure.kind === "PassedUnexpectedly") return [false, [0]];
       const { message, logs } = failure;
       const scripts = failure.scripts ?? [{ description: [message, ...logs].join("\n"), context: "" }];
-      const reasons = scripts.map(({ description, context }) => [1, description, hex.write(context, AT)]);
+      const reasons = scripts.map(({ description, context }) => [1, description, hex.write(context, SHAPE_CONTEXT)]);
       return [true, [1, sentList(reasons)]];
     },
   ),
-  special(
+  customCodec(
     [...UTXOS, 1],
     "CollectErrors",
     1,
     (item) => ({ errors: list(item!).map(collectError.read) }),
-    ({ errors }) => only(all(errors.map(collectError.write))),
+    ({ errors }) => singleField(all(errors.map(collectError.write))),
   ),
 ];

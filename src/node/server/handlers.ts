@@ -1,8 +1,8 @@
 /**
- * The server's side of the four protocols, each a loop that takes a message, asks a handler, and answers.
+ * The server's side of the four protocols: each is a loop that receives a message, calls a handler, and answers.
  *
- * Hypotheses: a handler is an async function or an iterable and knows nothing of the protocol; one that throws (a query that it does not
- * know) ends the connection, as a node does; a client that does not read is not served on.
+ * Assumptions: a handler is an async function or an iterable without knowledge of the protocol. If it throws (an
+ * unknown query), the connection ends, as with a node. A client that does not read is not served further.
  */
 import type { Result } from "#src/base/result.ts";
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
@@ -15,7 +15,7 @@ import {
   stateQuery,
   type StateQueryMessage,
   type StateQueryState,
-  type Target,
+  type StateTarget,
 } from "#src/node/protocols/stateQuery.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
 import {
@@ -28,54 +28,62 @@ import {
 import { type SubmissionMessage, type SubmissionState, txSubmission } from "#src/node/protocols/txSubmission.ts";
 import type { WireTransaction } from "#src/node/protocols/values.ts";
 
-/** A transaction in a mempool that is served. */
-export interface PendingTransaction extends WireTransaction {
+/** A transaction of a served mempool. */
+export interface ServedTransaction extends WireTransaction {
   /** 64 hexadecimal digits. */
   readonly hash: string;
 }
 
-/** A mempool as it stands at one moment. */
+/** A snapshot of a mempool. */
 export interface ServedMempool {
-  /** Slot for which its transactions are meant. */
+  /** Slot for which its transactions are valid. */
   readonly slot: number;
-  /** Bytes that it can hold. */
+  /** Capacity in bytes. */
   readonly capacity: number;
-  readonly transactions: readonly PendingTransaction[];
-  /** Its measures beside `transaction_bytes`. */
+  readonly transactions: readonly ServedTransaction[];
+  /** Its measures besides `transaction_bytes`. */
   readonly measures?: MempoolMeasures["measures"];
 }
 
-/** A ledger state that a client holds. */
+/** A ledger state that a client has acquired. */
 export interface ServedState {
-  /** Answers CBOR with CBOR: what stands inside the messages. Throws on a query that it does not know: that ends the connection. */
+  /** Answers a query, both as CBOR. Throws for an unknown query, which ends the connection. */
   query(query: Uint8Array, version: number, signal: AbortSignal): Promise<Uint8Array>;
-  /** The client let it go. */
+  /** Called when the client releases it. */
   release?(): void;
 }
 
-/** What is served; a protocol without a handler is not spoken. Signals abort when the client has gone. */
+/** Handlers of a server; a protocol without a handler is not served. Signals abort when the client has gone. */
 export interface NodeHandlers {
   readonly magic: number;
-  /** Versions spoken; all of 16 to 23 unless said otherwise. */
+  /** Versions supported; 16 to 23 by default. */
   readonly versions?: readonly number[];
   /**
-   * The chain's steps from the newest of `points` (newest first) that is on the chain, else from the origin; the first is `backward` to
-   * it. Waits at the tip. The shape of the chain port's `follow`.
+   * The chain's steps from the newest of `points` (newest first) that is on the chain, else from the origin; the first
+   * is `backward` to that point. Waits at the tip. Same as the chain port's `follow`.
    */
   follow?(points: readonly Point[], signal: AbortSignal): AsyncIterable<SyncStep>;
-  /** Takes a transaction; or gives the reason why not, as CBOR. */
+  /** Submits a transaction; gives the reason (CBOR) if it is refused. */
   submit?(transaction: WireTransaction, signal: AbortSignal): Promise<Uint8Array | undefined>;
-  /** The mempool; where the client has a snapshot, once it differs from that. */
+  /** A snapshot of the mempool; given the client's snapshot, waits until the mempool differs from it. */
   mempool?(snapshot: ServedMempool | undefined, signal: AbortSignal): Promise<ServedMempool>;
-  /** The ledger's state at a point. */
-  acquire?(target: Target, signal: AbortSignal): Promise<Result<ServedState, { readonly code: AcquireFailure }>>;
+  /** Acquires the ledger state at a point. */
+  acquire?(target: StateTarget, signal: AbortSignal): Promise<Result<ServedState, { readonly code: AcquireFailure }>>;
 }
 
 /** Opens a protocol's channel. */
-type Open = <S extends string, M extends Message>(protocol: Protocol<S, M>) => Speaker<S, M>;
+type OpenChannel = <S extends string, M extends Message>(protocol: Protocol<S, M>) => Speaker<S, M>;
 
-/** Begins to serve each protocol that has a handler; each promise ends with its protocol, and rejects when a handler throws. */
-export function services(handlers: NodeHandlers, version: number, open: Open, ended: AbortSignal): Promise<void>[] {
+/**
+ * Serves each protocol that has a handler. A promise resolves when its protocol is done, and rejects when a handler
+ * throws.
+ */
+export function serveProtocols(
+  handlers: NodeHandlers,
+  version: number,
+  open: OpenChannel,
+  ended: AbortSignal,
+): Promise<void>[] {
   const { follow, submit, mempool, acquire } = handlers;
   return [
     ...(follow ? [serveChain(open(chainSync()), follow.bind(handlers), ended)] : []),
@@ -85,12 +93,12 @@ export function services(handlers: NodeHandlers, version: number, open: Open, en
   ];
 }
 
-/** The steps that one client is being told, from where it began. */
-class Reading {
+/** The stream of steps for one client. */
+class StepStream {
   private readonly controller = new AbortController();
   private readonly iterator: AsyncIterator<SyncStep>;
   private readonly stop = () => this.close();
-  /** Whether the last step led to the tip. */
+  /** Whether the last step reached the tip. */
   private atTip = false;
 
   constructor(
@@ -102,26 +110,26 @@ class Reading {
     this.iterator = follow(points, this.controller.signal)[Symbol.asyncIterator]();
   }
 
-  /** The next step; where there is none yet at the tip, says so first. */
+  /** The next step; calls `waiting` first if there is none yet. */
   async next(waiting: () => void): Promise<SyncStep> {
     const coming = this.iterator.next();
-    if (this.atTip && await Promise.race([coming, turnOfTheLoop()]) === undefined) waiting();
+    if (this.atTip && await Promise.race([coming, nextLoopTurn()]) === undefined) waiting();
     const { value: step, done } = await coming;
     if (done) throw nodeError("closed", "The chain is not told any further.");
-    this.atTip = step.type === "forward" ? reaches(step.block, step.tip) : samePoint(step.point, step.tip);
+    this.atTip = step.type === "forward" ? isTip(step.block, step.tip) : samePoint(step.point, step.tip);
     return step;
   }
 
   close(): void {
     this.ended.removeEventListener("abort", this.stop);
     this.controller.abort();
-    // a generator that waits ends with the signal; its end is nobody's concern
+    // a waiting generator ends with the signal; nothing needs its result
     this.iterator.return?.().catch(() => {});
   }
 }
 
-/** Whether a block is the tip. What is passed on need not be a block that we read. */
-function reaches(block: Uint8Array, tip: Tip): boolean {
+/** Whether a block is the tip. The block may be of a form that is not decoded here. */
+function isTip(block: Uint8Array, tip: Tip): boolean {
   try {
     return heightOf(block) >= tip.height;
   } catch {
@@ -134,11 +142,11 @@ async function serveChain(
   follow: NonNullable<NodeHandlers["follow"]>,
   ended: AbortSignal,
 ): Promise<void> {
-  let reading: Reading | undefined;
-  /** The step back to where the client begins: the answer to its first question. */
+  let reading: StepStream | undefined;
+  /** The step back to the client's starting point: the answer to its first request. */
   let first: SyncStep | undefined;
   const begin = async (points: readonly Point[]): Promise<Tip | undefined> => {
-    const next = new Reading(follow, points, ended);
+    const next = new StepStream(follow, points, ended);
     const step = await next.next(() => {});
     if (step.type !== "backward") {
       throw nodeError("protocol_violation", "The chain's first step is not back to a point.");
@@ -190,7 +198,7 @@ async function serveSubmission(
     const message = await speaker.receive();
     if (message.type !== "submit") return;
     const { era, bytes } = message.transaction;
-    // a copy: a mempool may keep it, and a slice would keep the piece of the stream that it lies in
+    // copied, because a mempool may keep it, and a slice would keep the whole received chunk in memory
     const reason = await submit({ era, bytes: bytes.slice() }, ended);
     speaker.send(reason ? { type: "reject", reason } : { type: "accept" });
   }
@@ -283,6 +291,6 @@ async function serveStates(
 
 const ORIGIN: Point = { slot: -1, hash: "" };
 
-function turnOfTheLoop(): Promise<undefined> {
+function nextLoopTurn(): Promise<undefined> {
   return new Promise((resolve) => setImmediate(() => resolve(undefined)));
 }

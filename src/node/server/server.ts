@@ -1,9 +1,9 @@
-/** A server of the node's socket: listens, shakes hands, and has each protocol served by what it is given. */
+/** A server of a node's socket: listens, does the handshake, and serves each protocol with its handler. */
 import { lstat, unlink } from "node:fs/promises";
 import net from "node:net";
 import process from "node:process";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import { dial, isElse, type NodeAddress, showAddress, tune } from "#src/node/transport/dial.ts";
+import { dial, isNotSocket, type NodeAddress, showAddress, tuneTcp } from "#src/node/transport/dial.ts";
 import {
   asNodeError,
   connectFailure,
@@ -16,36 +16,36 @@ import {
 import { handshake, negotiate, VERSIONS } from "#src/node/protocols/handshake.ts";
 import { Mux } from "#src/node/transport/mux.ts";
 import { type Message, type Protocol, Speaker } from "#src/node/protocols/protocol.ts";
-import { type NodeHandlers, services } from "#src/node/server/handlers.ts";
+import { type NodeHandlers, serveProtocols } from "#src/node/server/handlers.ts";
 
-/** How to serve. */
-export interface ServeOptions {
-  /** Connections at once; more are closed as they come. 256 unless said otherwise. */
+/** Options of a server. */
+export interface NodeServerOptions {
+  /** Simultaneous connections at most; further ones are closed at once. 256 by default. */
   readonly connections?: number;
-  /** Milliseconds that a client has for the handshake; 10,000 unless said otherwise. */
+  /** Milliseconds for a client's handshake; 10,000 by default. */
   readonly handshakeTimeout?: number;
-  /** Told why each connection ended: what a client did, or what a handler threw. */
+  /** Called with the reason when a connection ends: what the client did, or what a handler threw. */
   readonly onEnd?: (reason: NodeError) => void;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface NodeServer {
-  /** Where, with the port that the operating system chose where 0 was asked for. */
+  /** Its address, with the actual port if port 0 was given. */
   readonly address: NodeAddress;
-  /** Connections that stand. */
+  /** Open connections. */
   readonly connections: number;
   /** Closes the socket and all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Serves node-to-client at an address. A socket file that nobody listens at any more is replaced. What one client does wrong costs its
- * connection alone.
+ * Serves node-to-client at an address. A socket file that no process listens on any more is replaced. An error of one
+ * client only ends that client's connection.
  */
 export async function serveNode(
   address: NodeAddress,
   handlers: NodeHandlers,
-  options: ServeOptions = {},
+  options: NodeServerOptions = {},
 ): Promise<Result<NodeServer, NodeFailure>> {
   const tooLong = "path" in address ? pathFailure(address.path, process.platform) : undefined;
   if (tooLong) return fail(tooLong.code, tooLong.message, tooLong.details);
@@ -53,21 +53,24 @@ export async function serveNode(
   const open = new Set<Mux>();
   const server = net.createServer((socket) => {
     if (open.size >= most) return void socket.destroy();
-    if ("host" in address) tune(socket);
+    if ("host" in address) tuneTcp(socket);
     const mux = serveConnection(socket, handlers, options);
     open.add(mux);
     mux.ended.addEventListener("abort", () => open.delete(mux));
   });
   let refusal = await listen(server, address);
   if (
-    refusal && "path" in address && (refusal as { code?: unknown }).code === "EADDRINUSE" && await abandoned(address)
+    refusal && "path" in address && (refusal as { code?: unknown }).code === "EADDRINUSE" &&
+    await isAbandonedSocket(address)
   ) {
     await unlink(address.path).catch(() => {});
     refusal = await listen(server, address);
   }
   if (refusal) {
     const where = showAddress(address);
-    const failure = "path" in address && await isElse(address.path) ? noSocket(where) : connectFailure(refusal, where);
+    const failure = "path" in address && await isNotSocket(address.path)
+      ? noSocket(where)
+      : connectFailure(refusal, where);
     return fail(failure.code, failure.message);
   }
   const bound = server.address();
@@ -87,15 +90,15 @@ export async function serveNode(
   });
 }
 
-/** Serves one connection over a stream that stands already. */
-export function serveConnection(socket: net.Socket, handlers: NodeHandlers, options: ServeOptions = {}): Mux {
+/** Serves one connection over an open stream. */
+export function serveConnection(socket: net.Socket, handlers: NodeHandlers, options: NodeServerOptions = {}): Mux {
   const mux = new Mux(socket, "server");
   if (options.onEnd) mux.ended.addEventListener("abort", () => options.onEnd!(mux.failure!));
-  welcome(mux, handlers, options).catch((error) => mux.fail(asNodeError(error, "A handler failed")));
+  acceptClient(mux, handlers, options).catch((error) => mux.fail(asNodeError(error, "A handler failed")));
   return mux;
 }
 
-async function welcome(mux: Mux, handlers: NodeHandlers, options: ServeOptions): Promise<void> {
+async function acceptClient(mux: Mux, handlers: NodeHandlers, options: NodeServerOptions): Promise<void> {
   const open = <S extends string, M extends Message>(protocol: Protocol<S, M>) =>
     new Speaker(protocol, mux.channel(protocol.id, protocol.limits.server), "server", (reason) => mux.fail(reason));
   const speaker = open(handshake);
@@ -118,12 +121,12 @@ async function welcome(mux: Mux, handlers: NodeHandlers, options: ServeOptions):
       ),
     );
   }
-  const running = services(handlers, answer.version, open, mux.ended);
+  const running = serveProtocols(handlers, answer.version, open, mux.ended);
   speaker.send(answer);
   for (const service of running) service.catch((error) => mux.fail(asNodeError(error, "A handler failed")));
 }
 
-/** What listening failed with, undefined when it did not. */
+/** Listens; gives the error, undefined on success. */
 function listen(server: net.Server, address: NodeAddress): Promise<unknown> {
   return new Promise((resolve) => {
     const failed = (error: unknown) => {
@@ -148,8 +151,8 @@ function listen(server: net.Server, address: NodeAddress): Promise<unknown> {
   });
 }
 
-/** Whether a socket file stands there that nobody listens at. */
-async function abandoned(address: { readonly path: string }): Promise<boolean> {
+/** Whether a path is a socket that no process listens on. */
+async function isAbandonedSocket(address: { readonly path: string }): Promise<boolean> {
   const file = await lstat(address.path).catch(() => undefined);
   if (!file?.isSocket()) return false;
   const dialled = await dial(address, 1_000);

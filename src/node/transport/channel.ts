@@ -1,31 +1,31 @@
 /**
- * One protocol's share of a connection: messages that came in and nobody has taken yet, bytes that are to be sent, and who waits for
- * either. What waits is bounded: incoming messages by a limit that ends the connection, outgoing bytes by having writers wait.
+ * One protocol's share of a connection: received messages, bytes to be sent, and the callers that wait for either. Both
+ * are bounded: too many received bytes end the connection, too many bytes to send make writers wait.
  */
 import { type NodeError, nodeError } from "#src/node/errors.ts";
 import { Framer } from "#src/node/transport/framing.ts";
 
-/** Bytes of one protocol that wait to be sent before its writers wait too. */
-const EGRESS = 65_536;
-/** What a queued message counts beside its bytes. */
-const OVERHEAD = 64;
+/** Bytes to be sent of one protocol above which its writers wait. */
+const MAX_OUTGOING = 65_536;
+/** Bytes that a queued message counts in addition to its own. */
+const MESSAGE_OVERHEAD = 64;
 
-/** Bytes of a message that is copied out of what it came in. */
-const SMALL = 256;
+/** Messages up to this many bytes are copied out of the received chunk. */
+const SMALL_MESSAGE = 256;
 
-/** What is taken of one protocol. */
-export interface Limits {
+/** Limits of one protocol. */
+export interface ChannelLimits {
   /** Bytes of one message. */
   readonly message: number;
-  /** Bytes of messages that have come in and nobody has taken yet, each counted with 64 bytes more. */
+  /** Bytes of received messages that wait, each counted with 64 bytes more. */
   readonly ingress: number;
 }
 
-/** The connection, as a channel sees it. */
-export interface Carrier {
-  /** Why it has ended, or undefined while it stands. */
+/** The connection, as seen by a channel. */
+export interface ChannelConnection {
+  /** Why it has ended; undefined while it is open. */
   readonly failure: NodeError | undefined;
-  /** Has what channels hold sent soon. */
+  /** Schedules sending of the channels' bytes. */
   schedule(): void;
 }
 
@@ -37,27 +37,31 @@ export class Channel {
   private held = 0;
   private readers: (() => void)[] = [];
   private outbox: Uint8Array[] = [];
-  /** Bytes of `outbox[0]` that are sent already; bytes to be sent; bytes of those that the batch being written has claimed. */
+  /** Bytes of `outbox[0]` already sent; bytes to be sent; bytes reserved for the batch that is being written. */
   private sent = 0;
   private waiting = 0;
   private reserved = 0;
   private writers: (() => void)[] = [];
 
-  constructor(private readonly mux: Carrier, readonly protocol: number, private readonly limits: Limits) {
+  constructor(
+    private readonly mux: ChannelConnection,
+    readonly protocol: number,
+    private readonly limits: ChannelLimits,
+  ) {
     this.framer = new Framer(limits.message);
   }
 
-  /** Bytes of whole messages that nobody has taken yet. */
+  /** Bytes of complete messages that wait. */
   get buffered(): number {
     return this.held;
   }
 
-  /** Takes a piece's payload (the mux's side). */
+  /** Takes a payload (called by the mux). */
   receive(payload: Uint8Array): void {
     this.framer.push(payload, (message) => {
-      // a few bytes that wait long are not to keep the 64 kB that they came in
-      this.inbox.push(message.length < SMALL ? message.slice() : message);
-      this.held += message.length + OVERHEAD;
+      // a small message that waits long must not keep a chunk of 64 kB in memory
+      this.inbox.push(message.length < SMALL_MESSAGE ? message.slice() : message);
+      this.held += message.length + MESSAGE_OVERHEAD;
     });
     if (this.held > this.limits.ingress) {
       throw nodeError("too_large", `The peer sends more on protocol ${this.protocol} than was asked for.`);
@@ -65,12 +69,12 @@ export class Channel {
     if (this.taken < this.inbox.length) wakeAll(this.readers);
   }
 
-  /** The next message, where one has come in. What came in before the connection ended is still given. */
+  /** The next received message, if any. Messages received before the connection ended are still given. */
   next(): Uint8Array | undefined {
     const message = this.inbox[this.taken];
     if (message === undefined) return undefined;
     this.inbox[this.taken++] = EMPTY;
-    this.held -= message.length + OVERHEAD;
+    this.held -= message.length + MESSAGE_OVERHEAD;
     if (this.taken === this.inbox.length) {
       this.inbox = [];
       this.taken = 0;
@@ -78,12 +82,12 @@ export class Channel {
     return message;
   }
 
-  /** Waits until a message has come in. Throws the reason when the connection ends, and `aborted` with the signal. */
+  /** Waits for a message. Throws the reason when the connection ends, and `aborted` with the signal. */
   async arrival(signal?: AbortSignal): Promise<void> {
     while (this.taken >= this.inbox.length) await this.wait(this.readers, signal);
   }
 
-  /** Sends bytes, given in parts. */
+  /** Sends bytes, given as parts. */
   send(parts: readonly Uint8Array[]): void {
     for (const part of parts) {
       if (part.length === 0) continue;
@@ -93,24 +97,24 @@ export class Channel {
     this.mux.schedule();
   }
 
-  /** Whether so much waits to be sent that a writer should wait for `room`. */
+  /** Whether so much waits to be sent that writers should wait for `room`. */
   get full(): boolean {
-    return this.waiting >= EGRESS;
+    return this.waiting >= MAX_OUTGOING;
   }
 
-  /** Waits until less waits to be sent. Throws as `arrival` does. */
+  /** Waits until there is room for more bytes. Throws as `arrival` does. */
   async room(signal?: AbortSignal): Promise<void> {
     while (this.full) await this.wait(this.writers, signal);
   }
 
-  /** Claims up to `most` bytes for the batch being written, and says how many. */
+  /** Reserves up to `most` bytes for the batch that is being written; gives how many. */
   reserve(most: number): number {
     const length = Math.min(most, this.waiting - this.reserved);
     this.reserved += length;
     return length;
   }
 
-  /** Moves claimed bytes into a batch. */
+  /** Copies reserved bytes into a batch. */
   copy(target: Uint8Array, at: number, length: number): void {
     let done = 0;
     let first = 0;
@@ -134,7 +138,7 @@ export class Channel {
     if (!this.full && this.writers.length > 0) wakeAll(this.writers);
   }
 
-  /** Has all who wait look again. */
+  /** Wakes all waiting callers. */
   wake(): void {
     this.outbox = [];
     this.waiting = 0;
@@ -165,7 +169,7 @@ export class Channel {
 
 const EMPTY = new Uint8Array(0);
 
-/** What a wait throws when its signal aborts. */
+/** The error of a wait whose signal aborted. */
 export function aborted(): NodeError {
   return nodeError("aborted", "The caller gave up waiting.");
 }

@@ -1,19 +1,19 @@
-/** Opening the stream to a node. */
+/** Connecting to a node. */
 import { stat } from "node:fs/promises";
 import net from "node:net";
 import process from "node:process";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { connectFailure, type NodeFailure, noSocket, pathFailure } from "#src/node/errors.ts";
 
-/** Where a node listens: a UNIX socket, or a host and port that forward to one. */
+/** A node's address: a UNIX socket, or a host and port that forward to one. */
 export type NodeAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** An address in a sentence. */
+/** An address, for messages. */
 export function showAddress(address: NodeAddress): string {
   return "path" in address ? address.path : `${address.host}:${address.port}`;
 }
 
-/** Connects within `within` milliseconds. Fails with a code and a sentence; `aborted` with the signal. */
+/** Connects within `within` milliseconds. Fails with a code and a message; `aborted` with the signal. */
 export async function dial(
   address: NodeAddress,
   within: number,
@@ -39,7 +39,7 @@ export async function dial(
     };
     const connected = () => {
       stop();
-      if ("host" in address) tune(socket);
+      if ("host" in address) tuneTcp(socket);
       resolve(ok(socket));
     };
     const failed = (error: unknown) => {
@@ -55,7 +55,7 @@ export async function dial(
   });
   if (opened.ok) return opened;
   if (signal?.aborted) return fail("aborted", "The caller gave up waiting.");
-  if ("path" in address && await isElse(address.path)) {
+  if ("path" in address && await isNotSocket(address.path)) {
     const { code, message } = noSocket(where);
     return fail(code, message);
   }
@@ -63,14 +63,17 @@ export async function dial(
   return fail(failure.code, failure.message);
 }
 
-/** Whether something else than a socket stands at a path, of which the operating system says "refused" or "in use" as well. */
-export async function isElse(path: string): Promise<boolean> {
+/**
+ * Whether there is something other than a socket at a path; the operating system reports that as "refused" or "in use"
+ * too.
+ */
+export async function isNotSocket(path: string): Promise<boolean> {
   const file = await stat(path).catch(() => undefined);
   return file !== undefined && !file.isSocket();
 }
 
-/** Over TCP small questions must not wait for each other's acknowledgement, and a peer that is gone must be noticed. */
-export function tune(socket: net.Socket): void {
+/** For TCP: small messages must not wait for acknowledgements, and a peer that is gone must be noticed. */
+export function tuneTcp(socket: net.Socket): void {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, 60_000);
 }

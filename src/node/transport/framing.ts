@@ -1,45 +1,50 @@
 /**
- * Messages out of a stream: cuts CBOR items where they end, however the stream was cut, without looking at a byte twice.
+ * Splits a stream into messages: finds the ends of CBOR items, however the stream was cut, reading no byte twice.
  *
- * Hypotheses: a message is one well-formed item; strings are most of the bytes and are stepped over, not read; whether an item makes
- * sense is for its decoder to say.
+ * Assumptions: a message is one well-formed item. Most bytes are in strings, which are skipped. The decoder checks what
+ * an item means.
  */
 import { concat } from "#src/base/bytes.ts";
 import { nodeError } from "#src/node/errors.ts";
 
-/** Deepest nesting of a message: as deep as the decoder goes. */
+/** Deepest nesting of a message, as in the decoder. */
 const MAX_DEPTH = 256;
-/** In place of a count: the container ends with a break. */
+/** As a count: the container ends with a break. */
 const UNTIL_BREAK = -1;
 
-const NOTHING = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 
-/** Cuts one protocol's messages. */
+/** Splits one protocol's stream. */
 export class Framer {
-  /** The current message as far as it came in earlier chunks: the first `held` bytes. Copied, since a chunk of one byte keeps what it was cut from. */
-  private buffer = NOTHING;
+  /**
+   * The first `held` bytes: the current message as far as it was received. Copied, because a slice keeps its whole
+   * chunk in memory.
+   */
+  private buffer = EMPTY;
   private held = 0;
-  /** Items still to come in each open container, outermost first. */
+  /** Items still missing in each open container, outermost first. */
   private readonly open: number[] = [];
-  /** Bytes of a string still to be stepped over. */
+  /** Bytes of a string still to skip. */
   private skip = 0;
-  /** Bytes of a head's argument still to be read, the head's first byte, and what was read of the argument. */
+  /** Bytes of a head's argument still missing, the head's first byte, and the argument so far. */
   private argumentLeft = 0;
   private initial = 0;
   private argument = 0;
 
-  /** `limit`: bytes of the longest message taken. */
+  /** `limit`: bytes of a message at most. */
   constructor(private readonly limit: number) {}
 
-  /** Bytes held of a message that is not whole yet. */
+  /** Bytes of an incomplete message. */
   get pending(): number {
     return this.held;
   }
 
   /**
-   * Takes a piece of the stream and hands each message that ends in it to `take`: a slice of the piece where the message lies in it
-   * whole, else a copy. Throws a `NodeError`: on a message over the limit (as soon as its size is announced), nesting over 256,
-   * or bytes that begin no item.
+   * Takes a chunk of the stream and passes each message that ends in it to `take`: as a slice if the chunk holds it
+   * completely, else as a copy.
+   *
+   * @throws NodeError for a message over the limit (as soon as its size is announced), nesting over 256, or bytes that
+   *   are not CBOR
    */
   push(chunk: Uint8Array, take: (message: Uint8Array) => void): void {
     const end = chunk.length;
@@ -54,12 +59,12 @@ export class Framer {
       } else if (this.argumentLeft > 0) {
         this.argument = this.argument * 256 + chunk[at++]!;
         if (--this.argumentLeft > 0) continue;
-        if (!this.begun()) continue;
+        if (!this.onHead()) continue;
       } else {
         const initial = chunk[at++]!;
         if (!this.head(initial)) continue;
       }
-      // an item has ended; so may have what holds it
+      // an item has ended; its container may have ended with it
       if (this.skip > 0) {
         if (this.held + (at - from) + this.skip > this.limit) this.tooLarge();
         continue;
@@ -67,18 +72,21 @@ export class Framer {
       if (!this.close()) continue;
       const rest = chunk.subarray(from, at);
       if (this.held + rest.length > this.limit) this.tooLarge();
-      const message = this.held === 0 ? rest : this.whole(rest);
+      const message = this.held === 0 ? rest : this.complete(rest);
       from = at;
       take(message);
     }
     if (from < end) {
       if (this.held + (end - from) > this.limit) this.tooLarge();
-      this.keep(from === 0 ? chunk : chunk.subarray(from));
+      this.append(from === 0 ? chunk : chunk.subarray(from));
     }
   }
 
-  /** Keeps a part of the current message; the buffer doubles, so that a byte is copied twice or thrice however small the parts are. */
-  private keep(part: Uint8Array): void {
+  /**
+   * Appends to the current message; the buffer doubles, so a byte is copied two or three times however small the parts
+   * are.
+   */
+  private append(part: Uint8Array): void {
     const length = this.held + part.length;
     if (length > this.buffer.length) {
       const larger = new Uint8Array(Math.min(this.limit, Math.max(length, 2 * this.buffer.length)));
@@ -89,15 +97,15 @@ export class Framer {
     this.held = length;
   }
 
-  /** The message that ends with a part. */
-  private whole(rest: Uint8Array): Uint8Array {
+  /** The message that ends with this part. */
+  private complete(rest: Uint8Array): Uint8Array {
     const message = concat(this.buffer.subarray(0, this.held), rest);
-    this.buffer = NOTHING;
+    this.buffer = EMPTY;
     this.held = 0;
     return message;
   }
 
-  /** Reads a head's first byte. True when its item may have ended, or is a string to be stepped over. */
+  /** Reads a head's first byte. True if the item may have ended, or is a string to skip. */
   private head(initial: number): boolean {
     const info = initial & 31;
     if (initial === 0xff) {
@@ -109,7 +117,7 @@ export class Framer {
     this.initial = initial;
     if (info < 24) {
       this.argument = info;
-      return this.begun();
+      return this.onHead();
     }
     if (info < 28) {
       this.argument = 0;
@@ -124,8 +132,8 @@ export class Framer {
     return false;
   }
 
-  /** The head is whole. True when the item has ended or only its string is left; false when items must follow. */
-  private begun(): boolean {
+  /** Handles a complete head. True if the item has ended or only its string is left; false if items follow. */
+  private onHead(): boolean {
     const major = this.initial >> 5;
     switch (major) {
       case 2:
@@ -148,12 +156,12 @@ export class Framer {
 
   private enter(count: number): void {
     if (this.open.length >= MAX_DEPTH) throw nodeError("protocol_violation", "A message is nested too deeply.");
-    // an item for each is a byte at least
+    // each item takes at least one byte
     if (count > this.limit * 2) this.tooLarge();
     this.open.push(count);
   }
 
-  /** Counts the ended item off what holds it. True when that was the outermost. */
+  /** Counts an ended item in its container. True if it was the outermost. */
   private close(): boolean {
     const { open } = this;
     for (let last = open.length - 1; last >= 0; last--) {

@@ -1,31 +1,31 @@
 /**
- * The mux: the mini-protocols of one connection share its byte stream in pieces (SDUs) of
+ * The multiplexer: the mini-protocols of a connection share its byte stream in segments (SDUs) of
  *
- *     4 bytes time in µs | 2 bytes protocol, highest bit set by the responder | 2 bytes length | payload      (big-endian)
+ *     4 bytes time in µs | 2 bytes protocol, highest bit set by the responder | 2 bytes length | payload (big-endian)
  *
- * Hypotheses: nobody reads the time; a piece's borders mean nothing to its protocol; a reader that is slow stops its own writers and
- * nobody else's (each protocol queues for itself, and pieces of different protocols take turns); whatever goes wrong on one protocol
- * ends the connection with one reason for all who wait.
+ * Assumptions: the time is not read. Segment boundaries mean nothing to a protocol. A slow reader only stops its own
+ * writers: each protocol has its own queue, and segments of different protocols alternate. An error of one protocol
+ * ends the connection with one reason for all callers.
  */
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
-import { Channel, type Limits } from "#src/node/transport/channel.ts";
+import { Channel, type ChannelLimits } from "#src/node/transport/channel.ts";
 import { asNodeError, type NodeError, nodeError } from "#src/node/errors.ts";
 
-/** Payload bytes of a piece that is sent, as a node does it; up to 65,535 are accepted. */
-export const SENT_SDU = 12_288;
-const HEADER = 8;
-/** Bytes handed to the socket at once. */
-const BATCH = 65_536;
+/** Payload bytes of a sent segment, as with a node; up to 65,535 are accepted. */
+const SENT_SDU = 12_288;
+const HEADER_BYTES = 8;
+/** Bytes of one write to the socket. */
+const WRITE_BYTES = 65_536;
 
-/** Which end of the connection we are: the initiator is the client. */
-export type Side = "client" | "server";
+/** The side of the connection: the client is the initiator. */
+export type ConnectionSide = "client" | "server";
 
 /** One connection's mux. */
 export class Mux {
   private readonly channels = new Map<number, Channel>();
   private readonly turns: Channel[] = [];
-  private readonly header = new Uint8Array(HEADER);
+  private readonly header = new Uint8Array(HEADER_BYTES);
   private headerHeld = 0;
   private payloadLeft = 0;
   private current: Channel | undefined;
@@ -36,10 +36,10 @@ export class Mux {
   private reason: NodeError | undefined;
   private readonly controller = new AbortController();
 
-  constructor(private readonly socket: Socket, readonly side: Side) {
-    // as many callers as there are may wait for the end
+  constructor(private readonly socket: Socket, readonly side: ConnectionSide) {
+    // any number of callers may wait for the end
     setMaxListeners(0, this.controller.signal);
-    // plain bytes: the slices of a Buffer are Buffers, whose own slice does not copy
+    // plain arrays: slices of a Buffer are Buffers, whose own `slice` does not copy
     socket.on(
       "data",
       (chunk: Uint8Array) => this.take(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
@@ -56,7 +56,7 @@ export class Mux {
     socket.on("close", () => this.fail(nodeError("connection_lost", "The connection was closed.")));
   }
 
-  /** Why the connection has ended, or undefined while it stands. */
+  /** Why the connection has ended; undefined while it is open. */
   get failure(): NodeError | undefined {
     return this.reason;
   }
@@ -66,15 +66,15 @@ export class Mux {
     return this.controller.signal;
   }
 
-  /** Opens a protocol's channel. What comes in for a protocol without one ends the connection. */
-  channel(protocol: number, limits: Limits): Channel {
+  /** Opens a protocol's channel. Data of a protocol without a channel ends the connection. */
+  channel(protocol: number, limits: ChannelLimits): Channel {
     const channel = new Channel(this, protocol, limits);
     this.channels.set(protocol, channel);
     this.turns.push(channel);
     return channel;
   }
 
-  /** Ends the connection for a reason: all who wait are told it. The first reason stands, and is given. */
+  /** Ends the connection with a reason for all waiting callers. The first reason counts, and is returned. */
   fail(reason: NodeError): NodeError {
     if (this.reason) return this.reason;
     this.reason = reason;
@@ -84,12 +84,12 @@ export class Mux {
     return reason;
   }
 
-  /** Ends the connection once everything that was sent is with the operating system. */
+  /** Ends the connection once everything sent was passed to the operating system. */
   end(reason: NodeError): void {
     if (this.reason || this.ending) return;
     this.ending = reason;
     this.flush();
-    // a peer that does not read keeps nothing open for long
+    // a peer that does not read must not keep the connection open for long
     const late = setTimeout(() => this.fail(reason), 1_000);
     this.ended.addEventListener("abort", () => clearTimeout(late));
   }
@@ -113,12 +113,12 @@ export class Mux {
         if (this.reason) return;
         at += step;
         this.payloadLeft -= step;
-      } else if (this.headerHeld === 0 && end - at >= HEADER) {
+      } else if (this.headerHeld === 0 && end - at >= HEADER_BYTES) {
         this.begin(chunk, at);
-        at += HEADER;
+        at += HEADER_BYTES;
       } else {
         this.header[this.headerHeld++] = chunk[at++]!;
-        if (this.headerHeld === HEADER) {
+        if (this.headerHeld === HEADER_BYTES) {
           this.headerHeld = 0;
           this.begin(this.header, 0);
         }
@@ -139,7 +139,7 @@ export class Mux {
     this.payloadLeft = length;
   }
 
-  /** Has what channels hold sent at the end of this turn of the loop: what is sent in one turn goes in one write. */
+  /** Schedules sending at the end of this turn of the event loop: what is sent in one turn goes in one write. */
   schedule(): void {
     if (this.scheduled || this.blocked || this.reason) return;
     this.scheduled = true;
@@ -160,13 +160,13 @@ export class Mux {
     while (!this.blocked && !this.reason && !this.finished) {
       const pieces: [Channel, number][] = [];
       let size = 0;
-      for (let more = true; more && size < BATCH;) {
+      for (let more = true; more && size < WRITE_BYTES;) {
         more = false;
         for (const channel of this.turns) {
           const length = channel.reserve(SENT_SDU);
           if (length === 0) continue;
           pieces.push([channel, length]);
-          size += HEADER + length;
+          size += HEADER_BYTES + length;
           more = true;
         }
       }
@@ -184,7 +184,7 @@ export class Mux {
         buffer[at + 5] = protocol;
         buffer[at + 6] = length >>> 8;
         buffer[at + 7] = length;
-        at += HEADER;
+        at += HEADER_BYTES;
         channel.copy(buffer, at, length);
         at += length;
       }

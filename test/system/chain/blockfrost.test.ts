@@ -1,6 +1,6 @@
 /**
- * The token service on a Blockfrost service: one process has a devnet, the test serves its chain as Blockfrost does, and another process with
- * a database of its own knows nothing of it but that.
+ * The token service on a Blockfrost service. One process runs a devnet, the test serves that chain as Blockfrost does,
+ * and another process with its own database knows the network only through it.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -59,7 +59,7 @@ describe("tokens on a Blockfrost service", () => {
 
   beforeAll(async () => {
     [far, near] = await Promise.all([sharedInfra(), sharedInfra()]);
-    // Blockfrost tells the length of a slot in whole seconds
+    // Blockfrost gives the length of a slot in whole seconds
     const whole = { ARBOR_SLOT_MS: "1000", ARBOR_BLOCK_MS: "1000", ARBOR_BUILDERS: "1" };
     devnet = await Arbor.start({ infra: far, roles: "devnet", env: whole });
     store = openStore(far.databaseUrl, { max: 4 });
@@ -79,7 +79,7 @@ describe("tokens on a Blockfrost service", () => {
     await far?.stop();
   });
 
-  it("says at the start, and to operators, what its answers are worth", async () => {
+  it("reports what its answers guarantee, at the start and to operators", async () => {
     expect(service.printed).toMatch(
       /The provider "blockfrost" answers exact at a point: .*; at the tip: .*utxosByAddress/,
     );
@@ -98,7 +98,7 @@ describe("tokens on a Blockfrost service", () => {
     expect((await get(`/token/${token}/facts`)).body).toEqual({ tree: "oak" });
   });
 
-  it("goes on after a rollback", async () => {
+  it("continues after a rollback", async () => {
     const { status } = await http(devnet.devnet, "POST", "/rollback", { blocks: 2 });
     expect(status).toBe(200);
     await fact("herb", "sage");
@@ -128,7 +128,7 @@ describe("tokens on a Blockfrost service", () => {
     }
   });
 
-  it("lets a new index begin at a block of later, and go on from there at the next start", async () => {
+  it("lets a new index begin at a later block, and continue from there at the next start", async () => {
     const ground = await sharedInfra();
     const { body: tip } = await http(devnet.devnet, "GET", "/health");
     const height = tip.tip.height - 3;
@@ -191,7 +191,7 @@ describe("tokens on a Blockfrost service", () => {
     }
   });
 
-  it("asked and was answered by Blockfrost's own description all the while", () => {
+  it("only used requests and answers of Blockfrost's own OpenAPI description", () => {
     expect(served.problems).toEqual([]);
     expect(served.requests.length).toBeGreaterThan(50);
   });

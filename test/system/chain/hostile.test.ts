@@ -1,4 +1,7 @@
-/** A network that tells nonsense: the index keeps what it has until the network makes sense again, and then is exact. */
+/**
+ * A network that sends invalid steps: the index keeps what it has, and is exact once the network sends valid ones
+ * again.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLog } from "#src/base/log.ts";
 import { origin, type Point } from "#src/cardano/block.ts";
@@ -32,7 +35,7 @@ afterAll(async () => {
 
 const chain = new MemoryChain();
 for (let i = 0; i < 40; i++) chain.add();
-/** Another chain, of other slots. */
+/** Another chain, with other slots. */
 const other = new MemoryChain();
 other.add();
 other.rollback(1);
@@ -45,7 +48,10 @@ const back = (point: Point): RawStep => ({ type: "backward", point, tip });
 const at = (height: number): Point => chain.blocks[height - 1]!.scanned;
 const nowhere = "ab".repeat(32);
 
-/** Has the index follow one session of lies and then the chain; gives the lowest height that it stood at, and what it said. */
+/**
+ * Has the index follow a session of invalid steps and then the chain; gives the lowest height of its cursor, and what
+ * it logged.
+ */
 async function follow(lies: readonly RawStep[]): Promise<{ lowest: number; said: string }> {
   const honest = memoryPort(chain, { random: () => 0 });
   let sessions = 0;

@@ -1,4 +1,4 @@
-/** What wallets ask of a network, by the same contract out of the devnet's rows and over its socket. */
+/** The ledger queries of wallets, with the same contract for the devnet's rows and its socket. */
 import { describe, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
@@ -9,7 +9,7 @@ import { slotTime } from "#src/cardano/parameters.ts";
 import type { At, ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
 import { genesisFiles } from "#src/devnet/genesis/json.ts";
-import { readLedger } from "#src/devnet/ledger/rows.ts";
+import { readLedger } from "../../support/devnet_ledger.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution } from "#src/ledger/epoch/reads.ts";
 import { certificates, spend, type Spending } from "../../support/devnet.ts";
@@ -39,7 +39,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
     port = kind === "its rows" ? world.rows : (await world.serve(devnet, {}, { genesisHash })).node;
   }
 
-  /** What an answer holds, which is of the newest block. */
+  /** The value of an answer, which must be of the newest block. */
   async function now<T>(
     answer: Promise<{ ok: true; value: At<T> } | { ok: false; error: { code: string; message: string } }>,
   ) {
@@ -50,7 +50,9 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
   }
   const account = async (credential: Credential = stake) => (await now(port.accounts([credential])))[0]!;
 
-  /** Submits a transaction of Alice that spends all she has and gives it back to her, and makes a block of it. */
+  /**
+   * Submits a transaction of Alice that spends everything she has and pays it back to her, and makes a block with it.
+   */
   async function doing(what: Partial<Spending>): Promise<void> {
     const inputs = valueOf(await port.utxosByAddress([alice.base])).value;
     const left = inputs.reduce((sum, { output }) => sum + output.value.lovelace, 0n) - ada - (what.deposit ?? 0n);
@@ -64,7 +66,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
     while ((await now(port.epoch())).number < epoch) await makeBlock(devnet);
   }
 
-  test("an account is registered, delegates, earns at each boundary, and is as it was after a rollback", async () => {
+  test("an account is registered, delegates, earns at each boundary, and is restored by a rollback", async () => {
     await begin();
     await give(devnet, alice.base, 1_000_000n * ada);
     await makeBlock(devnet);
@@ -106,13 +108,13 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
     expect(await account()).toEqual({ credential: stake, ...nothing });
   });
 
-  test("thousands of accounts are asked for at once, keys and scripts, each told once", async () => {
+  test("thousands of accounts are queried at once, keys and scripts, each given once", async () => {
     await begin({ pools: 3 });
     await makeBlock(devnet);
     const owners = devnet.genesis.pools.map(({ id, registered: { terms: { ownerHash: hash } } }) => ({ id, hash }));
     const many = Array.from({ length: 12_000 }, (_, i) => stranger(i));
     const wanted: Credential[] = [...many];
-    // some in each set that is sent, and one of them twice
+    // some in each query, and one of them twice
     for (const [i, { hash }] of owners.entries()) wanted.splice(i * 5_500 + 5, 0, { kind: "key", hash });
     wanted.push({ kind: "key", hash: owners[0]!.hash }, { kind: "script", hash: owners[0]!.hash });
     const accounts = await now(port.accounts(wanted));
@@ -131,7 +133,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
     expect(accounts.at(-1)).toEqual({ credential: { kind: "script", hash: owners[0]!.hash }, ...nothing });
   });
 
-  test("a pool is registered, changes, retires and is gone, with what the ledger holds of it", async () => {
+  test("a pool is registered, changes, retires and is removed, as in the ledger", async () => {
     await begin();
     await give(devnet, alice.base, 1_000_000n * ada);
     await makeBlock(devnet);
@@ -229,7 +231,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
     }
   });
 
-  test("time runs as on the devnet's clock: epochs, eras, the genesis", async () => {
+  test("epochs, eras and genesis agree with the devnet's clock", async () => {
     await begin({ securityParameter: 20 });
     const { network: { slots, magic }, genesis } = devnet;
     expect(magic).toBe(42);
@@ -266,7 +268,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
   });
 });
 
-test("accounts, pools and epochs are told the same by rows and socket, at every block of a life", async () => {
+test("accounts, pools and epochs are the same from rows and socket, at every block", async () => {
   const devnet = await world.start({ epochLength: EPOCH, pools: 2 });
   const { node } = await world.serve(devnet);
   const owners = devnet.genesis.pools.map(({ registered: { terms: { ownerHash: hash } } }): Credential => ({

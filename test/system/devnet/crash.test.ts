@@ -1,4 +1,7 @@
-/** Whatever line a devnet dies at, its rows are those of a whole chain, and the next start goes on with all that was acknowledged. */
+/**
+ * Killed at any statement, a devnet leaves the rows of a complete chain, and the next start has everything that was
+ * acknowledged.
+ */
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -28,7 +31,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-/** Runs the process to its end; what it said, and the signal that ended it. */
+/** Runs the process to its end; gives its output and the signal that ended it. */
 async function run(env: Record<string, string>): Promise<{ lines: Line[]; signal: string | null; errors: string }> {
   const child = spawn(process.execPath, ["run", "-A", SCRIPT], {
     env: {
@@ -46,14 +49,14 @@ async function run(env: Record<string, string>): Promise<{ lines: Line[]; signal
   return { lines: out.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Line), signal, errors };
 }
 
-test("kill -9 at every statement, again and again", async () => {
+test("kill -9 at any statement, repeatedly", async () => {
   const paid = new Set<string>();
   let killed = 0, acknowledged: Tip | undefined;
   let whole = 0;
   for (let n = 1; n <= STARTS; n++) {
-    // Statements that a start needs, then those of ever later doings; every seventh process lives.
+    // statements of a start, then those of later and later operations; every seventh process is not killed
     const killAt = n % 7 === 0 ? 0 : n;
-    // The dead one's lease is let lapse, so that nobody waits for it.
+    // the killed process's lease is ended, so that the next one need not wait
     await store.sql`update lease set expires = '-infinity'`;
     const { lines, signal, errors } = await run({ KILL_AT: String(killAt), SEED: String(n), START: String(n) });
     if (signal === "SIGKILL") killed++;

@@ -1,4 +1,4 @@
-/** A network of one: blocks, mempool, rollbacks, the faucet and followers, on real rows and a real bus. */
+/** The devnet: blocks, mempool, rollbacks, faucet and followers, with a real database and bus. */
 import { devnetApp } from "#src/edge/devnet/app.ts";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -33,7 +33,7 @@ const hashes = (devnet: Devnet) => devnet.mempool().map(({ transaction }) => tra
 const accepted = { ok: true, value: { outcome: "accepted" } };
 
 describe("blocks", () => {
-  test("hold what waited, link up, and are what their rows say", async () => {
+  test("hold the mempool's transactions, are linked, and equal their rows", async () => {
     const devnet = await start();
     const paid = await give(devnet, alice.enterprise, 5n * ada);
     const first = await makeBlock(devnet);
@@ -47,7 +47,7 @@ describe("blocks", () => {
     expect(devnet.mempool()).toEqual([]);
   });
 
-  test("after a night off the slot has gone on and no blocks are invented", async () => {
+  test("after a pause the slot has advanced, and there are no blocks in between", async () => {
     let devnet = await start();
     const evening = await makeBlock(devnet);
     await running.pop()!.stop();
@@ -60,11 +60,11 @@ describe("blocks", () => {
     await checkRows(world.store);
   });
 
-  test("come by themselves, empty ones too unless told otherwise", async () => {
+  test("are produced automatically, including empty ones by default", async () => {
     const devnet = await start({ blockMs: 20 });
     world.clock.advance(1_000_000);
     await expect.poll(() => devnet.tip().height, { timeout: 5_000 }).toBeGreaterThanOrEqual(0);
-    // The clock stands still, so there is no slot for another one.
+    // the clock stands still, so there is no free slot
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(devnet.tip().height).toBe(0);
     for (let height = 1; height < 4; height++) {
@@ -81,12 +81,12 @@ describe("blocks", () => {
     await checkRows(world.store);
   });
 
-  test("take no more than fits, in order", async () => {
+  test("take no more transactions than fit, in order", async () => {
     const devnet = await start();
     const waiting: string[] = [];
     for (let i = 0; i < 20; i++) {
       const coin = await give(devnet, alice.enterprise, 150n * ada);
-      // 100 outputs are over 6 kB, so that 20 of these exceed the 90,112 bytes of a block.
+      // 100 outputs take over 6 kB, so 20 of these exceed a block's 90,112 bytes
       const outputs = Array.from({ length: 100 }, () => [bob.base, 12n * ada / 10n] as const);
       const made = spend({ from: alice, inputs: [coin], outputs });
       expect(await devnet.submit(made.cbor)).toEqual(accepted);
@@ -105,7 +105,7 @@ describe("blocks", () => {
 });
 
 describe("the mempool", () => {
-  test("takes transactions built on ones that wait, and keeps their order over a restart", async () => {
+  test("takes transactions that spend pending outputs, and keeps their order over a restart", async () => {
     let devnet = await start();
     const first = await give(devnet, alice.enterprise, 10n * ada);
     const a = spend({ from: alice, inputs: [first], outputs: [[bob.enterprise, 9n * ada]] });
@@ -121,7 +121,7 @@ describe("the mempool", () => {
     expect((await at(alice.enterprise)).map(({ ref }) => refKey(ref))).toEqual([refKey(b.created[0]!.ref)]);
   });
 
-  test("says accepted again for a transaction that waits or stands in the ledger", async () => {
+  test("accepts a transaction again that is pending or in the ledger", async () => {
     const devnet = await start();
     const coin = await give(devnet, alice.enterprise, 10n * ada);
     const made = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] });
@@ -132,7 +132,7 @@ describe("the mempool", () => {
     expect(devnet.mempool()).toEqual([]);
   });
 
-  test("refuses with the ledger's names what cannot be", async () => {
+  test("refuses invalid transactions with the ledger's failure names", async () => {
     const devnet = await start();
     const coin = await give(devnet, alice.enterprise, 10n * ada);
     const made = spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] });
@@ -152,7 +152,7 @@ describe("the mempool", () => {
     expect(await devnet.submit(encode([1, 2]))).toMatchObject({ ok: false, error: { code: "undecodable" } });
   });
 
-  test("drops what is past its validity, with all that was built upon it", async () => {
+  test("drops transactions past their validity, with those that depend on them", async () => {
     const devnet = await start();
     const coin = await give(devnet, alice.enterprise, 10n * ada);
     const other = await give(devnet, alice.enterprise, 10n * ada);
@@ -171,12 +171,12 @@ describe("the mempool", () => {
     const { blocks, mempool } = await checkRows(world.store);
     expect(mempool).toEqual([]);
     expect(blocks.at(-1)!.transactions.map(({ hash }) => hash)).toEqual([c.hash]);
-    // What it spent is free again.
+    // what it spent is unspent again
     expect(await devnet.submit(spend({ from: alice, inputs: [coin], outputs: [[bob.enterprise, 9n * ada]] }).cbor))
       .toEqual(accepted);
   });
 
-  test("is bounded, and says so", async () => {
+  test("is bounded, and refuses when full", async () => {
     const devnet = await start({ mempoolBytes: 4_000 });
     const answers = [];
     for (let i = 0; i < 20; i++) answers.push(await devnet.faucet.pay(alice.enterprise, 2n * ada));
@@ -189,7 +189,7 @@ describe("the mempool", () => {
 });
 
 describe("rollbacks", () => {
-  test("restore outputs, return transactions to the mempool and give another fork", async () => {
+  test("restore outputs, return transactions to the mempool and lead to another fork", async () => {
     const devnet = await start();
     const coin = await give(devnet, alice.enterprise, 10n * ada);
     const base = await makeBlock(devnet);
@@ -213,7 +213,7 @@ describe("rollbacks", () => {
     ]);
   });
 
-  test("drop transactions when told, and what was built upon them", async () => {
+  test("drop transactions on request, with those that depend on them", async () => {
     const devnet = await start();
     const coin = await give(devnet, alice.enterprise, 10n * ada);
     await makeBlock(devnet);
@@ -226,7 +226,7 @@ describe("rollbacks", () => {
     expect((await at(alice.enterprise)).map(({ ref }) => refKey(ref))).toEqual([refKey(coin.ref)]);
   });
 
-  test("go back to the origin, but not beyond what is kept", async () => {
+  test("go back to the origin, but not below the blocks that are kept", async () => {
     const devnet = await start({ securityParameter: 5 });
     await give(devnet, alice.enterprise, 10n * ada);
     await makeBlock(devnet);
@@ -241,7 +241,7 @@ describe("rollbacks", () => {
 });
 
 describe("the faucet", () => {
-  test("serves many at once", async () => {
+  test("serves many requests at once", async () => {
     const devnet = await start();
     const paid = await Promise.all(
       Array.from(
@@ -256,7 +256,7 @@ describe("the faucet", () => {
     expect(sum(await at(alice.enterprise)) + sum(await at(bob.base))).toBe(BigInt(100 * 2 + 99 * 50) * ada);
   });
 
-  test("keeps to its bounds", async () => {
+  test("refuses amounts outside its limits", async () => {
     const devnet = await start({ faucetLimit: 100n * ada });
     expect(await devnet.faucet.pay(alice.enterprise, 100n * ada + 1n)).toMatchObject({
       error: { code: "amount_too_large" },
@@ -267,7 +267,7 @@ describe("the faucet", () => {
     expect((await devnet.faucet.pay(alice.base, limit)).ok).toBe(true);
   });
 
-  test("gives more than any one of its outputs holds", async () => {
+  test("pays more than any single output holds", async () => {
     const devnet = await start({ faucetLimit: 10n ** 18n });
     expect((await devnet.faucet.pay(alice.base, 5_000_000_000n * ada)).ok).toBe(true);
     expect(await devnet.faucet.pay(alice.base, 29_000_000_000n * ada)).toMatchObject({
@@ -276,7 +276,7 @@ describe("the faucet", () => {
   });
 });
 
-test("scripts are published once, and a newer one beside them", async () => {
+test("scripts are published once, and a newer one in addition", async () => {
   const address = "70" + "ab".repeat(28);
   const script = encode([3, agrees]);
   const count = async () => (await at(address)).filter(({ output }) => output.script).length;
@@ -303,7 +303,7 @@ describe("the port", () => {
     return { seen, brief, stop: () => (abort.abort(), ended) };
   };
 
-  test("shows every block and every rollback, from where it is asked", async () => {
+  test("gives every block and every rollback from a point on", async () => {
     const devnet = await start();
     const a = await makeBlock(devnet), b = await makeBlock(devnet), c = await makeBlock(devnet);
     const fromOrigin = steps(), fromB = steps([{ slot: 99, hash: "ff".repeat(32) }, b, a]);
@@ -329,7 +329,7 @@ describe("the port", () => {
       ok: true,
       value: { outcome: "refused", failures: [{ name: "DeserialiseFailure" }] },
     });
-    // redeemers among data nested more deeply than is read: [body, {4: [[…[0]…]], 5: []}, true, null]
+    // redeemers with data nested deeper than the decoder goes: [body, {4: [[…[0]…]], 5: []}, true, null]
     const body = encode(new Map<Encodable, Encodable>([[0, []], [1, []], [2, 0]]));
     const deep = new Encoded(Uint8Array.from([...new Uint8Array(10_000).fill(0x81), 0]));
     expect(
@@ -353,7 +353,7 @@ describe("the port", () => {
     expect(slotTime(devnet.network.slots, tip.slot)).toBeLessThanOrEqual(world.clock.now());
   });
 
-  test("says so when nobody runs the devnet, and reads all the same", async () => {
+  test("reports that no process runs the devnet, and still reads", async () => {
     await start();
     await running.pop()!.stop();
     expect(await world.rows.submit(encode(1))).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
@@ -361,7 +361,7 @@ describe("the port", () => {
   });
 });
 
-test("goes on after its connections were cut, with all that was acknowledged", async () => {
+test("continues after its connections were cut, with everything that was acknowledged", async () => {
   const devnet = await start({ leaseMs: 5_000 });
   const admin = openStore(world.infra.databaseUrl, { max: 1, application: "test" });
   const acknowledged = new Set<string>();
@@ -390,7 +390,7 @@ test("goes on after its connections were cut, with all that was acknowledged", a
 });
 
 describe("two devnets on one database", () => {
-  test("the second waits, refuses when the first stays, and takes over when it goes", async () => {
+  test("the second waits, gives up if the first keeps running, and takes over if it stops", async () => {
     const first = await start();
     const { store, bus, clock } = world;
     const settings = { store, bus, evaluate: noScripts, log: silentLog, clock };
@@ -407,7 +407,7 @@ describe("two devnets on one database", () => {
     expect((await makeBlock(taken.value)).height).toBe(tip.height + 1);
   });
 
-  test("one that lost its lease without noticing writes nothing", async () => {
+  test("a devnet that lost its lease unnoticed writes nothing", async () => {
     const devnet = await start({ leaseMs: 60_000 });
     const tip = await makeBlock(devnet);
     await world.store

@@ -1,4 +1,4 @@
-/** The devnet over HTTP, its answers and its refusals. */
+/** The devnet's HTTP API: answers and refusals. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseJson, toJson } from "#src/base/json.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -99,7 +99,7 @@ describe("faucets", () => {
     );
   });
 
-  test("many at once are all served", async () => {
+  test("many concurrent payments are all served", async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, i) => post("/faucet", { address: alice, lovelace: 2_000_000 + i })),
     );
@@ -107,7 +107,7 @@ describe("faucets", () => {
     expect(new Set(answers.map(({ body }) => body.txHash)).size).toBe(30);
   });
 
-  test("Yaci DevKit's top-up answers in its shape, once a block has it", async () => {
+  test("Yaci DevKit's top-up answers in its form, once a block holds the payment", async () => {
     const address = addressText(enterpriseAddress(0, { kind: "key", hash: "02".repeat(28) }));
     const done = await post("/local-cluster/api/addresses/topup", { address, adaAmount: 12.5 });
     expect(done).toMatchObject({
@@ -203,7 +203,7 @@ test("blocks and rollbacks on demand", async () => {
   for (const count of [0, 1_001, "3"]) expect((await post("/blocks", { count })).status).toBe(400);
 });
 
-test("a page of another site may read, and change nothing", async () => {
+test("a page of another site may only read", async () => {
   const headers = { origin: "https://example.org", host: "127.0.0.1:10000", "content-type": "text/plain" };
   const before = devnet.mempool().length;
   for (const path of ["/faucet", "/local-cluster/api/addresses/topup", "/blocks", "/rollback"]) {
@@ -216,14 +216,14 @@ test("a page of another site may read, and change nothing", async () => {
   expect([tip.status, tip.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
 });
 
-test("GET /mempool shows what waits", async () => {
+test("GET /mempool shows pending transactions", async () => {
   await expect.poll(async () => {
     await post("/faucet", { address: alice, lovelace: 2_000_000 });
     return (await get("/mempool")).body;
   }, { timeout: 5_000 }).toMatchObject({ size: expect.any(Number), transactions: [{ bytes: expect.any(Number) }] });
 });
 
-test("GET /epoch says where the epoch stands", async () => {
+test("GET /epoch shows the current epoch", async () => {
   const { status, body } = await get("/epoch");
   const { epoch, firstSlot, nextEpochSlot, currentEpoch } = body as Record<string, number>;
   expect([status, firstSlot, nextEpochSlot]).toEqual([200, epoch! * 10, (epoch! + 1) * 10]);
@@ -266,7 +266,7 @@ test("GET /pools shows the pools of the genesis, whose metadata are what their r
   });
 });
 
-test("pools and accounts that are none", async () => {
+test("unknown pools and accounts", async () => {
   expect(await get("/pools/nonsense")).toMatchObject({ status: 400, body: { code: "bad_pool" } });
   expect(await get(`/pools/${"ab".repeat(28)}`)).toMatchObject({ status: 404, body: { code: "pool_unknown" } });
   expect(await get(`/pools/${"ab".repeat(28)}/metadata.json`)).toMatchObject({ status: 404 });
@@ -278,7 +278,7 @@ test("pools and accounts that are none", async () => {
   });
 });
 
-test("GET /genesis says what it began with", async () => {
+test("GET /genesis shows the genesis", async () => {
   expect(await get("/genesis")).toMatchObject({
     status: 200,
     body: {

@@ -1,4 +1,4 @@
-/** A life of stake on the devnet: registered, delegated, earning, withdrawn, given up; and back again. */
+/** Stake on the devnet: registered, delegated, rewarded, withdrawn, deregistered, and rolled back. */
 import { expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { parseJson } from "#src/base/json.ts";
@@ -10,7 +10,7 @@ import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { type Devnet, type DevnetOptions, startDevnet } from "#src/devnet/devnet.ts";
-import { readLedger } from "#src/devnet/ledger/rows.ts";
+import { readLedger } from "../../support/devnet_ledger.ts";
 import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { devnetApp } from "#src/edge/devnet/app.ts";
@@ -38,7 +38,7 @@ const account = "e0" + alice.stake;
 const world = devnetWorld();
 const start = (options: DevnetOptions = {}) => world.start({ epochLength: EPOCH, ...options });
 
-/** What a person sees and does over HTTP. */
+/** The HTTP API as a person uses it. */
 function over(devnet: Devnet) {
   const app = devnetApp({ devnet, store: world.store, port: world.rows, files: [], health: () => {}, log: silentLog });
   const read = async (response: Response) => parseJson(await response.text()) as Record<string, unknown>;
@@ -52,7 +52,7 @@ function over(devnet: Devnet) {
     blocks,
     account: () => get(`/accounts/${stakeAddress}`),
     rewards: async () => BigInt((await get(`/accounts/${stakeAddress}`)).rewards as number),
-    /** Makes the first block of an epoch, at the soonest. */
+    /** Makes the first possible block of an epoch. */
     until: async (epoch: number) => {
       const { slot } = devnet.tip();
       await blocks(Math.max(1, epoch * EPOCH - slot));
@@ -61,14 +61,14 @@ function over(devnet: Devnet) {
   };
 }
 
-/** Everything that Alice has at her base address. */
+/** The value at Alice's base address. */
 async function coins(): Promise<Utxo[]> {
   const found = await world.rows.utxosByAddress([alice.base]);
   if (!found.ok) throw new Error(found.error.message);
   return [...found.value.value];
 }
 
-/** Submits a transaction of Alice that spends all she has and gives it back to her. */
+/** Submits a transaction of Alice that spends everything she has and pays it back to her. */
 async function doing(what: Partial<Spending>): Promise<Submission> {
   const inputs = await coins();
   const withdrawn = (what.withdrawals ?? []).reduce((sum, [, lovelace]) => sum + lovelace, 0n);
@@ -84,8 +84,8 @@ const accepted = { outcome: "accepted" };
 const refused = (...names: string[]) => ({ outcome: "refused", failures: names.map((name) => ({ name })) });
 const whole = async (devnet: Devnet) => expect(await devnet.query(allLovelace)).toBe(45_000_000_000n * ada);
 
-test("stake earns, is withdrawn with a vote delegated, and its deposit comes back", async () => {
-  // The only pool makes every block, so that every epoch earns.
+test("stake earns rewards, which are withdrawn with a delegated vote; the deposit is returned", async () => {
+  // there is only one pool, so every epoch earns rewards
   const devnet = await start({ pools: 1 });
   const { get, post, blocks, account: seen, rewards, until } = over(devnet);
   const pool = ((await get("/pools")).pools as { id: string; hash: string }[])[0]!;
@@ -104,7 +104,8 @@ test("stake earns, is withdrawn with a vote delegated, and its deposit comes bac
   expect(await seen()).toMatchObject({ registered: true, pool: pool.id, deposit: 2_000_000, rewards: 0 });
   const joined = (await get("/epoch")).epoch as number;
 
-  // Counted when the next epoch begins, leaders of the one after it are drawn by that, its rewards are paid two boundaries later.
+  // stake counts from the next epoch boundary; leaders of the epoch after are drawn by it, and its rewards are paid two
+  // boundaries later
   await until(joined + 3);
   expect(await rewards()).toBe(0n);
   await until(joined + 4);
@@ -142,8 +143,8 @@ test("stake earns, is withdrawn with a vote delegated, and its deposit comes bac
   await checkRows(world.store);
 });
 
-test("a withdrawal that waits over a boundary is judged by what the boundary paid", async () => {
-  // The only pool makes every block, so that every boundary pays.
+test("a withdrawal pending over an epoch boundary is validated against what the boundary paid", async () => {
+  // there is only one pool, so every boundary pays rewards
   const devnet = await start({ pools: 1 });
   const { blocks, post, get, rewards, until } = over(devnet);
   const pool = devnet.genesis.pools[0]!.id;
@@ -165,7 +166,7 @@ test("a withdrawal that waits over a boundary is judged by what the boundary pai
   await checkRows(world.store);
 });
 
-test("a pool of somebody's own makes blocks, retires, and its deposit comes back", async () => {
+test("a newly registered pool produces blocks, retires, and its deposit is returned", async () => {
   const devnet = await start();
   const { blocks, post, get, account: seen, rewards, until } = over(devnet);
   const address = readAddressHex(alice.base);
@@ -185,7 +186,8 @@ test("a pool of somebody's own makes blocks, retires, and its deposit comes back
   await blocks(1);
   const begun = (await get("/epoch")).epoch as number;
   expect(await get(`/pools/${id}`)).toMatchObject({ hash: id, pledge: 900_000_000_000, blocks: { epoch: 0 } });
-  // A quarter of the stake is hers, in every slot of so many epochs: she is drawn never once in a million runs.
+  // she has a quarter of the stake in every slot of so many epochs: not being drawn has a probability below one in a
+  // million
   await until(begun + 12);
   const key = [...publicKey(cold)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const { blocks: all } = await checkRows(world.store);
@@ -204,7 +206,7 @@ test("a pool of somebody's own makes blocks, retires, and its deposit comes back
   await whole(devnet);
 });
 
-test("a night off passes many epochs; going back over them, also after a restart, gives the same ledger", async () => {
+test("a pause passes many epochs; rolling back over them, also after a restart, gives the same ledger", async () => {
   let devnet = await start();
   const { blocks, post, get } = over(devnet);
   const stakeSeen = async () => [(await get("/epoch")).activeStake, await get("/pools")];
@@ -241,7 +243,7 @@ test("a night off passes many epochs; going back over them, also after a restart
   await checkRows(world.store);
 });
 
-test("epochs that come again after a rollback are told as they are then", async () => {
+test("epochs entered again after a rollback are reported as they are then", async () => {
   const devnet = await start({ pools: 1 });
   const { get, until } = over(devnet);
   await give(devnet, alice.base, 1_000_000n * ada);
@@ -260,7 +262,7 @@ test("epochs that come again after a rollback are told as they are then", async 
   };
   const then = await stakes();
   valueOf(await devnet.rollback({ height: before.height }, { drop: true }));
-  // slots go on, so that the next block is in the same epoch
+  // slots go on, so the next block is in the same epoch
   await makeBlock(devnet);
   const { epoch } = (await readLedger(world.store))!.value;
   expect(epoch).toBe(4);
@@ -272,7 +274,7 @@ test.each(
   [[9, "IncorrectDepositDELEG"], [10, "IncorrectDepositDELEG"], [11, "DepositIncorrectDELEG"]] as const,
 )("protocol version %i is what blocks state and what the ledger judges by", async (major, failure) => {
   const parameters = mainnetParametersAt(major);
-  // The only pool makes every block, so that every epoch earns.
+  // there is only one pool, so every epoch earns rewards
   const devnet = await start({ parameters, parametersSource: "a test", pools: 1 });
   const { blocks, post, get, rewards, until } = over(devnet);
   const address = readAddressHex(alice.base);
@@ -298,7 +300,7 @@ test.each(
   await whole(devnet);
 });
 
-test("what it began with stays, and a start that asks for something else is told", async () => {
+test("settings are permanent, and a start with other options reports that", async () => {
   const first = await start();
   expect(first.ignoredOptions).toBeUndefined();
   await world.running.pop()!.stop();
@@ -309,7 +311,7 @@ test("what it began with stays, and a start that asks for something else is told
   );
 });
 
-test("a beginning that cannot be is refused with what is wrong", async () => {
+test("invalid genesis options are refused with a reason", async () => {
   const options = { reserves: 45_000_000_000n * ada, epochLength: 0 };
   const evaluate = () => Promise.reject(new Error("no script was expected"));
   const started = await startDevnet({
@@ -326,7 +328,7 @@ test("a beginning that cannot be is refused with what is wrong", async () => {
   );
 });
 
-test("a devnet of before there were epochs goes on, with one issuer and without pools", async () => {
+test("a devnet created before there were epochs continues, with one issuer and without pools", async () => {
   const { store, store: { sql } } = world;
   await sql`drop table devnet_meta, devnet_block, devnet_transaction, devnet_utxo, devnet_entry, devnet_mempool, devnet_pool`;
   await sql`delete from migration where id like 'devnet-%'`;

@@ -1,4 +1,4 @@
-/** What others may send to a devnet: transactions bent at random, queries out of all proportion, clients that hold on to what they got. */
+/** Hostile input to a devnet: randomly altered transactions, oversized queries, clients that do not release states. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { concat, equalBytes } from "#src/base/bytes.ts";
 import { VirtualClock } from "#src/base/clock.ts";
@@ -10,7 +10,7 @@ import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { serveSocket } from "#src/devnet/serve/socket.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { askEra } from "#src/node/queries/ask.ts";
+import { sendEraQuery } from "#src/node/queries/sendQuery.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
@@ -70,7 +70,7 @@ async function connect(): Promise<NodeConnection> {
   return valueOf(await connectNode({ path }, { magic: 42 }));
 }
 
-/** Everything that a refused transaction must leave as it is: in memory, in the mempool, in rows. */
+/** Everything that a refused transaction must not change: memory, mempool, rows. */
 async function picture() {
   const { unspent, mempool } = await checkRows(store);
   const inMemory = await devnet.query((state) => ({
@@ -81,7 +81,7 @@ async function picture() {
   return { unspent, mempool, waiting, inMemory, ledger: await ledgerInRows(store) };
 }
 
-/** A transaction with something of most kinds in it. */
+/** A transaction with most kinds of fields. */
 const whole = () =>
   spend({
     from: alice,
@@ -94,7 +94,7 @@ const whole = () =>
   });
 
 describe("transactions", () => {
-  test("bent at random are refused, and change nothing", async () => {
+  test("altered at random are refused, and change nothing", async () => {
     const random = seeded(5);
     const int = (n: number) => Math.floor(random() * n);
     const good = whole().cbor;
@@ -134,15 +134,15 @@ describe("transactions", () => {
     expect(await devnet.submit(good)).toEqual({ ok: true, value: { outcome: "accepted" } });
   });
 
-  /** What is good but for its witnesses. */
+  /** A transaction that is valid but for its witnesses. */
   const witnessed = (witnesses: Encodable) => {
     const { cbor } = spend({ from: alice, inputs: [coins[2]!], outputs: [[bob.enterprise, 99n * ada]] });
-    // [body, {0: 258([[key, signature]])}, true, nil]: what comes before the witnesses is the body
+    // [body, {0: 258([[key, signature]])}, true, nil]: the bytes before the witnesses are the body
     const body = cbor.subarray(0, cbor.length - (1 + 1 + 3 + 1 + 1 + 34 + 66) - 2);
     return concat(body, encode(witnesses), Uint8Array.of(0xf5, 0xf6));
   };
 
-  test("whose witnesses hold a text that is none are told so", async () => {
+  test("whose witnesses hold an invalid text get that failure", async () => {
     const text = new Encoded(Uint8Array.of(0x61, 0xff));
     const bytes = witnessed(new Map<number, Encodable>([[0, []], [1, text]]));
     expect(await devnet.submit(bytes)).toMatchObject({ ok: false, error: { code: "undecodable" } });
@@ -153,7 +153,7 @@ describe("transactions", () => {
     expect(await port.submit(bytes)).toMatchObject({ ok: true, value: { outcome: "refused" } });
   });
 
-  test("far beyond what the rules allow are not even read", async () => {
+  test("far larger than the rules allow are refused undecoded", async () => {
     const long = witnessed(
       new Map<number, Encodable>([[0, [new Encoded(concat(head(2, 900_000), new Uint8Array(900_000)))]]]),
     );
@@ -161,7 +161,7 @@ describe("transactions", () => {
       ok: false,
       error: { code: "undecodable", message: expect.stringContaining("bytes") },
     });
-    // what is only too long is refused by its name
+    // one that is only too large is refused by the ledger's name
     const outputs = Array.from({ length: 400 }, () => [bob.base, 200_000n] as const);
     const some = spend({ from: alice, inputs: [coins[2]!], outputs }).cbor;
     const said = await devnet.submit(some);
@@ -172,7 +172,7 @@ describe("transactions", () => {
 });
 
 describe("clients of the socket", () => {
-  test("may ask for as many addresses as a message holds, and for outputs that cannot be", async () => {
+  test("may query as many addresses as a message holds, and impossible outputs", async () => {
     const connection = await connect();
     const session = valueOf(await connection.acquire("tip"));
     const addresses = Array.from(
@@ -180,14 +180,14 @@ describe("clients of the socket", () => {
       (_, i) => enterpriseAddress(0, { kind: "key", hash: i.toString(16).padStart(56, "0") }).hex,
     );
     const found = valueOf(
-      await askEra(session, { kind: "utxoByAddress", era: CONWAY, addresses: [...addresses, alice.enterprise] }),
+      await sendEraQuery(session, { kind: "utxoByAddress", era: CONWAY, addresses: [...addresses, alice.enterprise] }),
     );
     expect(found.length).toBeGreaterThan(0);
     session.release();
     connection.close();
   });
 
-  test("that ask what cannot be answered lose their own connection, and what they held", async () => {
+  test("that send unsupported queries lose their own connection and state", async () => {
     const steady = await connect();
     const odd: readonly (readonly [string, Encodable])[] = [
       ["an unknown query", [77]],
@@ -198,7 +198,7 @@ describe("clients of the socket", () => {
       ["queries within queries", Array.from({ length: 200 }).reduce<Encodable>((inner) => [9, inner], [1])],
       ["rewards of 10^30 lovelace", [0, [0, [CONWAY, [2, [[0, 10n ** 30n]]]]]]],
     ];
-    // more of them than states that can be held at once
+    // more clients than states that can be acquired at once
     for (let round = 0; round < 3; round++) {
       for (const [, query] of odd) {
         const connection = await connect();
@@ -213,7 +213,7 @@ describe("clients of the socket", () => {
     steady.close();
   });
 
-  test("that hold a state and ask nothing make room for others in time", async () => {
+  test("that keep a state without queries lose it in time", async () => {
     const holding = await Promise.all(Array.from({ length: 20 }, connect));
     const states = await Promise.all(holding.map((connection) => connection.acquire("tip")));
     expect(states.every(({ ok }) => ok)).toBe(true);

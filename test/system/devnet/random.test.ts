@@ -1,6 +1,7 @@
 /**
- * Random doings on a chain whose database fails now and then, before a commit or after it: rows and memory stay the same thing, and a
- * rollback gives exactly what was there before, outputs, accounts, pools, snapshots and pots, also across the end of epochs.
+ * Random operations on a chain whose database fails at random, before a commit or after it: rows and memory stay equal,
+ * and a rollback restores exactly the earlier outputs, accounts, pools, snapshots and pots, also across epoch
+ * boundaries.
  */
 import process from "node:process";
 import { expect, test } from "vitest";
@@ -28,7 +29,7 @@ const RUNS = Number(process.env.DEVNET_RUNS ?? 3);
 const STEPS = 150;
 const people = ["alice", "bob", "carol"].map(person);
 
-/** The store, whose transactions fail with the odds given: half of them after they were committed. */
+/** A store whose transactions fail with the given probability, half of them after their commit. */
 function faulty(store: Store, random: () => number, odds: number): Store {
   const sql = new Proxy(store.sql, {
     get(target, name) {
@@ -80,12 +81,12 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       try {
         return await open();
       } catch {
-        // A start may meet a fault as well: the next one reads the same rows.
+        // a start may fail as well: the next one reads the same rows
       }
     }
   };
   let chain = await reopen();
-  /** Unspent outputs by tip, as they were when the block was made. */
+  /** Unspent outputs by tip, as of that block. */
   const then = new Map<string, { unspent: ReadonlyMap<string, string>; ledger: Record<string, unknown> }>();
   const seen = new Set<string>();
   const count = {
@@ -101,7 +102,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
     fullest: 0,
   };
 
-  /** A transaction about somebody's stake, which the ledger may take or refuse. */
+  /** A transaction about an account's stake, which the ledger may accept or refuse. */
   const stakeDoing = (from: Person) => {
     const coin = mine(chain, from.enterprise, false)[0];
     if (!coin || coin.output.value.lovelace < 4_000_000n) return undefined;
@@ -167,7 +168,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
       }
     } catch {
       count.faults++;
-      // What was not written, or not told, is read anew with the next doing; bring it about now, to compare.
+      // what was not written or not acknowledged is read again by the next operation; do that now, to compare
       while (!(await chain.holdsScript("", new Uint8Array()).then(() => true, () => false)));
     }
     const { tip, unspent, mempool } = await checkRows(store);
@@ -205,7 +206,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   await infra.stop();
 });
 
-/** Somebody's outputs in the chain with the mempool on top of it; with `spentToo`, those that the mempool spends as well. */
+/** Outputs of an address in the chain and the mempool; with `spentToo`, those that the mempool spends as well. */
 function mine(chain: DevnetChain, address: string, spentToo: boolean): Utxo[] {
   const entries = [...chain.mempool.entries()];
   const found = entries.flatMap(({ applied }) => applied.created);

@@ -1,4 +1,4 @@
-/** Scripts on the devnet, with the evaluator that the product runs. */
+/** Scripts on the devnet, with the real evaluator. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -65,7 +65,7 @@ async function give(address: string, amount: bigint): Promise<Utxo> {
   return waiting.applied.created.find(({ output }) => output.address === address)!;
 }
 
-/** A signed transaction that takes an output from a script and gives it to Alice, who pays. */
+/** A signed transaction that spends a script's output for Alice, who pays the fee. */
 function unlock(locked: Utxo, coin: Utxo, by: { script?: Uint8Array; reference?: Utxo }): Uint8Array {
   const balanced = balance(
     {
@@ -78,7 +78,7 @@ function unlock(locked: Utxo, coin: Utxo, by: { script?: Uint8Array; reference?:
     },
     { address: alice.enterprise, available: [{ utxo: coin }] },
     devnet.genesis.parameters,
-    // A script that refuses is given units as well, so that the ledger alone says what it thinks of it.
+    // a failing script gets units as well, so that only the ledger's evaluation fails
     () => ({
       ok: true,
       redeemers: [{ purpose: "spend", index: index(locked, coin), units: { memory: 50_000n, steps: 20_000_000n } }],
@@ -90,7 +90,7 @@ function unlock(locked: Utxo, coin: Utxo, by: { script?: Uint8Array; reference?:
 
 const index = (one: Utxo, other: Utxo) => Number(one.ref.txHash > other.ref.txHash);
 
-test("a script that agrees lets go, by a published script and by one that travels along", async () => {
+test("a succeeding script unlocks its output, as a reference script and as a witness", async () => {
   const at = scriptAddress(0, plutusHash(3, agrees)).hex;
   const [locked, other, coin, second] = [
     await give(at, 10n * ada),
@@ -110,7 +110,7 @@ test("a script that agrees lets go, by a published script and by one that travel
   const before = await checkRows(store);
   expect(before.blocks.at(-1)!.transactions.every(({ valid }) => valid)).toBe(true);
   expect(before.blocks.at(-1)!.transactions).toHaveLength(2);
-  // Each was evaluated once, and a return after a rollback asks for nothing anew.
+  // each was evaluated once, and returning after a rollback needs no further evaluation
   expect(evaluations).toBe(2);
   await devnet.rollback({ blocks: 1 });
   expect((await checkRows(store)).mempool).toHaveLength(2);
@@ -119,7 +119,7 @@ test("a script that agrees lets go, by a published script and by one that travel
   expect(evaluations).toBe(2);
 });
 
-test("a script that refuses is named, and one that is said to fail takes the collateral", async () => {
+test("a failing script is reported, and one flagged as failing takes the collateral", async () => {
   const locked = await give(scriptAddress(0, plutusHash(3, refuses)).hex, 10n * ada);
   const coin = await give(alice.enterprise, 20n * ada);
   await devnet.makeBlock();
@@ -128,7 +128,7 @@ test("a script that refuses is named, and one that is said to fail takes the col
     ok: true,
     value: { outcome: "refused", failures: [{ name: "ValidationTagMismatch", kind: "FailedUnexpectedly" }] },
   });
-  // The validity flag stands after the witnesses, before the absent auxiliary data: the last byte but one.
+  // the validity flag is after the witnesses and before the absent auxiliary data: the last byte but one
   const failing = cbor.slice();
   failing[failing.length - 2] = 0xf4;
   expect(await devnet.submit(failing)).toEqual(accepted);

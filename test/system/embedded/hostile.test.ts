@@ -1,4 +1,4 @@
-/** The NATS endpoint among clients that mean harm: it neither ends, nor grows, nor keeps the others waiting. */
+/** The NATS endpoint with hostile clients: it does not end, its memory does not grow, and other clients are served. */
 import { connect } from "nats";
 import { randomBytes } from "node:crypto";
 import process from "node:process";
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { USUAL_LIMITS } from "#src/embedded/nats/limits.ts";
+import { DEFAULT_LIMITS } from "#src/embedded/nats/limits.ts";
 import { type Raw, raw } from "./raw.ts";
 
 const TOKEN = "a-token-of-the-test";
@@ -23,7 +23,7 @@ async function client(hello: string): Promise<Raw> {
   return one;
 }
 
-/** Memory of this process, where the endpoint runs, in bytes. */
+/** Memory in bytes of this process, which runs the endpoint. */
 function memory(): number {
   return process.memoryUsage().rss;
 }
@@ -36,12 +36,12 @@ afterEach(async () => {
   await endpoint.stop();
 });
 
-/** A generator of numbers below a bound that begins the same each time, so that a failure can be seen again. */
+/** A seeded generator of numbers below a bound, so that failures are reproducible. */
 function dice(seed: number): (bound: number) => number {
   return (bound) => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) % bound;
 }
 
-test("garbage of every kind, cut anywhere, from guests and members alike, leaves others served", async () => {
+test("garbage of every kind, cut anywhere, with and without the token, does not affect others", async () => {
   const observer = await connect({ servers: endpoint.url, token: TOKEN });
   observer.subscribe("echo", { callback: (_error, message) => void message.respond(message.data) });
   const roll = dice(20_260_101);
@@ -99,7 +99,7 @@ test("announcing payloads without sending them costs no memory", async () => {
   expect(endpoint.stats().connections).toBe(100);
 });
 
-test("guests that publish, ask and are refused without end, and never read, are cut", async () => {
+test("guests that publish without end, are refused, and never read are disconnected", async () => {
   const before = memory();
   const flood = Buffer.from("PUB arbor.event.x 0\r\n\r\nSUB > 1\r\nPING\r\n".repeat(2_000));
   const many = await Promise.all(Array.from({ length: 4 }, () => client("CONNECT {}\r\n")));
@@ -116,7 +116,7 @@ test("guests that publish, ask and are refused without end, and never read, are 
   expect(memory() - before).toBeLessThan(250 * MEGABYTE);
 });
 
-test("a subscriber that stops reading is cut, and neither the publisher nor other subscribers wait for it", async () => {
+test("a subscriber that stops reading is disconnected, and neither the publisher nor other subscribers wait for it", async () => {
   await endpoint.stop();
   endpoint = await startNatsEndpoint({
     port: 0,
@@ -142,7 +142,7 @@ test("a subscriber that stops reading is cut, and neither the publisher nor othe
   }
   await expect.poll(() => heard, { timeout: 20_000 }).toBe(600);
   await expect.poll(() => endpoint.stats().slowConsumers).toBe(1);
-  // Little waits for this one, but it does not move.
+  // little data waits for this client, but it does not read
   for (let i = 0; i < 200; i++) publisher.publish("arbor.event.small", body);
   await publisher.flush();
   await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 20_000 }).toBe(2);
@@ -150,7 +150,7 @@ test("a subscriber that stops reading is cut, and neither the publisher nor othe
   await Promise.all([publisher.close(), reader.close()]);
 });
 
-test("a client that has hung up but takes nothing more is gone a moment later", async () => {
+test("a client that closed its side and does not read is disconnected soon", async () => {
   const one = await client(HELLO + "SUB a 1\r\n");
   one.socket.pause();
   for (let i = 0; i < 20; i++) one.send("PUB a 1000000\r\n" + "x".repeat(1_000_000) + "\r\n");
@@ -176,12 +176,12 @@ test("all guests together hold no more than their share", async () => {
   for (let i = 0; i < 30; i++) publisher.publish("arbor.event.large", body);
   await publisher.flush();
   await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 10_000 }).toBe(5);
-  // One each: the next would have come after an answer to the PING behind it.
+  // one each: the next would be sent after the answer to the PING that follows
   expect(endpoint.stats().bytesOut).toBeLessThan(5 * 500_000 + 100_000);
   await publisher.close();
 });
 
-test("guests that subscribe hundreds of times and never read cost others no event, little memory, and are cut", async () => {
+test("guests that subscribe hundreds of times and never read cost no events and little memory, and are disconnected", async () => {
   await endpoint.stop();
   endpoint = await startNatsEndpoint({ port: 0, token: TOKEN, log: silentLog, limits: { stallMs: 1_000 } });
   const [publisher, member, guest] = await Promise.all([
@@ -197,7 +197,7 @@ test("guests that subscribe hundreds of times and never read cost others no even
   const subscriptions = Array.from({ length: 250 }, (_, i) => `SUB arbor.event.> ${i}\r\n`).join("");
   const lazy = await Promise.all(Array.from({ length: 200 }, () => client(subscriptions)));
   for (const { socket } of lazy) socket.pause();
-  // Of each as many as one message may match.
+  // of each event as many copies as one message may match
   await expect.poll(() => endpoint.stats().subscriptions, { timeout: 30_000 }).toBe(2 + 200 * 4);
   const sentBefore = endpoint.stats().bytesOut;
   const body = new Uint8Array(600);
@@ -210,26 +210,26 @@ test("guests that subscribe hundreds of times and never read cost others no even
     }
   }
   await expect.poll(() => heard, { timeout: 60_000 }).toEqual({ member: EVENTS, guest: EVENTS });
-  // To those who do not read: no more than a window and the message that passes its end.
+  // clients that do not read get at most a window and the message that exceeds it
   const others = 2 * EVENTS * 700;
-  expect(endpoint.stats().bytesOut - sentBefore - others).toBeLessThan(200 * (USUAL_LIMITS.guestWindow + 10_000));
+  expect(endpoint.stats().bytesOut - sentBefore - others).toBeLessThan(200 * (DEFAULT_LIMITS.guestWindow + 10_000));
   expect(memory() - before).toBeLessThan(128 * MEGABYTE);
   await expect.poll(() => endpoint.stats().slowConsumers, { timeout: 60_000 }).toBe(200);
   await expect.poll(() => endpoint.stats().connections).toBe(3);
   await Promise.all([publisher.close(), member.close(), guest.close()]);
 });
 
-test("connections that say nothing keep out neither who has the token nor another guest", async () => {
-  await Promise.all(Array.from({ length: 2 * USUAL_LIMITS.maxSilent }, () => client("")));
+test("silent connections keep out neither clients with the token nor other guests", async () => {
+  await Promise.all(Array.from({ length: 2 * DEFAULT_LIMITS.maxSilent }, () => client("")));
   for (const token of [TOKEN, undefined]) {
     const one = await connect({ servers: endpoint.url, reconnect: false, ...(token === undefined ? {} : { token }) });
     await one.flush();
     await one.close();
   }
-  expect(endpoint.stats().connections).toBeLessThanOrEqual(USUAL_LIMITS.maxSilent + 2);
+  expect(endpoint.stats().connections).toBeLessThanOrEqual(DEFAULT_LIMITS.maxSilent + 2);
 });
 
-test("a guest that floods its connection with commands is read at its share, and others are answered", async () => {
+test("a guest that floods its connection with commands is read at its share, and others are served", async () => {
   const churn = Buffer.from("SUB arbor.event.a 1\r\nUNSUB 1\r\n".repeat(1_000));
   const flooder = await client('CONNECT {"verbose":false}\r\n');
   let poured = 0;
@@ -248,8 +248,8 @@ test("a guest that floods its connection with commands is read at its share, and
     await sleep(10);
   }
   const seconds = (performance.now() - begun) / 1_000;
-  // A chunk may pass the end of a share, and is paid back.
-  expect(endpoint.stats().bytesIn).toBeLessThan((seconds + 2) * USUAL_LIMITS.guestsInput + MEGABYTE);
-  expect(endpoint.stats().bytesIn).toBeGreaterThan(USUAL_LIMITS.guestsInput);
+  // a chunk may exceed a share, and the excess is deducted later
+  expect(endpoint.stats().bytesIn).toBeLessThan((seconds + 2) * DEFAULT_LIMITS.guestsInput + MEGABYTE);
+  expect(endpoint.stats().bytesIn).toBeGreaterThan(DEFAULT_LIMITS.guestsInput);
   await member.close();
 });

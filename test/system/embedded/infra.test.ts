@@ -1,10 +1,10 @@
-/** The infrastructure of the other system tests: databases that know nothing of one another, and an endpoint. */
+/** The infrastructure of the other system tests: separate databases, and a NATS endpoint. */
 import { connect } from "nats";
 import { expect, test } from "vitest";
 import { openStore } from "#src/store/store.ts";
 import { sharedInfra } from "../../support/infra.ts";
 
-test("each call gives a database of its own and the file's endpoint", async () => {
+test("each call gives a separate database and the file's endpoint", async () => {
   const [a, b] = await Promise.all([sharedInfra(), sharedInfra()]);
   expect(a.databaseUrl).not.toBe(b.databaseUrl);
   expect(a.natsUrl).toBe(b.natsUrl);

@@ -1,4 +1,4 @@
-/** The NATS endpoint as a real client library and strangers meet it. */
+/** The NATS endpoint with a real client library and with raw clients. */
 import { connect, createInbox, Events, headers, type NatsConnection, StringCodec } from "nats";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
@@ -33,7 +33,7 @@ async function guest(): Promise<NatsConnection> {
   return connection;
 }
 
-/** A connection that sends bytes as they are given; it has said hello with the token unless told otherwise. */
+/** A raw connection. Unless stated otherwise it has authenticated with the token. */
 async function bytes(hello = HELLO): Promise<Raw> {
   const client = await raw(endpoint.port);
   raws.push(client);
@@ -71,7 +71,7 @@ describe("a client with the token", () => {
     expect(got).toEqual(["one.two.three with headers first|grüße", "one.two.thrée.four ünïcode ∀"]);
   });
 
-  test("requests and is answered; a request that nobody listens for fails with 503 at once", async () => {
+  test("gets answers to requests; one without subscribers fails with 503 at once", async () => {
     const [a, b] = await Promise.all([member(), member()]);
     b.subscribe("double", {
       callback: (_error, message) => void message.respond(encode(decode(message.data).repeat(2))),
@@ -82,7 +82,7 @@ describe("a client with the token", () => {
     );
     expect(answers.map(({ data }) => decode(data))).toEqual(Array.from({ length: 200 }, (_, i) => `${i}.${i}.`));
     await expect(a.request("nobody", encode(""), { timeout: 60_000 })).rejects.toMatchObject({ code: "503" });
-    // A listener that went away counts no longer.
+    // a subscriber that has gone does not count
     await b.close();
     await expect.poll(() => endpoint.stats().connections).toBe(1);
     await expect(a.request("double", encode(""), { timeout: 60_000 })).rejects.toMatchObject({ code: "503" });
@@ -111,7 +111,7 @@ describe("a client with the token", () => {
     expect(plain).toBe(300);
   });
 
-  test("does not hear itself where it asked not to, not even in a queue group", async () => {
+  test("does not get its own messages if it said so, not even in a queue group", async () => {
     const quiet = await bytes(HELLO.replace('"verbose"', '"echo":false,"verbose"'));
     const other = await bytes();
     other.send("SUB x workers 1\r\nPING\r\n");
@@ -122,7 +122,7 @@ describe("a client with the token", () => {
     await expect.poll(() => other.received().split("MSG x 1 1\r\na\r\n").length).toBe(21);
   });
 
-  test("is told +OK where it asked for it, and what is wrong with a subject", async () => {
+  test("gets +OK if it said so, and errors for invalid subjects", async () => {
     const client = await bytes("");
     client.send(`CONNECT {"auth_token":"${TOKEN}","verbose":true,"pedantic":true}\r\n`);
     client.send("SUB a.b 1\r\nPUB a.b 2\r\nhi\r\nUNSUB 1\r\nSUB a..b 2\r\nSUB a.>.b 3\r\nPUB a.* 0\r\n\r\nPING\r\n");
@@ -149,7 +149,7 @@ describe("a client with the token", () => {
     expect(endpoint.stats().subscriptions).toBe(1);
   });
 
-  test("gets the body alone where it knows no headers, and may send none then", async () => {
+  test("without header support gets only the body, and may send no headers", async () => {
     const [plain, other] = await Promise.all([bytes(HELLO.replace(/,"headers".*?}/, "}")), bytes()]);
     plain.send("SUB a 1\r\nPING\r\n");
     await expect.poll(() => plain.received().split("PONG").length).toBe(3);
@@ -159,7 +159,7 @@ describe("a client with the token", () => {
     expect(await plain.ended).toContain("-ERR 'Message Headers Not Supported'");
   });
 
-  test("carries payloads up to the limit, and is cut above it", async () => {
+  test("may send payloads up to the limit, and is disconnected above it", async () => {
     await restart({ maxPayload: 70_000 });
     const [a, b] = await Promise.all([member(), bytes()]);
     expect(a.info?.max_payload).toBe(70_000);
@@ -174,7 +174,7 @@ describe("a client with the token", () => {
     expect(await c.ended).toContain("-ERR 'Maximum Control Line Exceeded'");
   });
 
-  test("is understood when its bytes come one by one", async () => {
+  test("is understood byte by byte", async () => {
     const client = await bytes("");
     const stream = HELLO + "SUB in.* 1\r\nHPUB in.x r 12 14\r\nNATS/1.0\r\n\r\nhi\r\nPUB nobody in.y 0\r\n\r\nPING\r\n";
     client.socket.setNoDelay(true);
@@ -200,7 +200,7 @@ describe("a client with the token", () => {
 });
 
 describe("a client without the token", () => {
-  test("hears events, as narrow as it likes", async () => {
+  test("gets events, with any narrower subscription", async () => {
     const [a, b] = await Promise.all([member(), guest()]);
     const all: string[] = [];
     b.subscribe("arbor.event.>", { callback: (_error, message) => void all.push(message.subject) });
@@ -232,7 +232,7 @@ describe("a client without the token", () => {
     expect(endpoint.stats().refused).toBe(refused.length + 1);
   });
 
-  test("may publish nothing, not even to its own subscription, and is told so by the library", async () => {
+  test("may publish nothing, not even to its own subscription, and the library reports that", async () => {
     const [a, b] = await Promise.all([member(), guest()]);
     let heard = 0;
     a.subscribe(">", { callback: () => void heard++ });
@@ -258,7 +258,7 @@ describe("a client without the token", () => {
     expect(heard).toBe(0);
   });
 
-  test("takes nothing from a queue group of those who have it", async () => {
+  test("takes nothing from a queue group of clients with the token", async () => {
     const [a, b] = await Promise.all([member(), guest()]);
     const heard = { a: 0, b: 0 };
     a.subscribe("arbor.event.>", { queue: "audit", callback: () => void heard.a++ });
@@ -268,7 +268,7 @@ describe("a client without the token", () => {
     await expect.poll(() => heard).toEqual({ a: 100, b: 100 });
   });
 
-  test("is turned away with a wrong token or with credentials of another kind", async () => {
+  test("is refused with a wrong token or with credentials of another kind", async () => {
     for (const token of ["wrong", TOKEN + "x", TOKEN.slice(1), " "]) {
       await expect(connect({ servers: endpoint.url, token, reconnect: false })).rejects.toMatchObject({
         code: "AUTHORIZATION_VIOLATION",
@@ -287,7 +287,7 @@ describe("a client without the token", () => {
     expect(endpoint.stats().subscriptions).toBe(0);
   });
 
-  test("holds a bounded number of subscriptions and connections", async () => {
+  test("may have a bounded number of subscriptions and connections", async () => {
     await restart({ limits: { guestSubscriptions: 3, maxGuests: 2, maxConnections: 4 } });
     const first = await bytes('CONNECT {"verbose":false}\r\nPING\r\n');
     for (let i = 0; i < 5; i++) first.send(`SUB arbor.event.${i} ${i}\r\n`);
@@ -305,7 +305,7 @@ describe("a client without the token", () => {
 });
 
 describe("time", () => {
-  test("cuts a connection that says nothing, and one that no longer answers, but not one that does", async () => {
+  test("ends a silent connection, and one that no longer answers, but not one that does", async () => {
     await restart({ limits: { connectMs: 300, pingMs: 300 } });
     const [silent, dead, alive] = await Promise.all([bytes(""), bytes(), member({ pingInterval: 100_000 })]);
     expect(await silent.ended).toContain("-ERR 'Authentication Timeout'");
@@ -315,7 +315,7 @@ describe("time", () => {
     expect(endpoint.stats().connections).toBe(1);
   });
 
-  test("ends every connection at a stop, once what waits was sent", async () => {
+  test("sends buffered output at a stop, and ends every connection", async () => {
     const client = await bytes();
     client.send("SUB a 1\r\nPUB a 2\r\nhi\r\nPING\r\n");
     await expect.poll(() => client.received().split("PONG").length).toBe(3);
@@ -324,7 +324,7 @@ describe("time", () => {
     await expect(connect({ servers: endpoint.url, reconnect: false, timeout: 1_000 })).rejects.toThrow();
   });
 
-  test("a taken port is named in a sentence", async () => {
+  test("a taken port is named in the error message", async () => {
     const { port } = endpoint;
     await expect(startNatsEndpoint({ port, token: TOKEN, log: silentLog })).rejects.toMatchObject({
       code: "port_taken",
@@ -334,7 +334,7 @@ describe("time", () => {
   });
 });
 
-test("counts what it does", async () => {
+test("counts messages, clients and refusals", async () => {
   const client = await bytes();
   client.send("SUB a 1\r\nSUB a 2\r\nPUB a 2\r\nhi\r\nPING\r\n");
   await expect.poll(() => client.received().split("PONG").length).toBe(3);

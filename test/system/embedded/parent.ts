@@ -1,8 +1,8 @@
 /**
  * A process that starts PostgreSQL on a folder, for tests that end it in every way: `parent.ts <folder> [port]`.
  *
- * It writes one JSON object a line: progress, then the url and the server's pid, or the error. On SIGINT it does what a service
- * does: it still uses the database, then stops it.
+ * It writes one JSON object per line: progress, then the url and the server's pid, or the error. On SIGINT it behaves
+ * like a service: it still uses the database, then stops it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** PostgreSQL under a folder: it keeps the data through every way of ending, and harms nothing else. */
+/** Embedded PostgreSQL: it keeps its data however it is ended, and harms nothing else. */
 import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, statfsSync } from "node:fs";
@@ -35,7 +35,7 @@ async function newFolder(): Promise<string> {
 
 let used: string | undefined;
 
-/** A folder for tests that care for nothing in it; each finds it as the one before left it. */
+/** A folder shared by tests that do not depend on its contents. */
 async function usedFolder(): Promise<string> {
   return used ??= await newFolder();
 }
@@ -66,7 +66,7 @@ async function started(folder: string, args: string[] = [], options: RunOptions 
   return { parent, url, pid };
 }
 
-/** Writes a row and gives how many there are. */
+/** Inserts a row; gives the number of rows. */
 async function write(url: string): Promise<number> {
   const store = openStore(url, { max: 1 });
   await store.sql`create table if not exists kept (n serial)`;
@@ -76,7 +76,7 @@ async function write(url: string): Promise<number> {
   return Number(row!.n);
 }
 
-/** The process that would stop the server after its parent's death. */
+/** The guard process, which stops the server after its parent's death. */
 async function guardOf(server: number): Promise<number> {
   const { readdirSync } = await import("node:fs");
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
@@ -88,7 +88,7 @@ async function guardOf(server: number): Promise<number> {
   return found;
 }
 
-test("keeps its data, its password and, when told, its port from one start to the next", async () => {
+test("keeps its data, its password and, if given, its port from one start to the next", async () => {
   const folder = join(await newFolder(), "not", "there", "yet");
   const lines: string[] = [];
   const first = await startPostgres({ folder, log: silentLog, onProgress: (line) => lines.push(line) });
@@ -109,7 +109,7 @@ test("keeps its data, its password and, when told, its port from one start to th
   expect(existsSync(join(folder, "data", "postmaster.pid"))).toBe(false);
 });
 
-test("settings that keep what was answered stay on, and only this machine can connect", async () => {
+test("durability settings stay on, and only this machine can connect", async () => {
   const server = await startPostgres({ folder: await usedFolder(), log: silentLog });
   const store = openStore(server.url, { max: 1 });
   const [row] = await store.sql`
@@ -135,7 +135,7 @@ test("settings that keep what was answered stay on, and only this machine can co
   await server.stop();
 });
 
-test("a taken port is named in a sentence", async () => {
+test("a taken port is named in the error message", async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   const { port } = taken.address() as { port: number };
@@ -163,7 +163,7 @@ test("a second parent is refused, in this process and in another, and harms noth
   await server.stop();
 });
 
-test("of several that come at once on a new folder, one wins", async () => {
+test("of several concurrent starts on a new folder, one succeeds", async () => {
   const folder = await newFolder();
   const parents = [1, 2, 3].map(() => start(folder));
   const answers = await Promise.all(
@@ -185,7 +185,7 @@ test("Ctrl-C reaches the parent alone, which stops the database last", async () 
   expect(startTimeOf(pid)).toBeUndefined();
 });
 
-test("kill -9 of the parent stops the server soon, and the data is there again", async () => {
+test("kill -9 of the parent stops the server soon, and the next start has the data", async () => {
   const folder = await usedFolder();
   const first = await started(folder);
   const before = await write(first.url);
@@ -210,7 +210,7 @@ test("a server that outlived its parent is stopped by the next start", async () 
   expect(await write(second.url)).toBe(before + 2);
 });
 
-test("kill -9 of everything, while it writes, loses nothing that was answered", async () => {
+test("kill -9 of everything during writes loses nothing that was acknowledged", async () => {
   const folder = await usedFolder();
   const first = await started(folder);
   let answered = await write(first.url);
@@ -244,7 +244,7 @@ test("a server that is killed under its parent is reported, and the folder is fr
   await again.stop();
 });
 
-test("a stranger that has the pid of an old server is left alone, and does not prevent the start", async () => {
+test("another program with the pid of an old server is left alone, and does not prevent the start", async () => {
   const folder = await usedFolder();
   const first = await startPostgres({ folder, log: silentLog });
   const file = join(folder, "data", "postmaster.pid");
@@ -252,7 +252,7 @@ test("a stranger that has the pid of an old server is left alone, and does not p
   const before = await write(first.url);
   await first.stop();
   const { uid, gid } = await stat(join(folder, "data"));
-  // It runs under the server's account, so that PostgreSQL itself could take it for the old server.
+  // it runs under the server's account, so PostgreSQL itself could take it for the old server
   const stranger: ChildProcess = spawn("/bin/sleep", ["60"], { stdio: "ignore", ...(uid ? { uid, gid } : {}) });
   processes.push(stranger.pid!);
   await writeFile(file, left.replace(/^\d+/, String(stranger.pid)), "latin1");
@@ -262,7 +262,7 @@ test("a stranger that has the pid of an old server is left alone, and does not p
   await second.stop();
 });
 
-test("an initialisation that was cut short leaves nothing that counts", async () => {
+test("an interrupted initialisation leaves nothing that is used", async () => {
   const folder = await newFolder();
   const parent = start(folder);
   await parent.next((said) => said.progress !== undefined);
@@ -275,7 +275,7 @@ test("an initialisation that was cut short leaves nothing that counts", async ()
   expect(await write(url)).toBe(1);
 });
 
-test("a volume that is too small for a new database, or full, is a sentence without PostgreSQL's own words", async (context) => {
+test("a volume that is full or too small for a new database is reported in plain words", async (context) => {
   const folder = await newFolder();
   const small = spawnSync("mount", ["-t", "tmpfs", "-o", "size=20m,mode=755", "tmpfs", folder]);
   if (small.status !== 0) {

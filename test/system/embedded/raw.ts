@@ -1,19 +1,19 @@
-/** A TCP client without manners: sends any bytes and looks at what comes back. */
+/** A raw TCP client: sends any bytes and gives what it receives. */
 import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 
 export interface Raw {
   readonly socket: Socket;
-  /** Everything received so far, one character a byte. */
+  /** Everything received so far, one character per byte. */
   received(): string;
   send(bytes: string | Uint8Array): void;
-  /** Waits until what was received contains a text, and gives all of it; rejects after five seconds or at the end. */
+  /** Waits until the received text contains a text, and gives all of it; rejects after five seconds or at the end. */
   until(text: string): Promise<string>;
-  /** Resolves with all that was received when the server has ended the connection. */
+  /** Resolves with the received text when the server has ended the connection. */
   readonly ended: Promise<string>;
 }
 
-/** Connects, and has read INFO when it resolves. */
+/** Connects and waits for INFO. */
 export async function raw(port: number): Promise<Raw> {
   const socket = connect(port, "127.0.0.1");
   let received = "";

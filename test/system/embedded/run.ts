@@ -1,9 +1,9 @@
-/** Starting `parent.ts` and reading what it says. */
+/** Starts `parent.ts` and reads its output. */
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** One line that `parent.ts` wrote. */
+/** One line of output of `parent.ts`. */
 export interface Said {
   readonly progress?: string;
   readonly url?: string;
@@ -18,14 +18,14 @@ export interface Run {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly said: Said[];
-  /** The first line that satisfies a condition; rejects when the process ends without it. */
+  /** The first line that satisfies a condition; rejects if the process ends without it. */
   next(wanted: (said: Said) => boolean): Promise<Said>;
   /** Resolves when the process ended, with its exit code or signal. */
   readonly ended: Promise<number | string>;
 }
 
 export interface RunOptions {
-  /** The program and the arguments before those of the script; this very runtime where not given. */
+  /** The program and its arguments before the script; this runtime by default. */
   readonly command?: string[];
   readonly script?: string;
   readonly env?: Record<string, string>;
@@ -36,7 +36,7 @@ export interface RunOptions {
 
 const SCRIPT = fileURLToPath(new URL("./parent.ts", import.meta.url));
 
-/** Starts the script in a session of its own, as a terminal would. */
+/** Starts the script in its own session, as a terminal would. */
 export function run(args: string[], options: RunOptions = {}): Run {
   const [program, ...before] = options.command ?? [process.execPath, "run", "-A", "-q"];
   const { uid, gid, cwd } = options;

@@ -1,4 +1,4 @@
-/** The devnet over its socket, as a node is used: what is read, submitted and followed there is what its rows say. */
+/** The devnet over its socket, used like a node: what is read, submitted and followed there agrees with its rows. */
 import { afterEach, describe, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -8,14 +8,14 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { RawChainPort, RawStep } from "#src/chain/provider/port.ts";
 import type { Devnet, DevnetOptions } from "#src/devnet/devnet.ts";
-import { readLedger } from "#src/devnet/ledger/rows.ts";
+import { readLedger } from "../../support/devnet_ledger.ts";
 import type { SocketSettings } from "#src/devnet/serve/socket.ts";
 import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
 import { stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { ask, askEra } from "#src/node/queries/ask.ts";
-import type { EraQuery, Query } from "#src/node/queries/query.ts";
+import { sendEraQuery, sendQuery } from "#src/node/queries/sendQuery.ts";
+import type { EraQuery, NodeQuery } from "#src/node/queries/query.ts";
 import type { NodeServer } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 import { certificates, spend } from "../../support/devnet.ts";
@@ -37,7 +37,7 @@ async function begin(options: DevnetOptions = {}): Promise<void> {
   ({ server, path, node } = await world.serve(devnet));
 }
 
-/** Serves anew where it was served before; the port stays. */
+/** Serves again at the same port. */
 async function serve(settings: Partial<SocketSettings> = {}): Promise<void> {
   ({ server } = await world.serve(devnet, { path, ...settings }));
 }
@@ -46,7 +46,7 @@ const block = () => makeBlock(devnet);
 const give = (address: string, lovelace: bigint) => giveFrom(devnet, address, lovelace);
 const pointOf = ({ slot, hash }: Tip) => ({ slot, hash });
 
-/** Steps of a followed chain, as they come. */
+/** Steps of a followed chain, in order. */
 function following(port: RawChainPort): { steps: RawStep[]; stop: () => Promise<void> } {
   const steps: RawStep[] = [];
   const controller = new AbortController();
@@ -62,7 +62,7 @@ function following(port: RawChainPort): { steps: RawStep[]; stop: () => Promise<
   };
 }
 
-/** The chain that steps lead to: hashes of its blocks. */
+/** The chain that results from steps: hashes of its blocks. */
 function chainOf(steps: readonly RawStep[]): string[] {
   const chain: { slot: number; hash: string }[] = [];
   for (const step of steps) {
@@ -78,7 +78,7 @@ function chainOf(steps: readonly RawStep[]): string[] {
 const reaches = (steps: readonly RawStep[], tip: Tip) =>
   until(`the block at height ${tip.height}`, async () => chainOf(steps).at(-1) === tip.hash, 5_000, 10);
 
-test("what a port must give is the same over the socket and out of the rows", async () => {
+test("the port gives the same over the socket and from the rows", async () => {
   await begin();
   expect(await node.network()).toEqual(await world.rows.network());
   expect(valueOf(await node.tip())).toEqual({ ...origin, height: -1 });
@@ -100,7 +100,7 @@ test("what a port must give is the same over the socket and out of the rows", as
   expect(value).toEqual(expect.objectContaining(devnet.genesis.parameters));
 });
 
-test("submissions are taken, refused by the ledger's names, and taken again when they stand already", async () => {
+test("submissions are accepted, refused with the ledger's failure names, and accepted again if known", async () => {
   await begin();
   const coin = await give(alice.enterprise, 10n * ada);
   await block();
@@ -128,7 +128,7 @@ test("submissions are taken, refused by the ledger's names, and taken again when
   });
 });
 
-test("a follower hears blocks and rollbacks, through a server that ends and comes back", async () => {
+test("a follower gets blocks and rollbacks, across a restart of the server", async () => {
   await begin();
   const { steps, stop } = following(node);
   for (let i = 0; i < 5; i++) await block();
@@ -138,7 +138,7 @@ test("a follower hears blocks and rollbacks, through a server that ends and come
   await reaches(steps, devnet.tip());
   expect(steps.filter(({ type }) => type === "backward").length).toBe(2);
 
-  // away, and the chain forks meanwhile
+  // the server is gone, and the chain forks meanwhile
   await server.close();
   expect(await node.tip()).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
   valueOf(await devnet.rollback({ blocks: 1 }));
@@ -149,7 +149,7 @@ test("a follower hears blocks and rollbacks, through a server that ends and come
   expect(steps.filter(({ type }) => type === "backward").length).toBe(3);
   expect(valueOf(await node.tip())).toEqual(devnet.tip());
 
-  // back, with nothing new
+  // it is back, with nothing new
   await server.close();
   await serve();
   await block();
@@ -163,7 +163,7 @@ describe("a connection", () => {
   const open = async () => connection = valueOf(await connectNode({ path }, { magic: 42 }));
   afterEach(() => connection?.close());
 
-  test("asks a state at its point, whatever happens to the chain meanwhile", async () => {
+  test("queries a state at its point, whatever happens to the chain meanwhile", async () => {
     await begin();
     await open();
     const coin = await give(alice.base, 10n * ada);
@@ -181,11 +181,12 @@ describe("a connection", () => {
     const second = await block();
     const stake = { kind: "key", hash: alice.stake } as const;
     const see = async (held: typeof session) => ({
-      point: valueOf(await ask(held, { kind: "point" })),
-      height: valueOf(await ask(held, { kind: "height" })),
-      alice: valueOf(await askEra(held, { kind: "utxoByAddress", era: CONWAY, addresses: [alice.base] })).length,
-      bob: valueOf(await askEra(held, { kind: "utxoByAddress", era: CONWAY, addresses: [bob.enterprise] })).length,
-      deposits: valueOf(await askEra(held, { kind: "stakeDeposits", era: CONWAY, credentials: [stake] })),
+      point: valueOf(await sendQuery(held, { kind: "point" })),
+      height: valueOf(await sendQuery(held, { kind: "height" })),
+      alice: valueOf(await sendEraQuery(held, { kind: "utxoByAddress", era: CONWAY, addresses: [alice.base] })).length,
+      bob:
+        valueOf(await sendEraQuery(held, { kind: "utxoByAddress", era: CONWAY, addresses: [bob.enterprise] })).length,
+      deposits: valueOf(await sendEraQuery(held, { kind: "stakeDeposits", era: CONWAY, credentials: [stake] })),
     });
     const before = { point: pointOf(first), height: 0, alice: 1, bob: 0, deposits: [] };
     const after = {
@@ -204,24 +205,24 @@ describe("a connection", () => {
     valueOf(await session.reacquire("tip"));
     expect(await see(session)).toEqual(before);
     valueOf(await session.reacquire("immutable"));
-    expect(valueOf(await ask(session, { kind: "point" }))).toEqual(origin);
-    expect(valueOf(await ask(session, { kind: "height" }))).toBeUndefined();
+    expect(valueOf(await sendQuery(session, { kind: "point" }))).toEqual(origin);
+    expect(valueOf(await sendQuery(session, { kind: "height" }))).toBeUndefined();
     expect(await session.reacquire(pointOf(second))).toMatchObject({
       ok: false,
       error: { code: "point_not_on_chain" },
     });
   });
 
-  test("has no state before what a rollback can reach", async () => {
+  test("has no state below the blocks that a rollback can reach", async () => {
     await begin({ securityParameter: 2 });
     await open();
     const tips = [await block(), await block(), await block(), await block()];
     expect(await connection.acquire(pointOf(tips[0]!))).toMatchObject({ ok: false, error: { code: "point_too_old" } });
     const session = valueOf(await connection.acquire("immutable"));
-    expect(valueOf(await ask(session, { kind: "point" }))).toEqual(pointOf(tips[1]!));
+    expect(valueOf(await sendQuery(session, { kind: "point" }))).toEqual(pointOf(tips[1]!));
   });
 
-  test("answers every query that it has in every version, with what the ledger holds", async () => {
+  test("answers every supported query in every version, with the ledger's data", async () => {
     await begin({ epochLength: 5, securityParameter: 20 });
     for (let i = 0; i < 12; i++) await block();
     const { value: ledger, genesis } = (await readLedger(world.store))!;
@@ -233,8 +234,8 @@ describe("a connection", () => {
     for (const version of [16, 20, 21, 23]) {
       connection = valueOf(await connectNode({ path }, { magic: 42, versions: [version] }));
       const session = valueOf(await connection.acquire("tip"));
-      const plain = async <Q extends Query>(query: Q) => valueOf(await ask(session, query));
-      const of = async <Q extends EraQuery>(query: Q) => valueOf(await askEra(session, query));
+      const plain = async <Q extends NodeQuery>(query: Q) => valueOf(await sendQuery(session, query));
+      const of = async <Q extends EraQuery>(query: Q) => valueOf(await sendEraQuery(session, query));
       expect(await plain({ kind: "currentEra" })).toBe(CONWAY);
       expect(await of({ kind: "epoch", era: CONWAY })).toBe(ledger.epoch);
       expect(await of({ kind: "ledgerTip", era: CONWAY })).toEqual(pointOf(devnet.tip()));
@@ -266,16 +267,16 @@ describe("a connection", () => {
       const [ranked] = await of({ kind: "nonMyopicRewards", era: CONWAY, stakes: [1_000_000n * ada] });
       const best = nonMyopicMemberRewards(ledger, genesis.terms, [1_000_000n * ada]).get(1_000_000n * ada);
       expect(new Map(ranked!.pools.map(({ pool, lovelace }) => [pool, lovelace]))).toEqual(best);
-      expect(valueOf(await ask(session, { kind: "epoch", era: 5 }))).toMatchObject({ ok: false });
+      expect(valueOf(await sendQuery(session, { kind: "epoch", era: 5 }))).toMatchObject({ ok: false });
       connection.close();
     }
   });
 
-  test("ends with a query that is not answered, with a state that the database lost, and with one that was held too long", async () => {
+  test("ends after an unsupported query, after the database lost a state, and after a state was idle too long", async () => {
     await begin();
     await open();
     const session = valueOf(await connection.acquire("tip"));
-    expect(await ask(session, { kind: "constitution", era: CONWAY })).toMatchObject({
+    expect(await sendQuery(session, { kind: "constitution", era: CONWAY })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
     });
@@ -283,27 +284,27 @@ describe("a connection", () => {
     const cut = valueOf(await connection.acquire("tip"));
     await world.store.sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and state = 'idle in transaction'`;
-    expect(await ask(cut, { kind: "epoch", era: CONWAY })).toMatchObject({
+    expect(await sendQuery(cut, { kind: "epoch", era: CONWAY })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
     });
     await open();
-    expect(valueOf(await ask(valueOf(await connection.acquire("tip")), { kind: "height" }))).toBeUndefined();
+    expect(valueOf(await sendQuery(valueOf(await connection.acquire("tip")), { kind: "height" }))).toBeUndefined();
     connection.close();
     await server.close();
     await serve({ idleMs: 20 });
     await open();
     const idle = valueOf(await connection.acquire("tip"));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await ask(idle, { kind: "epoch", era: CONWAY })).toMatchObject({
+    expect(await sendQuery(idle, { kind: "epoch", era: CONWAY })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
     });
   });
 
-  test("looks at the mempool and waits for another one", async () => {
+  test("reads the mempool and waits for a change", async () => {
     await begin();
-    // the faucet's own, at the beginning
+    // the faucet's own transaction at the start
     await block();
     await open();
     const snapshot = valueOf(await connection.mempool());
@@ -317,7 +318,7 @@ describe("a connection", () => {
   });
 });
 
-test("says in a sentence what is wrong with a node", async () => {
+test("explains in a message what is wrong with a node", async () => {
   await begin();
   const failureOf = async (address: string, magic = 42) => {
     const port = nodePort({ address: { path: address }, magic, log: silentLog, firstWait: 1 });

@@ -1,6 +1,6 @@
 /**
- * The token service on a node: one process has a devnet and serves its socket, another one, with a database of its own, knows nothing of
- * it but that socket.
+ * The token service on a node. One process runs a devnet and serves its socket; another one with its own database knows
+ * the network only through that socket.
  */
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -81,7 +81,7 @@ describe("tokens on a node", () => {
     expect(JSON.stringify(sent.body)).toContain("MissingVKeyWitnessesUTXOW");
   });
 
-  it("leaves the database to another network, or to none, when a start is refused", async () => {
+  it("leaves the database unassigned to a network when a start is refused", async () => {
     const ground = await sharedInfra();
     const begin = (env: Record<string, string>, roles?: string) =>
       Arbor.start({ infra: ground, ...(roles ? { roles } : {}), env: { ARBOR_BUILDERS: "1", ...env } });
@@ -105,7 +105,7 @@ describe("tokens on a node", () => {
     }
   });
 
-  it("goes on when the node is killed and comes back, and after a rollback", async () => {
+  it("continues after the node was killed and restarted, and after a rollback", async () => {
     await devnet.end("SIGKILL");
     await until(
       "the service knows that the node is away",

@@ -1,11 +1,11 @@
-/** States of a devnet that are held: shared by those at one block, let go to make room and read again, refused when all are being asked. */
+/** Acquired states of a devnet: shared at one block, evicted and read again, refused when all are busy. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type AcquiredState, AcquiredStates } from "#src/devnet/serve/acquiredStates.ts";
-import type { StateTarget } from "#src/devnet/serve/stateRows.ts";
+import type { DevnetStateTarget } from "#src/devnet/serve/stateRows.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { ask } from "#src/node/queries/ask.ts";
+import { sendQuery } from "#src/node/queries/sendQuery.ts";
 import { devnetWorld, makeBlock, valueOf } from "../../support/devnet_world.ts";
 import { until } from "../../support/until.ts";
 
@@ -19,10 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => states.close());
 
-const hold = async (target: StateTarget = "tip"): Promise<AcquiredState> => valueOf(await states.acquire(target));
+const hold = async (target: DevnetStateTarget = "tip"): Promise<AcquiredState> => valueOf(await states.acquire(target));
 const pointOf = ({ slot, hash }: Tip) => ({ slot, hash });
 const epochOf = async (state: AcquiredState) => (await state.registry(["epoch"])).epoch;
-/** Has questions about outputs stay under way, until what it gives is called. */
+/** Keeps queries of outputs in progress until the returned function is called. */
 async function stall(): Promise<() => Promise<void>> {
   let end = () => {};
   const ended = new Promise<void>((resolve) => end = resolve);
@@ -40,7 +40,7 @@ async function stall(): Promise<() => Promise<void>> {
   };
 }
 
-test("those who come at one block share a transaction, which ends with the last of them", async () => {
+test("clients at one block share a transaction, which ends with the last of them", async () => {
   await makeBlock(devnet);
   const many = await Promise.all(Array.from({ length: 50 }, () => hold()));
   expect(states.open).toBe(1);
@@ -61,7 +61,7 @@ test("a client at an older block finds it in the same transaction", async () => 
   expect(held.map(({ tip }) => tip.height)).toEqual([0, 1, 2, 2]);
 });
 
-test("the one that was asked longest ago makes room, and is read again when it is asked", async () => {
+test("the least recently queried state is evicted, and read again when it is queried", async () => {
   const held: AcquiredState[] = [];
   const tips: Tip[] = [];
   for (let i = 0; i < 12; i++) {
@@ -77,25 +77,25 @@ test("the one that was asked longest ago makes room, and is read again when it i
   expect(states.open).toBe(0);
 });
 
-test("one that made room and whose block was rolled back is no more; one that did not is still told", async () => {
+test("an evicted state whose block was rolled back is lost; one that was not evicted still answers", async () => {
   const first = await hold();
   await makeBlock(devnet);
   const gone = await hold();
   await makeBlock(devnet);
   const last = await hold();
   expect(await epochOf(last)).toBe(0);
-  // the first two shared no block: one of them has made room
+  // the first two were at different blocks: one of them was evicted
   await makeBlock(devnet);
   const newest = await hold();
   valueOf(await devnet.rollback({ height: -1 }));
   await expect(epochOf(gone)).rejects.toThrow(/cannot be read again/);
   expect(await epochOf(newest)).toBe(0);
   expect((await newest.utxos()).length).toBeGreaterThan(0);
-  // the origin is always there
+  // the origin is always available
   expect(await epochOf(first)).toBe(0);
 });
 
-test("who would have to wait for others is told so at once", async () => {
+test("a client that would have to wait for others is refused at once", async () => {
   await makeBlock(devnet);
   const one = await hold();
   await makeBlock(devnet);
@@ -112,7 +112,7 @@ test("who would have to wait for others is told so at once", async () => {
   expect((await states.acquire("tip")).ok).toBe(true);
 });
 
-test("twenty clients of the socket, each at a block of its own, are all answered", async () => {
+test("twenty clients of the socket, each at another block, are all answered", async () => {
   const { path } = await world.serve(devnet, { idleMs: 20_000 });
   const connections: NodeConnection[] = [];
   const open = async () => {
@@ -127,8 +127,8 @@ test("twenty clients of the socket, each at a block of its own, are all answered
     sessions.push(valueOf(await (await open()).acquire("tip")));
   }
   for (const [i, session] of sessions.entries()) {
-    expect(valueOf(await ask(session, { kind: "point" }))).toEqual(pointOf(tips[i]!));
-    expect(valueOf(await ask(session, { kind: "epoch", era: 6 }))).toEqual({
+    expect(valueOf(await sendQuery(session, { kind: "point" }))).toEqual(pointOf(tips[i]!));
+    expect(valueOf(await sendQuery(session, { kind: "epoch", era: 6 }))).toEqual({
       ok: true,
       value: Math.floor(tips[i]!.slot / 5),
     });

@@ -8,7 +8,8 @@ import type { Touched } from "#src/cardano/projection.ts";
 import { together } from "#src/cardano/projections.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
-import { dismiss, enrol, placeOf } from "#src/chain/index/groups.ts";
+import { dismiss, enrol } from "#src/chain/index/groups.ts";
+import { memberPosition } from "../../support/member_position.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -91,7 +92,7 @@ async function settled({ devnet, epochs }: Followed, wallet: string): Promise<Wa
   return await until(`${wallet} is read`, async () => {
     const { slot, hash } = devnet.tip();
     if ((await readCursor(store.sql)).at.hash !== hash) return undefined;
-    if ((await placeOf(store.sql, WALLET_PROJECTION, wallet))?.restoring !== false) return undefined;
+    if ((await memberPosition(store.sql, WALLET_PROJECTION, wallet))?.restoring !== false) return undefined;
     const account = await readAccount(store.sql, wallet);
     return account?.rewardsEpoch === epochs.of(slot) ? account : undefined;
   }, 15_000);

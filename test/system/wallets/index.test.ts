@@ -13,7 +13,8 @@ import type { Touched } from "#src/cardano/projection.ts";
 import { lovelace, type Value } from "#src/cardano/value.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerOptions } from "#src/chain/index/follower.ts";
-import { dismiss, enrol, placeOf } from "#src/chain/index/groups.ts";
+import { dismiss, enrol } from "#src/chain/index/groups.ts";
+import { memberPosition } from "../../support/member_position.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { pruneTransientRows } from "#src/chain/index/transientRows.ts";
 import { prune } from "#src/chain/index/prune.ts";
@@ -446,7 +447,7 @@ describe("pools", () => {
     try {
       await until("it is said", async () => lines.some((line) => line.includes(expected)));
       // what stands before it is read all the same, by whichever cursor has come to take the wallet
-      expect((await placeOf(store.sql, "wallet", wallet.wallet))?.at.height).toBe(1);
+      expect((await memberPosition(store.sql, "wallet", wallet.wallet))?.at.height).toBe(1);
     } finally {
       await end();
     }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { answersLine } from "#src/chain/provider/guarantees.ts";
+import { guaranteesLine } from "#src/chain/provider/guarantees.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 
 function read(args: readonly string[], env: Record<string, string> = {}) {
@@ -103,7 +103,7 @@ test("the project id comes from a file or the environment, and goes nowhere in t
 });
 
 test("what a provider's answers are worth stands in one line", () => {
-  expect(answersLine("It", [
+  expect(guaranteesLine("It", [
     { query: "pools", holds: "not at all" },
     { query: "parameters", holds: "at the tip", note: "rounded" },
     { query: "tip", holds: "at a point" },

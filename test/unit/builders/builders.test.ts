@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { createLog, silentLog } from "#src/base/log.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";
-import { packFacts } from "#src/builders/packedFacts.ts";
+import { packFacts } from "../../support/packed_facts.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe("real threads", () => {
-  test("a token's life is built in them as it is here", async () => {
+  test("they build a token's transactions as this thread does", async () => {
     builders = createBuilders({ threads: 2, log: silentLog });
     await builders.warm();
     const outputs = new Outputs(coin(alice.base, 30_000_000n));
@@ -60,7 +60,7 @@ describe("real threads", () => {
     outputs.apply(end.value, alice);
   });
 
-  test("facts cross threads packed", async () => {
+  test("facts are sent to threads in packed form", async () => {
     builders = createBuilders({ threads: 1, log: silentLog });
     const leaves = Array.from({ length: 1000 }, (_, i) => leafOf(utf8(`key ${i}`), utf8(`value ${i}`)));
     const facts = packFacts(leaves);
@@ -138,7 +138,7 @@ describe("odd threads", () => {
     expect(answers.map((answer) => answer.ok || answer.error.code)).toEqual([true, true, true, "overloaded"]);
   });
 
-  test("slices of long work let others pass, and are done all the same while others come without an end", async () => {
+  test("slices of background work let other jobs pass, and are still run while others keep arriving", async () => {
     odd();
     const done: string[] = [];
     const run = (name: string, input: unknown, slice: boolean) =>
@@ -159,7 +159,7 @@ describe("odd threads", () => {
     await Promise.all(jobs);
   });
 
-  test("while one is made warm jobs are done, and then it takes the other's place", async () => {
+  test("jobs run while a replacement loads, which then takes over", async () => {
     const run = odd();
     const before = await run("who");
     const long = run(300);
@@ -171,7 +171,7 @@ describe("odd threads", () => {
     expect(after).not.toEqual(before);
   });
 
-  test("one that dies while it is made warm leaves the other in its place", async () => {
+  test("a replacement that dies while loading leaves the thread in place", async () => {
     const workers: Worker[] = [];
     builders = createBuilders({
       threads: 1,
@@ -188,7 +188,7 @@ describe("odd threads", () => {
     expect(workers).toHaveLength(2);
   });
 
-  test("of jobs that stretch a passphrase two are done at once; others pass them", async () => {
+  test("at most two jobs that stretch a passphrase run at once; others pass them", async () => {
     odd({ threads: 4 });
     await builders!.warm();
     const done: string[] = [];
@@ -205,7 +205,7 @@ describe("odd threads", () => {
     expect(done).toEqual(["other", "long", expect.anything(), expect.anything()]);
   });
 
-  test("what waits past its deadline is told, and is not done", async () => {
+  test("a job that waits past its deadline fails, and is not run", async () => {
     const run = odd({ graceMs: 5_000 });
     await run("first");
     const begin = Date.now();
@@ -216,7 +216,7 @@ describe("odd threads", () => {
     expect(Date.now() - begin).toBeLessThan(5_000);
   });
 
-  test("a job under way past its deadline is answered at once, its thread is kept when it comes back in time", async () => {
+  test("a running job past its deadline is answered at once; its thread is kept if it finishes in time", async () => {
     const run = odd({ graceMs: 5_000 });
     await run("first");
     const begin = Date.now();
@@ -226,7 +226,7 @@ describe("odd threads", () => {
     expect(started).toBe(1);
   });
 
-  test("stopping answers everybody and ends the threads", async () => {
+  test("stopping answers every caller and ends the threads", async () => {
     const run = odd({ threads: 2 });
     await Promise.all([run("a"), run("b")]);
     const open = [run(60_000), run(60_000), run("waiting")];

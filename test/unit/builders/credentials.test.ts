@@ -9,7 +9,7 @@ const builders = createBuilders({ threads: 1, log: silentLog });
 afterAll(() => builders.stop());
 const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));
 
-test("an order larger than a job is what its indices give, in their order", async () => {
+test("an order larger than a job gives all indices in order", async () => {
   const order = { wallet: "w", kind: "shelley" as const, account, role: 1 as const, from: 5, count: 2_010 };
   const derived = await deriveCredentialsInThreads(builders)(order);
   expect(derived).toHaveLength(2_010);
@@ -17,7 +17,7 @@ test("an order larger than a job is what its indices give, in their order", asyn
   expect(await deriveCredentialsInThreads(builders)({ ...order, count: 0 })).toEqual([]);
 });
 
-test("what the threads cannot do rejects, without the account's key", async () => {
+test("a failure of the threads rejects, without the account's key in the message", async () => {
   const order = { wallet: "w", kind: "shelley" as const, account, role: 0 as const, from: HARD, count: 1 };
   const refusal = await deriveCredentialsInThreads(builders)(order).catch((error: Error) => error.message);
   expect(refusal).toContain("no credentials");

@@ -1,7 +1,8 @@
-/** Proofs of the threads: the same out of all facts, out of a cut, and out of what is known of a root. */
+/** Proofs from builder threads: the same with all facts, with a cut, and with the thread's cache. */
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { type PackedFacts, packFacts } from "#src/builders/packedFacts.ts";
+import type { PackedFacts } from "#src/builders/packedFacts.ts";
+import { packFacts } from "../../support/packed_facts.ts";
 import { prove } from "#src/builders/proofs.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
 import { encodeProof } from "#src/forestry/proof.ts";
@@ -23,12 +24,12 @@ class Facts {
     this.hashes = cutOf(this.trie);
   }
 
-  /** Whether the proof of a path shows nothing of other buckets. */
+  /** Whether the proof of a path only shows its own bucket. */
   alone(path: Uint8Array): boolean {
     return neededBuckets(this.hashes, [path]).length === 1;
   }
 
-  /** What the index reads where it reads all that is needed. */
+  /** What the index reads if it reads everything that is needed. */
   whole(path: Uint8Array, cut: boolean): PackedFacts {
     if (!cut) return packFacts(this.all);
     const buckets = neededBuckets(this.hashes, [path]);
@@ -38,7 +39,7 @@ class Facts {
     });
   }
 
-  /** What it reads where the rest may be known. */
+  /** What it reads if the thread may have the rest cached. */
   slim(path: Uint8Array, cut: boolean): PackedFacts {
     const buckets = [bucketOf(path)];
     const mine = this.all.filter((leaf) => buckets.includes(bucketOf(leaf.path)));
@@ -61,7 +62,7 @@ const ask = (facts: Facts, path: Uint8Array, cut: boolean, whole: boolean) =>
   prove({ root: facts.root, path, facts: whole ? facts.whole(path, cut) : facts.slim(path, cut), whole });
 
 describe.each([[false, 40], [true, 2_000]])("with a cut (%s), %i facts", (cut, count) => {
-  it("are proven out of what is given, and then out of what is known", async () => {
+  it("are proven from the given facts, and then from the cache", async () => {
     const facts = new Facts(leaves(count, cut ? 10_000 : 0));
     const paths = [...facts.all.slice(0, 10).map(({ path }) => path), ...leaves(10, 99_000).map(({ path }) => path)];
     expect(await ask(facts, paths[0]!, cut, false)).toMatchObject(needed);
@@ -75,7 +76,7 @@ describe.each([[false, 40], [true, 2_000]])("with a cut (%s), %i facts", (cut, c
     }
   });
 
-  it("that do not lead to the root are told as what they are, and never known under it", async () => {
+  it("that do not lead to the root give their own root, and are never cached under the expected one", async () => {
     const [facts, other] = [new Facts(leaves(count, 20_000)), new Facts(leaves(count - 1, 20_000))];
     const { path } = facts.all[0]!;
     const answer = await prove({ root: facts.root, path, facts: other.whole(path, cut), whole: true });
@@ -83,7 +84,7 @@ describe.each([[false, 40], [true, 2_000]])("with a cut (%s), %i facts", (cut, c
     expect(await ask(facts, path, cut, false)).toMatchObject(needed);
   });
 
-  it("are forgotten after others", async () => {
+  it("are dropped from the cache after others", async () => {
     const facts = new Facts(leaves(count, 30_000));
     const { path } = facts.all.find((leaf) => facts.alone(leaf.path))!;
     await ask(facts, path, cut, true);
@@ -96,14 +97,14 @@ describe.each([[false, 40], [true, 2_000]])("with a cut (%s), %i facts", (cut, c
   });
 });
 
-it("the facts of a neighbour are asked for where the proof shows them", async () => {
+it("the facts of a neighbour are requested if the proof shows them", async () => {
   const facts = new Facts(leaves(2, 40_000));
   const { path } = facts.all[0]!;
   expect(await ask(facts, path, true, true)).toEqual(facts.expected(path));
   expect(await ask(facts, path, true, false)).toMatchObject(needed);
 });
 
-it("the rows of a bucket that are not those of the root are told as such", async () => {
+it("rows of a bucket that do not belong to the root are reported", async () => {
   const facts = new Facts(leaves(2_000, 50_000));
   const { path } = facts.all[0]!;
   await ask(facts, path, true, true);
@@ -114,7 +115,7 @@ it("the rows of a bucket that are not those of the root are told as such", async
   }
 });
 
-it("one root is known with a cut and without", async () => {
+it("a root is cached with a cut and without", async () => {
   const facts = new Facts(leaves(30, 60_000));
   const { path } = facts.all[0]!;
   for (const cut of [true, false, true]) {
@@ -123,7 +124,7 @@ it("one root is known with a cut and without", async () => {
   }
 });
 
-it("no facts at all prove every absence", async () => {
+it("an empty trie proves every absence", async () => {
   const facts = new Facts([]);
   for (const cut of [false, true]) {
     expect(await ask(facts, pathOf("a"), cut, true)).toEqual(facts.expected(pathOf("a")));

@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 describe("jobs of wallets", () => {
-  test("give in threads what they give here", async () => {
+  test("give the same in threads as in this thread", async () => {
     builders = createBuilders({ threads: 1, log: silentLog });
     const intent = {
       payments: [{ address: bob.base, lovelace: 40n * ada, assets: [...assets] }, { address: bob.base, lovelace: ada }],
@@ -40,7 +40,7 @@ describe("jobs of wallets", () => {
     expect(decoded).toMatchObject({ ok: true, value: { id: txHash } });
   });
 
-  test("evaluate the scripts of what they balance, redeemers that it came with as well", async () => {
+  test("evaluate the scripts of what they balance, including redeemers it had before", async () => {
     builders = createBuilders({ threads: 1, log: silentLog });
     const policy = plutusHash(3, agrees);
     const minting = {

@@ -1,4 +1,4 @@
-/** PostgreSQL's last words as sentences. */
+/** PostgreSQL's error output, explained. */
 import { expect, test } from "vitest";
 import { explainOutput } from "#src/embedded/explain.ts";
 

@@ -36,7 +36,7 @@ describe("ports", () => {
 });
 
 describe("processes", () => {
-  test("are told apart by when they began, and are gone when they are", async () => {
+  test("are identified by their start time, and detected when ended", async () => {
     const child = spawn("/bin/sleep", ["30"], { stdio: "ignore" });
     const pid = child.pid!;
     const birth = startTimeOf(pid);
@@ -59,7 +59,7 @@ describe("the lock of a folder", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("is held by one at a time, and free after its release", async () => {
+  test("is held by one at a time, and free after release", async () => {
     const first = await lockFolder(folder);
     await expect(lockFolder(folder)).rejects.toMatchObject({ code: "in_use", details: { pid: process.pid } });
     first.release();
@@ -69,7 +69,7 @@ describe("the lock of a folder", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is not kept by processes that have ended, nor by others that have their pid now", async () => {
+  test("is not held by ended processes, nor by others with their pid", async () => {
     const child = spawn("/bin/sleep", ["30"], { stdio: "ignore" });
     const birth = startTimeOf(child.pid!)!;
     writeFileSync(join(folder, "1-gone.lock"), `${child.pid}\n${birth}\n`);
@@ -82,7 +82,7 @@ describe("the lock of a folder", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("never goes to two of many that come at once", async () => {
+  test("is never given to two of many concurrent contenders", async () => {
     let holders = 0;
     for (let round = 0; round < 5; round++) {
       const results = await Promise.allSettled(

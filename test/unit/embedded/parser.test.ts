@@ -1,15 +1,15 @@
-/** The client's half of the protocol: whatever way the stream is cut, and whatever comes. */
+/** The parser of a client's stream, however that is cut and whatever it contains. */
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Operations, Parser, type ParserLimits } from "#src/embedded/nats/parser.ts";
+import { NatsParser, type ParserLimits, type ParserOperations } from "#src/embedded/nats/parser.ts";
 
 const LIMITS: ParserLimits = { maxControlLine: 256, maxPayload: 1_000 };
 
-/** Reads chunks and gives what was asked for, as plain values. */
+/** Parses chunks; gives the operations as plain values. */
 function read(chunks: Iterable<Buffer>, options: { limits?: ParserLimits; refused?: string } = {}): unknown[][] {
   const asked: unknown[][] = [];
-  const operations: Operations = {
+  const operations: ParserOperations = {
     connect: (json) => void asked.push(["connect", json.trim()]),
     ping: () => void asked.push(["ping"]),
     pong: () => void asked.push(["pong"]),
@@ -20,7 +20,7 @@ function read(chunks: Iterable<Buffer>, options: { limits?: ParserLimits; refuse
       void asked.push(["publish", subject, reply, headerLength, body.toString("hex")]),
     broken: (reason) => void asked.push(["broken", reason]),
   };
-  const parser = new Parser(options.limits ?? LIMITS, operations);
+  const parser = new NatsParser(options.limits ?? LIMITS, operations);
   for (const chunk of chunks) parser.read(chunk);
   return asked;
 }
@@ -28,7 +28,7 @@ function read(chunks: Iterable<Buffer>, options: { limits?: ParserLimits; refuse
 const text = (value: string) => [Buffer.from(value)];
 const hex = (value: string) => Buffer.from(value).toString("hex");
 
-/** Cuts bytes at the given places, into chunks whose bytes are spoilt once they were read. */
+/** Cuts bytes at the given positions, into chunks that are overwritten after they were read. */
 function* cut(bytes: Buffer, places: number[]): Generator<Buffer> {
   let from = 0;
   for (const place of [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)) {
@@ -88,7 +88,7 @@ describe("the parser", () => {
     expect(read(cut(Buffer.from(stream + "PING\r\n"), Array.from(stream, (_, i) => i)))).toEqual([["broken", reason]]);
   });
 
-  test("skips a payload that nobody wants and goes on after it", () => {
+  test("skips a payload that is not needed and continues after it", () => {
     const stream = Buffer.from(`PUB no.thanks 900\r\n${"x".repeat(900)}\r\nPING\r\nPUB yes 2\r\nok\r\n`);
     const expected = [["publish", "no.thanks", "", 0, ""], ["ping"], ["publish", "yes", "", 0, hex("ok")]];
     expect(read([stream], { refused: "no.thanks" })).toEqual(expected);
@@ -133,7 +133,7 @@ describe("the parser", () => {
     ));
   });
 
-  test("takes any bytes at all without throwing, and reads them alike however they are cut", () => {
+  test("takes any bytes without throwing, and reads them the same however they are cut", () => {
     const fragment = fc.oneof(
       fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes)),
       fc.constantFrom(
@@ -164,9 +164,9 @@ describe("the parser", () => {
     );
   });
 
-  test("keeps no more than arrived, whatever was announced", () => {
-    const kept = (parser: Parser) => (parser as unknown as { kept: Buffer }).kept.length;
-    const quiet: Operations = {
+  test("stores no more than was received, whatever was announced", () => {
+    const kept = (parser: NatsParser) => (parser as unknown as { kept: Buffer }).kept.length;
+    const quiet: ParserOperations = {
       connect() {},
       ping() {},
       pong() {},
@@ -177,7 +177,7 @@ describe("the parser", () => {
       broken() {},
     };
     const limits = { maxControlLine: 4_096, maxPayload: 1_048_576 };
-    const parser = new Parser(limits, quiet);
+    const parser = new NatsParser(limits, quiet);
     parser.read(Buffer.from("PUB a 1048576\r\n"));
     for (let i = 0; i < 1_000; i++) parser.read(Buffer.from("x"));
     expect(kept(parser)).toBeLessThan(2_100);

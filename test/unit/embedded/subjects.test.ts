@@ -1,8 +1,8 @@
-/** Subjects and who gets what, against a plain definition of matching. */
+/** Subjects and routing, compared with a plain definition of matching. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { maySubscribe } from "#src/embedded/nats/rights.ts";
-import { Routes } from "#src/embedded/nats/routes.ts";
+import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { isLiteral, isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
 
 /** The definition: token by token. */
@@ -28,7 +28,7 @@ for (let length = 1, level = [""]; length <= 4; length++) {
 
 describe("subjects", () => {
   test("two subscriptions overlap where some subject is matched by both", () => {
-    // A tail begins to match behind four tokens at most.
+    // a tail starts to match after at most four tokens
     const witnesses = [...every, ...every.flatMap((subject) => ["a", "b", "c"].map((token) => `${subject}.${token}`))];
     fc.assert(fc.property(pattern, pattern, (one, other) => {
       const both = witnesses.some((subject) => matches(one, subject) && matches(other, subject));
@@ -62,7 +62,7 @@ describe("subjects", () => {
     fc.assert(fc.property(pattern, pattern, (narrow, wide) => {
       const really = every.every((subject) => !matches(narrow, subject) || matches(wide, subject));
       const tooLong = narrow.split(".").length > 4;
-      // Subjects of up to four tokens decide, but for what a tail matches beyond them.
+      // subjects of up to four tokens decide, except for what a tail matches beyond them
       if (isWithin(narrow, wide)) expect(really || tooLong).toBe(true);
       else if (!narrow.endsWith(">")) expect(really && !tooLong).toBe(false);
     }));
@@ -97,14 +97,14 @@ describe("routes", () => {
   }
   const member = fc.record({ subject: pattern, queue: fc.constantFrom("", "", "q1", "q2") });
 
-  test("give what the definition gives, while subscriptions come and go", () => {
+  test("agree with the definition, while subscriptions are added and removed", () => {
     const step = fc.oneof(
       fc.record({ add: member }),
       fc.record({ remove: fc.nat() }),
       fc.record({ ask: literal }),
     );
     fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const routes = new Routes<Member>();
+      const routes = new SubscriptionRoutes<Member>();
       const present: Member[] = [];
       for (const step of steps) {
         if ("add" in step) {
@@ -132,8 +132,8 @@ describe("routes", () => {
     }));
   });
 
-  test("hold nothing of subscriptions that are gone, nor of a very long subject", () => {
-    const routes = new Routes<Member>();
+  test("keep nothing of removed subscriptions, nor of a very long subject", () => {
+    const routes = new SubscriptionRoutes<Member>();
     const long = { subject: Array(2_000).fill("*").join("."), queue: "" };
     routes.add(long);
     expect(routes.match(Array(2_000).fill("x").join(".")).plain).toEqual([long]);

@@ -1,4 +1,4 @@
-/** The protocols' messages against encodings of others: decoded, and encoded to the same bytes. */
+/** The protocols' messages compared with encodings of other implementations: decoded, and encoded to the same bytes. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { concat, equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
@@ -27,7 +27,7 @@ const PROTOCOLS: Record<string, (bytes: Uint8Array) => [Message, string]> = {
   localstatequery: (bytes) => again(stateQuery, bytes),
 };
 
-describe("messages as the specification has them", () => {
+describe("messages of the specification", () => {
   const cases: readonly (readonly [string, string, Message])[] = [
     ["localstatequery", "82038200820082068103", { type: "query", query: fromHex("8200820082068103") } as Message],
     ["localstatequery", "810a", { type: "acquire", target: "immutable" } as Message],
@@ -51,7 +51,7 @@ describe("messages as the specification has them", () => {
     expect(bytes).toBe(toHex(points));
   });
 
-  it("refuses unknown messages, wrong numbers of arguments and what is no message", () => {
+  it("refuses unknown messages, wrong numbers of arguments and bytes that are not a message", () => {
     for (const [name, read] of Object.entries(PROTOCOLS)) {
       for (
         const hex of ["8118", "8163", "80", "00", "8101ff", "830000", "84000000", "8402000000", "a0", "8120", "814100"]
@@ -79,7 +79,7 @@ describe("captures", () => {
     expect(seen).toBe(29);
   });
 
-  it("blocks as a node sends them", () => {
+  it("blocks of a node", () => {
     const files = readdirSync(folder + "captures/").filter((name) => name.startsWith("rollforward_ntc_"));
     expect(files).toHaveLength(3);
     for (const name of files) {
@@ -167,7 +167,7 @@ describe("captures", () => {
     expect(seen).toBe(42);
   });
 
-  it("names the era of a block that is not read", () => {
+  it("names the era of a block that is not supported", () => {
     expect(() => readHeader(fromHex("820880"))).toThrow("an era (Dijkstra)");
     expect(() => heightOf(fromHex("821780"))).toThrow("an era (era 22)");
   });

@@ -1,4 +1,4 @@
-/** Garbage to both sides: whatever comes, the connection ends with a reason, others go on, nothing is thrown outside. */
+/** Garbage to both sides: the connection ends with a reason, other connections go on, nothing is thrown elsewhere. */
 import net from "node:net";
 import process from "node:process";
 import { afterEach, describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { ok } from "#src/base/result.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
 import { connectNode } from "#src/node/client/connection.ts";
 import { NodeError } from "#src/node/errors.ts";
-import { handshake, table } from "#src/node/protocols/handshake.ts";
+import { handshake, versionTable } from "#src/node/protocols/handshake.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { originTip } from "#src/node/protocols/values.ts";
 import { socketPath } from "../../support/node_chain.ts";
@@ -30,13 +30,13 @@ const sdu = (protocol: number, payload: Uint8Array) =>
     payload,
   );
 
-const propose = sdu(0, concat(...handshake.encode({ type: "propose", versions: table([20], 2, false) })));
+const propose = sdu(0, concat(...handshake.encode({ type: "propose", versions: versionTable([20], 2, false) })));
 const accept = sdu(
   0x8000,
   concat(...handshake.encode({ type: "accept", version: 20, data: { magic: 2, query: false } })),
 );
 
-/** Bytes from nonsense to almost right messages. */
+/** Bytes from random ones to almost valid messages. */
 function garbage(random: () => number, fromServer: boolean): Uint8Array {
   const int = (n: number) => Math.floor(random() * n);
   const bytes = () => Uint8Array.from({ length: 1 + int(40) }, () => int(256));
@@ -78,7 +78,7 @@ async function serve(): Promise<{ path: string; server: NodeServer; ended: NodeE
 }
 
 describe("garbage", () => {
-  it("from clients ends their connections and nobody else's", async () => {
+  it("from clients ends only their own connections", async () => {
     const { path, server, ended } = await serve();
     const steady = await connectNode({ path }, { magic: 2 });
     if (!steady.ok) throw new Error(steady.error.message);
@@ -93,7 +93,7 @@ describe("garbage", () => {
           const bytes = garbage(random, false);
           const half = Math.floor(random() * bytes.length);
           socket.write(bytes.subarray(0, half));
-          // what is right as far as it goes is not answered with a close: then the client goes
+          // a valid beginning is not answered with a close: then the client closes
           socket.write(bytes.subarray(half), () => setTimeout(() => socket.destroy(), 2));
         };
         socket.on("data", () => {});
@@ -164,7 +164,7 @@ describe("garbage", () => {
     ).toEqual([]);
   });
 
-  it("in the form of floods ends the connection: questions without end, messages without end", async () => {
+  it("in the form of floods ends the connection: endless requests, endless messages", async () => {
     const { path, ended, server } = await serve();
     const flood = async (piece: Uint8Array) => {
       const socket = net.connect({ path });
@@ -190,7 +190,7 @@ describe("garbage", () => {
     expect(server.connections).toBe(0);
   });
 
-  it("in the form of silence after the handshake's first half is closed in time", async () => {
+  it("in the form of silence after the handshake's first half is ended in time", async () => {
     const at = { path: socketPath() };
     const server = await serveNode(at, { magic: 2 }, { handshakeTimeout: 30 });
     if (!server.ok) throw new Error(server.error.message);

@@ -1,4 +1,4 @@
-/** Submission, the mempool and ledger states between a client and a server over a real socket. */
+/** Submission, mempool and ledger states between a client and a server over a real socket. */
 import { afterEach, describe, expect, it } from "vitest";
 import { origin } from "#src/cardano/block.ts";
 import { fail, ok } from "#src/base/result.ts";
@@ -6,8 +6,8 @@ import { encode } from "#src/cardano/cbor.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
 import type { NodeError } from "#src/node/errors.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
-import type { NodeHandlers, PendingTransaction, ServedMempool, ServedState } from "#src/node/server/handlers.ts";
-import type { Target } from "#src/node/protocols/stateQuery.ts";
+import type { NodeHandlers, ServedMempool, ServedState, ServedTransaction } from "#src/node/server/handlers.ts";
+import type { StateTarget } from "#src/node/protocols/stateQuery.ts";
 import { socketPath } from "../../support/node_chain.ts";
 
 const closing: (() => unknown)[] = [];
@@ -38,14 +38,14 @@ function value<T>(result: { ok: true; value: T } | { ok: false; error: { message
   return result.value;
 }
 
-/** Something that is opened from outside. */
+/** A promise that is resolved from outside. */
 function gate(): { readonly passed: Promise<void>; open: () => void } {
   let open!: () => void;
   return { passed: new Promise((resolve) => open = resolve), open };
 }
 
 describe("submission", () => {
-  it("hands over the transaction's own bytes and its era, and gives the verdict", async () => {
+  it("sends the transaction's own bytes and its era, and gives the verdict", async () => {
     const seen: unknown[] = [];
     const reason = encode([[6, [[7, "no"]]]]);
     const { path } = await serve({
@@ -63,7 +63,7 @@ describe("submission", () => {
     expect(Buffer.compare((seen[2] as [number, Uint8Array])[1], large)).toBe(0);
   });
 
-  it("answers many at once in turn", async () => {
+  it("answers many concurrent submissions in order", async () => {
     let open = 0;
     const { path } = await serve({
       submit: async ({ bytes }) => {
@@ -80,7 +80,7 @@ describe("submission", () => {
     );
   });
 
-  it("gives up when the caller does; the next one waits for the answer and gets its own", async () => {
+  it("ends when the caller aborts; the next one waits for that answer and gets its own", async () => {
     const { passed, open } = gate();
     const { path } = await serve({
       submit: async ({ bytes }) => {
@@ -104,7 +104,7 @@ describe("submission", () => {
     expect(await connection.submit(Uint8Array.of(5))).toEqual(ok({ accepted: true }));
   });
 
-  it("costs a connection when a handler throws, and that one alone", async () => {
+  it("ends only its own connection when a handler throws", async () => {
     const { path } = await serve({
       submit: ({ bytes }) => bytes[0] === 1 ? Promise.reject(new Error("broken")) : Promise.resolve(undefined),
     });
@@ -119,7 +119,7 @@ describe("submission", () => {
     expect(await other.submit(Uint8Array.of(0))).toEqual(ok({ accepted: true }));
   });
 
-  it("ends the connection of a client that speaks what is not served", async () => {
+  it("ends the connection of a client that uses a protocol which is not served", async () => {
     const { path } = await serve({ submit: () => Promise.resolve(undefined) });
     const connection = await connect(path);
     expect(await connection.mempool()).toMatchObject({ error: { code: "connection_lost" } });
@@ -133,7 +133,7 @@ describe("ledger states", () => {
   function states() {
     const log: unknown[] = [];
     const { passed, open } = gate();
-    const acquire = (target: Target) => {
+    const acquire = (target: StateTarget) => {
       log.push(target);
       if (target === old) return Promise.resolve(fail("point_too_old", ""));
       if (typeof target === "object" && target.slot === old.slot) return Promise.resolve(fail("point_too_old", ""));
@@ -151,7 +151,7 @@ describe("ledger states", () => {
     return { log, open, acquire };
   }
 
-  it("are acquired at a point, at the tip and at the immutable tip, asked, moved and let go", async () => {
+  it("are acquired at a point, at the tip and at the immutable tip, queried, reacquired and released", async () => {
     const { log, acquire } = states();
     const { path } = await serve({ acquire });
     const connection = await connect(path, [16, 19]);
@@ -169,7 +169,7 @@ describe("ledger states", () => {
     expect(log).toEqual([point, "released", "tip", "released", "immutable", "released", "immutable"]);
   });
 
-  it("are refused when too old or not on the chain, in the beginning or while held; the next caller may try", async () => {
+  it("are refused if too old or not on the chain, first or while acquired; the next caller may try", async () => {
     const { path } = await serve({ acquire: states().acquire });
     const connection = await connect(path);
     expect(await connection.acquire(old)).toMatchObject({ ok: false, error: { code: "point_too_old" } });
@@ -184,7 +184,7 @@ describe("ledger states", () => {
     value(await connection.acquire(point)).release();
   });
 
-  it("end for a caller who gives up in the middle of a question, and are free once it is answered", async () => {
+  it("end for a caller that aborts during a query, and are free once it is answered", async () => {
     const { open, acquire, log } = states();
     const { path } = await serve({ acquire });
     const connection = await connect(path);
@@ -201,7 +201,7 @@ describe("ledger states", () => {
     expect(log).toEqual(["tip", "released", "tip"]);
   });
 
-  it("close the connection on a query that the server does not know, as a node does", async () => {
+  it("end the connection at an unknown query, as a node does", async () => {
     const { path } = await serve({ acquire: states().acquire });
     const connection = await connect(path);
     const session = value(await connection.acquire("tip"));
@@ -210,7 +210,7 @@ describe("ledger states", () => {
     expect(await connection.acquire("tip")).toMatchObject({ error: { code: "connection_lost" } });
   });
 
-  it("carry answers of some megabytes, while other protocols go on", async () => {
+  it("carry answers of several megabytes, while other protocols continue", async () => {
     const large = encode(new Uint8Array(5_000_000).map((_, i) => i));
     const { path } = await serve({
       acquire: () => Promise.resolve(ok({ query: () => Promise.resolve(large) })),
@@ -230,7 +230,7 @@ describe("ledger states", () => {
 });
 
 describe("the mempool", () => {
-  const tx = (n: number): PendingTransaction => ({
+  const tx = (n: number): ServedTransaction => ({
     era: 6,
     hash: `${n}`.repeat(64),
     bytes: new Uint8Array(10).fill(n),
@@ -245,7 +245,7 @@ describe("the mempool", () => {
         return now;
       },
     });
-    const set = (slot: number, ...transactions: PendingTransaction[]) => {
+    const set = (slot: number, ...transactions: ServedTransaction[]) => {
       now = { ...now, slot, transactions };
       change.open();
       change = gate();
@@ -253,7 +253,7 @@ describe("the mempool", () => {
     return { connection: await connect(path, versions), set };
   }
 
-  it("is looked at as it stood at one moment", async () => {
+  it("is read as a snapshot", async () => {
     const { connection, set } = await pool();
     const snapshot = value(await connection.mempool());
     expect(snapshot.slot).toBe(7);
@@ -279,7 +279,7 @@ describe("the mempool", () => {
     expect(value(await connection.mempool()).slot).toBe(9);
   });
 
-  it("has no measures before version 20, and no wait that outlives its caller", async () => {
+  it("has no measures before version 20, and no wait after an abort", async () => {
     const { connection, set } = await pool([19]);
     const snapshot = value(await connection.mempool());
     expect(await snapshot.measures()).toMatchObject({ error: { code: "unsupported_version" } });

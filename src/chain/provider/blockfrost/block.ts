@@ -15,7 +15,7 @@ import {
   transactionDocument,
   transactionsDocument,
 } from "#src/chain/provider/blockfrost/documents.ts";
-import { ApiError, apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 import { z } from "zod";
@@ -35,7 +35,7 @@ interface TransactionDocument {
 /**
  * The block with its transactions.
  *
- * @throws ApiError `absent` if the service no longer has the block, after a rollback.
+ * @throws BlockfrostError `absent` if the service no longer has the block, after a rollback.
  */
 export async function readBlock(
   http: BlockfrostHttp,
@@ -45,13 +45,13 @@ export async function readBlock(
 ): Promise<ScannedBlock> {
   const documents = block.tx_count === 0 ? [] : await transactionsOf(http, block, signal);
   if (documents.length !== block.tx_count) {
-    throw apiError(
+    throw blockfrostError(
       "unusable",
       `Of block ${block.hash} ${documents.length} transactions were told, not ${block.tx_count}.`,
     );
   }
   if (documents.length > 0 && era <= BYRON) {
-    throw apiError(
+    throw blockfrostError(
       "lacking",
       `Block ${block.hash} is one of Byron, of which a Blockfrost service tells no transactions in CBOR.`,
     );
@@ -70,21 +70,21 @@ export async function readBlock(
 
 function transactionOf({ tx_hash, cbor }: TransactionDocument, index: number, era: number): BodyTransaction {
   const { hash, valid, body, witnesses, auxiliaryData } = scanDocument(tx_hash, cbor);
-  if (hash !== tx_hash) throw apiError("unusable", `What was told as transaction ${tx_hash} is another one.`);
+  if (hash !== tx_hash) throw blockfrostError("unusable", `What was told as transaction ${tx_hash} is another one.`);
   return new BodyTransaction({ index, valid, body, witnesses, auxiliaryData, lastSlotIncluded: era === SHELLEY });
 }
 
 /**
  * Scans the transaction that a service gave.
  *
- * @throws ApiError if the text is not a transaction.
+ * @throws BlockfrostError if the text is not a transaction.
  */
 export function scanDocument(hash: string, cbor: string): ReturnType<typeof scanTransaction> {
   try {
     return scanTransaction(fromHex(cbor));
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
-    throw apiError("unusable", `What was told as transaction ${hash} is none: ${error.message}.`);
+    throw blockfrostError("unusable", `What was told as transaction ${hash} is none: ${error.message}.`);
   }
 }
 
@@ -106,7 +106,7 @@ async function transactionsOf(
   try {
     return await paged("txs/cbor", transactionsDocument);
   } catch (error) {
-    if (!(error instanceof ApiError) || !["absent", "lacking"].includes(error.failure.code)) throw error;
+    if (!(error instanceof BlockfrostError) || !["absent", "lacking"].includes(error.failure.code)) throw error;
   }
   // the service supports only the list of hashes, or the block was rolled back
   const hashes = await paged("txs", hashesDocument);

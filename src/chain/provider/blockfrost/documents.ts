@@ -6,7 +6,7 @@
 import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
-import { apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 
 const whole = z.union([z.bigint(), z.number().int(), z.string().regex(/^-?\d{1,40}$/)]).transform((given) =>
   BigInt(given)
@@ -148,12 +148,12 @@ export const parametersDocument = z.object({
 /**
  * Parses an answer.
  *
- * @throws ApiError `unusable`, with what is wrong.
+ * @throws BlockfrostError `unusable`, with what is wrong.
  */
 export function parse<T>(form: z.ZodType<T>, answer: Json, what: string): T {
   const found = form.safeParse(answer);
   if (found.success) return found.data;
   const { path, message } = found.error.issues[0]!;
   const at = path.length === 0 ? "" : ` (${path.join(".")}: ${message.slice(0, 100)})`;
-  throw apiError("unusable", `What the Blockfrost service told as ${what} is not in the form of one${at}.`);
+  throw blockfrostError("unusable", `What the Blockfrost service told as ${what} is not in the form of one${at}.`);
 }

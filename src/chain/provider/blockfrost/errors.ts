@@ -11,7 +11,7 @@ import type { Failure } from "#src/base/result.ts";
  * - `unusable`: an answer that is not in the expected form.
  * - `aborted`: the caller aborted the request.
  */
-export type ApiCode =
+export type BlockfrostFailureCode =
   | "absent"
   | "lacking"
   | "refused"
@@ -21,21 +21,21 @@ export type ApiCode =
   | "unusable"
   | "aborted";
 
-export type ApiFailure = Failure<ApiCode>;
+export type BlockfrostFailure = Failure<BlockfrostFailureCode>;
 
 /** A failure as an exception. */
-export class ApiError extends Error {
-  override readonly name = "ApiError";
-  constructor(readonly failure: ApiFailure) {
+export class BlockfrostError extends Error {
+  override readonly name = "BlockfrostError";
+  constructor(readonly failure: BlockfrostFailure) {
     super(failure.message);
   }
 }
 
-export function apiError(code: ApiCode, message: string): ApiError {
-  return new ApiError({ code, message });
+export function blockfrostError(code: BlockfrostFailureCode, message: string): BlockfrostError {
+  return new BlockfrostError({ code, message });
 }
 
 /** Whether a later attempt may succeed. */
-export function isTransient(code: ApiCode): boolean {
+export function isTransient(code: BlockfrostFailureCode): boolean {
   return code === "unreachable" || code === "exhausted" || code === "unusable";
 }

@@ -10,7 +10,7 @@ import { sleep } from "#src/base/clock.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import { readBlock } from "#src/chain/provider/blockfrost/block.ts";
 import { type BlockDocument, blockDocument, blocksDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
-import { ApiError, apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
@@ -36,7 +36,7 @@ interface KnownBlock extends Point {
   readonly height?: number;
 }
 
-/** The newest block; the origin if there is none. Throws `ApiError`. */
+/** The newest block; the origin if there is none. Throws `BlockfrostError`. */
 export async function readTip(http: BlockfrostHttp, signal?: AbortSignal): Promise<Tip> {
   const newest = await http.find("/blocks/latest", signal);
   if (newest === undefined) return { ...origin, height: 0 };
@@ -44,7 +44,10 @@ export async function readTip(http: BlockfrostHttp, signal?: AbortSignal): Promi
   return { slot, hash, height };
 }
 
-/** The steps of the chain from the newest of `points` that is on it. Ends when the signal aborts; throws `ApiError`. */
+/**
+ * The steps of the chain from the newest of `points` that is on it. Ends when the signal aborts; throws
+ * `BlockfrostError`.
+ */
 export async function* followService(
   settings: FollowSettings,
   points: readonly Point[],
@@ -74,7 +77,7 @@ export async function* followService(
     }
     if (next.length === 0) {
       if (!at() && tip.slot >= 0) {
-        throw apiError(
+        throw blockfrostError(
           "unusable",
           `${http.where} does not tell the chain's first block: an index can begin with a later one alone.`,
         );
@@ -144,18 +147,18 @@ async function firstBlock(
 /**
  * The block with which a new index is configured to begin.
  *
- * @throws ApiError `refused` if the chain does not have it.
+ * @throws BlockfrostError `refused` if the chain does not have it.
  */
 export async function startBlock(http: BlockfrostHttp, from: string, signal?: AbortSignal): Promise<BlockDocument> {
   const found = await http.find(`/blocks/${from}`, signal);
   if (found !== undefined) return parse(blockDocument, found, "a block");
-  throw apiError("refused", `${http.where} does not know the block ${from}, which the index is to begin with.`);
+  throw blockfrostError("refused", `${http.where} does not know the block ${from}, which the index is to begin with.`);
 }
 
 /**
  * Checks that a service gives the blocks after another, which some do not.
  *
- * @throws ApiError `unusable` if it does not.
+ * @throws BlockfrostError `unusable` if it does not.
  */
 export async function requireFollowable(http: BlockfrostHttp, signal?: AbortSignal): Promise<void> {
   // the newest block may be rolled back before the second request
@@ -163,7 +166,7 @@ export async function requireFollowable(http: BlockfrostHttp, signal?: AbortSign
     const { slot, hash } = await readTip(http, signal);
     if (slot < 0 || await http.find(`/blocks/${hash}/next?count=1`, signal) !== undefined) return;
   }
-  throw apiError(
+  throw blockfrostError(
     "unusable",
     `${http.where} does not tell which blocks follow another (/blocks/{hash}/next): its chain cannot be followed.`,
   );
@@ -205,7 +208,7 @@ async function unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof ApiError && error.failure.code === "absent") return undefined;
+    if (error instanceof BlockfrostError && error.failure.code === "absent") return undefined;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { retryAfterMs } from "#src/base/retryAfter.ts";
-import { type ApiCode, ApiError, apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError, blockfrostError, type BlockfrostFailureCode } from "#src/chain/provider/blockfrost/errors.ts";
 import { type Rate, RateLimiter } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 
 export interface BlockfrostHttpSettings {
@@ -39,9 +39,14 @@ interface HttpAnswer {
   readonly retryAfter?: number;
 }
 
-type Attempt =
+type RequestOutcome =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly failed: ApiError; readonly again: boolean; readonly after?: number | undefined };
+  | {
+    readonly ok: false;
+    readonly failed: BlockfrostError;
+    readonly again: boolean;
+    readonly after?: number | undefined;
+  };
 
 const MAX_WAIT_MS = 30_000;
 /** Characters of the service's message kept in a failure. */
@@ -56,7 +61,7 @@ export class BlockfrostHttp {
   readonly where: string;
   private readonly closing = new AbortController();
   /** The failure that the limit is used up, and how long it applies. A client that goes on is banned. */
-  private exhausted: { readonly failed: ApiError; readonly until: number } | undefined;
+  private exhausted: { readonly failed: BlockfrostError; readonly until: number } | undefined;
 
   constructor(private readonly settings: BlockfrostHttpSettings) {
     // paths begin with the slash
@@ -70,24 +75,24 @@ export class BlockfrostHttp {
     this.closing.abort();
   }
 
-  /** The answer to `GET path`. Throws `ApiError`. */
+  /** The answer to `GET path`. Throws `BlockfrostError`. */
   get(path: string, signal?: AbortSignal): Promise<Json> {
     return this.request(path, { method: "GET" }, signal);
   }
 
-  /** The answer to `GET path`; undefined if there is no such object. Throws `ApiError`. */
+  /** The answer to `GET path`; undefined if there is no such object. Throws `BlockfrostError`. */
   async find(path: string, signal?: AbortSignal): Promise<Json | undefined> {
     try {
       return await this.get(path, signal);
     } catch (error) {
-      if (error instanceof ApiError && error.failure.code === "absent") return undefined;
+      if (error instanceof BlockfrostError && error.failure.code === "absent") return undefined;
       throw error;
     }
   }
 
   /**
-   * The answer to posted bytes. Throws `ApiError`; if `refused`, its message is what the service says, bounded in
-   * length.
+   * The answer to posted bytes. Throws `BlockfrostError`; if `refused`, its message is what the service says, bounded
+   * in length.
    */
   post(path: string, body: Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<Json> {
     return this.request(path, { method: "POST", body, headers: { "content-type": "application/cbor" } }, signal);
@@ -98,7 +103,7 @@ export class BlockfrostHttp {
     const stop = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
     for (let attempt = 1;; attempt++) {
       await this.rateLimiter.take(stop);
-      if (stop.aborted) throw apiError("aborted", `What was asked of ${this.where} is no longer wanted.`);
+      if (stop.aborted) throw blockfrostError("aborted", `What was asked of ${this.where} is no longer wanted.`);
       if (this.exhausted && performance.now() < this.exhausted.until) throw this.exhausted.failed;
       const tried = await this.attempt(path, request, stop);
       if (tried.ok) return tried.value;
@@ -112,14 +117,14 @@ export class BlockfrostHttp {
   }
 
   /** One attempt, and whether another may succeed: after no answer, a truncated one, or one that asks to retry. */
-  private async attempt(path: string, request: RequestInit, stop: AbortSignal): Promise<Attempt> {
+  private async attempt(path: string, request: RequestInit, stop: AbortSignal): Promise<RequestOutcome> {
     try {
       const answer = await this.fetch(path, request, stop);
       if (answer.status === 200) return this.parse(answer.text);
       const again = RETRY_STATUSES.has(answer.status);
       return { ok: false, failed: this.failureOf(answer, path), again, after: answer.retryAfter };
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof BlockfrostError)) throw error;
       return { ok: false, failed: error, again: error.failure.code === "unreachable" };
     }
   }
@@ -144,17 +149,17 @@ export class BlockfrostHttp {
       const retryAfter = retryAfterMs(response.headers.get("retry-after"));
       return { status: response.status, text, ...(retryAfter === undefined ? {} : { retryAfter }) };
     } catch (error) {
-      if (error instanceof ApiError) throw error;
-      if (stop.aborted) throw apiError("aborted", `What was asked of ${this.where} is no longer wanted.`);
+      if (error instanceof BlockfrostError) throw error;
+      if (stop.aborted) throw blockfrostError("aborted", `What was asked of ${this.where} is no longer wanted.`);
       if (late.aborted) {
-        throw apiError(
+        throw blockfrostError(
           "unreachable",
           `The Blockfrost service at ${this.where} did not answer within ${answerMs / 1_000} s.`,
         );
       }
       const cause = (error as { cause?: unknown }).cause;
       const why = this.clean(cause === undefined ? reason(error) : `${reason(error)}: ${reason(cause)}`);
-      throw apiError("unreachable", `The Blockfrost service at ${this.where} cannot be reached (${why}).`);
+      throw blockfrostError("unreachable", `The Blockfrost service at ${this.where} cannot be reached (${why}).`);
     }
   }
 
@@ -172,42 +177,42 @@ export class BlockfrostHttp {
       size += value.length;
       if (size > maxBytes) {
         await reader.cancel().catch(() => {});
-        throw apiError("unusable", `An answer of ${this.where} has more than ${maxBytes} bytes.`);
+        throw blockfrostError("unusable", `An answer of ${this.where} has more than ${maxBytes} bytes.`);
       }
       text += decoder.decode(value, { stream: true });
     }
   }
 
-  private parse(text: string): Attempt {
+  private parse(text: string): RequestOutcome {
     try {
       return { ok: true, value: parseJson(text) };
     } catch {
-      const failed = apiError("unusable", `An answer of ${this.where} is no JSON, or not a whole one.`);
+      const failed = blockfrostError("unusable", `An answer of ${this.where} is no JSON, or not a whole one.`);
       return { ok: false, failed, again: true };
     }
   }
 
-  private failureOf({ status, text }: HttpAnswer, path: string): ApiError {
+  private failureOf({ status, text }: HttpAnswer, path: string): BlockfrostError {
     const code = codeOf(status);
     const said = this.clean(text);
     switch (code) {
       case "absent":
-        return apiError(code, `${this.where} knows nothing at ${path}.`);
+        return blockfrostError(code, `${this.where} knows nothing at ${path}.`);
       case "lacking":
-        return apiError(code, `${this.where} does not answer questions like ${path} (status ${status}).`);
+        return blockfrostError(code, `${this.where} does not answer questions like ${path} (status ${status}).`);
       case "refused":
-        return apiError(code, this.clean(text, 8_000));
+        return blockfrostError(code, this.clean(text, 8_000));
       case "unauthorized":
-        return apiError(
+        return blockfrostError(
           code,
           `${this.where} does not accept the project id${
             this.settings.projectId === undefined ? ", which is missing" : ""
           }: ${said}`,
         );
       case "exhausted":
-        return apiError(code, `${this.where} answers no more for now (status ${status}): ${said}`);
+        return blockfrostError(code, `${this.where} answers no more for now (status ${status}): ${said}`);
       default:
-        return apiError(code, `${this.where} answers with status ${status}: ${said}`);
+        return blockfrostError(code, `${this.where} answers with status ${status}: ${said}`);
     }
   }
 
@@ -220,7 +225,7 @@ export class BlockfrostHttp {
   }
 }
 
-function codeOf(status: number): ApiCode {
+function codeOf(status: number): BlockfrostFailureCode {
   if (status === 404) return "absent";
   if (status === 400) return "refused";
   if (status === 401 || status === 403) return "unauthorized";

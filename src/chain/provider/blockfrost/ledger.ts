@@ -17,7 +17,7 @@ import {
   genesisDocument,
   parse,
 } from "#src/chain/provider/blockfrost/documents.ts";
-import { apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
 import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
@@ -27,7 +27,7 @@ import type { NetworkGenesis, StakeAccount } from "#src/chain/provider/ledgerPor
 const PARALLEL = 4;
 const PICOSECONDS = 1_000_000_000_000;
 
-/** The accounts of stake credentials, one each, in order of first mention. Throws `ApiError`. */
+/** The accounts of stake credentials, one each, in order of first mention. Throws `BlockfrostError`. */
 export async function readAccounts(
   http: BlockfrostHttp,
   { network }: KnownNetwork,
@@ -56,7 +56,7 @@ export async function readAccounts(
 function poolOf(text: string): string {
   const parsed = fromBech32(text);
   if (parsed?.prefix === "pool" && parsed.bytes.length === 28) return toHex(parsed.bytes);
-  throw apiError("unusable", `What was told as the id of a pool is none: ${text.slice(0, 100)}.`);
+  throw blockfrostError("unusable", `What was told as the id of a pool is none: ${text.slice(0, 100)}.`);
 }
 
 /** First byte of a DRep id as of CIP-129. */
@@ -64,7 +64,8 @@ const DREP_KEY = 0x22;
 const DREP_SCRIPT = 0x23;
 
 /**
- * The DRep that an id names, in the form of CIP-129 or the older one of CIP-105. Throws `ApiError` for anything else.
+ * The DRep that an id names, in the form of CIP-129 or the older one of CIP-105. Throws `BlockfrostError` for anything
+ * else.
  */
 export function drepOf(text: string): DRep {
   if (text === "drep_always_abstain") return { kind: "abstain" };
@@ -76,12 +77,12 @@ export function drepOf(text: string): DRep {
   }
   if (bytes.length === 28 && /^drep(_vkh)?$/.test(parsed!.prefix)) return { kind: "key", hash: toHex(bytes) };
   if (bytes.length === 28 && parsed!.prefix === "drep_script") return { kind: "script", hash: toHex(bytes) };
-  throw apiError("unusable", `What was told as the id of a DRep is none: ${text.slice(0, 100)}.`);
+  throw blockfrostError("unusable", `What was told as the id of a DRep is none: ${text.slice(0, 100)}.`);
 }
 
 /**
- * The mapping of slots to times; `slot` is the newest block's. Throws `ApiError`: `lacking` if the service does not
- * support it.
+ * The mapping of slots to times; `slot` is the newest block's. Throws `BlockfrostError`: `lacking` if the service does
+ * not support it.
  */
 export async function readEras(http: BlockfrostHttp, known: KnownNetwork, slot: number): Promise<Eras> {
   const { system_start } = parse(genesisDocument, await http.get("/genesis"), "the genesis");
@@ -110,7 +111,7 @@ function eraOf(known: KnownNetwork, slot: number): Eras["current"] {
     // a block's era tag is one more than the era's index
     return ERAS[known.eraAt(slot) - 1] ?? ERAS[0];
   } catch (error) {
-    if (error instanceof UnknownEraError) throw apiError("unusable", `era_unknown: ${error.message}.`);
+    if (error instanceof UnknownEraError) throw blockfrostError("unusable", `era_unknown: ${error.message}.`);
     throw error;
   }
 }
@@ -121,15 +122,18 @@ const boundOf = (bound: { time: number; slot: number; epoch: number }): EraBound
   epoch: bound.epoch,
 });
 
-/** The epoch of the newest block. Throws `ApiError`. */
+/** The epoch of the newest block. Throws `BlockfrostError`. */
 export async function readEpoch(http: BlockfrostHttp, known: KnownNetwork, slot: number): Promise<Epoch> {
   const { epoch } = parse(epochDocument, await http.get("/epochs/latest"), "the epoch");
   const times = epochTimes(await readEras(http, known, slot), epoch);
   if (times.ok) return times.value;
-  throw apiError("unusable", `The eras that the service tells do not reach its own epoch: ${times.error.message}`);
+  throw blockfrostError(
+    "unusable",
+    `The eras that the service tells do not reach its own epoch: ${times.error.message}`,
+  );
 }
 
-/** The network's genesis; its hash is known only for public networks. Throws `ApiError`. */
+/** The network's genesis; its hash is known only for public networks. Throws `BlockfrostError`. */
 export async function readGenesis(http: BlockfrostHttp): Promise<NetworkGenesis> {
   const genesis = parse(genesisDocument, await http.get("/genesis"), "the genesis");
   return {

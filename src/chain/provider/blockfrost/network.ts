@@ -1,7 +1,7 @@
 /** The network behind a Blockfrost service. */
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { blockDocument, erasDocument, genesisDocument, parse } from "#src/chain/provider/blockfrost/documents.ts";
-import { ApiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import type { Network } from "#src/chain/provider/port.ts";
 import { UnknownEraError } from "#src/cardano/scan.ts";
@@ -62,7 +62,7 @@ async function readEras(
       slotLength: Math.round(era.parameters.slot_length * 1_000),
     }));
   } catch (error) {
-    if (error instanceof ApiError && ["absent", "lacking"].includes(error.failure.code)) return undefined;
+    if (error instanceof BlockfrostError && ["absent", "lacking"].includes(error.failure.code)) return undefined;
     throw error;
   }
 }

@@ -22,7 +22,7 @@ import {
   transactionDocument,
   transactionOutputs,
 } from "#src/chain/provider/blockfrost/documents.ts";
-import { apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
 import { mapParallel } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 
@@ -43,10 +43,12 @@ export class BlockfrostOutputs {
 
   constructor(private readonly http: BlockfrostHttp) {}
 
-  /** Unspent outputs at an address (bytes in hexadecimal); empty for an unused one. Throws `ApiError`. */
+  /** Unspent outputs at an address (bytes in hexadecimal); empty for an unused one. Throws `BlockfrostError`. */
   async atAddress(address: string): Promise<readonly Utxo[]> {
     const parsed = readAddressHex(address);
-    if (!parsed.ok) throw apiError("unusable", `${address.slice(0, 200)} is no address: ${parsed.error.message}`);
+    if (!parsed.ok) {
+      throw blockfrostError("unusable", `${address.slice(0, 200)} is no address: ${parsed.error.message}`);
+    }
     const text = addressText(parsed.value);
     const found = new Map<string, Utxo>();
     for (let page = 1; page <= MAX_PAGES; page++) {
@@ -56,17 +58,19 @@ export class BlockfrostOutputs {
       const outputs = parse(addressOutputs, answer, "outputs");
       for (const utxo of await mapParallel(outputs, PARALLEL, (one) => this.decodeOutput(one.tx_hash, one))) {
         if (utxo?.output.address !== address) {
-          throw apiError("unusable", `Told at ${text}: an output that is elsewhere.`);
+          throw blockfrostError("unusable", `Told at ${text}: an output that is elsewhere.`);
         }
         found.set(refKey(utxo.ref), utxo);
       }
       if (outputs.length < PAGE) return [...found.values()];
     }
-    if (found.size >= PAGE * MAX_PAGES) throw apiError("unusable", `${text} has more than ${found.size} outputs.`);
+    if (found.size >= PAGE * MAX_PAGES) {
+      throw blockfrostError("unusable", `${text} has more than ${found.size} outputs.`);
+    }
     return [...found.values()];
   }
 
-  /** The unspent ones of some outputs. Throws `ApiError`. */
+  /** The unspent ones of some outputs. Throws `BlockfrostError`. */
   async unspent(refs: readonly OutRef[]): Promise<readonly Utxo[]> {
     const byTransaction = new Map<string, Set<number>>();
     for (const { txHash, index } of refs) {
@@ -127,7 +131,9 @@ export class BlockfrostOutputs {
     if (kept) return kept;
     const { cbor } = parse(transactionDocument, await this.http.get(`/txs/${hash}/cbor`), "a transaction");
     const transaction = scanDocument(hash, cbor);
-    if (transaction.hash !== hash) throw apiError("unusable", `What was told as transaction ${hash} is another one.`);
+    if (transaction.hash !== hash) {
+      throw blockfrostError("unusable", `What was told as transaction ${hash} is another one.`);
+    }
     const outputs = new Map(created(transaction).map((utxo) => [refKey(utxo.ref), utxo]));
     this.cache.set(hash, outputs);
     if (this.cache.size > MAX_CACHED) this.cache.delete(this.cache.keys().next().value!);

@@ -8,17 +8,17 @@
  */
 import type { z } from "zod";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { apiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { parametersDocument } from "#src/chain/provider/blockfrost/documents.ts";
 
 /** First protocol version of Conway. */
 const CONWAY = 9;
 const LANGUAGES: Readonly<Record<string, number>> = { PlutusV1: 0, PlutusV2: 1, PlutusV3: 2 };
 
-/** The parameters. Throws `ApiError` for those of an era before Conway. */
+/** The parameters. Throws `BlockfrostError` for those of an era before Conway. */
 export function parametersOf(document: z.infer<typeof parametersDocument>): Parameters {
   if (document.protocol_major_ver < CONWAY) {
-    throw apiError(
+    throw blockfrostError(
       "unusable",
       `The network has protocol version ${document.protocol_major_ver}; ${CONWAY} is the first that is built for.`,
     );

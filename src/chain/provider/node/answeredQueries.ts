@@ -7,18 +7,18 @@
  */
 import type { EraQuery } from "#src/node/queries/query.ts";
 
-type Kind = EraQuery["kind"];
+type QueryKind = EraQuery["kind"];
 
 /** Milliseconds after which an unsupported query is tried again. */
 const RETRY_MS = 600_000;
 
 export class AnsweredQueries {
-  readonly #suspects = new Set<Kind>();
-  readonly #unsupported = new Map<Kind, number>();
+  readonly #suspects = new Set<QueryKind>();
+  readonly #unsupported = new Map<QueryKind, number>();
   #closedConnections = 0;
 
   /** Whether a query may be sent. */
-  has(kind: Kind): boolean {
+  has(kind: QueryKind): boolean {
     const until = this.#unsupported.get(kind);
     if (until === undefined) return true;
     if (performance.now() < until) return false;
@@ -32,12 +32,12 @@ export class AnsweredQueries {
   }
 
   /** Records that the node answered a query. */
-  answered(kind: Kind): void {
+  answered(kind: QueryKind): void {
     this.#suspects.delete(kind);
   }
 
   /** Records that the node closed the connection on a query. */
-  connectionClosed(kind: Kind): void {
+  connectionClosed(kind: QueryKind): void {
     this.#closedConnections++;
     if (this.#suspects.delete(kind)) this.#unsupported.set(kind, performance.now() + RETRY_MS);
     else this.#suspects.add(kind);

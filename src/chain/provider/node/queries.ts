@@ -12,7 +12,7 @@ import type { LedgerSession } from "#src/chain/provider/ledgerQueries.ts";
 import type { At, Network, Submission } from "#src/chain/provider/port.ts";
 import type { NodeConnection } from "#src/node/client/connection.ts";
 import { NodeError, nodeError, type NodeFailure } from "#src/node/errors.ts";
-import { ask, askEra } from "#src/node/queries/ask.ts";
+import { sendEraQuery, sendQuery } from "#src/node/queries/sendQuery.ts";
 import { startTime } from "#src/node/queries/history.ts";
 import { decodeRejection } from "#src/node/rejections/rejections.ts";
 import type { MempoolSession, QuerySession } from "#src/node/client/sessions.ts";
@@ -27,7 +27,7 @@ export async function atTip<T>(
 ): Promise<At<T>> {
   const session = valueOf(await connection.acquire("tip", signal));
   try {
-    const point = valueOf(await ask(session, { kind: "point" }, signal));
+    const point = valueOf(await sendQuery(session, { kind: "point" }, signal));
     return { point, value: await work(ledgerOf(session, signal, answered)) };
   } finally {
     session.release();
@@ -36,14 +36,14 @@ export async function atTip<T>(
 
 function ledgerOf(session: QuerySession, signal: AbortSignal, answered: AnsweredQueries): LedgerSession {
   let era: Promise<number> | undefined;
-  const current = () => era ??= ask(session, { kind: "currentEra" }, signal).then(valueOf);
+  const current = () => era ??= sendQuery(session, { kind: "currentEra" }, signal).then(valueOf);
   return {
     era: current,
     supports: (kind) => answered.has(kind),
-    query: async (query) => valueOf(await ask(session, query, signal)),
+    query: async (query) => valueOf(await sendQuery(session, query, signal)),
     queryEra: async (query) => {
       const eraQuery = query(await current());
-      const answer = await askEra(session, eraQuery, signal);
+      const answer = await sendEraQuery(session, eraQuery, signal);
       if (answer.ok) answered.answered(eraQuery.kind);
       else if (answer.error.code === "connection_lost") answered.connectionClosed(eraQuery.kind);
       return valueOf(answer);
@@ -91,20 +91,20 @@ export interface MempoolSupport {
 }
 
 /**
- * Whether the mempool holds a transaction. If the node closes the connection on the query, `manners` records that for
+ * Whether the mempool holds a transaction. If the node closes the connection on the query, `support` records that for
  * the next attempt.
  */
 export async function isPending(
   connection: NodeConnection,
   hash: string,
   signal: AbortSignal,
-  manners: MempoolSupport,
+  support: MempoolSupport,
 ): Promise<boolean> {
   const snapshot = valueOf(await connection.mempool(signal));
   try {
-    if (manners.readWhole) return await findInSnapshot(snapshot, hash, signal);
+    if (support.readWhole) return await findInSnapshot(snapshot, hash, signal);
     const answer = await snapshot.has({ era: CONWAY, hash }, signal);
-    if (!answer.ok && answer.error.code === "connection_lost") manners.readWhole = true;
+    if (!answer.ok && answer.error.code === "connection_lost") support.readWhole = true;
     return valueOf(answer);
   } finally {
     snapshot.release();
@@ -127,12 +127,12 @@ export async function submit(
   connection: NodeConnection,
   transaction: Uint8Array,
   signal: AbortSignal,
-  manners: MempoolSupport,
+  support: MempoolSupport,
 ): Promise<Submission> {
   const verdict = valueOf(await connection.submit(transaction, { signal }));
   if (verdict.accepted) return { outcome: "accepted" };
   const scanned = scanTransaction(transaction);
-  if (await isPending(connection, scanned.hash, signal, manners)) return { outcome: "accepted" };
+  if (await isPending(connection, scanned.hash, signal, support)) return { outcome: "accepted" };
   const inputs = created(scanned).map(({ ref }) => ref);
   const { value: unspent } = await atTip(
     connection,

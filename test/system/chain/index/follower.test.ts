@@ -1,6 +1,6 @@
 /**
- * The follower against a chain that lags, runs ahead, rolls back and drops, with crashes at every line of a block's work: rows, watched
- * outputs and the events told to actors come out exactly as the chain that remains.
+ * The follower on a chain that lags, runs ahead, rolls back and drops, with crashes at every fault point: rows, watched
+ * outputs and the events sent to actors are exactly those of the remaining chain.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tokenInputs, tokenMachine } from "#machines/token.ts";
@@ -56,7 +56,7 @@ describe("follower", () => {
     const chain = new MemoryChain();
     const { world, crashes, rollbacks, commits } = await live(store, chain, random, {
       cutAbove: seed % 2 === 0 ? 3 : 1_000,
-      // in half of the runs blocks come in bursts, and those that are there share a transaction
+      // in half of the runs blocks arrive in bursts, and those that are there share a transaction
       near: seed % 4 < 2 ? 20 : 0,
       overSocket: seed === RUNS,
     });
@@ -103,7 +103,7 @@ describe("follower", () => {
     await expectActors(store, world);
   });
 
-  it("was disturbed in those runs", () => {
+  it("was interrupted in those runs", () => {
     expect(disturbed.rollbacks).toBeGreaterThan(0);
     expect(disturbed.crashes).toBeGreaterThan(0);
   });
@@ -111,7 +111,7 @@ describe("follower", () => {
 
 const disturbed = { rollbacks: 0, crashes: 0 };
 
-/** Grows, rolls back and follows a chain at random; waits until the index stands at its tip. */
+/** Extends, rolls back and follows a chain at random; waits until the index is at its tip. */
 async function live(
   store: Store,
   chain: MemoryChain,
@@ -143,7 +143,7 @@ async function live(
       for (const { entity, event } of touched) {
         await sql`insert into told (kind, id, event) values (${entity.kind}, ${entity.id}, ${event as never})`;
       }
-      // in the middle of a transaction
+      // within a transaction
       if (!calm && random() < 0.03) {
         crashes++;
         throw new Error("crash after the log was appended to");
@@ -203,7 +203,7 @@ async function live(
   }
 }
 
-/** What the token machine makes of the events it was told is what the chain says. */
+/** The state that the token machine computes from its events is the chain's. */
 async function expectActors(store: Store, world: World): Promise<void> {
   const rows = await store.sql<{ id: string; event: Record<string, unknown> }[]>`
     select id, event from told where kind = 'token' order by n`;
@@ -222,7 +222,7 @@ async function expectActors(store: Store, world: World): Promise<void> {
   }
 }
 
-/** The hashes of sub-trees that are kept are those of the facts. */
+/** The stored hashes of sub-tries are those of the facts. */
 async function expectCuts(store: Store): Promise<void> {
   const cuts = await store.sql<{ token: string; root: string }[]>`
     select token, root from token_state where cut and to_slot is null`;

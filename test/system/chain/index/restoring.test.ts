@@ -1,6 +1,7 @@
 /**
- * Things that are read apart from their birth on and then join the rest: on a chain that lags, drops and rolls back with crashes at every line,
- * found out late or not, in memory and over a node's socket; and on the devnet, with the follower killed in the middle.
+ * Members that are restored from an earlier start point and then join the main cursor: on a chain that lags, drops and
+ * rolls back, with crashes at every fault point, in memory and over a node's socket; and on the devnet, with the
+ * follower killed in between.
  */
 import { spawn } from "node:child_process";
 import process from "node:process";
@@ -16,7 +17,8 @@ import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { MAIN, readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
-import { dismiss, placeOf } from "#src/chain/index/groups.ts";
+import { dismiss } from "#src/chain/index/groups.ts";
+import { memberPosition } from "../../../support/member_position.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
@@ -63,7 +65,9 @@ afterEach(async () => {
   await infra?.stop();
 });
 
-/** Makes the next transactions of pockets: they pay within the gap, spend what they have, and pay each other. */
+/**
+ * Creates the next transactions of pockets: they pay within the address gap, spend what they have, and pay each other.
+ */
 class Payer {
   private serial = 0;
   constructor(private readonly random: () => number) {}
@@ -75,7 +79,7 @@ class Payer {
       const { refs, used } = replayPocket(pocket, blocks);
       const inputs = refs.filter(() => this.random() < 0.4).map(parseRefKey);
       const outputs = [...Array(1 + Math.floor(this.random() * 2))].map((_, i) => ({
-        // the second output may use an address that is only found by the first
+        // the second output may use an address that the wallet only discovers by the first
         address: pocketAddress(pocket, i === 0 ? Math.floor(this.random() * (used + GAP)) : used + GAP - 1),
         value: lovelace(1_000_000n),
       }));
@@ -88,7 +92,7 @@ class Payer {
 
 const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
 
-describe("on a chain that misbehaves", () => {
+describe("on a chain that lags, drops and rolls back", () => {
   it.each(Array.from({ length: RUNS }, (_, i) => i + 1))("everything is found, run %i", async (seed) => {
     const random = seeded(seed);
     const chain = new MemoryChain();
@@ -97,7 +101,7 @@ describe("on a chain that misbehaves", () => {
     let calm = false;
     let crashes = 0;
     const told: Touched[] = [];
-    // the last run is over a socket whose connections break
+    // the last run uses a socket whose connections break
     const node = seed === RUNS
       ? await nodeOf(chain, moods, () => calm ? Infinity : 500 + Math.floor(random() * 40_000))
       : undefined;
@@ -131,7 +135,7 @@ describe("on a chain that misbehaves", () => {
         if (i % 25 === 0) {
           const pocket = `pocket-${i}`;
           born.push(pocket);
-          // known at once, or long after its birth
+          // enrolled at once, or long after its start point
           late.push({ pocket, birth: i === 0 ? origin : pointOf(chain.tip), at: i + Math.floor(random() * 60) });
         }
         const blocks = chain.blocks.map(({ scanned }) => scanned);
@@ -154,7 +158,7 @@ describe("on a chain that misbehaves", () => {
         const [apart] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
         return !apart && (await readCursor(store.sql)).at.hash === chain.tip.hash;
       });
-      // and goes on together
+      // and they go on together
       for (let i = 0; i < 5; i++) chain.add(...payer.next(born, chain.blocks.map(({ scanned }) => scanned)));
       await until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash);
     } finally {
@@ -179,7 +183,7 @@ describe("on a chain that misbehaves", () => {
     expect(told.some(({ event }) => event.type === "JOINED")).toBe(true);
   });
 
-  /** A chain whose every block pays pockets, a follower of it, and a way to hold the first step of a name. */
+  /** A chain whose every block pays pockets, its follower, and a way to hold the first fault point of a name. */
   async function paying(
     kind: string,
     names: readonly string[],
@@ -209,7 +213,7 @@ describe("on a chain that misbehaves", () => {
       store,
       port: {
         ...inner,
-        // the first stream is the main lane's, others give blocks up to a height only
+        // the first stream is the main indexer's; the others stop at a height
         async *follow(points, signal) {
           const gated = streams++ > 0 && options.open !== undefined;
           for await (const step of inner.follow(points, signal)) {
@@ -245,7 +249,7 @@ describe("on a chain that misbehaves", () => {
       held: () => until("a step is held", async () => reached),
       atTip: () => until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash),
       joined: (pocket: string) =>
-        until("it has joined", async () => (await placeOf(store.sql, "pockets", pocket))?.restoring === false),
+        until("it has joined", async () => (await memberPosition(store.sql, "pockets", pocket))?.restoring === false),
       expectExact: async (pocket: string) => {
         const { refs } = replayPocket(pocket, chain.blocks.map(({ scanned }) => scanned));
         expect(refs).toHaveLength(chain.blocks.length);
@@ -268,7 +272,7 @@ describe("on a chain that misbehaves", () => {
       world.hold("folded");
       world.add(30);
       await world.held();
-      // born where the main cursor stands, so it is read there
+      // it starts at the main cursor's position, so that reads it
       await beginPocket(store.sql, "a", origin);
       world.follower.wake();
       await world.joined("a");
@@ -315,9 +319,9 @@ describe("on a chain that misbehaves", () => {
       await world.atTip();
       await beginPocket(store.sql, "a", origin);
       world.follower.wake();
-      await until("it stands below", async () => (await placeOf(store.sql, "pockets", "a"))?.at.height === 18);
+      await until("it stands below", async () => (await memberPosition(store.sql, "pockets", "a"))?.at.height === 18);
       await sleep(100);
-      expect(await placeOf(store.sql, "pockets", "a")).toMatchObject({ at: { height: 18 }, restoring: true });
+      expect(await memberPosition(store.sql, "pockets", "a")).toMatchObject({ at: { height: 18 }, restoring: true });
       open = Infinity;
       world.add(3);
       await world.joined("a");
@@ -342,7 +346,7 @@ describe("on a chain that misbehaves", () => {
         world.add(1);
       }
       expect(world.streams()).toBe(1);
-      // what has used addresses is read from the first block that does on
+      // a pocket with used addresses is read from the first block that uses them
       await beginPocket(store.sql, "a", origin);
       world.follower.wake();
       await world.joined("a");
@@ -374,14 +378,14 @@ describe("on a chain that misbehaves", () => {
       }
       open = Infinity;
       for (let i = 0; i < 12; i++) await world.joined(`fresh ${i}`);
-      // the main lane, and at the most two lanes for those that began while the blocks were not known yet
+      // the main indexer, and at most two others for groups that began before the blocks were known
       expect(world.streams()).toBeLessThanOrEqual(3);
     } finally {
       await world.end();
     }
   });
 
-  describe("things with the same addresses and different births", () => {
+  describe("members with the same addresses and different start points", () => {
     let serial = 0;
     /** Adds blocks that pay the first address of `a`. */
     const pay = (chain: MemoryChain, count: number) => {
@@ -460,9 +464,9 @@ describe("on a chain that misbehaves", () => {
           world.follower.wake();
           await until(
             "it stands below",
-            async () => (await placeOf(store.sql, "pockets", "a:old"))?.at.height === read,
+            async () => (await memberPosition(store.sql, "pockets", "a:old"))?.at.height === read,
           );
-          // the block of the birth is gone, and blocks of the new branch have slots before it
+          // the start point's block is gone, and blocks of the new branch have earlier slots
           chain.rollback(8, "again");
           pay(chain, 10);
           await world.atTip();
@@ -490,7 +494,7 @@ describe("on a chain that misbehaves", () => {
     try {
       world.add(60);
       await world.atTip();
-      // the process has hardly time for anything else
+      // the process has hardly any time left
       coming = setInterval(() => {
         world.add(1);
         for (const end = performance.now() + 50; performance.now() < end;);
@@ -524,7 +528,7 @@ async function run(kill: string): Promise<string | null> {
   return await new Promise((resolve) => child.on("close", (_code, signal) => resolve(signal)));
 }
 
-it("on the devnet, goes on after kill -9 in the middle, rollbacks included", async () => {
+it("on the devnet, continues after kill -9 at any point, including rollbacks", async () => {
   const bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken ? { token: infra.natsToken } : {}) });
   const started = await startDevnet({
     store,
@@ -551,9 +555,9 @@ it("on the devnet, goes on after kill -9 in the middle, rollbacks included", asy
     const kills = ["folded:2", "before-commit:2", "before-join:1", "after-join:1", "before-undo:1", "after-undo:1"];
     const lived: string[] = [];
     for (const [i, kill] of kills.entries()) {
-      // so that there is something to take back for those that die of it
+      // some blocks to undo for those that a rollback kills
       if (kill === "before-undo:1") expect(await run("")).toBe(null);
-      // what was read is taken back between two lives; the next finds another one to restore
+      // what was read is undone between two runs; the next one has another member to restore
       if (i > 0) expect((await devnet.rollback({ blocks: 2 })).ok).toBe(true);
       await beginPocket(store.sql, pockets[i]!, i % 2 ? origin : pointOf(birth.value));
       for (const pocket of pockets) await pay(pocket, 10 + i);

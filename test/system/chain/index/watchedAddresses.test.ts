@@ -1,6 +1,6 @@
 /**
- * Outputs of watched addresses, asked of a network whose answers hold behind the follower, ahead of it, or on a branch that is gone; of a
- * chain in memory, and over a node's socket.
+ * Outputs of watched addresses, queried from a network whose answers are behind the cursor, ahead of it, or on an
+ * abandoned branch; with a chain in memory, and over a node's socket.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
@@ -34,7 +34,7 @@ let serial: number;
 const stop = { now: () => {} };
 let running: Promise<void>;
 let follower: Follower;
-/** The chain as it is told and asked for. */
+/** The chain as followed and as queried. */
 let inner: ChainPort;
 let unserve: () => Promise<void>;
 
@@ -62,7 +62,7 @@ function add(): void {
   chain.add(encodeTransaction({ inputs: [...live, seed], outputs, fee: 0n }));
 }
 
-/** Follows with a port some of whose members are others. */
+/** Follows a port with some methods replaced. */
 function follow(other: Partial<ChainPort>, near = 20): void {
   const end = new AbortController();
   stop.now = () => end.abort();
@@ -82,7 +82,7 @@ function follow(other: Partial<ChainPort>, near = 20): void {
 const atTip = () => until("the tip", async () => (await readCursor(store.sql)).at.hash === chain.tip.hash);
 const watch = (address: string) => ensureWatched(store, [address], () => follower.wake(), Date.now() + 20_000);
 
-/** What the chain says of addresses, after the blocks up to a height. */
+/** The outputs at addresses according to the chain, after the blocks up to a height. */
 const held = (addresses: readonly string[], height = chain.tip.height) =>
   [...chain.utxos(height).values()].filter(({ output }) => addresses.includes(output.address));
 
@@ -93,7 +93,7 @@ async function expectExact(address: string): Promise<void> {
   expect(rows.map(({ ref }) => refKey(ref)).sort()).toEqual(held([address]).map(({ ref }) => refKey(ref)).sort());
 }
 
-/** Answers that hold some blocks below the tip. */
+/** Answers of a point some blocks below the tip. */
 function behind(blocks: number): Partial<ChainPort> & { asked: number } {
   const port = {
     asked: 0,
@@ -114,7 +114,7 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     unserve = node?.stop ?? (() => Promise.resolve());
   });
 
-  it("that is always behind is brought forward by the blocks read since", async () => {
+  it("that is always behind is brought forward by the blocks read since then", async () => {
     for (let i = 0; i < 40; i++) add();
     const port = behind(7);
     follow(port);
@@ -122,12 +122,12 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     expect((await watch(ADDRESSES[0]!)).ok).toBe(true);
     expect(port.asked).toBe(1);
     await expectExact(ADDRESSES[0]!);
-    // outputs that were spent in those blocks come back with them
+    // including outputs that were spent in those blocks
     chain.rollback(4);
     await expectExact(ADDRESSES[0]!);
     add();
     await expectExact(ADDRESSES[0]!);
-    // and below its point it is asked for again
+    // and after a rollback below its point it is queried again
     chain.rollback(12);
     for (let i = 0; i < 8; i++) add();
     await atTip();
@@ -136,7 +136,7 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     await expectExact(ADDRESSES[0]!);
   });
 
-  it("from farther behind is asked for again until it can be brought forward", async () => {
+  it("from farther behind is queried again until it can be brought forward", async () => {
     for (let i = 0; i < 80; i++) add();
     let port = behind(60);
     follow({ utxosByAddress: (addresses) => port.utxosByAddress!(addresses) });
@@ -148,10 +148,10 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     await expectExact(ADDRESSES[1]!);
   });
 
-  it.each([20, 0])("that is ahead waits for the follower, with %i blocks a transaction each", async (near) => {
+  it.each([20, 0])("that is ahead waits for the follower, with single blocks within %i of the tip", async (near) => {
     for (let i = 0; i < 60; i++) add();
     let open = 20;
-    // gives blocks up to a height only, while answers hold at the tip
+    // the stream stops at a height, while answers are of the tip
     follow({
       async *follow(points, signal) {
         for await (const step of inner.follow(points, signal)) {
@@ -174,7 +174,7 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     await expectExact(ADDRESSES[2]!);
   });
 
-  it("from a branch that is gone is asked for again", async () => {
+  it("from an abandoned branch is queried again", async () => {
     for (let i = 0; i < 20; i++) add();
     let answered = 0;
     follow({
@@ -192,17 +192,17 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
       return answered > 1;
     });
     await atTip();
-    // the first answer may have been taken before the rollback was heard of, and given up with it
+    // the first answer may have been received before the rollback, and dropped with it
     expect((await watch(ADDRESSES[0]!)).ok).toBe(true);
     await expectExact(ADDRESSES[0]!);
   });
 });
 
-it("however many wait for outputs that do not come, one statement at a time looks for all of them", async () => {
+it("however many wait for outputs that do not arrive, one statement at a time polls for all of them", async () => {
   let statements = 0;
   const sql = new Proxy(store.sql, {
     apply: (target, self, args) => {
-      // Only a template is a statement.
+      // only a template is a statement
       if ((args[0] as { raw?: unknown }).raw !== undefined) statements++;
       return Reflect.apply(target as unknown as (...args: unknown[]) => unknown, self, args);
     },
@@ -215,6 +215,6 @@ it("however many wait for outputs that do not come, one statement at a time look
   );
   expect(answers.every((one) => !one.ok && one.error.code === "index_behind")).toBe(true);
   console.log(`${WAITERS} waiters for ${MS} ms: ${statements} statements`);
-  // Two for each, and one each 15 ms.
+  // two statements for each, and one poll each 15 ms
   expect(statements).toBeLessThan(WAITERS * 2 + MS / 15 + 50);
 });

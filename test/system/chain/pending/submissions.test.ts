@@ -1,4 +1,4 @@
-/** The sweep over what is pending: everything is offered once, what another spends before that one; doubts are told. */
+/** The sweep of pending transactions: each is submitted once, parents first; those to check are reported. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ok } from "#src/base/result.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
@@ -21,18 +21,21 @@ afterAll(async () => {
   await infra?.stop();
 });
 
-/** Hashes that sort against the order in which they spend each other: each the outputs of the one before it. */
+/**
+ * Hashes whose order is the reverse of their dependencies: each transaction spends the outputs of the next one in this
+ * order.
+ */
 const COUNT = 450;
 const hash = (i: number) => (COUNT - i).toString(16).padStart(64, "0");
 
-it("offers a long chain of pending transactions in its order", async () => {
+it("submits a long chain of pending transactions in order", async () => {
   for (let i = 0; i < COUNT; i++) {
     const inputs = i === 0 ? [`${"f".repeat(64)}#0`] : [`${hash(i - 1)}#0`];
     await store.sql`insert into submission (hash, cbor, inputs, addresses)
       values (${hash(i)}, decode(${hash(i)}, 'hex'), ${store.sql.array(inputs)}, '{}')`;
     if (i !== 7) await store.sql`insert into submission_open (hash, open_until) values (${hash(i)}, 100)`;
   }
-  // one lapsed before its last slot, and one whose last slot is past
+  // one expired before its last slot, and one whose last slot has passed
   await store.sql`insert into submission_status (hash, status, lapsed_until) values (${hash(7)}, 'expired', 100)`;
   await store.sql`insert into submission (hash, cbor, inputs, addresses) values ('past', '\\x00', '{}', '{}')`;
   await store.sql`insert into submission_status (hash, status, lapsed_until) values ('past', 'expired', -1)`;
@@ -52,7 +55,7 @@ it("offers a long chain of pending transactions in its order", async () => {
   expect(swept.toCheck).toEqual([hash(7), hash(20), hash(21)]);
 });
 
-it("reads at a rollback what it brings back, and not all that is open", async () => {
+it("reads at a rollback only the transactions concerned, not all pending ones", async () => {
   const { sql } = store;
   const expired = "a".repeat(64);
   const open = "b".repeat(64);

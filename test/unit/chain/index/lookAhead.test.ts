@@ -1,4 +1,4 @@
-/** Reading ahead: order, rollbacks of what nobody has begun, bounds, and the end. */
+/** Look-ahead: order, rollbacks of waiting steps, bounds, and the end. */
 import { describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { origin } from "#src/cardano/block.ts";
@@ -19,14 +19,14 @@ const back = (height: number): ChainStep => ({
   tip: chain.tip,
 });
 
-/** A source that gives a step whenever it is told to. */
+/** A source that gives steps on demand. */
 function source() {
   const steps: ChainStep[] = [];
   let given = 0;
   let idle = false;
   let failure: Error | undefined;
   return {
-    /** Gives steps, and waits until the reader has dealt with them and asks for more, or a while: it may wait for room. */
+    /** Gives steps, and waits until the reader requests more, or for a while, since it may wait for capacity. */
     push: async (...more: ChainStep[]) => {
       steps.push(...more);
       idle = false;
@@ -49,8 +49,8 @@ function source() {
 
 const heights = (ahead: LookAhead) => ahead.blocks(100).map(({ block }) => block.height - 1);
 
-describe("reading ahead", () => {
-  it("leaves out what a rollback takes back, but nothing that is begun", async () => {
+describe("look-ahead", () => {
+  it("removes rolled-back steps, but none that are being applied", async () => {
     const stop = new AbortController();
     const from = source();
     const ahead = new LookAhead(from.read(), () => [], stop.signal);
@@ -58,7 +58,7 @@ describe("reading ahead", () => {
     expect(heights(ahead)).toEqual([0, 1, 2, 3]);
     ahead.begin(2);
     await from.push(back(0), forward(1));
-    // the first two are being applied, so the rollback to the first is to be heard of
+    // the first two are being applied, so the rollback to the first is given
     expect(heights(ahead)).toEqual([0, 1]);
     ahead.done(2);
     expect(ahead.first).toMatchObject({ type: "backward", point: { slot: 1 } });
@@ -69,7 +69,7 @@ describe("reading ahead", () => {
     stop.abort();
   });
 
-  it("waits while much is there, and goes on when it is taken", async () => {
+  it("waits while much is buffered, and continues when it is taken", async () => {
     const stop = new AbortController();
     const from = source();
     const ahead = new LookAhead(from.read(), () => [], stop.signal);
@@ -82,7 +82,7 @@ describe("reading ahead", () => {
     stop.abort();
   });
 
-  it("gives what came before the source failed, then the failure", async () => {
+  it("gives the steps before the source failed, then the failure", async () => {
     const from = source();
     const ahead = new LookAhead(from.read(), () => [], new AbortController().signal);
     await from.push(forward(0));
@@ -94,7 +94,7 @@ describe("reading ahead", () => {
     expect(() => ahead.first).toThrow("the connection is lost");
   });
 
-  it("fails at bytes that are no block", async () => {
+  it("fails for bytes that are not a block", async () => {
     const from = source();
     const ahead = new LookAhead(from.read(), () => [], new AbortController().signal);
     await from.push(forward(0), { type: "forward", block: new Uint8Array([1]), tip: chain.tip });

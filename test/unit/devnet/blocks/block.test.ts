@@ -26,7 +26,7 @@ const fields: BlockFields = {
   transactions: [transaction("1", true, null), transaction("2", false, "x"), transaction("3", true, "y")],
 };
 
-test("what goes into a block comes out of its scan", () => {
+test("a scan of a block gives its fields", () => {
   const { bytes, hash } = encodeBlock(fields);
   const block = scanBlock(bytes);
   expect(block).toMatchObject({ era: 7, height: 3, slot: 70, previous: fields.previous, hash });
@@ -60,7 +60,7 @@ test("the header has the fields and lengths of the CDDL", () => {
 });
 
 describe("real Conway blocks", () => {
-  // The body hash is the one number in a header that is reckoned from the rest: take it from blocks that nodes accepted.
+  // the body hash is the only field of a header computed from the rest: compare it with blocks that nodes accepted
   test.each(["conway1", "conway4", "conway-gouroboros-mainnet", "conway-preprod-2667660"])(
     "body hash of %s",
     (name) => {
@@ -69,7 +69,7 @@ describe("real Conway blocks", () => {
       const stated = as(as(as(header, "array").value[0], "array").value[7], "bytes").value;
       const reckoned = blake2b256(concat(...parts.map((part) => blake2b256(raw(part)))));
       expect(equalBytes(stated, reckoned)).toBe(true);
-      // Built anew from what the scan gives, the parts have the same hash wherever the original has our plain encoding.
+      // encoded again from the scan, the parts have the same hash wherever the original uses our plain encoding
       const rebuilt = encodeBlock({ ...fields, transactions: scanBlock(bytes).transactions });
       const again = as(as(decode(rebuilt.bytes), "array").value[1], "array").value.slice(1);
       expect(again.map((part) => decode(raw(part)).type)).toEqual(parts.map((part) => part.type));

@@ -9,7 +9,7 @@ const none = new Uint8Array();
 const pool = (lovelace: bigint) => ({ certificate: none, members: new Map([["k1", lovelace]]) });
 const keys = new Map(["aa", "bb", "cc"].map((id) => [id, utf8(id)]));
 
-/** A state in epoch 3 whose leaders are drawn by the stake given. */
+/** A state in epoch 3 whose leaders are drawn by the given stake. */
 function state(stakes: Record<string, bigint>) {
   const made = newState({ parameters: mainnetParameters, epoch: 3 });
   const pools = new Map(Object.entries(stakes).map(([id, lovelace]) => [id, pool(lovelace)]));
@@ -28,16 +28,16 @@ function counts(of: ReturnType<typeof state>, slots: number, known: ReadonlyMap<
   return drawn;
 }
 
-test("pools are drawn by their part of the stake of the epoch before", () => {
+test("pools are drawn by their share of the earlier epoch's stake", () => {
   const drawn = counts(state({ aa: 700n, bb: 200n, cc: 100n, dd: 0n }), 10_000);
   expect([...drawn.keys()].sort()).toEqual(["aa", "bb", "cc"]);
-  // Five standard deviations of 10,000 draws are below 250.
+  // five standard deviations of 10,000 draws are below 250
   for (const [id, expected] of [["aa", 7_000], ["bb", 2_000], ["cc", 1_000]] as const) {
     expect(Math.abs(drawn.get(id)! - expected)).toBeLessThan(250);
   }
 });
 
-test("a draw is the same again, and another with another seed", () => {
+test("a draw is reproducible, and differs with another seed", () => {
   const of = state({ aa: 500n, bb: 500n });
   const draws = (seed: Uint8Array) =>
     Array.from({ length: 64 }, (_, slot) => drawLeader(of, { seed, slot, keys, rotation: [] })).join();

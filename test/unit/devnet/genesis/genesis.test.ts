@@ -1,4 +1,4 @@
-/** How a devnet begins: its files as nodes read them, its settings in words, parameters that were changed. */
+/** The genesis of a devnet: its files in a node's form, its settings as text, changed parameters. */
 import { expect, test } from "vitest";
 import { parseJson, toJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
@@ -35,7 +35,7 @@ test("canonical JSON has no spaces, sorted members and two escapes", () => {
   );
 });
 
-test("the files say what the ledger begins with", () => {
+test("the files state the initial ledger", () => {
   const of = genesis();
   const shelley = json(of, "shelley-genesis.json") as unknown as {
     initialFunds: Record<string, number>;
@@ -72,7 +72,7 @@ test.each([9, 10, 11] as const)("the files of version %i hold cost models where 
   expect(whole.map(({ length }) => length)).toEqual(lengths[major]);
 });
 
-test("pools of a genesis are registered as the ledger reads it, and metadata keep to CIP-6", () => {
+test("pools of a genesis are registered as in the ledger, and metadata follow CIP-6", () => {
   const of = genesis();
   const entries = genesisEntries(of);
   for (const [position, { id, metadata, registered }] of of.pools.entries()) {
@@ -95,7 +95,7 @@ test("pools of a genesis are registered as the ledger reads it, and metadata kee
   expect(new Set(of.pools.map(({ registered }) => registered.terms.vrf)).size).toBe(3);
 });
 
-test("settings are said in two lines, and what differs from them in one", () => {
+test("settings take two lines, and ignored options one", () => {
   const of = genesis();
   expect(settingsLines(of)).toEqual([
     "Devnet: epochs of 600 slots of 1000 ms (600 s), at most one block a slot; k 2160; protocol version 11.0",
@@ -117,7 +117,7 @@ test("settings are said in two lines, and what differs from them in one", () => 
   expect(keptSettings({ parameters }, of)).toMatch(/protocol parameters of its beginning \(test\)/);
 });
 
-test("a beginning is checked", () => {
+test("genesis options are checked", () => {
   expect(checkGenesis(genesisDefaults)).toMatchObject({ ok: true });
   const wrong = [
     { epochLength: 0 },
@@ -145,7 +145,7 @@ test("a beginning is checked", () => {
   }
 });
 
-test("parameters are replaced by name, and what is no parameter is named", () => {
+test("parameters are replaced by name, and unknown names are reported", () => {
   const read = overrideParameters(mainnetParameters, {
     keyDeposit: 1,
     protocolVersion: { major: 10, minor: 0 },

@@ -15,7 +15,7 @@ test("parameters come back from their JSON", () => {
   expect(parametersFromJson(overTheWire(parametersToJson(mainnetParameters)))).toEqual(mainnetParameters);
 });
 
-test("plain values come back as they were", () => {
+test("plain values are restored exactly", () => {
   const leaf = fc.oneof(
     fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
     fc.uint8Array({ maxLength: 8 }),
@@ -37,7 +37,7 @@ test("plain values come back as they were", () => {
 const account = fc.record({ deposit: fc.bigInt({ min: 0n, max: 9n }), balance: fc.bigInt({ min: 0n, max: 9n }) });
 const pool = fc.record({ certificate: fc.uint8Array({ maxLength: 4 }), deposit: fc.constant(500n) });
 
-/** A transaction that sets or removes rows of a state, as the rules would have it. */
+/** A transaction that sets or removes rows of a state. */
 function applied(
   state: MutableLedgerState,
   rows: { accounts: [string, Account | null][]; pools: [string, Pool | null][]; fee: bigint },
@@ -69,7 +69,7 @@ const transaction = fc.record({
   fee: fc.bigInt({ min: 0n, max: 9n }),
 });
 
-test("the changes of a block give the state after it, and undone the state before", () => {
+test("a block's changes give the state after it, and undone the state before", () => {
   const view = ({ accounts, pools, pots }: MutableLedgerState) => structuredClone({ accounts, pools, pots });
   fc.assert(fc.property(fc.array(fc.array(transaction, { maxLength: 3 }), { maxLength: 5 }), (blocks) => {
     const stepwise = newState({ parameters: mainnetParameters });

@@ -1,4 +1,4 @@
-/** What a devnet tells as a node of its beginning and of its time agrees with its genesis files and with its own clock. */
+/** What a devnet reports as a node of its genesis and eras agrees with its genesis files and its clock. */
 import { expect, test } from "vitest";
 import { parseJson } from "#src/base/json.ts";
 import { type Ratio, slotAt, slotTime } from "#src/cardano/parameters.ts";
@@ -33,7 +33,7 @@ const file = (name: string) =>
   parseJson(genesisFiles(genesis).find((each) => each.name === name)!.text) as Record<string, never>;
 const decimal = ({ numerator, denominator }: Ratio) => Number(numerator) / Number(denominator);
 
-test("parameters of governance are those of the file of Conway", () => {
+test("governance parameters are those of the Conway file", () => {
   const { poolThresholds, drepThresholds, ...rest } = protocolParameters(parameters);
   const conway = file("conway-genesis.json");
   const sorted = (thresholds: object) => Object.values(thresholds).map(Number).sort();
@@ -53,7 +53,7 @@ test("parameters of governance are those of the file of Conway", () => {
   });
 });
 
-test("the genesis is that of the file of Shelley", () => {
+test("the genesis is that of the Shelley file", () => {
   const shelley = file("shelley-genesis.json");
   const told = nodeGenesis(genesis);
   expect(new Date(startTime(told.systemStart)).toISOString().replace(".000Z", "Z")).toBe(shelley.systemStart);
@@ -66,11 +66,11 @@ test("the genesis is that of the file of Shelley", () => {
   expect(told.maxSupply).toBe(BigInt(shelley.maxLovelaceSupply!));
 });
 
-test("time runs in the history of eras as on the devnet's clock, up to its horizon", () => {
+test("the history of eras agrees with the devnet's clock, up to its horizon", () => {
   const history = eraHistory(genesis, { slot: 73 });
   const { slots } = genesis.network;
   expect(slotsOf(history, slots.zeroTime)).toEqual(slots);
-  // 74 + 3k = 104 slots are certain, and the epoch that these lie in
+  // 74 + 3k = 104 slots are certain, and the whole epoch that contains them
   expect(horizon(history)).toEqual({ time: 30_000_000_000_000n, slot: 150, epoch: 3 });
   for (const slot of [0, 1, 49, 50, 149]) {
     expect(timeOfSlot(history, slot)).toEqual({ ok: true, value: slotTime(slots, slot) - slots.zeroTime });

@@ -1,4 +1,4 @@
-/** The handshake: every combination of versions, magics and shapes; what clients in the field propose; sentences for a person. */
+/** The handshake: combinations of versions, magics and forms; proposals of real clients; error messages. */
 import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
@@ -8,9 +8,9 @@ import process from "node:process";
 import { afterEach, describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
-import { askVersions, connectNode } from "#src/node/client/connection.ts";
-import { connectFailure, longestPath } from "#src/node/errors.ts";
-import { handshake, negotiate, table, VERSIONS } from "#src/node/protocols/handshake.ts";
+import { connectNode, queryVersions } from "#src/node/client/connection.ts";
+import { connectFailure, maxSocketPathBytes } from "#src/node/errors.ts";
+import { handshake, negotiate, VERSIONS, versionTable } from "#src/node/protocols/handshake.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { socketPath } from "../../../support/node_chain.ts";
 
@@ -29,7 +29,7 @@ async function serve(
   return { ...at, server: server.value };
 }
 
-/** A peer that answers the first bytes with given ones (or not at all), then closes (or not). */
+/** A peer that answers the first bytes with the given ones, or not, and then closes, or not. */
 async function peer(answer: Uint8Array | undefined, { hangUp = false } = {}): Promise<{ path: string }> {
   const at = { path: socketPath() };
   const open = new Set<net.Socket>();
@@ -58,20 +58,22 @@ const encoded = (message: Parameters<typeof handshake.encode>[0]) => toHex(conca
 
 describe("handshake messages", () => {
   it("are a definite map with ascending keys, whatever the order given", () => {
-    expect(encoded({ type: "propose", versions: table([17, 16], 2, false) })).toBe(
+    expect(encoded({ type: "propose", versions: versionTable([17, 16], 2, false) })).toBe(
       "8200a2" + "1980108202f4" + "1980118202f4",
     );
     expect(encoded({ type: "accept", version: 23, data: { magic: 764824073, query: false } })).toBe(
       "83011980178" + "21a2d964a09f4",
     );
-    expect(encoded({ type: "propose", versions: table([1, 14], 42, false) })).toBe("8200a2" + "01182a" + "19800e182a");
+    expect(encoded({ type: "propose", versions: versionTable([1, 14], 42, false) })).toBe(
+      "8200a2" + "01182a" + "19800e182a",
+    );
   });
 
-  it("are read as they are written", () => {
+  it("are decoded as they were encoded", () => {
     const messages: Parameters<typeof handshake.encode>[0][] = [
-      { type: "propose", versions: table([1, 9, 14, 15, 23], 2, false) },
+      { type: "propose", versions: versionTable([1, 9, 14, 15, 23], 2, false) },
       { type: "accept", version: 16, data: { magic: 1, query: true } },
-      { type: "queryReply", versions: table(VERSIONS, 4, false) },
+      { type: "queryReply", versions: versionTable(VERSIONS, 4, false) },
       { type: "refuse", refusal: { type: "mismatch", versions: [16, 17] } },
       { type: "refuse", refusal: { type: "undecoded", version: 20, text: "é" } },
       { type: "refuse", refusal: { type: "refused", version: 20, text: "no" } },
@@ -79,8 +81,8 @@ describe("handshake messages", () => {
     for (const message of messages) expect(handshake.decode(concat(...handshake.encode(message)))).toEqual(message);
   });
 
-  it("of clients in the field: bare magics, unknown versions and shapes, other protocols' numbers are stepped over", () => {
-    // a table from 1 and 2 to 17, bare up to 14; with a version of the future, one of another protocol and odd shapes
+  it("of real clients: bare magics, unknown versions and forms, other protocols' numbers are skipped", () => {
+    // a table of 1 and 2 to 17, bare up to 14; with a future version, one of another protocol, and unknown forms
     const proposal = encode([
       0,
       new Map<Encodable, Encodable>([
@@ -105,12 +107,12 @@ describe("handshake messages", () => {
 });
 
 describe("negotiation", () => {
-  it("takes the highest version that both know", () => {
+  it("takes the highest common version", () => {
     for (const client of VERSIONS) {
       for (const server of VERSIONS) {
         const proposed = VERSIONS.filter((version) => version <= client);
         const spoken = VERSIONS.filter((version) => version >= server);
-        const answer = negotiate(table(proposed, 7, false), spoken, 7);
+        const answer = negotiate(versionTable(proposed, 7, false), spoken, 7);
         if (client < server) {
           expect(answer).toEqual({ type: "refuse", refusal: { type: "mismatch", versions: spoken } });
         } else expect(answer).toEqual({ type: "accept", version: client, data: { magic: 7, query: false } });
@@ -118,11 +120,13 @@ describe("negotiation", () => {
     }
   });
 
-  it("refuses another magic before it answers a question, and data of another shape", () => {
-    expect(negotiate(table([16], 1, true), VERSIONS, 2)).toMatchObject({ refusal: { type: "refused", version: 16 } });
-    expect(negotiate(table([16, 17], 2, true), VERSIONS, 2)).toEqual({
+  it("refuses another magic before it answers a version query, and data of another form", () => {
+    expect(negotiate(versionTable([16], 1, true), VERSIONS, 2)).toMatchObject({
+      refusal: { type: "refused", version: 16 },
+    });
+    expect(negotiate(versionTable([16, 17], 2, true), VERSIONS, 2)).toEqual({
       type: "queryReply",
-      versions: table(VERSIONS, 2, false),
+      versions: versionTable(VERSIONS, 2, false),
     });
     const odd = new Map([[16, { magic: 2, query: false }], [17, undefined]]);
     expect(negotiate(odd, VERSIONS, 2)).toMatchObject({ refusal: { type: "undecoded", version: 17 } });
@@ -130,7 +134,7 @@ describe("negotiation", () => {
 });
 
 describe("connecting", () => {
-  it("agrees on a version over a socket, each pair of versions", async () => {
+  it("negotiates a version over a socket, for each pair of versions", async () => {
     const { path, server } = await serve({ magic: 42, versions: [16, 18, 20] });
     for (const [versions, agreed] of [[VERSIONS, 20], [[16, 17], 16], [[18], 18]] as const) {
       const connection = await connectNode({ path }, { magic: 42, versions });
@@ -143,11 +147,11 @@ describe("connecting", () => {
     expect(server.address).toEqual({ path });
   });
 
-  it("tells versions to who asks, and hangs up", async () => {
+  it("answers a version query, and closes the connection", async () => {
     const { path, server } = await serve({ magic: 42 });
-    const told = await askVersions({ path }, { magic: 42 });
-    expect(told.ok && [...told.value]).toEqual([...table(VERSIONS, 42, false)]);
-    expect(await askVersions({ path }, { magic: 1 })).toMatchObject({ ok: false, error: { code: "wrong_magic" } });
+    const told = await queryVersions({ path }, { magic: 42 });
+    expect(told.ok && [...told.value]).toEqual([...versionTable(VERSIONS, 42, false)]);
+    expect(await queryVersions({ path }, { magic: 1 })).toMatchObject({ ok: false, error: { code: "wrong_magic" } });
     await gone(server);
   });
 
@@ -173,7 +177,7 @@ describe("connecting", () => {
     if (connection.ok) connection.value.close();
   });
 
-  it("says what stands in the way of the socket", async () => {
+  it("explains what prevents using the socket", async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-"));
     const file = path.join(folder, "file");
     writeFileSync(file, "");
@@ -195,7 +199,7 @@ describe("connecting", () => {
 
   it("takes a path of as many bytes as the operating system does, and not one more", async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-"));
-    const longest = longestPath(process.platform);
+    const longest = maxSocketPathBytes(process.platform);
     const at = (length: number) => ({ path: path.join(folder, "é".repeat(2)).padEnd(length - 2, "x") });
     const server = await serveNode(at(longest), { magic: 1 });
     expect(server.ok).toBe(true);
@@ -208,7 +212,7 @@ describe("connecting", () => {
     });
   });
 
-  it("has a code and a sentence for what the operating system says", () => {
+  it("has a code and a message for errors of the operating system", () => {
     const of = (code: string) => connectFailure(Object.assign(new Error("no"), { code }), "/run/node.socket");
     expect(of("EACCES")).toEqual({
       code: "socket_forbidden",
@@ -218,7 +222,7 @@ describe("connecting", () => {
     expect(connectFailure(undefined, "x")).toMatchObject({ code: "connection_lost" });
   });
 
-  it("says that a socket was left behind, and serves there", async () => {
+  it("reports an abandoned socket, and serves there", async () => {
     const at = { path: socketPath() };
     const { spawnSync } = await import("node:child_process");
     const script = `const s = require("net").createServer(); s.listen(${
@@ -232,7 +236,7 @@ describe("connecting", () => {
     expect(await serveNode(at, { magic: 1 })).toMatchObject({ error: { code: "socket_in_use" } });
   });
 
-  it("knows a peer that is no node", async () => {
+  it("detects a peer that is not a node", async () => {
     const web = http.createServer((_, response) => response.end("hello"));
     const at = { path: socketPath() };
     await new Promise<void>((resolve) => web.listen(at, () => resolve()));
@@ -261,7 +265,7 @@ describe("connecting", () => {
     expect(await to(concat(new Uint8Array(4), fromHex("80000000")))).toBe("not_a_node");
   });
 
-  it("gives up with the caller's signal, at any moment", async () => {
+  it("ends with the caller's signal, at any moment", async () => {
     expect(await connectNode({ path: socketPath() }, { magic: 1, signal: AbortSignal.abort() })).toMatchObject({
       error: { code: "aborted" },
     });

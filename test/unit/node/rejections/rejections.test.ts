@@ -11,8 +11,8 @@ import { account, captured, examples, hash, hash32, key, output, ref } from "../
 import { vectors } from "../../../support/vectors.ts";
 
 const captures = vectors("blocks/captures");
-describe("218 reject reasons as a Conway node tells them", () => {
-  it("are read to names, and written again to the same bytes", () => {
+describe("218 rejections of a Conway node", () => {
+  it("are decoded to names, and encoded to the same bytes", () => {
     const names = new Map<string, number>();
     const different: string[] = [];
     for (const { name, cbor } of captured) {
@@ -29,13 +29,13 @@ describe("218 reject reasons as a Conway node tells them", () => {
     for (const unknown of ["UnknownFailure", "EarlierEraFailure", "EraMismatch"]) {
       expect(names.has(unknown)).toBe(false);
     }
-    // generated at random: the transaction says that it is valid and passes, or that it is not and fails, which no ledger refuses
+    // random data: the transaction is flagged valid and passes, or invalid and fails, which no ledger refuses
     expect(different).toEqual(["test_cbor_214", "test_cbor_179"]);
   });
 });
 
 describe("a node's own encodings of refusals (versions 16 to 23)", () => {
-  it("are read to names in every era", () => {
+  it("are decoded to names in every era", () => {
     const expected: Readonly<Record<string, LedgerFailure["name"]>> = {
       Conway: "DelegateeStakePoolNotRegisteredDELEG",
       Dijkstra: "UnknownFailure",
@@ -69,7 +69,7 @@ describe("a node's own encodings of refusals (versions 16 to 23)", () => {
 describe("encodeRejection", () => {
   const corpus = [...captured.flatMap(({ cbor }) => decodeRejection(fromHex(cbor))), ...examples];
 
-  it("writes what decodeRejection reads", () => {
+  it("encodes what decodeRejection decodes", () => {
     expect(examples.map((each) => decodeRejection(encodeRejection([each]))[0])).toEqual(examples);
     fc.assert(
       fc.property(fc.subarray(corpus, { maxLength: 6 }), (failures) => {
@@ -86,7 +86,7 @@ describe("encodeRejection", () => {
       .toEqual(["DeserialiseFailure", "EarlierEraFailure", "EraMismatch", "UnknownFailure"]);
   });
 
-  it("tells an era mismatch as a node does", () => {
+  it("encodes an era mismatch as a node does", () => {
     const mismatch: LedgerFailure = { name: "EraMismatch", transaction: "Conway", ledger: "Babbage" };
     const bytes = encodeRejection([mismatch]);
     expect(decode(bytes)).toEqual(decode(encode([[6, "Conway"], [5, "Babbage"]])));
@@ -95,13 +95,13 @@ describe("encodeRejection", () => {
       .toBe("The transaction is for the era Conway, and the ledger is in the era Babbage.");
   });
 
-  it("tells one account after the other where the ledger does", () => {
+  it("encodes accounts one by one where the ledger does", () => {
     const accounts = [account, "e0" + "0d".repeat(28)];
     expect(decodeRejection(encodeRejection([{ name: "ProposalReturnAccountDoesNotExist", accounts }])))
       .toEqual(accounts.map((each) => ({ name: "ProposalReturnAccountDoesNotExist", accounts: [each] })));
   });
 
-  it("says in a sentence what it cannot tell as a node would", () => {
+  it("falls back to a text for what it cannot encode as a node would", () => {
     const untold: LedgerFailure[] = [
       { name: "DeserialiseFailure", message: "These bytes are no transaction." },
       { name: "BabbageOutputTooSmallUTxO", outputs: [{ index: 0, supplied: 1n, expected: 2n }] },
@@ -116,7 +116,7 @@ describe("encodeRejection", () => {
       .toEqual(untold.map((each) => ({ name: "ConwayMempoolFailure", message: describeFailure(each) })));
   });
 
-  it("tells the parts of the transaction that failures name by index, and reads the indices back", () => {
+  it("encodes the parts that failures name by index, and decodes the indices", () => {
     const certificate = [0, [0, fromHex(hash)]];
     const proposal = [1n, fromHex(account), [6], ["", fromHex(hash32)]];
     const raw = (count: number): Encodable => [fromHex("60" + hash), count];
@@ -174,7 +174,7 @@ describe("encodeRejection", () => {
 });
 
 describe("decodeRejection", () => {
-  it("keeps the bytes of failures that nobody knows yet, or whose data are others", () => {
+  it("keeps the bytes of unknown failures, and of those with other data", () => {
     const rejection = (...failures: string[]) =>
       fromHex("818206" + (0x80 + failures.length).toString(16) + failures.join(""));
     const cases: [string, string][] = [
@@ -194,14 +194,14 @@ describe("decodeRejection", () => {
     expect(decodeRejection(rejection(...cases.map(([cbor]) => cbor)))).toHaveLength(cases.length);
   });
 
-  it("takes a sentence alone for the mempool's", () => {
+  it("decodes a plain text as the mempool's failure", () => {
     expect(decodeRejection(encode("bad input(s)"))).toEqual([{
       name: "ConwayMempoolFailure",
       message: "bad input(s)",
     }]);
   });
 
-  it("names the failures of earlier eras as older nodes number them, too", () => {
+  it("names the failures of earlier eras, also with older nodes' numbers", () => {
     const of = (era: number, failure: Parameters<typeof encode>[0]) => decodeRejection(encode([[era, [failure]]]))[0];
     const bytes = fromHex(hash);
     expect(of(5, [0, [1, [0, [1, [bytes]]]]])).toMatchObject({ era: "Babbage", failure: "MissingVKeyWitnessesUTXOW" });

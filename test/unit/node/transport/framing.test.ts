@@ -1,4 +1,4 @@
-/** Messages cut out of a stream. */
+/** Splitting a stream into messages. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { concat, equalBytes, fromHex } from "#src/base/bytes.ts";
@@ -36,7 +36,7 @@ function cut(stream: Uint8Array, cuts: readonly number[], limit = 1 << 20): Uint
 }
 
 describe("framing", () => {
-  it("gives the items that were joined, wherever the stream was cut", () => {
+  it("gives the joined items, wherever the stream was cut", () => {
     fc.assert(fc.property(fc.array(value, { maxLength: 8 }), fc.array(fc.nat()), (values, cuts) => {
       const items = values.map(encode);
       for (const item of items) decode(item);
@@ -44,13 +44,13 @@ describe("framing", () => {
     }));
   });
 
-  it("cuts a stream that comes byte by byte", () => {
+  it("splits a stream that arrives byte by byte", () => {
     const items = [encode([1, new Indefinite([new Map([[1, "two"]]), new Uint8Array(300)])]), encode(0), encode([])];
     const stream = concat(...items);
     expect(cut(stream, [...stream.keys()])).toEqual(items);
   });
 
-  it("holds a long message that comes in single bytes in about its own length", () => {
+  it("stores a long message that arrives in single bytes in about its own size", () => {
     const long = encode(new Uint8Array(200_000).fill(7));
     const chunk = new Uint8Array(65_536);
     const framer = new Framer(1 << 20);
@@ -65,7 +65,7 @@ describe("framing", () => {
     expect(message!.buffer.byteLength).toBe(long.length);
   });
 
-  it("gives a slice where the message lies in one piece, and copies nothing", () => {
+  it("gives a slice if the message is in one chunk, and copies nothing", () => {
     const piece = concat(encode([1]), encode(new Uint8Array(100)));
     const framer = new Framer(1000);
     const buffers: ArrayBufferLike[] = [];
@@ -83,7 +83,7 @@ describe("framing", () => {
     }
   };
 
-  it("refuses what is longer than the limit as soon as that is announced", () => {
+  it("refuses a message over the limit as soon as its size is announced", () => {
     expect(code("5903e8", 100)).toBe("too_large");
     expect(code("5b7fffffffffffffff", 100)).toBe("too_large");
     expect(code("9b7fffffffffffffff", 100)).toBe("too_large");
@@ -92,7 +92,7 @@ describe("framing", () => {
     expect(code("5864" + "00".repeat(100), 101)).toBe("too_large");
   });
 
-  it("refuses what begins no item", () => {
+  it("refuses bytes that start no item", () => {
     for (const hex of ["ff", "82ff", "1c", "3f", "df", "fc", "ff00"]) expect(code(hex), hex).toBe("protocol_violation");
     expect(code("81".repeat(257), 1000)).toBe("protocol_violation");
   });

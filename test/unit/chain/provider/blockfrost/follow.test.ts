@@ -1,4 +1,4 @@
-/** Following through a Blockfrost service: real blocks over HTTP, in front of a chain that rolls back. */
+/** Following a chain through a Blockfrost service: real blocks over HTTP, with rollbacks. */
 import { afterEach, describe, expect, it } from "vitest";
 import { createServer } from "node:http";
 import { fromHex, toHex } from "#src/base/bytes.ts";
@@ -27,7 +27,7 @@ afterEach(async () => {
   [served, port] = [undefined, undefined];
 });
 
-/** A transaction of an input that nobody made, unsigned. */
+/** An unsigned transaction with an input that does not exist. */
 function payment(): { cbor: Uint8Array } {
   const { txHash, index } = newRef();
   const body = new Map<number, Encodable>([
@@ -60,7 +60,7 @@ interface Following {
   stop(): Promise<unknown>;
 }
 
-/** Follows, and keeps the chain that the steps lead to. */
+/** Follows, and keeps the chain that results from the steps. */
 function following(port: BlockfrostPort, points: readonly Point[] = [], held: readonly ScannedBlock[] = []): Following {
   const controller = new AbortController();
   const steps: ChainStep[] = [];
@@ -90,7 +90,7 @@ function following(port: BlockfrostPort, points: readonly Point[] = [], held: re
 const reaches = (there: Following, tip: Tip) =>
   until(`the block at height ${tip.height}`, async () => (there.chain.at(-1)?.hash ?? "") === tip.hash);
 
-/** All that projections can ask of a block. */
+/** Everything that projections use of a block. */
 function plain({ slot, hash, height, previous, era, transactions }: ScannedBlock) {
   return {
     ...{ slot, hash, height, previous, era },
@@ -121,7 +121,7 @@ describe("following a Blockfrost service", () => {
     expectSame(there, chain);
   });
 
-  it("asks for the transactions of a block of more than a page", async () => {
+  it("reads all pages of a block's transactions", async () => {
     const chain = new MemoryChain();
     chain.add();
     chain.add(...Array.from({ length: 230 }, () => payment().cbor));
@@ -132,7 +132,7 @@ describe("following a Blockfrost service", () => {
     expect(served!.requests.filter((path) => path.includes("/txs/cbor"))).toHaveLength(3);
   });
 
-  it("goes on from the newest point that is on the chain, and asks nothing for blocks without transactions", async () => {
+  it("continues from the newest point on the chain, and requests nothing for blocks without transactions", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 40; i++) chain.add();
     const held = chain.blocks.map(({ scanned }) => scanned);
@@ -147,7 +147,7 @@ describe("following a Blockfrost service", () => {
     expect(served!.requests.filter((path) => path.includes("/txs"))).toEqual([]);
   });
 
-  it("goes back to the origin where it knows no point of the chain", async () => {
+  it("goes back to the origin if no point is on the chain", async () => {
     const chain = new MemoryChain();
     chain.add();
     const there = following(await serve(chain), [{ slot: 77, hash: "ab".repeat(32) }]);
@@ -156,7 +156,7 @@ describe("following a Blockfrost service", () => {
     expect(there.steps[0]).toMatchObject({ type: "backward", point: { slot: -1 } });
   });
 
-  it("hears of a rollback to a shorter chain", async () => {
+  it("detects a rollback to a shorter chain", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 30; i++) chain.add(payment().cbor);
     const there = following(await serve(chain));
@@ -167,7 +167,7 @@ describe("following a Blockfrost service", () => {
     expectSame(there, chain);
   });
 
-  it("finds the fork of a deep rollback in few questions", async () => {
+  it("finds the fork of a deep rollback with few requests", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 600; i++) chain.add();
     const there = following(await serve(chain));
@@ -183,7 +183,7 @@ describe("following a Blockfrost service", () => {
     expect(looks.size).toBeLessThan(25);
   });
 
-  it("takes a block that is rolled back between two questions about it for gone", async () => {
+  it("treats a block as gone that is rolled back between two requests about it", async () => {
     const chain = new MemoryChain();
     chain.add();
     const doomed = chain.add(payment().cbor, payment().cbor);
@@ -203,7 +203,7 @@ describe("following a Blockfrost service", () => {
     expectSame(there, chain);
   });
 
-  it("asks one by one where a service has only lists of transactions", async () => {
+  it("requests transactions one by one from a service that only lists them", async () => {
     const chain = new MemoryChain();
     chain.add(payment().cbor, payment().cbor, payment().cbor);
     await serve(chain);
@@ -230,7 +230,7 @@ describe("following a Blockfrost service", () => {
     })()).rejects.toThrow(message);
   });
 
-  it("ends where a block is told to have more transactions than one can", async () => {
+  it("fails if a block states more transactions than possible", async () => {
     const chain = new MemoryChain();
     chain.add(payment().cbor);
     await serve(chain);
@@ -242,7 +242,7 @@ describe("following a Blockfrost service", () => {
     })()).rejects.toThrow(/tx_count: more than fit/);
   });
 
-  it("ends where the chain's first block is not to be had", async () => {
+  it("fails if the chain's first block is not available", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 3; i++) chain.add();
     await serve(chain);
@@ -278,7 +278,7 @@ describe("following a Blockfrost service", () => {
     expectSame(there, chain);
   });
 
-  it("reads a chain of which nothing is known from a block that it is told", async () => {
+  it("starts a new index at the configured block", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 10; i++) chain.add(payment().cbor);
     await serve(chain);
@@ -301,7 +301,7 @@ describe("following a Blockfrost service", () => {
     lost.close();
   });
 
-  it(`ends at the chain's own blocks, whatever happens to it (SEED=${SEED})`, async () => {
+  it(`ends with the chain's blocks, whatever happens to it (SEED=${SEED})`, async () => {
     let state = SEED;
     const random = () => ((state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648);
     const chain = new MemoryChain();
@@ -326,7 +326,7 @@ describe("following a Blockfrost service", () => {
   });
 });
 
-it("a service that does not tell what follows a block is said to be of no use", async () => {
+it("a service that does not give the blocks after another is refused", async () => {
   const newest = {
     time: 0,
     height: 7,
@@ -347,7 +347,7 @@ it("a service that does not tell what follows a block is said to be of no use", 
   const http = new BlockfrostHttp({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}` });
   try {
     await expect(requireFollowable(http)).rejects.toMatchObject({ failure: { code: "unusable" } });
-    // gone once: rolled back meanwhile
+    // absent once: rolled back meanwhile
     known = 0;
     await requireFollowable(http);
     expect(known).toBe(2);

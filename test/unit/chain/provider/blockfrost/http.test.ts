@@ -1,9 +1,9 @@
-/** Requests to a service that is busy, slow, cut off, hostile or somebody else's. */
+/** Requests to a service that is busy, slow, interrupted, hostile or of another network. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "#src/base/log.ts";
-import { ApiError } from "#src/chain/provider/blockfrost/errors.ts";
+import { BlockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import { BlockfrostHttp, type BlockfrostHttpSettings } from "#src/chain/provider/blockfrost/http.ts";
 import { RateLimiter } from "#src/chain/provider/blockfrost/rateLimiter.ts";
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
@@ -50,22 +50,22 @@ function port(
 
 const failureOf = (work: Promise<unknown>) =>
   work.then(() => expect.fail("it was answered"), (error) => {
-    if (error instanceof ApiError) return error.failure;
+    if (error instanceof BlockfrostError) return error.failure;
     throw error;
   });
 
-/** A fault for the first so many times. */
+/** A fault for the first `n` requests. */
 const first = (count: number, fault: Fault) => (_path: string, times: number) => times <= count ? fault : undefined;
 
 describe("a service that cannot answer now", () => {
-  it.each([408, 425, 429, 500, 502, 503, 504])("is asked again after status %i", async (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504])("is requested again after status %i", async (status) => {
     const served = await serve();
     served.fault = first(3, { status, body: `{"status_code":${status},"error":"x","message":"y"}` });
     expect(await client(served).get("/genesis")).toMatchObject({ network_magic: 42 });
     expect(served.requests).toHaveLength(4);
   });
 
-  it("is asked no more than so often, and its words are told", async () => {
+  it("is requested a limited number of times, and its message is reported", async () => {
     const served = await serve();
     served.fault = () => ({ status: 503, body: "the lights are out" });
     const failure = await failureOf(client(served).get("/genesis"));
@@ -74,7 +74,7 @@ describe("a service that cannot answer now", () => {
     expect(served.requests).toHaveLength(5);
   });
 
-  it("is left alone for as long as it asks for", async () => {
+  it("is not requested for as long as it says", async () => {
     const served = await serve();
     const came: number[] = [];
     served.fault = (_path, times) => {
@@ -85,7 +85,7 @@ describe("a service that cannot answer now", () => {
     expect(came[1]! - came[0]!).toBeGreaterThan(950);
   });
 
-  it.each([402, 418])("is not asked again for a while after status %i", async (status) => {
+  it.each([402, 418])("is not requested for a while after status %i", async (status) => {
     const served = await serve();
     served.fault = () => ({ status, body: `{"status_code":${status},"error":"x","message":"Usage is over limit."}` });
     const http = client(served, { exhaustedMs: 200 });
@@ -98,7 +98,7 @@ describe("a service that cannot answer now", () => {
     expect(await http.get("/genesis")).toMatchObject({ network_magic: 42 });
   });
 
-  it("is given up where it stays silent", async () => {
+  it("is given up if it does not answer", async () => {
     const served = await serve();
     served.fault = () => ({ silent: true });
     const failure = await failureOf(client(served, { answerMs: 50, attempts: 2 }).get("/genesis"));
@@ -107,13 +107,13 @@ describe("a service that cannot answer now", () => {
     expect(served.requests).toHaveLength(2);
   });
 
-  it("is not there at all", async () => {
+  it("cannot be reached", async () => {
     const failure = await failureOf(client({ url: "http://127.0.0.1:1/api/v0" }, { attempts: 2 }).get("/genesis"));
     expect(failure).toMatchObject({ code: "unreachable" });
     expect(failure!.message).toMatch(/127\.0\.0\.1:1 cannot be reached/);
   });
 
-  it("is not waited for by who no longer wants the answer", async () => {
+  it("is not waited for after an abort", async () => {
     const served = await serve();
     served.fault = () => ({ silent: true });
     const controller = new AbortController();
@@ -123,14 +123,14 @@ describe("a service that cannot answer now", () => {
   });
 });
 
-describe("an answer that is none", () => {
-  it("is asked for again where the connection broke in the middle", async () => {
+describe("an unusable answer", () => {
+  it("is requested again if the connection broke", async () => {
     const served = await serve();
     served.fault = first(2, { cutAfter: 20 });
     expect(await client(served).get("/genesis")).toMatchObject({ network_magic: 42 });
   });
 
-  it("is asked for again where the text is cut", async () => {
+  it("is requested again if the text is truncated", async () => {
     const served = await serve();
     served.fault = first(2, { body: `{"network_magic": 4` });
     expect(await client(served).get("/genesis")).toMatchObject({ network_magic: 42 });
@@ -138,7 +138,7 @@ describe("an answer that is none", () => {
     expect(await failureOf(client(served).get("/genesis"))).toMatchObject({ code: "unusable" });
   });
 
-  it("is not read beyond its bound, nor asked for again", async () => {
+  it("is not read beyond its limit, nor requested again", async () => {
     let sent = 0;
     let asked = 0;
     const endless = createServer((_request, response) => {
@@ -174,7 +174,7 @@ describe("an answer that is none", () => {
     expect(checked).toMatchObject({ ok: false, error: { code: "unusable" } });
   });
 
-  it("says so where there is no such thing, or no such question", async () => {
+  it("distinguishes a missing object from an unsupported request", async () => {
     const served = await serve();
     expect(await failureOf(client(served).get(`/blocks/${"00".repeat(32)}`))).toMatchObject({ code: "absent" });
     expect(await client(served).find(`/blocks/${"00".repeat(32)}`)).toBeUndefined();
@@ -184,7 +184,7 @@ describe("an answer that is none", () => {
 });
 
 describe("the project id", () => {
-  it("opens the service that knows it", async () => {
+  it("is accepted by its service", async () => {
     const served = await serve({ projectId: SECRET });
     expect(await port(served, { projectId: SECRET }).port.check()).toMatchObject({
       ok: true,
@@ -193,7 +193,7 @@ describe("the project id", () => {
     expect(served.problems).toEqual([]);
   });
 
-  it("is refused in a sentence where it is wrong or missing, once", async () => {
+  it("is refused with a message if wrong or missing, once", async () => {
     const served = await serve({ projectId: SECRET });
     const wrong = await port(served, { projectId: "another" }).port.check();
     expect(wrong).toMatchObject({ ok: false, error: { code: "unauthorized" } });
@@ -224,7 +224,7 @@ describe("the project id", () => {
     }
   });
 
-  it("does not follow the service to another place", async () => {
+  it("is not sent along a redirect", async () => {
     const seen: unknown[] = [];
     const other = createServer((request, response) => {
       seen.push(request.headers.project_id);
@@ -259,7 +259,7 @@ describe("a network", () => {
     expect(await port(served, { attempts: 2 }).port.network()).toMatchObject({ magic: 42 });
   });
 
-  it("is reckoned from the newest block where the service tells no eras, and from double slashes all the same", async () => {
+  it("is computed from the newest block if the service gives no eras, also with double slashes in the URL", async () => {
     const served = await serve();
     const told = await port(served).port.network();
     served.lacks = ["/network/eras"];
@@ -270,7 +270,7 @@ describe("a network", () => {
   });
 });
 
-describe("the pace", () => {
+describe("the rate limit", () => {
   it("lets through a burst", async () => {
     const pace = new RateLimiter({ perSecond: 0.001, burst: 10 });
     const controller = new AbortController();
@@ -283,12 +283,12 @@ describe("the pace", () => {
     await next;
   });
 
-  it("lets through no more than its rate after that", async () => {
+  it("lets through no more than its rate afterwards", async () => {
     const pace = new RateLimiter({ perSecond: 100, burst: 10 });
     const { signal } = new AbortController();
     const begun = performance.now();
     await Promise.all(Array.from({ length: 30 }, () => pace.take(signal)));
-    // a timer may be late, and a millisecond early
+    // a timer may fire late, and a millisecond early
     expect(performance.now() - begun).toBeGreaterThan(190);
   });
 });

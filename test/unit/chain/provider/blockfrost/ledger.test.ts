@@ -1,4 +1,4 @@
-/** Accounts and DReps in the words of a Blockfrost service. */
+/** Accounts and DReps as a Blockfrost service reports them. */
 import { afterEach, describe, expect, it } from "vitest";
 import { concat, fromHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -42,7 +42,7 @@ describe("an account", () => {
     await served?.close();
   });
 
-  it("is what the service says now, whatever it says of the past", async () => {
+  it("is the service's present state, whatever it was before", async () => {
     const chain = new MemoryChain();
     chain.add();
     served = await serveBlockfrost(memoryPort(chain, { random: () => 0.5 }));

@@ -1,4 +1,4 @@
-/** Unspent outputs through a Blockfrost service: each against the output that stands in the block. */
+/** Unspent outputs through a Blockfrost service, compared with the outputs in the blocks. */
 import { afterEach, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -62,7 +62,7 @@ function making(
 const at = (address: string, lovelace: number | bigint, ...more: [number, Encodable][]) =>
   new Map<number, Encodable>([[0, fromHex(address)], [1, lovelace], ...more]);
 
-/** What an output is, whatever its bytes. */
+/** An output's content, independent of its bytes. */
 function plain({ ref, output }: Utxo) {
   const { address, value, datum, datumHash, script } = output;
   return {
@@ -86,14 +86,14 @@ async function expectTruth(chain: MemoryChain, addresses: readonly string[]): Pr
 }
 
 describe("outputs by address", () => {
-  it("are none at an address that nobody has used", async () => {
+  it("are empty at an unused address", async () => {
     const chain = new MemoryChain();
     chain.add();
     await serve(chain);
     await expectTruth(chain, [anna.enterprise]);
   });
 
-  it("are the ones in the blocks, whatever they hold", async () => {
+  it("are those of the blocks, whatever they hold", async () => {
     const chain = new MemoryChain();
     const datum = encode(new Tagged(121, new Indefinite([1, new Uint8Array(3), 2n ** 70n])));
     const inline = [1, new Tagged(24, datum)];
@@ -134,7 +134,7 @@ describe("outputs by address", () => {
     expect(served!.requests.filter((path) => path.includes("/utxos"))).toHaveLength(3);
   });
 
-  it("are also those that no transaction made", async () => {
+  it("include those that no transaction created", async () => {
     const chain = new MemoryChain();
     chain.add();
     const first = coin(anna.enterprise, 45_000_000n);
@@ -145,13 +145,13 @@ describe("outputs by address", () => {
     }
   });
 
-  it("are asked for again when a block comes meanwhile, and hold at that block", async () => {
+  it("are requested again if a block arrives meanwhile, and hold at that block", async () => {
     const chain = new MemoryChain();
     const made = making([at(anna.enterprise, 3_000_000)]);
     chain.add(made.cbor);
     await serve(chain);
     served!.fault = (path, times) => {
-      // the look at the newest block that comes after the outputs
+      // the request for the newest block after the outputs
       if (!path.endsWith("/blocks/latest") || times < 2) return undefined;
       if (times === 2) {
         chain.add(making([at(anna.enterprise, 2_000_000)], { inputs: [{ txHash: made.hash, index: 0 }] }).cbor);
@@ -162,7 +162,7 @@ describe("outputs by address", () => {
     expect(chain.blocks).toHaveLength(2);
   });
 
-  it("are refused where they stand elsewhere", async () => {
+  it("are refused if they are at another address", async () => {
     const chain = new MemoryChain();
     chain.add(making([at(bert.base, 3_000_000)]).cbor);
     await serve(chain);
@@ -180,7 +180,7 @@ describe("outputs by address", () => {
 });
 
 describe("outputs by reference", () => {
-  it("are the unspent ones alone", async () => {
+  it("are only the unspent ones", async () => {
     const chain = new MemoryChain();
     const first = making([
       at(anna.enterprise, 3_000_000),
@@ -198,7 +198,7 @@ describe("outputs by reference", () => {
     expect(told.value.value).toHaveLength(2);
   });
 
-  it("are found at their address where the service does not tell who spent them", async () => {
+  it("are looked up by address if the service does not say whether they are spent", async () => {
     const chain = new MemoryChain();
     const first = making([at(anna.enterprise, 3_000_000), at(anna.enterprise, 4_000_000)]);
     chain.add(first.cbor);
@@ -211,7 +211,7 @@ describe("outputs by reference", () => {
     expect(told.ok && told.value.value.map(({ ref }) => ref.index)).toEqual([1]);
   });
 
-  it("are not the return of collateral, unless phase 2 failed", async () => {
+  it("exclude the collateral return, unless phase 2 failed", async () => {
     const chain = new MemoryChain();
     const back: [number, Encodable][] = [[13, new Tagged(258, [[fromHex(newRef().txHash), 0]])], [
       16,

@@ -48,7 +48,7 @@ function inLowestTerms(of: Parameters): Parameters {
 }
 
 describe("protocol parameters", () => {
-  it("are the network's, exactly, beyond what a number holds as well", async () => {
+  it("are exactly the network's, also beyond the range of a number", async () => {
     const costModels = new Map(mainnetParameters.costModels).set(2, [1n, 9_223_372_036_854_775_807n, -5n]);
     const parameters = { ...mainnetParameters, costModels, govActionDeposit: 2n ** 60n + 1n };
     await serve(parameters);
@@ -56,7 +56,7 @@ describe("protocol parameters", () => {
     expect(await port.parameters()).toEqual(ok({ point: { slot, hash }, value: inLowestTerms(parameters) }));
   });
 
-  it("are read where amounts are numbers and counts are texts", async () => {
+  it("are decoded if amounts are numbers and counts are strings", async () => {
     await serve(mainnetParameters);
     const document = Object.entries(parametersDocument(mainnetParameters)).map(([name, value]) => {
       if (typeof value === "number") return [name, String(value)];
@@ -80,7 +80,7 @@ describe("protocol parameters", () => {
     expect(told).toMatchObject({ ok: false, error: { message: expect.stringMatching(message) } });
   });
 
-  it("have fractions that are what the digits say", async () => {
+  it("have exact decimal fractions", async () => {
     await serve(mainnetParameters);
     expect(ratioOf("0.0577")).toEqual({ numerator: 577n, denominator: 10_000n });
     expect(ratioOf("7.21e-5")).toEqual({ numerator: 721n, denominator: 10_000_000n });

@@ -1,4 +1,4 @@
-/** Handing over transactions through a Blockfrost service, and what it says of them. */
+/** Submission through a Blockfrost service, and its answers. */
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
@@ -30,7 +30,7 @@ afterEach(async () => {
 const payment = () =>
   spend({ from: anna, inputs: [coin(anna.enterprise, 5_000_000n)], outputs: [[anna.enterprise, 4_800_000n]] });
 
-/** A node with a mempool: takes what it does not have, and what its rule lets through. */
+/** A node with a mempool: accepts what it does not have yet and its rule allows. */
 function nodeOf(chain: MemoryChain, takes: () => boolean): RawChainPort & { readonly held: Map<string, Uint8Array> } {
   const held = new Map<string, Uint8Array>();
   return {
@@ -63,7 +63,7 @@ async function serve(chain: MemoryChain, settings: ServedSettings = {}, takes = 
 }
 
 describe("a submission", () => {
-  it("arrives byte for byte, stands in the mempool, and is accepted again", async () => {
+  it("arrives unchanged, is in the mempool, and is accepted again", async () => {
     const chain = new MemoryChain();
     const { port, node } = await serve(chain);
     const { cbor, hash } = payment();
@@ -78,7 +78,7 @@ describe("a submission", () => {
     expect(await port.submit(cbor)).toEqual(ok({ outcome: "accepted" }));
   });
 
-  it("is refused with what the service says", async () => {
+  it("is refused with the service's reason", async () => {
     const words =
       `{"tag":"TxSubmitFail","contents":{"error":["ConwayUtxowFailure (UtxoFailure (BadInputsUTxO (fromList [TxIn (TxId {unTxId = SafeHash \\"${HASH}\\"}) (TxIx {unTxIx = 1})])))"]}}`;
     const { port } = await serve(new MemoryChain(), { refusal: () => words }, () => false);
@@ -87,14 +87,14 @@ describe("a submission", () => {
     );
   });
 
-  it("is not sent where it is no transaction", async () => {
+  it("is not sent if it is not a transaction", async () => {
     const { port } = await serve(new MemoryChain());
     const said = await port.submit(Uint8Array.of(0x83, 1, 2));
     expect(said).toMatchObject({ ok: true, value: { outcome: "refused", failures: [{ name: "DeserialiseFailure" }] } });
     expect(served!.requests).toEqual([]);
   });
 
-  it("is sent again while the service has no room, and told as not answered where it never has", async () => {
+  it("is retried while the service is full, and unanswered if it stays so", async () => {
     const { port } = await serve(new MemoryChain());
     const full = { status: 425, body: `{"status_code":425,"error":"Mempool Full","message":"Mempool is full."}` };
     served!.fault = (path, times) => path.includes("submit") && times < 4 ? full : undefined;
@@ -103,13 +103,13 @@ describe("a submission", () => {
     expect(await port.submit(payment().cbor)).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
   });
 
-  it("is not taken for refused where nobody can tell whether it was taken before", async () => {
+  it("is not reported as refused if it cannot be known whether it was accepted before", async () => {
     const { port } = await serve(new MemoryChain(), {}, () => false);
     served!.fault = (path) => path.includes("/mempool/") ? { status: 500, body: "{}" } : undefined;
     expect(await port.submit(payment().cbor)).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
   });
 
-  it("is remembered for a service that does not tell of its mempool", async () => {
+  it("is remembered for a service without mempool requests", async () => {
     const chain = new MemoryChain();
     const { port, node } = await serve(chain);
     served!.lacks = ["/mempool/{hash}"];
@@ -125,7 +125,7 @@ describe("a submission", () => {
   });
 });
 
-/** The words as a service wraps them: in a text, in a document, in a document inside of a text. */
+/** The text as services wrap it: in a string, in a document, in a document within a string. */
 const wrappings: readonly [string, (failures: string) => string][] = [
   [
     "plain",
@@ -187,7 +187,7 @@ const readable: readonly [string, readonly LedgerFailure[]][] = [
   ],
 ];
 
-describe("the words of a refusal", () => {
+describe("the text of a refusal", () => {
   it.each(
     wrappings.flatMap(([wrapping, wrap]) =>
       readable.map(([words, failures]) => [failures[0]!.name, wrapping, wrap(words), failures] as const)
@@ -199,7 +199,7 @@ describe("the words of a refusal", () => {
     },
   );
 
-  it("are kept, up to a length, where nothing in them is known", () => {
+  it("is kept, shortened, if nothing in it is recognised", () => {
     expect(decodeRefusal("the service is in a mood")).toEqual([{
       name: "ConwayMempoolFailure",
       message: "the service is in a mood",
@@ -208,7 +208,7 @@ describe("the words of a refusal", () => {
     expect((long as { message: string }).message).toHaveLength(2_000);
   });
 
-  it("with assets in them are kept as words: a value is told whole or not at all", () => {
+  it("with assets is kept as text: a value is decoded completely or not at all", () => {
     const words =
       `ValueNotConservedUTxO (MaryValue (Coin 1) (MultiAsset (fromList [(PolicyID {policyID = ScriptHash "${KEY}"},fromList [("00",1)])]))) (MaryValue (Coin 1) (MultiAsset (fromList [])))`;
     expect(decodeRefusal(words)[0]!.name).toBe("ConwayMempoolFailure");

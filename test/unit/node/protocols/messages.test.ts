@@ -1,4 +1,6 @@
-/** Whatever message one side writes, the other reads as the same; and only what the table of moves allows is sent or taken. */
+/**
+ * Every message that one side encodes, the other decodes to the same; only allowed transitions are sent or accepted.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { concat, toHex } from "#src/base/bytes.ts";
@@ -110,7 +112,7 @@ const handshakeMessage: fc.Arbitrary<HandshakeMessage> = fc.oneof(
 );
 
 function same<S extends string, M extends Message>(make: () => Protocol<S, M>, messages: fc.Arbitrary<M>): void {
-  // one reader and writer for many messages, as on a connection
+  // one codec for many messages, as on a connection
   fc.assert(fc.property(fc.array(messages, { maxLength: 12 }), (all) => {
     const [writer, reader] = [make(), make()];
     for (const message of all) expect(reader.decode(concat(...writer.encode(message)))).toEqual(message);
@@ -125,7 +127,7 @@ describe("messages", () => {
   it("of the handshake", () => same(() => handshake, handshakeMessage));
 });
 
-/** Both sides of a protocol, joined without a socket. */
+/** Both sides of a protocol, connected without a socket. */
 function pair<S extends string, M extends Message>(protocol: Protocol<S, M>) {
   const carrier = { failure: undefined, schedule: () => {} };
   const make = (side: "client" | "server") => {
@@ -139,10 +141,10 @@ function pair<S extends string, M extends Message>(protocol: Protocol<S, M>) {
   return { client: make("client"), server: make("server") };
 }
 
-describe("who may speak", () => {
+describe("whose turn it is", () => {
   const move = (message: MonitorMessage) => message;
 
-  it("is held to by each side for itself: what must not be sent is not", () => {
+  it("is enforced by each side for itself: a message out of turn is not sent", () => {
     const { client, server } = pair(txMonitor);
     expect(() => client.speaker.send(move({ type: "nextTx" }))).toThrow("must not be sent while idle");
     expect(() => server.speaker.send(move({ type: "acquired", slot: 1 }))).toThrow("must not be sent while idle");
@@ -151,7 +153,7 @@ describe("who may speak", () => {
     expect([client.sent.length, server.sent.length]).toEqual([1, 0]);
   });
 
-  it("is held to by each side for the other: what must not come ends the connection", () => {
+  it("is enforced by each side for the other: a message out of turn ends the connection", () => {
     const { client, server } = pair(txMonitor);
     client.channel.receive(concat(...txMonitor.encode({ type: "acquired", slot: 1 })));
     expect(() => client.speaker.next()).toThrow("local-tx-monitor: acquired came while idle");
@@ -160,13 +162,13 @@ describe("who may speak", () => {
     for (const { ended } of [client, server]) expect(ended.map(({ code }) => code)).toEqual(["protocol_violation"]);
   });
 
-  it("lets a client speak ahead where every answer leads to the same state, and nowhere else", () => {
+  it("lets a client pipeline where every answer leads to the same state, and nowhere else", () => {
     const protocol = chainSync();
     const { client, server } = pair(protocol);
     for (let i = 0; i < 3; i++) client.speaker.send({ type: "requestNext" });
     for (const bytes of client.sent) server.channel.receive(bytes);
     expect(server.speaker.next()).toEqual({ type: "requestNext" });
-    // the second question is not taken before the first is answered
+    // the second request is not accepted before the first is answered
     expect(() => server.speaker.next()).toThrow("requestNext came while next");
     const answers = [{ type: "awaitReply" }, { type: "rollForward", block: Uint8Array.of(1), tip: originTip }] as const;
     for (const answer of answers) client.channel.receive(concat(...protocol.encode(answer)));

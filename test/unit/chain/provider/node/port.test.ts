@@ -1,4 +1,4 @@
-/** The port on a node that hangs up on being asked for one transaction of its mempool. */
+/** The port on a node that closes the connection when queried for one transaction of its mempool. */
 import { expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
@@ -6,16 +6,16 @@ import { encode } from "#src/cardano/cbor.ts";
 import { nodePort } from "#src/chain/provider/node/port.ts";
 import { answerQuery } from "#src/node/queries/answering.ts";
 import { serveNode } from "#src/node/server/server.ts";
-import type { PendingTransaction } from "#src/node/server/handlers.ts";
+import type { ServedTransaction } from "#src/node/server/handlers.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { spend } from "../../support/devnet.ts";
-import { socketPath } from "../../support/node_chain.ts";
-import { coin, person } from "../../support/wallet.ts";
+import { spend } from "../../../../support/devnet.ts";
+import { socketPath } from "../../../../support/node_chain.ts";
+import { coin, person } from "../../../../support/wallet.ts";
 
 const alice = person("alice");
 
-/** A transaction that can be given, and at whose hash the server breaks. */
-const unnamed = (bytes: Uint8Array): PendingTransaction => ({
+/** A valid transaction; the server fails at its hash. */
+const unnamed = (bytes: Uint8Array): ServedTransaction => ({
   era: CONWAY,
   bytes,
   get hash(): string {
@@ -23,7 +23,7 @@ const unnamed = (bytes: Uint8Array): PendingTransaction => ({
   },
 });
 
-test("its mempool is gone through instead, before and after a refusal", async () => {
+test("its whole mempool is read instead, before and after a refusal", async () => {
   const pay = (lovelace: bigint) =>
     spend({ from: alice, inputs: [coin(alice.enterprise, lovelace)], outputs: [[alice.enterprise, 1_000_000n]] });
   const waiting = pay(2_000_000n), absent = pay(3_000_000n);
@@ -47,7 +47,7 @@ test("its mempool is gone through instead, before and after a refusal", async ()
     expect(await port.submit(absent.cbor)).toEqual(
       ok({ outcome: "refused", failures: [{ name: "ConwayMempoolFailure", message: "no" }] }),
     );
-    // what it does not have is asked once
+    // what the node does not have is queried once
     expect(connections).toBe(1);
   } finally {
     port.close();

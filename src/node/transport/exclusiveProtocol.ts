@@ -1,11 +1,14 @@
-/** One protocol of a connection, used by one caller at a time; and waits that end with the caller's signal or the connection. */
+/** Exclusive use of a connection's protocol by one caller at a time, and waits that end with a signal. */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { NodeError, type NodeFailure } from "#src/node/errors.ts";
 import { aborted } from "#src/node/transport/channel.ts";
 import type { Message, Speaker } from "#src/node/protocols/protocol.ts";
 
-/** What a promise gives, unless one of the signals aborts before: then it throws `aborted`, or the signal's reason where that is a `NodeError`. */
-export function until<T>(promise: Promise<T>, ...signals: readonly (AbortSignal | undefined)[]): Promise<T> {
+/**
+ * Awaits a promise until one of the signals aborts; then throws the signal's reason if that is a `NodeError`, else
+ * `aborted`.
+ */
+function untilAborted<T>(promise: Promise<T>, ...signals: readonly (AbortSignal | undefined)[]): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       for (const signal of signals) signal?.removeEventListener("abort", abort);
@@ -27,8 +30,8 @@ export function until<T>(promise: Promise<T>, ...signals: readonly (AbortSignal 
   });
 }
 
-/** Runs what throws `NodeError`s and gives a result. */
-export async function attempt<T>(work: () => Promise<T>): Promise<Result<T, NodeFailure>> {
+/** Runs work that throws `NodeError`s, and gives a result. */
+export async function toResult<T>(work: () => Promise<T>): Promise<Result<T, NodeFailure>> {
   try {
     return ok(await work());
   } catch (error) {
@@ -37,18 +40,18 @@ export async function attempt<T>(work: () => Promise<T>): Promise<Result<T, Node
   }
 }
 
-/** Callers wait for each other, first come, first served. */
-export class Turns {
+/** A mutex: callers wait for one another, in order. */
+export class Mutex {
   private last: Promise<void> = Promise.resolve();
 
-  /** Waits for its turn; what it gives ends the turn. Throws as `until` does. */
+  /** Waits for the mutex; the result releases it. Throws as `untilAborted` does. */
   async enter(...signals: readonly (AbortSignal | undefined)[]): Promise<() => void> {
     let leave!: () => void;
     const mine = new Promise<void>((resolve) => leave = resolve);
     const before = this.last;
     this.last = before.then(() => mine);
     try {
-      await until(before, ...signals);
+      await untilAborted(before, ...signals);
     } catch (error) {
       leave();
       throw error;
@@ -57,24 +60,27 @@ export class Turns {
   }
 }
 
-/** A client's side of a protocol, used in turns. */
-export class Desk<S extends string, M extends Message> {
-  private readonly turns = new Turns();
+/** A client's side of a protocol, used by one caller at a time. */
+export class ExclusiveProtocol<S extends string, M extends Message> {
+  private readonly turns = new Mutex();
 
   constructor(readonly speaker: Speaker<S, M>, readonly ended: AbortSignal) {}
 
-  /** Waits until nobody else uses the protocol. Throws `aborted`, and the reason when the connection ends. */
+  /** Waits for exclusive use of the protocol. Throws `aborted`, and the reason when the connection ends. */
   enter(signal: AbortSignal | undefined): Promise<() => void> {
     return this.turns.enter(this.ended, signal);
   }
 
   /**
-   * Asks and waits for the answer. When the signal aborts, `answer` throws at once; the answer still comes and is taken, which `settled`
-   * tells: until then nobody may speak.
+   * Sends a request and waits for the answer. If the signal aborts, `answer` rejects at once; the answer still arrives
+   * and is received, after which `settled` resolves: until then no other request may be sent.
    */
-  ask(message: M, signal: AbortSignal | undefined): { readonly answer: Promise<M>; readonly settled: Promise<void> } {
+  request(
+    message: M,
+    signal: AbortSignal | undefined,
+  ): { readonly answer: Promise<M>; readonly settled: Promise<void> } {
     this.speaker.send(message);
     const answer = this.speaker.receive();
-    return { answer: until(answer, signal), settled: answer.then(() => {}, () => {}) };
+    return { answer: untilAborted(answer, signal), settled: answer.then(() => {}, () => {}) };
   }
 }

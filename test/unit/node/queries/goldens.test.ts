@@ -2,9 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { as, decode, raw } from "#src/cardano/cbor.ts";
-import { type Answer, decodeQuery, encodeQuery, type EraQuery, isOfEra, type Query } from "#src/node/queries/query.ts";
+import {
+  decodeQuery,
+  encodeQuery,
+  type EraQuery,
+  isEraQuery,
+  type NodeQuery,
+  type QueryAnswer,
+} from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
-import { vectors } from "../../support/vectors.ts";
+import { vectors } from "../../../support/vectors.ts";
 
 const ERAS = ["Byron", "Shelley", "Allegra", "Mary", "Alonzo", "Babbage", "Conway", "Dijkstra"];
 const captures = vectors("blocks/captures");
@@ -30,11 +37,11 @@ const goldens = (kind: string) =>
     }))
   );
 
-/** Goldens of queries stand without the `[0, …]` around them. */
+/** Golden queries lack the enclosing `[0, …]`. */
 const inBlock = (bytes: Uint8Array) => concat(Uint8Array.of(0x82, 0), bytes);
 
-/** What was asked for a golden answer: the query whose golden stands beside it. */
-function questionOf(name: string, version: number): Query {
+/** The query of a golden answer: the one whose golden is beside it. */
+function questionOf(name: string, version: number): NodeQuery {
   const [, era, what] = name.split("_");
   const index = ERAS.indexOf(era!);
   switch (era) {
@@ -67,8 +74,8 @@ function questionOf(name: string, version: number): Query {
   return query;
 }
 
-/** Whether a query's answer is taken apart here. */
-function isTyped(query: Query): boolean {
+/** Whether a query's answer is decoded here. */
+function isTyped(query: NodeQuery): boolean {
   if (query.kind === "parameters") return query.era <= 6;
   return query.kind !== "raw" && query.kind !== "unknown" && query.kind !== "constitution" &&
     query.kind !== "governanceState";
@@ -89,13 +96,13 @@ class Tally {
 }
 
 describe("a node's own encodings of queries (versions 16 to 23)", () => {
-  it("are read, and written again to the same bytes", () => {
+  it("are decoded, and encoded to the same bytes", () => {
     const tally = new Tally();
     for (const { name, version, bytes } of goldens("Query_")) {
       const query = decodeQuery(inBlock(bytes), version);
       expect(query.kind, name).not.toBe("unknown");
       const [, era] = name.split("_");
-      if (isOfEra(query)) expect(query.era, name).toBe(ERAS.indexOf(era!));
+      if (isEraQuery(query)) expect(query.era, name).toBe(ERAS.indexOf(era!));
       expect(toHex(encodeQuery(query, version)), `${name} of version ${version}`).toBe(toHex(inBlock(bytes)));
       tally.add(query.kind === "raw" ? "generic" : "typed");
     }
@@ -103,8 +110,9 @@ describe("a node's own encodings of queries (versions 16 to 23)", () => {
     expect([tally.of("typed"), tally.of("generic")]).toEqual([381, 43]);
   });
 
-  it("stand in the captured messages too", () => {
-    // the arguments of the first stand without the tag of a set, which Conway leaves open: it is read, and written with the tag
+  it("are in the captured messages too", () => {
+    // the arguments of the first lack the tag of a set, which Conway makes optional: decoded so, and encoded with the
+    // tag
     const [first, , , second] = JSON.parse(readFileSync(`${captures}/lsq-captures-pallas-tests.json`, "utf8")) as {
       cbor: string;
     }[];
@@ -118,7 +126,7 @@ describe("a node's own encodings of queries (versions 16 to 23)", () => {
 });
 
 describe("a node's own encodings of answers (versions 16 to 23)", () => {
-  it("are read, and written again to the same bytes; bounds with a fourth element are read alone", () => {
+  it("are decoded, and encoded to the same bytes; bounds with a fourth element are only decoded", () => {
     const tally = new Tally();
     for (const { name, version, bytes } of goldens("Result_")) {
       const query = questionOf(name, version);
@@ -137,10 +145,10 @@ describe("a node's own encodings of answers (versions 16 to 23)", () => {
     expect([tally.of("typed"), tally.of("generic"), tally.of("decode only")]).toEqual([365, 51, 24]);
   });
 
-  it("say what they say", () => {
+  it("have the expected values", () => {
     const golden = (name: string, version = 23) =>
       goldens(`Result_${name}`).find((each) => each.name === `Result_${name}` && each.version === version)!.bytes;
-    const answer = <Q extends Query>(query: Q, name: string, version = 23): Answer<Q> =>
+    const answer = <Q extends NodeQuery>(query: Q, name: string, version = 23): QueryAnswer<Q> =>
       decodeResult(query, golden(name, version), version);
     expect(answer({ kind: "epoch", era: 6 }, "Conway_EpochNo")).toEqual({ ok: true, value: 10 });
     expect(answer({ kind: "epoch", era: 1 }, "EraMismatchByron")).toMatchObject({
@@ -174,7 +182,7 @@ describe("a node's own encodings of answers (versions 16 to 23)", () => {
   });
 });
 
-/** The ledger's own examples of answers, by file; each file is a list of them. */
+/** The ledger's own examples of answers, by file; each file is a list. */
 const EXAMPLES: { readonly [file: string]: EraQuery } = {
   queryAccountsDeposits: { kind: "stakeDeposits", era: 6, credentials: [] },
   queryChainAccountState: { kind: "accountState", era: 6 },
@@ -203,7 +211,7 @@ const EXAMPLES: { readonly [file: string]: EraQuery } = {
 };
 
 describe("the ledger's own examples of answers", () => {
-  it("are read, and written again to the same bytes", () => {
+  it("are decoded, and encoded to the same bytes", () => {
     const folder = `${captures}/ledger-api-golden/conway/cbor`;
     const files = readdirSync(folder).map((name) => name.replace(".cbor", ""));
     expect(files.sort()).toEqual(Object.keys(EXAMPLES).sort());
@@ -212,7 +220,7 @@ describe("the ledger's own examples of answers", () => {
       const query = EXAMPLES[file]!;
       for (const example of as(decode(new Uint8Array(readFileSync(`${folder}/${file}.cbor`))), "array").value) {
         const bytes = raw(example);
-        // an epoch of 2^64 - 1, which no ledger reaches: numbers are exact here up to 2^53
+        // an epoch of 2^64 − 1, which no ledger reaches: numbers here are exact up to 2^53
         if (toHex(bytes) === "1bffffffffffffffff") {
           expect(() => decodeAnswer(query, bytes, 23)).toThrow("out of range");
           tally.add("refused");
@@ -227,7 +235,7 @@ describe("the ledger's own examples of answers", () => {
     expect([tally.of("typed"), tally.of("generic"), tally.of("refused")]).toEqual([27, 25, 1]);
   });
 
-  it("say what they say", () => {
+  it("have the expected values", () => {
     const first = (file: string) =>
       as(decode(new Uint8Array(readFileSync(`${captures}/ledger-api-golden/conway/cbor/${file}.cbor`))), "array").value;
     const parameters = decodeAnswer({ kind: "parameters", era: 6 }, raw(first("queryCurrentPParams")[1]!), 23);
@@ -244,7 +252,7 @@ describe("the ledger's own examples of answers", () => {
     });
   });
 
-  it("stand in the captured messages too", () => {
+  it("are in the captured messages too", () => {
     const lines = JSON.parse(readFileSync(`${captures}/lsq-captures-pallas-tests.json`, "utf8")) as { cbor: string }[];
     const [utxo, delegations] = [fromHex(lines[1]!.cbor), fromHex(lines[2]!.cbor)];
     const byAddress: Extract<EraQuery, { kind: "utxoByAddress" }> = { kind: "utxoByAddress", era: 6, addresses: [] };

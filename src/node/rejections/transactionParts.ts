@@ -1,6 +1,6 @@
 /**
- * Between how our rules name the parts of a transaction, by index, and how a node tells them, as CBOR: who has the transaction at hand
- * can turn either into the other.
+ * Conversion between the two ways of naming parts of a transaction in a failure: our rules use an index, a node sends
+ * the part as CBOR. It needs the transaction.
  */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { as, asSet, CborError, decodeAll, encode, type Item } from "#src/cardano/cbor.ts";
@@ -8,17 +8,17 @@ import type { LedgerFailure, OutputAt, RedeemerPointer, RedeemerTarget } from "#
 import { compareRefs, type Output, type OutRef } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { policyOf } from "#src/cardano/value.ts";
-import { cborHex } from "#src/node/rejections/leaf.ts";
+import { cborHex } from "#src/node/rejections/failureCodec.ts";
 import { compareAccounts } from "#src/node/rejections/shapes.ts";
 
 /** Parts of a transaction in the order of their indices, as CBOR in hexadecimal. */
-export interface Places {
+export interface RejectedParts {
   readonly outputs: readonly string[];
   readonly targets: { readonly [P in RedeemerPointer["purpose"]]: readonly string[] };
 }
 
-/** The parts of a transaction; undefined when the bytes are none. */
-export function placesOf(transaction: Uint8Array): Places | undefined {
+/** The parts of a transaction; undefined if the bytes are not a transaction. */
+export function transactionParts(transaction: Uint8Array): RejectedParts | undefined {
   try {
     const { inputs, outputs, collateralReturn, mint, withdrawals, body } = scanTransaction(transaction);
     const field = (key: bigint) =>
@@ -55,8 +55,8 @@ function compareVoters(a: Item, b: Item): number {
   return rankA - rankB || (hashA < hashB ? -1 : hashA > hashB ? 1 : 0);
 }
 
-/** Turns what a failure says of each output and each thing that needs a redeemer into something else. */
-function mapPlaces(
+/** Maps the outputs and the redeemer targets that a failure names. */
+function mapParts(
   failure: LedgerFailure,
   ofOutput: <T extends OutputAt>(output: T) => T,
   ofTarget: <T extends RedeemerTarget>(target: T) => T,
@@ -81,17 +81,17 @@ function mapPlaces(
   }
 }
 
-/** Adds the CBOR of what a failure names by index. `spends` gives the output behind an input, where it is known. */
+/** Adds the CBOR of what a failure names by index. `spends` gives the output of an input, if it is known. */
 export function withItems(
   failure: LedgerFailure,
-  places: Places | undefined,
+  places: RejectedParts | undefined,
   spends: (ref: OutRef) => Output | undefined,
 ): LedgerFailure {
   if (failure.name === "ScriptsNotPaidUTxO" && !failure.outputs) {
     const outputs = failure.inputs.flatMap((ref) => spends(ref) ?? []).map(({ raw }) => toHex(raw));
     return outputs.length === failure.inputs.length ? { ...failure, outputs } : failure;
   }
-  return mapPlaces(
+  return mapParts(
     failure,
     (output) => {
       const cbor = output.output ?? places?.outputs[output.index ?? -1];
@@ -104,13 +104,13 @@ export function withItems(
   );
 }
 
-/** Adds the index of what a failure tells as CBOR. */
-export function withIndices(failure: LedgerFailure, places: Places): LedgerFailure {
+/** Adds the index of what a failure names as CBOR. */
+export function withIndices(failure: LedgerFailure, places: RejectedParts): LedgerFailure {
   const at = (all: readonly string[], cbor: string | undefined) => {
     const index = cbor === undefined ? -1 : all.indexOf(cbor);
     return index < 0 ? {} : { index };
   };
-  return mapPlaces(
+  return mapParts(
     failure,
     (output) => ({ ...output, ...at(places.outputs, output.output) }),
     (target) => ({ ...target, ...at(places.targets[target.purpose], target.item) }),

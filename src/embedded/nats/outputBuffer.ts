@@ -1,12 +1,12 @@
-/** Bytes on their way to one client, gathered so that a burst of messages is one write. */
+/** Output buffer of a client: a burst of messages becomes one write. */
 import { Buffer } from "node:buffer";
 
-const SMALLEST = 512;
+const MIN_SIZE = 512;
 
-/** A buffer that grows. What is appended is copied. */
-export class Output {
+/** A growing buffer. What is appended is copied. */
+export class OutputBuffer {
   private bytes: Buffer | undefined;
-  private expected = SMALLEST;
+  private expected = MIN_SIZE;
   length = 0;
 
   private reserve(more: number): Buffer {
@@ -20,7 +20,7 @@ export class Output {
     return this.bytes;
   }
 
-  /** Appends text, one byte a character. */
+  /** Appends text, one byte per character. */
   text(text: string): void {
     this.reserve(text.length).write(text, this.length, "latin1");
     this.length += text.length;
@@ -32,11 +32,11 @@ export class Output {
     this.length += bytes.length;
   }
 
-  /** What was gathered; the receiver owns it. */
+  /** The buffered bytes, which the caller owns; the buffer is empty afterwards. */
   take(): Buffer {
     const taken = this.bytes?.subarray(0, this.length) ?? Buffer.alloc(0);
-    // The next burst is likely to be like this one, but a single large one does not set the measure.
-    this.expected = Math.max(SMALLEST, Math.min(65_536, this.length));
+    // the next burst is probably of similar size, but a single large one does not determine it
+    this.expected = Math.max(MIN_SIZE, Math.min(65_536, this.length));
     this.bytes = undefined;
     this.length = 0;
     return taken;

@@ -1,15 +1,15 @@
-/** A node that does not have every query: what it hangs up on is found out once, and done without or said. */
+/** A node that lacks some queries: each is detected once, and then done without or reported. */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
-import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
+import { answerQuery, type QueryHandlers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import { type NodeServer, serveNode } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { MemoryChain, memoryPort } from "../../support/chain.ts";
-import { socketPath } from "../../support/node_chain.ts";
+import { MemoryChain, memoryPort } from "../../../../support/chain.ts";
+import { socketPath } from "../../../../support/node_chain.ts";
 
 const credential: Credential = { kind: "key", hash: "aa".repeat(28) };
 const pool = "bb".repeat(28);
@@ -21,8 +21,8 @@ afterEach(async () => {
   await server?.close();
 });
 
-/** A node with these answers; counts the queries that it was asked. */
-async function nodeWith(answers: Partial<Answers>): Promise<Map<string, number>> {
+/** A node with these answers, which counts the queries it gets. */
+async function nodeWith(answers: Partial<QueryHandlers>): Promise<Map<string, number>> {
   const asked = new Map<string, number>();
   const chain = new MemoryChain();
   const { slot, hash, height } = chain.add();
@@ -38,7 +38,7 @@ async function nodeWith(answers: Partial<Answers>): Promise<Map<string, number>>
       asked.set(kind, (asked.get(kind) ?? 0) + 1);
       return all[kind];
     },
-  }) as Answers;
+  }) as QueryHandlers;
   const path = socketPath();
   const { follow } = memoryPort(chain, { random: () => 0.5 });
   const served = await serveNode({ path }, {
@@ -53,7 +53,7 @@ async function nodeWith(answers: Partial<Answers>): Promise<Map<string, number>>
   return asked;
 }
 
-test("accounts come without what the node does not tell, and it is not asked for it again", async () => {
+test("accounts lack what the node does not support, and it is not queried again", async () => {
   const asked = await nodeWith({
     delegations: () => ({ pools: [{ credential, pool }], rewards: [{ credential, lovelace: 5n }] }),
     stakeDeposits: () => [{ credential, lovelace: 2n }],
@@ -65,7 +65,7 @@ test("accounts come without what the node does not tell, and it is not asked for
   expect(asked.get("voteDelegatees")).toBe(2);
 });
 
-test("pools come without their shares", async () => {
+test("pools lack their shares", async () => {
   const registration = {
     pool,
     vrf: "cc".repeat(32),
@@ -84,7 +84,7 @@ test("pools come without their shares", async () => {
   expect(await port!.pools()).toMatchObject({ ok: true, value: { value: [{ ...registration, ...state }] } });
 });
 
-test("a question that cannot be done without a query is said to be unsupported, not unreachable", async () => {
+test("an answer that needs an unsupported query is unsupported, not unreachable", async () => {
   const asked = await nodeWith({});
   for (let i = 0; i < 3; i++) {
     expect(await port!.poolRanking(1n)).toMatchObject({
@@ -97,7 +97,7 @@ test("a question that cannot be done without a query is said to be unsupported, 
   expect(await port!.tip()).toMatchObject({ ok: true });
 });
 
-test("a node that went away is unreachable", async () => {
+test("a stopped node is unreachable", async () => {
   await nodeWith({ delegations: () => ({ pools: [], rewards: [] }) });
   expect(await port!.tip()).toMatchObject({ ok: true });
   await server!.close();

@@ -4,7 +4,7 @@ import { PrefetchedRows } from "#src/chain/index/stagedRows.ts";
 
 const stored: readonly Row[] = [{ id: "a", n: 1n }, { id: "a", n: 2n }, { id: "b", n: 3n }];
 
-/** Answers out of `stored`, and keeps what it was asked. */
+/** Answers from `stored`, and records the queries. */
 function source() {
   const asked: RowQuery[] = [];
   const fetch = (query: RowQuery) => {
@@ -23,7 +23,7 @@ function source() {
 const ids = (...values: string[]): RowQuery => ({ table: "things", column: "id", in: values });
 
 describe("rows of a batch", () => {
-  it("are read once a value, whoever asks, also where there are none", async () => {
+  it("are read once per value, whichever fold queries them, including those without rows", async () => {
     const { asked, fetch } = source();
     const rows = await PrefetchedRows.read([ids("a"), ids("c")], fetch);
     expect(asked).toEqual([ids("a", "c")]);
@@ -36,7 +36,7 @@ describe("rows of a batch", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("up to a bound are read each time", async () => {
+  it("up to a bound are read every time", async () => {
     const { asked, fetch } = source();
     const rows = await PrefetchedRows.read([], fetch);
     const query: RowQuery = { table: "things", column: "n", atMost: 2n };

@@ -1,50 +1,50 @@
-/** One client of the NATS endpoint: its rights, its subscriptions, and what waits to be sent to it. */
+/** A client of the NATS endpoint: its rights, its subscriptions, and its outgoing data. */
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import type { ClientSubscription, Hub, Message } from "#src/embedded/nats/hub.ts";
-import { Output } from "#src/embedded/nats/output.ts";
-import { type Operations, Parser } from "#src/embedded/nats/parser.ts";
+import type { ClientSubscription, EndpointHub, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import { OutputBuffer } from "#src/embedded/nats/outputBuffer.ts";
+import { NatsParser, type ParserOperations } from "#src/embedded/nats/parser.ts";
 import { credentialsOf, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
 import { isLiteral, isSubscription, overlap } from "#src/embedded/nats/subjects.ts";
 
-/** The answer to a request that nobody listens for. */
+/** The answer to a request without subscribers. */
 const NO_RESPONDERS = Buffer.from("NATS/1.0 503\r\n\r\n");
 
-/** A client. The endpoint calls `tick` about once a second. */
-export class Connection implements Operations {
+/** A client connection. The endpoint calls `tick` about once a second. */
+export class ClientConnection implements ParserOperations {
   rights: Rights = "events";
   echo = true;
   private verbose = true;
   private pedantic = true;
   private headers = false;
   private noResponders = false;
-  /** Whether the client has said who it is, or has begun to listen without saying so. */
+  /** Whether the client has authenticated, or has subscribed without doing so. */
   private greeted = false;
   private readonly subscriptions = new Map<string, ClientSubscription>();
-  private readonly parser: Parser;
-  private readonly output = new Output();
+  private readonly parser: NatsParser;
+  private readonly output = new OutputBuffer();
   private flushing = false;
   private readonly since = performance.now();
   private heard = this.since;
   private pinged = 0;
-  /** For each PING that the client has not answered: how many bytes of events it was sent before. */
+  /** For each unanswered PING: how many bytes of events were sent before it. */
   private readonly pings: number[] = [];
-  /** Bytes of events that a guest was sent, and of those the ones before a PING that it has answered. */
+  /** Bytes of events sent to a guest, and those of them before a PING that it has answered. */
   private sent = 0;
   private confirmed = 0;
-  /** Bytes read from a guest beyond its share of the time that has passed. */
+  /** Bytes read from a guest beyond its share of the elapsed time. */
   private taken = 0;
-  /** Since when something waits for the client that it does not take. */
+  /** Since when outgoing data waits that the client does not read. */
   private stalledSince: number | undefined;
   private closedAt: number | undefined;
 
-  constructor(private readonly hub: Hub, private readonly socket: Socket, info: Record<string, unknown>) {
-    this.parser = new Parser(hub.limits, this);
+  constructor(private readonly hub: EndpointHub, private readonly socket: Socket, info: Record<string, unknown>) {
+    this.parser = new NatsParser(hub.limits, this);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.data(chunk));
     socket.on("drain", () => this.stalledSince = undefined);
     socket.on("error", () => socket.destroy());
-    // A client that has said its last word hears nothing any more, though the connection takes a moment to close.
+    // a client that has ended its side gets no messages any more, although the connection takes a moment to close
     socket.on("end", () => this.leave());
     socket.on("close", () => {
       this.leave();
@@ -90,7 +90,7 @@ export class Connection implements Operations {
 
   private gathered(): void {
     const { pending, guestWindow } = this.hub.limits;
-    // Of events a guest is sent no more than it has room for: what else waits are answers.
+    // a guest is only sent events that it has room for, so what else waits are answers
     const over = this.rights === "all" ? this.pending > pending : this.pending - this.unconfirmed > guestWindow;
     if (over) return this.cutSlow();
     if (this.flushing) return;
@@ -98,12 +98,15 @@ export class Connection implements Operations {
     queueMicrotask(() => this.flush());
   }
 
-  /** Bytes of events that may still be on their way to a guest, in buffers of streams and kernels. */
+  /** Bytes of events that may still be in stream and kernel buffers on their way to a guest. */
   private get unconfirmed(): number {
     return this.sent - this.confirmed;
   }
 
-  /** Whether a guest may be sent an event; where not, `Guests.wake` is called once it has answered for earlier ones. */
+  /**
+   * Whether a guest may be sent an event. If not, `Guests.wake` is called once it has answered a PING after earlier
+   * ones.
+   */
   hasRoom(): boolean {
     const { guestWindow } = this.hub.limits;
     if (this.sent - (this.pings.at(-1) ?? this.confirmed) >= guestWindow / 2) this.sendPing();
@@ -117,7 +120,7 @@ export class Connection implements Operations {
     this.send("PING\r\n");
   }
 
-  /** Writes what was gathered to the socket. */
+  /** Writes the buffered output to the socket. */
   flush(): void {
     this.flushing = false;
     if (this.output.length === 0 || this.socket.destroyed || this.socket.writableEnded) return;
@@ -125,7 +128,7 @@ export class Connection implements Operations {
     if (!this.socket.write(this.output.take())) this.stalledSince ??= performance.now();
   }
 
-  /** Says why, and ends the connection once that is sent. */
+  /** Sends an error and then ends the connection. */
   close(reason: string): void {
     if (!this.isOpen) return;
     this.output.text(`-ERR '${reason}'\r\n`);
@@ -147,7 +150,7 @@ export class Connection implements Operations {
     this.socket.destroy();
   }
 
-  /** Cuts a client that reads too slowly; what waits for it is dropped. */
+  /** Disconnects a client that reads too slowly; its outgoing data is dropped. */
   cutSlow(): void {
     if (!this.isOpen) return;
     this.hub.stats.slowConsumers++;
@@ -159,7 +162,7 @@ export class Connection implements Operations {
     this.destroy();
   }
 
-  /** Checks that the client lives and keeps up. */
+  /** Checks that the client is alive and reads. */
   tick(now: number): void {
     const { connectMs, pingMs, stallMs } = this.hub.limits;
     if (this.closedAt !== undefined) {
@@ -179,7 +182,7 @@ export class Connection implements Operations {
     if (this.verbose) this.send("+OK\r\n");
   }
 
-  /** Says that something is not allowed; the connection stays open. */
+  /** Sends an error about missing rights; the connection stays open. */
   private refuse(what: string): void {
     this.hub.stats.refused++;
     // deno-lint-ignore no-control-regex -- what a client sent goes back to it on one line
@@ -254,7 +257,7 @@ export class Connection implements Operations {
         subject,
         tokens,
         overlaps: others.length,
-        // A guest shares no queue group with those who have the token: it would take messages from them.
+        // guests may not join queue groups: they would take messages from clients with the token
         queue: queue && guest ? `\n${queue}` : queue,
         sid,
         routes: guest ? this.hub.guests.routes : this.hub.routes,
@@ -269,8 +272,9 @@ export class Connection implements Operations {
   }
 
   /**
-   * Whether a guest may have one more subscription, which overlaps some of those it has: not too many, and not too many that one message
-   * matches. Those that one message matches overlap each other: more than `guestCopies` of them would each overlap as many others.
+   * Whether a guest may add a subscription, which overlaps some of those it has: there must not be too many, and not
+   * too many that match one message. Subscriptions that match one message overlap each other: more than `guestCopies`
+   * of them would each overlap as many others.
    */
   private mayAdd(overlapping: readonly ClientSubscription[]): boolean {
     const { guestSubscriptions, guestCopies } = this.hub.limits;
@@ -278,7 +282,7 @@ export class Connection implements Operations {
     return overlapping.filter(({ overlaps }) => overlaps + 1 >= guestCopies).length < guestCopies;
   }
 
-  /** A guest's subscriptions that a message may match together with one of these tokens. */
+  /** A guest's subscriptions that may match the same message as one with these tokens. */
   private overlapping(tokens: readonly string[]): ClientSubscription[] {
     if (this.rights === "all") return [];
     return [...this.subscriptions.values()].filter((other) => overlap(other.tokens, tokens));
@@ -323,8 +327,8 @@ export class Connection implements Operations {
     }
   }
 
-  /** Sends a message to one of this client's subscriptions; false where the client is gone. */
-  deliver(subscription: ClientSubscription, message: Message): boolean {
+  /** Sends a message to one of this client's subscriptions; false if the client is gone. */
+  deliver(subscription: ClientSubscription, message: PublishedMessage): boolean {
     if (!this.isOpen) return false;
     const { subject, headerLength } = message;
     const before = this.output.length;

@@ -1,15 +1,18 @@
-/** The name of a network, which no query of a node tells: told, known of public networks, or read off the first block of a Byron chain. */
+/**
+ * The genesis hash of a network, which no query of a node gives: configured, known for public networks, or read from
+ * the first Byron block.
+ */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { ok } from "#src/base/result.ts";
 import { type NodePort, nodePort, type NodePortSettings } from "#src/chain/provider/node/port.ts";
 import { nodeGenesis } from "#src/devnet/serve/nodeGenesis.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
+import { answerQuery, type QueryHandlers } from "#src/node/queries/answering.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
-import { byronChain } from "../../support/byron.ts";
-import { type ChainBlock, ServedChain, socketPath } from "../../support/node_chain.ts";
+import { byronChain } from "../../../support/byron.ts";
+import { type ChainBlock, ServedChain, socketPath } from "../../../support/node_chain.ts";
 
 const closing: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -40,7 +43,7 @@ async function nodeOf(
     follow: chain.follow,
     acquire: () => {
       const { slot, hash, height } = chain.tip;
-      const answers: Answers = {
+      const answers: QueryHandlers = {
         era: CONWAY,
         point: () => ({ slot, hash }),
         height: () => slot < 0 ? undefined : height,
@@ -64,7 +67,7 @@ const genesis = {
   maxSupply: 45_000_000_000_000_000n,
 };
 
-test("the first block of Byron names it, as soon as there is one", async () => {
+test("the first Byron block names it, as soon as there is one", async () => {
   const blocks = byronChain(1, 2);
   const { chain, port } = await nodeOf([]);
   expect(await port.genesis()).toEqual({ ok: true, value: { ...genesis, hash: undefined } });
@@ -74,7 +77,7 @@ test("the first block of Byron names it, as soon as there is one", async () => {
   }
 });
 
-test("what is told comes first, then what is known of a public network", async () => {
+test("a configured hash comes first, then that of a public network", async () => {
   const told = await nodeOf(byronChain(1, 1), { genesisHash: "ab".repeat(32) });
   expect(await told.port.genesis()).toMatchObject({ ok: true, value: { hash: "ab".repeat(32) } });
   const preview = await nodeOf([], { magic: 2 });

@@ -1,6 +1,6 @@
 /**
- * Work that is too long for one write transaction is done in several, each of which leaves whole rows: the follower dies between any
- * two of them, and the next one comes out exact.
+ * Work that is too long for one write transaction is split, and each part leaves consistent rows: the follower dies
+ * between any two of them, and the next one ends with exact rows.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
@@ -25,9 +25,9 @@ import { readUtxos, utxoProjection } from "#src/chain/index/utxo.ts";
 import { ensureWatched, eraseLapsedWatches } from "#src/chain/index/watchedAddresses.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { MemoryChain, memoryPort } from "../../support/chain.ts";
-import { ADDRESSES } from "../../support/history.ts";
-import { sharedInfra } from "../../support/infra.ts";
+import { MemoryChain, memoryPort } from "../../../support/chain.ts";
+import { ADDRESSES } from "../../../support/history.ts";
+import { sharedInfra } from "../../../support/infra.ts";
 import {
   beginPocket,
   pocketAddress,
@@ -35,8 +35,8 @@ import {
   pocketTables,
   readPocket,
   replayPocket,
-} from "../../support/pockets.ts";
-import { until } from "../../support/until.ts";
+} from "../../../support/pockets.ts";
+import { until } from "../../../support/until.ts";
 
 const ADDRESS = ADDRESSES[0]!;
 
@@ -62,14 +62,14 @@ function add(to: MemoryChain, count: number, mark = 0): void {
     const height = to.blocks.length;
     const seed = { txHash: (height + 2 ** 41 + mark * 2 ** 20).toString(16).padStart(64, "0"), index: 0 };
     const last = to.blocks.at(-1)?.scanned.transactions[0];
-    // every third spends what the one before it created for the address
+    // every third block spends what the previous one paid to the address
     const inputs = last && height % 3 === 0 ? [seed, { txHash: last.hash, index: 1 }] : [seed];
     const outputs = [pocketAddress("a", height), ADDRESS].map((address) => ({ address, value: lovelace(1_000_000n) }));
     to.add(encodeTransaction({ inputs, outputs, fee: 0n }));
   }
 }
 
-/** A follower's life: until its work is done, or until it dies at a step. */
+/** Runs a follower until its work is done, or until it dies at a fault point. */
 async function live(
   work: (follower: Follower) => Promise<unknown>,
   options: { dies?: (step: FollowerStep) => boolean; apart?: boolean; append?: () => void } = {},
@@ -83,7 +83,7 @@ async function live(
     store,
     port: {
       ...inner,
-      // the first stream is the main lane's; others may be held back
+      // the first stream is the main indexer's; others may be held back
       async *follow(points, signal) {
         if (streams++ > 0 && options.apart === false) {
           await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
@@ -115,7 +115,7 @@ async function live(
   }
 }
 
-/** Dies at the n-th step of a name. */
+/** Dies at the n-th fault point of a name. */
 function nth(name: FollowerStep, n: number): (step: FollowerStep) => boolean {
   let count = 0;
   return (step) => step === name && ++count === n;
@@ -129,7 +129,7 @@ const held = (height?: number) =>
     .sort();
 const kept = async () => (await readUtxos(store.sql, [ADDRESS])).map(({ ref }) => refKey(ref)).sort();
 
-/** The rows are those of the chain up to where the cursor stands. */
+/** The rows are those of the chain up to the cursor. */
 async function expectWhole(): Promise<number> {
   const { at } = await readCursor(store.sql);
   const blocks = chain.blocks.slice(0, at.height).map(({ scanned }) => scanned);
@@ -146,7 +146,7 @@ async function expectWhole(): Promise<number> {
 }
 
 describe("a deep rollback", () => {
-  it.each([1, 2, 3])("is whole after %i of its transactions, and goes on", async (n) => {
+  it.each([1, 2, 3])("leaves consistent rows after %i of its transactions, and continues", async (n) => {
     add(chain, 3);
     await live(async (follower) => {
       await beginPocket(store.sql, "a", origin);
@@ -169,7 +169,7 @@ describe("a deep rollback", () => {
     expect(await expectWhole()).toBe(50);
   });
 
-  it("leaves a transaction that breaks off nothing, and those before it as they are", async () => {
+  it("leaves nothing of an aborted transaction, and those before it unchanged", async () => {
     add(chain, 100);
     await live(atTip);
     const whole = [...chain.blocks];
@@ -187,7 +187,7 @@ describe("a deep rollback", () => {
   });
 });
 
-it("goes on from between two blocks, and from a branch that the main cursor has left", async () => {
+it("continues from between two blocks, and from a branch that the main cursor has left", async () => {
   add(chain, 80);
   await live(async (follower) => {
     await watched(follower);
@@ -201,7 +201,7 @@ it("goes on from between two blocks, and from a branch that the main cursor has 
   >`select id, height from chain_cursor where id <> 'main'`;
   const height = Number(apart!.height);
   expect(height).toBeGreaterThan(40);
-  // another branch, whose slots are those of the first
+  // another branch with the same slots as the first
   const fork = new MemoryChain();
   add(fork, 10);
   add(fork, 90, 1);
@@ -227,7 +227,7 @@ describe("an address with many outputs", () => {
     }
   };
 
-  it.each([2, 3, 4])("is wanted until the last is written, dying before piece %i", async (n) => {
+  it.each([2, 3, 4])("stays wanted until the last part is written, dying before part %i", async (n) => {
     many();
     add(chain, 2);
     const died = await live(async (follower) => {
@@ -237,7 +237,7 @@ describe("an address with many outputs", () => {
     expect(died).toBe("died");
     expect(await kept()).toHaveLength((n - 1) * 500);
     expect(await store.sql`select ready from chain_watch`).toEqual([{ ready: false }]);
-    // what was written is out of date when it is asked for again
+    // the rows written before are replaced when the outputs are queried again
     add(chain, 5);
     await live(async (follower) => {
       await watched(follower);
@@ -246,7 +246,7 @@ describe("an address with many outputs", () => {
     expect(await kept()).toEqual(held());
   });
 
-  it("lapses a part at a time, and comes back whole while it does", async () => {
+  it("is erased in parts, and complete again if it is used meanwhile", async () => {
     many();
     await live(async (follower) => {
       await watched(follower);
@@ -265,7 +265,7 @@ describe("an address with many outputs", () => {
   });
 });
 
-it("takes many things to a cursor, to the main one and away in parts", async () => {
+it("assigns, joins and releases many members in parts", async () => {
   await store.sql`update chain_cursor set slot = 1000, hash = 'here', height = 10`;
   const members = Array.from({ length: 4_500 }, (_, i) => `thing ${i}`);
   await enrol(store.sql, "pockets", members, { slot: 500, hash: "birth" });
@@ -278,10 +278,10 @@ it("takes many things to a cursor, to the main one and away in parts", async () 
   const [waiting, begun] = await cursors();
   expect([waiting, begun]).toMatchObject([{ cursor: null, things: 2_500 }, { things: 2_000 }]);
   const cursor = begun!.cursor!;
-  // no other may begin, but this one has not passed their birth
+  // no other group may begin, but this one has not passed the members' start point
   while ((await fenced((sql) => assignMembers(sql, ["pockets"], () => false))).any);
   expect(await cursors()).toEqual([{ cursor, things: 4_500 }]);
-  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 1, things: 4_500, behind: 500 });
+  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 1, members: 4_500, behind: 500 });
 
   await store.sql`update chain_cursor set slot = 1000, hash = 'here' where id = ${cursor}`;
   const joined = [];
@@ -294,7 +294,7 @@ it("takes many things to a cursor, to the main one and away in parts", async () 
   expect(joined.sort()).toEqual(members.sort());
   expect(await cursors()).toEqual([{ cursor: "main", things: 4_500 }]);
   expect(await store.sql`select id from chain_cursor`).toEqual([{ id: "main" }]);
-  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 0, things: 0, behind: 0 });
+  expect(await readRestoreProgress(store.sql, ["pockets"])).toEqual({ groups: 0, members: 0, behind: 0 });
 
   await dismiss(store.sql, "pockets", members);
   let parts = 0;

@@ -4,11 +4,11 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { epochOfSlot, type EraHistory, horizon, slotOfTime, slotsOfEpoch, timeOfSlot } from "#src/cardano/eras.ts";
 import { startTime, systemStart } from "#src/node/queries/history.ts";
-import { decodeQuery, encodeQuery, isKnownTo, type Query } from "#src/node/queries/query.ts";
+import { decodeQuery, encodeQuery, isSupportedBy, type NodeQuery } from "#src/node/queries/query.ts";
 import { decodeAnswer, decodeResult, encodeAnswer, encodeResult } from "#src/node/queries/result.ts";
-import { asked } from "../../support/queries_arbitrary.ts";
+import { asked } from "../../../support/queries_arbitrary.ts";
 
-/** Queries and answers of every version and era; each is made once, which takes longer than to draw from it. */
+/** Queries and answers of every version and era, generated once, since that takes longer than drawing from them. */
 const somewhere = fc.oneof(
   ...[16, 20, 21, 23].flatMap((version) =>
     ([1, 3, 4, 5, 6, 7] as const).map((era) => asked(version, era).map((given) => ({ version, ...given })))
@@ -16,7 +16,7 @@ const somewhere = fc.oneof(
 );
 
 describe("queries and answers", () => {
-  it("are read as they were written", () => {
+  it("are decoded as they were encoded", () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(somewhere, ({ version, query, answer }) => {
@@ -66,12 +66,12 @@ describe("queries and answers", () => {
     expect(counts.refused).toBeGreaterThan(500);
   });
 
-  it("are read when a list is of indefinite length, or has an element that is new", () => {
+  it("are decoded if a list has indefinite length, or a new element", () => {
     const query = { kind: "drepState", era: 6, credentials: [] } as const;
     const state = { expiry: 84, anchor: undefined, deposit: 132n, delegators: [] };
     const answer = { ok: true, value: [{ credential: { kind: "key", hash: "84".repeat(28) }, ...state }] } as const;
     const bytes = toHex(encodeResult(query, answer, 23));
-    // [{ credential: [expiry, …] }] with a fifth element in the state; its list begins behind the credential's 28 bytes.
+    // [{ credential: [expiry, …] }] with a fifth element in the state, whose list follows the credential's 28 bytes
     const at = 2 * (1 + 1 + 2 + 2 + 28);
     expect(bytes.slice(at, at + 2)).toBe("84");
     const longer = bytes.slice(0, at) + "85" + bytes.slice(at + 2) + "f6";
@@ -86,7 +86,7 @@ describe("encodeQuery", () => {
   const key = { kind: "key" as const, hash: "0b".repeat(28) };
   const script = { kind: "script" as const, hash: "0c".repeat(28) };
 
-  it.each<[Query, number, string]>([
+  it.each<[NodeQuery, number, string]>([
     [{ kind: "parameters", era: 6 }, 16, "82008200820681" + "03"],
     [{ kind: "systemStart" }, 16, "8101"],
     [{ kind: "height" }, 16, "8102"],
@@ -118,7 +118,7 @@ describe("encodeQuery", () => {
 });
 
 describe("decodeQuery", () => {
-  it("gives what it does not know as CBOR", () => {
+  it("gives unknown queries as CBOR", () => {
     const unknown = ["8105", "82008303810000", "8204820000", "8200820382068101"];
     for (const hex of unknown) {
       expect(decodeQuery(fromHex(hex), 23)).toEqual({ kind: "unknown", query: fromHex(hex) });
@@ -128,13 +128,13 @@ describe("decodeQuery", () => {
     expect(decodeQuery(fromHex("820082008206" + "82181800"), 23)).toEqual(raw);
   });
 
-  it("does not know a query by the number of another version", () => {
+  it("does not decode a query by the number of another version", () => {
     expect(decodeQuery(fromHex("8200820082068105"), 23)).toMatchObject({ kind: "raw" });
     expect(decodeQuery(fromHex("820082008206811825"), 20)).toMatchObject({ kind: "raw" });
     expect(decodeQuery(fromHex("8104"), 19)).toMatchObject({ kind: "unknown" });
-    expect(isKnownTo({ kind: "ledgerConfig" }, 19)).toBe(false);
-    expect(isKnownTo({ kind: "maxMajorVersion", era: 6 }, 20)).toBe(false);
-    expect(isKnownTo({ kind: "wrapped", era: 6, query: { kind: "maxMajorVersion", era: 6 } }, 21)).toBe(true);
+    expect(isSupportedBy({ kind: "ledgerConfig" }, 19)).toBe(false);
+    expect(isSupportedBy({ kind: "maxMajorVersion", era: 6 }, 20)).toBe(false);
+    expect(isSupportedBy({ kind: "wrapped", era: 6, query: { kind: "maxMajorVersion", era: 6 } }, 21)).toBe(true);
   });
 });
 
@@ -190,7 +190,7 @@ describe("the history of eras", () => {
     terms: { ...history[0]!.terms, safeZone: undefined },
   }];
 
-  it("says when a slot begins, in which slot a time is, and which epoch it is", () => {
+  it("gives the time of a slot, and the slot and epoch of a time", () => {
     for (
       const [slot, time, epoch] of [[0, 0, 0], [29, 580_000, 2], [30, 600_000, 3], [129, 699_000, 3], [130, 700_000, 4]]
     ) {
@@ -205,7 +205,7 @@ describe("the history of eras", () => {
     expect(slotsOfEpoch(history, 6)).toEqual({ ok: true, value: { first: 330, after: 430 } });
   });
 
-  it("knows the horizon itself, and nothing after it", () => {
+  it("includes the horizon itself, and nothing after it", () => {
     expect(horizon(history)).toMatchObject({ slot: 430 });
     expect(timeOfSlot(history, 430)).toEqual({ ok: true, value: 1_000_000 });
     expect(slotOfTime(history, 1_000_000)).toEqual({ ok: true, value: 430 });
@@ -224,13 +224,13 @@ describe("the history of eras", () => {
     });
   });
 
-  it("goes on for ever where no hard fork can come", () => {
+  it("has no end where no hard fork can happen", () => {
     expect(horizon(endless)).toBeUndefined();
     expect(timeOfSlot(endless, 1_000_000_000)).toEqual({ ok: true, value: 20_000_000_000_000 });
     expect(slotsOfEpoch(endless, 1_000)).toEqual({ ok: true, value: { first: 10_000, after: 10_010 } });
   });
 
-  it("turns the system start into a time and back", () => {
+  it("converts the system start to a time and back", () => {
     const time = Date.UTC(2020, 11, 31, 23, 59, 59, 999);
     expect(systemStart(time)).toEqual({ year: 2020, dayOfYear: 366, picoseconds: 86_399_999_000_000_000n });
     expect(startTime(systemStart(time))).toBe(time);

@@ -4,14 +4,14 @@ import { ok } from "#src/base/result.ts";
 import { decode, encode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { connectNode, type NodeConnection } from "#src/node/client/connection.ts";
-import { answerQuery, type Answers } from "#src/node/queries/answering.ts";
-import { ask, askEra } from "#src/node/queries/ask.ts";
+import { answerQuery, type QueryHandlers } from "#src/node/queries/answering.ts";
+import { sendEraQuery, sendQuery } from "#src/node/queries/sendQuery.ts";
 import { timeOfSlot } from "#src/cardano/eras.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import { decodeAnswer } from "#src/node/queries/result.ts";
 import { decodeRejection, encodeRejection } from "#src/node/rejections/rejections.ts";
 import { serveNode } from "#src/node/server/server.ts";
-import { socketPath } from "../../support/node_chain.ts";
+import { socketPath } from "../../../support/node_chain.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -24,7 +24,7 @@ const output = readOutput(decode(encode([Uint8Array.from(address.match(/../g)!, 
 const credential = { kind: "key" as const, hash: "0c".repeat(28) };
 const start = systemStart(Date.UTC(2026, 10, 21));
 
-const answers: Answers = {
+const answers: QueryHandlers = {
   era: 6,
   systemStart: () => start,
   height: () => 12,
@@ -74,66 +74,68 @@ async function session(versions?: readonly number[]) {
 describe("ask and answerQuery", () => {
   it("carry values through a socket", async () => {
     const state = await session();
-    expect(await ask(state, { kind: "currentEra" })).toEqual(ok(6));
-    expect(await ask(state, { kind: "systemStart" })).toEqual(ok(start));
-    expect(await ask(state, { kind: "height" })).toEqual(ok(12));
-    expect(await ask(state, { kind: "point" })).toEqual(ok({ slot: 40, hash: "cd".repeat(32) }));
-    const history = await ask(state, { kind: "eraHistory" });
+    expect(await sendQuery(state, { kind: "currentEra" })).toEqual(ok(6));
+    expect(await sendQuery(state, { kind: "systemStart" })).toEqual(ok(start));
+    expect(await sendQuery(state, { kind: "height" })).toEqual(ok(12));
+    expect(await sendQuery(state, { kind: "point" })).toEqual(ok({ slot: 40, hash: "cd".repeat(32) }));
+    const history = await sendQuery(state, { kind: "eraHistory" });
     expect(history.ok && timeOfSlot(history.value, 40)).toEqual(ok(40_000));
-    expect(await ask(state, { kind: "epoch", era: 6 })).toEqual(ok(ok(3)));
-    expect(await askEra(state, { kind: "epoch", era: 6 })).toEqual(ok(3));
-    expect(await askEra(state, { kind: "utxoByInput", era: 6, inputs: [ref] })).toEqual(ok([{ ref, output }]));
-    expect(await askEra(state, { kind: "delegations", era: 6, credentials: [credential] }))
+    expect(await sendQuery(state, { kind: "epoch", era: 6 })).toEqual(ok(ok(3)));
+    expect(await sendEraQuery(state, { kind: "epoch", era: 6 })).toEqual(ok(3));
+    expect(await sendEraQuery(state, { kind: "utxoByInput", era: 6, inputs: [ref] })).toEqual(ok([{ ref, output }]));
+    expect(await sendEraQuery(state, { kind: "delegations", era: 6, credentials: [credential] }))
       .toEqual(ok({ pools: [], rewards: [{ credential, lovelace: 9n }] }));
-    expect(await askEra(state, { kind: "raw", era: 6, query: Uint8Array.of(0x81, 0x18, 0x1b) }))
+    expect(await sendEraQuery(state, { kind: "raw", era: 6, query: Uint8Array.of(0x81, 0x18, 0x1b) }))
       .toEqual(ok(Uint8Array.of(0x81, 0x18, 0x1b)));
   });
 
   it("wrap the answer to any query", async () => {
     const query = { kind: "utxoByInput" as const, era: 6, inputs: [ref] };
     const state = await session();
-    const bytes = await askEra(state, { kind: "wrapped", era: 6, query });
+    const bytes = await sendEraQuery(state, { kind: "wrapped", era: 6, query });
     expect(bytes.ok && decodeAnswer(query, bytes.value, state.version)).toEqual([{ ref, output }]);
   });
 
-  it("tell an era mismatch as a value", async () => {
+  it("give an era mismatch as a value", async () => {
     const state = await session();
-    expect(await ask(state, { kind: "epoch", era: 5 }))
+    expect(await sendQuery(state, { kind: "epoch", era: 5 }))
       .toMatchObject({ ok: true, value: { ok: false, error: { code: "era_mismatch" } } });
-    expect(await askEra(state, { kind: "epoch", era: 5 })).toMatchObject({
+    expect(await sendEraQuery(state, { kind: "epoch", era: 5 })).toMatchObject({
       ok: false,
       error: { code: "era_unknown", message: "This is for the era Babbage, and the ledger is in the era Conway." },
     });
-    expect(await ask(state, { kind: "epoch", era: 6 })).toEqual(ok(ok(3)));
+    expect(await sendQuery(state, { kind: "epoch", era: 6 })).toEqual(ok(ok(3)));
   });
 
-  it("differ by the version that was agreed on", async () => {
+  it("depend on the negotiated version", async () => {
     const old = await session([16]);
-    expect(await askEra(old, { kind: "stakeDistribution", era: 6 })).toEqual(ok({ pools: [], total: undefined }));
-    expect(await ask(old, { kind: "maxMajorVersion", era: 6 })).toMatchObject({
+    expect(await sendEraQuery(old, { kind: "stakeDistribution", era: 6 })).toEqual(ok({ pools: [], total: undefined }));
+    expect(await sendQuery(old, { kind: "maxMajorVersion", era: 6 })).toMatchObject({
       error: { code: "unsupported_version" },
     });
-    expect(await askEra(await session([23]), { kind: "stakeDistribution", era: 6 })).toEqual(
+    expect(await sendEraQuery(await session([23]), { kind: "stakeDistribution", era: 6 })).toEqual(
       ok({ pools: [], total: 1n }),
     );
   });
 
-  it("end the connection over a query without an answer", async () => {
+  it("end the connection at an unsupported query", async () => {
     const state = await session();
-    expect(await ask(state, { kind: "accountState", era: 6 })).toMatchObject({
+    expect(await sendQuery(state, { kind: "accountState", era: 6 })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
     });
   });
 
-  it("call an answer that is none a violation of the protocol", async () => {
+  it("report an invalid answer as a protocol violation", async () => {
     const carrier = { version: 23, query: () => Promise.resolve(ok(Uint8Array.of(0x82, 0x01, 0x02))) };
-    expect(await ask(carrier, { kind: "epoch", era: 6 })).toMatchObject({ error: { code: "protocol_violation" } });
+    expect(await sendQuery(carrier, { kind: "epoch", era: 6 })).toMatchObject({
+      error: { code: "protocol_violation" },
+    });
   });
 });
 
 describe("a rejection", () => {
-  it("comes as the ledger's failures", async () => {
+  it("is decoded into the ledger's failures", async () => {
     const refused = await (await connect()).submit(Uint8Array.of(0x80));
     if (!refused.ok || refused.value.accepted) throw new Error("accepted");
     expect(decodeRejection(refused.value.reason)).toEqual([{ name: "BadInputsUTxO", inputs: [ref] }]);

@@ -1,17 +1,17 @@
-/** Failures of eras before Conway, by name: no node takes such transactions any more, so their data stay as CBOR. */
+/** Failures of eras before Conway, by name. No node accepts such transactions any more, so their data stay CBOR. */
 import { as, type Item } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import { cborHex } from "#src/node/rejections/leaf.ts";
-import { eraName, small } from "#src/node/protocols/values.ts";
+import { cborHex } from "#src/node/rejections/failureCodec.ts";
+import { eraName, readSmallNumber } from "#src/node/protocols/values.ts";
 
-/** Numbers of a rule: failures by name, and rules below it. */
-interface Rule {
-  readonly [number: number]: string | Rule;
+/** The numbers of a rule: its failures, and the rules below it. */
+interface RuleNumbers {
+  readonly [number: number]: string | RuleNumbers;
 }
 
-const ppup: Rule = { 0: "NonGenesisUpdatePPUP", 1: "PPUpdateWrongEpoch", 2: "PVCannotFollowPPUP" };
+const ppup: RuleNumbers = { 0: "NonGenesisUpdatePPUP", 1: "PPUpdateWrongEpoch", 2: "PVCannotFollowPPUP" };
 
-const utxoOfShelley: Rule = {
+const utxoOfShelley: RuleNumbers = {
   0: "BadInputsUTxO",
   1: "ExpiredUTxO",
   2: "MaxTxSizeUTxO",
@@ -25,16 +25,16 @@ const utxoOfShelley: Rule = {
   10: "OutputBootAddrAttrsTooBig",
 };
 
-const utxoOfAllegra: Rule = {
+const utxoOfAllegra: RuleNumbers = {
   ...utxoOfShelley,
   1: "OutsideValidityIntervalUTxO",
   11: "TriesToForgeADA",
   12: "OutputTooBigUTxO",
 };
 
-const utxos: Rule = { 0: "ValidationTagMismatch", 1: "CollectErrors", 2: ppup };
+const utxos: RuleNumbers = { 0: "ValidationTagMismatch", 1: "CollectErrors", 2: ppup };
 
-const utxoOfAlonzo: Rule = {
+const utxoOfAlonzo: RuleNumbers = {
   ...utxoOfAllegra,
   7: utxos,
   13: "InsufficientCollateral",
@@ -47,14 +47,14 @@ const utxoOfAlonzo: Rule = {
   20: "NoCollateralInputs",
 };
 
-const utxoOfBabbage: Rule = {
+const utxoOfBabbage: RuleNumbers = {
   1: utxoOfAlonzo,
   2: "IncorrectTotalCollateralField",
   3: "BabbageOutputTooSmallUTxO",
   4: "BabbageNonDisjointRefInputs",
 };
 
-const utxowOfShelley = (utxo: Rule): Rule => ({
+const utxowOfShelley = (utxo: RuleNumbers): RuleNumbers => ({
   0: "InvalidWitnessesUTXOW",
   1: "MissingVKeyWitnessesUTXOW",
   2: "MissingScriptWitnessesUTXOW",
@@ -68,7 +68,7 @@ const utxowOfShelley = (utxo: Rule): Rule => ({
   10: "ExtraneousScriptWitnessesUTXOW",
 });
 
-const utxowOfAlonzo = (utxo: Rule): Rule => ({
+const utxowOfAlonzo = (utxo: RuleNumbers): RuleNumbers => ({
   0: utxowOfShelley(utxo),
   1: "MissingRedeemers",
   2: "MissingRequiredDatums",
@@ -80,7 +80,7 @@ const utxowOfAlonzo = (utxo: Rule): Rule => ({
   8: "ScriptIntegrityHashMismatch",
 });
 
-const utxowOfBabbage: Rule = {
+const utxowOfBabbage: RuleNumbers = {
   1: utxowOfAlonzo(utxoOfBabbage),
   2: utxoOfBabbage,
   3: "MalformedScriptWitnesses",
@@ -88,7 +88,7 @@ const utxowOfBabbage: Rule = {
   5: "ScriptIntegrityHashMismatch",
 };
 
-const deleg: Rule = {
+const deleg: RuleNumbers = {
   0: "StakeKeyAlreadyRegisteredDELEG",
   1: "StakeKeyNotRegisteredDELEG",
   2: "StakeKeyNonZeroAccountBalanceDELEG",
@@ -107,7 +107,7 @@ const deleg: Rule = {
   16: "DelegateeNotRegisteredDELEG",
 };
 
-const pool: Rule = {
+const pool: RuleNumbers = {
   0: "StakePoolNotRegisteredOnKeyPOOL",
   1: "StakePoolRetirementWrongEpochPOOL",
   2: "WrongCertificateTypePOOL",
@@ -116,19 +116,22 @@ const pool: Rule = {
   5: "PoolMedataHashTooBig",
 };
 
-const delpl: Rule = { 0: pool, 1: deleg };
-/** 1 was `WithdrawalsNotInRewardsDELEGS` in older nodes, which had DELPL at 2: its data is a map, which tells them apart. */
-const delegs: Rule = { 0: "DelegateeNotRegisteredDELEG", 1: delpl, 2: delpl };
+const delpl: RuleNumbers = { 0: pool, 1: deleg };
+/**
+ * In older nodes 1 was `WithdrawalsNotInRewardsDELEGS` and DELPL was 2; the former has a map as its data, which
+ * distinguishes them.
+ */
+const delegs: RuleNumbers = { 0: "DelegateeNotRegisteredDELEG", 1: delpl, 2: delpl };
 
-const ledger = (utxow: Rule): Rule => ({
+const ledger = (utxow: RuleNumbers): RuleNumbers => ({
   0: utxow,
   1: delegs,
   2: "ShelleyWithdrawalsMissingAccounts",
   3: "ShelleyIncompleteWithdrawals",
 });
 
-/** Rule LEDGER by the era's index. */
-const ledgers: readonly (Rule | undefined)[] = [
+/** Rule LEDGER by index of the era. */
+const ledgers: readonly (RuleNumbers | undefined)[] = [
   undefined,
   ledger(utxowOfShelley(utxoOfShelley)),
   ledger(utxowOfShelley(utxoOfAllegra)),
@@ -137,19 +140,22 @@ const ledgers: readonly (Rule | undefined)[] = [
   ledger(utxowOfBabbage),
 ];
 
-/** Reads a failure of an era from Byron to Babbage. Throws `CborError` when it is not an array that begins with a number. */
+/**
+ * Decodes a failure of an era from Byron to Babbage. Throws `CborError` if it is not an array that begins with a
+ * number.
+ */
 export function readEarlierFailure(era: number, failure: Item): LedgerFailure {
   const cbor = cborHex(failure);
   const of = ledgers[era];
-  // Byron tells a failure of its own kind, whose names are not kept here
+  // Byron's failures have another form, whose names are not listed here
   const name = of ? nameIn(of, failure) : "ApplyMempoolPayloadErr";
   if (name === undefined) return { name: "UnknownFailure", rule: `LEDGER of ${eraName(era)}`, cbor };
   return { name: "EarlierEraFailure", era: eraName(era), failure: name, cbor };
 }
 
-function nameIn(rule: Rule, item: Item): string | undefined {
+function nameIn(rule: RuleNumbers, item: Item): string | undefined {
   const [number, below] = as(item, "array").value;
-  const found = rule[small(number)];
+  const found = rule[readSmallNumber(number)];
   if (typeof found !== "object") return found;
   if (rule === delegs && below?.type === "map") return "WithdrawalsNotInRewardsDELEGS";
   return below?.type === "array" ? nameIn(found, below) : undefined;

@@ -1,18 +1,18 @@
-/** Following where two blocks share a slot: in Byron the first main block of an epoch stands in the slot of its boundary block. */
+/** Following where two blocks share a slot: in Byron an epoch's first main block has the slot of its boundary block. */
 import { afterEach, expect, test } from "vitest";
 import type { Point } from "#src/cardano/block.ts";
 import { connectNode, type ConnectOptions } from "#src/node/client/connection.ts";
 import { followNode } from "#src/node/client/follow.ts";
 import { serveNode } from "#src/node/server/server.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
-import { byronChain } from "../../support/byron.ts";
-import { recut, ServedChain, socketPath } from "../../support/node_chain.ts";
-import { seeded } from "../../support/random.ts";
+import { byronChain } from "../../../support/byron.ts";
+import { recut, ServedChain, socketPath } from "../../../support/node_chain.ts";
+import { seeded } from "../../../support/random.ts";
 
 const blocks = byronChain(4, 5);
 const hashes = blocks.map(({ tip }) => tip.hash);
 const of = (index: number): Point => ({ slot: blocks[index]!.tip.slot, hash: hashes[index]! });
-/** Places in the chain of an epoch's boundary block and of the main block after it. */
+/** Positions in the chain of an epoch's boundary block and of the main block after it. */
 const BOUNDARY = 6, FIRST = 7;
 
 const closing: (() => Promise<void> | void)[] = [];
@@ -29,7 +29,7 @@ async function serve(chain: ServedChain): Promise<string> {
 }
 
 const options: ConnectOptions = { magic: 42 };
-/** A step, by the place of its block in the chain: -1 is the origin. */
+/** A step, by the position of its block in the chain; −1 is the origin. */
 const placeOf = (step: SyncStep) =>
   step.type === "backward" ? { back: hashes.indexOf(step.point.hash) } : {
     block: blocks.findIndex(({ bytes }) =>
@@ -37,13 +37,13 @@ const placeOf = (step: SyncStep) =>
     ),
   };
 
-test("the blocks are as Byron has them", () => {
+test("the blocks have Byron's form", () => {
   expect(blocks[BOUNDARY]!.tip).toMatchObject({ slot: 21_600, height: 5 });
   expect(blocks[FIRST]!.tip).toMatchObject({ slot: 21_600, height: 6 });
   expect(new Set(hashes).size).toBe(24);
 });
 
-test("a chain that ends with a boundary block is told to its end, and goes on", async () => {
+test("a chain that ends with a boundary block is given to its end, and continues", async () => {
   const chain = new ServedChain();
   chain.add(...blocks.slice(0, FIRST));
   const connected = await connectNode({ path: await serve(chain) }, options);
@@ -58,7 +58,7 @@ test("a chain that ends with a boundary block is told to its end, and goes on", 
   expect(told).toEqual([{ back: -1 }, ...blocks.map((_, block) => ({ block }))]);
 });
 
-test("either of the two is a point to begin at, and the newer of both is taken", async () => {
+test("each of the two is a point to intersect with, and the newer one is used", async () => {
   const chain = new ServedChain();
   chain.add(...blocks);
   const path = await serve(chain);
@@ -80,7 +80,7 @@ test("either of the two is a point to begin at, and the newer of both is taken",
   expect(await first([other, of(BOUNDARY)])).toEqual([{ back: BOUNDARY }, { block: FIRST }]);
 });
 
-test("a follower whose connection breaks between the two goes on with the second; one taken back to the first hears so", async () => {
+test("a follower whose connection breaks between the two continues with the second; one rolled back to the first is notified", async () => {
   const chain = new ServedChain();
   chain.add(...blocks.slice(0, FIRST));
   const relay = await recut(await serve(chain), seeded(1));
@@ -97,12 +97,12 @@ test("a follower whose connection breaks between the two goes on with the second
     told.push(placeOf(step));
     const connections = relay.connections;
     if (told.length === FIRST + 1) {
-      // stands at the boundary block
+      // the follower is at the boundary block
       relay.drop();
       chain.add(blocks[FIRST]!);
     } else if (told.length === FIRST + 2) {
       expect(connections).toBe(2);
-      // stands at the main block of the same slot
+      // the follower is at the main block of the same slot
       relay.drop();
       chain.rollBack(1);
     } else if (told.length === FIRST + 3) {

@@ -1,4 +1,6 @@
-/** Following real chains over a real socket: cuts, breaks, rollbacks, slow readers, many clients, aborts. */
+/**
+ * Following real chains over a real socket: cuts, broken connections, rollbacks, slow readers, many clients, aborts.
+ */
 import { afterEach, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
@@ -7,11 +9,11 @@ import { connectNode, type NodeConnection } from "#src/node/client/connection.ts
 import { NodeError } from "#src/node/errors.ts";
 import { followNode, type FollowState } from "#src/node/client/follow.ts";
 import { readHeader } from "#src/node/client/header.ts";
-import { type NodeServer, serveNode, type ServeOptions } from "#src/node/server/server.ts";
+import { type NodeServer, type NodeServerOptions, serveNode } from "#src/node/server/server.ts";
 import type { NodeHandlers } from "#src/node/server/handlers.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
-import { type ChainBlock, readChunk, recut, ServedChain, socketPath } from "../../support/node_chain.ts";
-import { seeded } from "../../support/random.ts";
+import { type ChainBlock, readChunk, recut, ServedChain, socketPath } from "../../../support/node_chain.ts";
+import { seeded } from "../../../support/random.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -20,7 +22,7 @@ afterEach(async () => {
 
 async function serve(
   handlers: Omit<NodeHandlers, "magic">,
-  options: ServeOptions = {},
+  options: NodeServerOptions = {},
 ): Promise<{ path: string; server: NodeServer }> {
   const at = { path: socketPath() };
   const server = await serveNode(at, { magic: 2, ...handlers }, options);
@@ -36,7 +38,7 @@ async function connect(path: string, depth?: number): Promise<NodeConnection> {
   return connection.value;
 }
 
-/** A follower that keeps the chain it was told, and throws when a step does not fit. */
+/** A follower that keeps the chain it gets, and throws when a step does not fit. */
 class Kept {
   readonly blocks: Tip[] = [];
   steps = 0;
@@ -66,7 +68,7 @@ const names = [
   "preview-babbage-01836",
 ];
 
-/** A connection's stream and a followed node have the shape of the chain port's `follow`. */
+/** The stream of a connection and of a followed node have the type of the chain port's `follow`. */
 const _ofTheConnection: (connection: NodeConnection) => RawChainPort["follow"] = (connection) => (points, signal) =>
   connection.follow(points, signal);
 const _ofANode: RawChainPort["follow"] = (points, signal) => followNode({ path: "" }, { magic: 1 }, points, signal);
@@ -76,7 +78,7 @@ describe("chain-sync over a socket", () => {
   const small = readChunk("preview-babbage-00299");
   const tips = (blocks: readonly ChainBlock[]) => blocks.map(({ tip }) => tip);
 
-  it.each(names)("tells %s as it is, however it is cut on the way", async (name) => {
+  it.each(names)("gives %s unchanged, however it is cut on the way", async (name) => {
     const blocks = readChunk(name);
     const chain = new ServedChain();
     chain.add(...blocks);
@@ -94,7 +96,7 @@ describe("chain-sync over a socket", () => {
     expect(at).toBe(blocks.length);
   });
 
-  it("begins at the newest point that the node has", async () => {
+  it("starts at the newest point that the node has", async () => {
     const chain = new ServedChain();
     chain.add(...small);
     const { path } = await serve(chain);
@@ -115,7 +117,7 @@ describe("chain-sync over a socket", () => {
     expect(await first([origin])).toEqual([-1, a!.slot]);
   });
 
-  it("goes on after rollbacks in the middle of what was asked ahead, at random, and at the tip", async () => {
+  it("continues after rollbacks among pipelined requests, at random, and at the tip", async () => {
     const random = seeded(7);
     const chain = new ServedChain();
     let given = 60;
@@ -139,14 +141,14 @@ describe("chain-sync over a socket", () => {
       if (kept.blocks.length === small.length && end) break;
       if (!end && random() < 0.08) roll();
       if (random() < 0.5) grow();
-      // something must be to come: another chain than the one that was told
+      // another chain than the one that was given
       if (kept.blocks.at(-1)?.hash === chain.tip.hash) given === small.length ? roll() : grow();
     }
     expect(kept.blocks).toEqual(tips(small));
     expect(kept.rollbacks).toBeGreaterThan(5);
   });
 
-  it("waits at the tip with one question open, and is told a block and a rollback as they happen", async () => {
+  it("waits at the tip with one open request, and gets a block and a rollback as they happen", async () => {
     const chain = new ServedChain();
     chain.add(...small.slice(0, 5));
     const { path } = await serve(chain);
@@ -173,7 +175,7 @@ describe("chain-sync over a socket", () => {
     expect(most).toBe(1);
   });
 
-  it("connects anew when the connection breaks, and hears of rollbacks that happened meanwhile", async () => {
+  it("reconnects when the connection breaks, and gets rollbacks that happened meanwhile", async () => {
     const random = seeded(3);
     const chain = new ServedChain();
     chain.add(...small);
@@ -193,12 +195,12 @@ describe("chain-sync over a socket", () => {
     for await (const step of followNode({ path: relay.path }, options, [], new AbortController().signal)) {
       kept.take(step);
       if (stage === 0 && relay.connections === 3) {
-        // the chain is now shorter than what was told
+        // the chain is now shorter than what was given
         stage = 1;
         relay.drop();
         chain.rollBack(small.length - kept.blocks.length + 7);
       } else if (stage === 1 && kept.blocks.at(-1)?.hash === chain.tip.hash) {
-        // it waits at the tip: the connection breaks, and the chain grows meanwhile
+        // at the tip: the connection breaks, and the chain grows meanwhile
         stage = 2;
         setTimeout(() => {
           relay.drop();
@@ -216,7 +218,7 @@ describe("chain-sync over a socket", () => {
     );
   });
 
-  it("follows a node that is away at first, and throws what another attempt cannot mend", async () => {
+  it("follows a node that is away at first, and throws what another attempt cannot fix", async () => {
     const chain = new ServedChain();
     chain.add(...small.slice(0, 3));
     const at = { path: socketPath() };
@@ -260,7 +262,7 @@ describe("chain-sync over a socket", () => {
     while (server.connections > 0 || chain.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
-  it("follows twice on one connection: what was asked ahead is taken first", async () => {
+  it("follows twice on one connection: outstanding answers are received first", async () => {
     const chain = new ServedChain();
     chain.add(...small);
     const { path } = await serve(chain);
@@ -275,7 +277,7 @@ describe("chain-sync over a socket", () => {
     }
   });
 
-  it("is read by many at once, none of whom holds up another; a slow reader holds up its own chain alone", async () => {
+  it("serves many readers at once; a slow one only delays its own chain", async () => {
     const blocks = readChunk("preview-babbage-01836");
     const chain = new ServedChain();
     chain.add(...blocks);
@@ -293,13 +295,13 @@ describe("chain-sync over a socket", () => {
       return kept.blocks.length;
     }));
     expect(all).toEqual(Array(6).fill(blocks.length));
-    // the slow one was told what it asked for ahead and no more
+    // the slow client was sent what it had requested and no more
     expect(chain.told - before).toBeLessThan(6 * blocks.length + 150);
     expect((await slow.next()).value).toMatchObject({ type: "forward" });
     await slow.return();
   });
 
-  it("throws when a block is of an era that is not known, and the connection ends with that reason", async () => {
+  it("throws for a block of an unknown era, and the connection ends with that reason", async () => {
     const chain = { follow: small[0] && oddFollow(small[0]) } as NodeHandlers;
     const { path } = await serve(chain);
     const connection = await connect(path);
@@ -310,7 +312,7 @@ describe("chain-sync over a socket", () => {
     expect(await connection.mempool()).toMatchObject({ ok: false, error: { code: "era_unknown" } });
   });
 
-  it("ends a stream whose server stops with the reason", async () => {
+  it("ends a stream with the reason when its server stops", async () => {
     const chain = new ServedChain();
     chain.add(...small.slice(0, 2));
     const { path, server } = await serve(chain);
@@ -328,7 +330,7 @@ function oddFollow(block: ChainBlock): NonNullable<NodeHandlers["follow"]> {
   return async function* () {
     const tip = { ...block.tip, height: block.tip.height + 1 };
     yield { type: "backward", point: origin, tip };
-    // a server that is no reader: it does not look into what it forwards
+    // this server does not decode the blocks that it forwards
     const odd = block.bytes.slice();
     odd[1] = 9;
     yield { type: "forward", block: odd, tip };

@@ -1,0 +1,45 @@
+/** Submission to a Blockfrost service, and its mempool. */
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { BlockfrostError, blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
+import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
+import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
+import type { Submission } from "#src/chain/provider/port.ts";
+
+/** Accepted transactions that are remembered, for services without mempool requests. */
+const MAX_ACCEPTED = 1_000;
+
+export class BlockfrostMempool {
+  readonly #accepted = new Set<string>();
+
+  constructor(private readonly http: BlockfrostHttp) {}
+
+  /** Whether the service's mempool holds a transaction. Throws `BlockfrostError`. */
+  async holds(hash: string): Promise<boolean> {
+    try {
+      return await this.http.find(`/mempool/${hash}`) !== undefined;
+    } catch (error) {
+      if (!(error instanceof BlockfrostError) || error.failure.code !== "lacking") throw error;
+      return this.#accepted.has(hash) && await this.http.find(`/txs/${hash}`) === undefined;
+    }
+  }
+
+  /** Submits a transaction (CBOR). Throws `BlockfrostError`. */
+  async submit(transaction: Uint8Array<ArrayBuffer>): Promise<Submission> {
+    const { hash } = scanTransaction(transaction);
+    try {
+      const answer = await this.http.post("/tx/submit", transaction);
+      if (answer !== hash) {
+        throw blockfrostError("unusable", `${this.http.where} took transaction ${hash} for another one.`);
+      }
+    } catch (error) {
+      if (!(error instanceof BlockfrostError) || error.failure.code !== "refused") throw error;
+      // a transaction that the service already has is refused too
+      if (!await this.holds(hash) && await this.http.find(`/txs/${hash}`) === undefined) {
+        return { outcome: "refused", failures: decodeRefusal(error.failure.message) };
+      }
+    }
+    this.#accepted.add(hash);
+    if (this.#accepted.size > MAX_ACCEPTED) this.#accepted.delete(this.#accepted.values().next().value!);
+    return { outcome: "accepted" };
+  }
+}

@@ -1,0 +1,192 @@
+/** Runs a devnet's chain while this process holds the lease: opens it, produces blocks, and announces them. */
+import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
+import { reason } from "#src/base/log.ts";
+import { fail, ok, type Result } from "#src/base/result.ts";
+import type { Json } from "#src/base/json.ts";
+import type { Tip } from "#src/cardano/block.ts";
+import { slotAt, slotTime } from "#src/cardano/parameters.ts";
+import { DevnetChain, LEASE, LeaseLost, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
+import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
+import { readHeightAt } from "#src/devnet/blocks/rows.ts";
+import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
+import type { DevnetSettings } from "#src/devnet/devnet.ts";
+import { publish, splitFunds } from "#src/devnet/faucet/publish.ts";
+import { createGenesis, type Genesis, type GenesisOptions, readGenesis } from "#src/devnet/genesis/genesis.ts";
+import { serveSubmissions } from "#src/devnet/serve/submissions.ts";
+import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
+import { validate } from "#src/ledger/validate.ts";
+import type { Evaluate } from "#src/plutus/types.ts";
+import { fence } from "#src/runtime/placement/namedLease.ts";
+
+/** How far a rollback goes: so many blocks, or all after a slot or a height. */
+export type RollbackTarget = { readonly blocks: number } | { readonly slot: number } | { readonly height: number };
+
+export class DevnetRunner {
+  /** Resolves with the database's genesis when the chain is open, or when it turns out to be of another network. */
+  readonly opened: Promise<Genesis>;
+  #resolveOpened: (genesis: Genesis) => void = () => {};
+  #chain: DevnetChain | undefined;
+  readonly #clock: Clock & { advance?(ms: number): void };
+  readonly #evaluate: Evaluate;
+
+  constructor(
+    private readonly settings: DevnetSettings,
+    private readonly genesisOptions: Omit<GenesisOptions, "genesisTime">,
+  ) {
+    this.opened = new Promise((resolve) => this.#resolveOpened = resolve);
+    this.#clock = settings.clock ?? systemClock;
+    this.#evaluate = cacheEvaluations(settings.evaluate);
+  }
+
+  /** The chain while it is open in this process. */
+  get chain(): DevnetChain | undefined {
+    return this.#chain;
+  }
+
+  /** The current slot. */
+  slotOf({ network }: Genesis): number {
+    return slotAt(network.slots, this.#clock.now());
+  }
+
+  /** Runs until the signal aborts; starts again after an error. */
+  async runAgain(epoch: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#run(epoch, signal);
+        await aborted(signal);
+      } catch (error) {
+        this.settings.log.error("the devnet failed and starts again", { reason: reason(error) });
+        await sleep(500, signal);
+      }
+    }
+  }
+
+  /** Produces a block as soon as there is a free slot; another block that is produced meanwhile counts as well. */
+  async makeBlock(genesis: Genesis): Promise<Result<Tip, SubmissionUnavailable>> {
+    const before = this.#chain?.tip.height ?? 0;
+    while (this.#chain) {
+      const chain = this.#chain;
+      try {
+        const tip = await this.#forge(chain, genesis);
+        if (tip) return ok(tip);
+        // another block has taken the slot; it holds the transactions that were waiting at the time of the call
+        if (chain.tip.height > before) return ok(chain.tip);
+      } catch (error) {
+        this.settings.log.warn("no block was made", { reason: reason(error) });
+        return notRunning();
+      }
+      const missing = Math.max(1, slotTime(genesis.network.slots, chain.lastSlot + 1) - this.#clock.now());
+      if (this.#clock.advance) this.#clock.advance(missing);
+      else await sleep(missing);
+    }
+    return notRunning();
+  }
+
+  /** Undoes blocks; with `drop`, their transactions do not return to the mempool. */
+  async rollback(
+    to: RollbackTarget,
+    drop: boolean,
+  ): Promise<Result<Tip, RollbackImpossible | SubmissionUnavailable>> {
+    const { store, log } = this.settings;
+    const chain = this.#chain;
+    if (!chain) return notRunning();
+    try {
+      const height = "height" in to
+        ? to.height
+        : "blocks" in to
+        ? chain.tip.height - to.blocks
+        : await readHeightAt(store.sql, to.slot);
+      const done = await chain.rollback(height, drop);
+      if (done.ok) this.#announce(done.value);
+      return done;
+    } catch (error) {
+      log.warn("no rollback was made", { reason: reason(error) });
+      return notRunning();
+    }
+  }
+
+  async #run(epoch: number, signal: AbortSignal): Promise<void> {
+    const { store, bus, log, options = {} } = this.settings;
+    const genesis = await readGenesis(store.sql) ?? await this.#create(epoch);
+    const { magic, slots } = genesis.network;
+    if (magic !== this.genesisOptions.magic) return this.#resolveOpened(genesis);
+    const chain = await DevnetChain.open({
+      store,
+      epoch,
+      genesis,
+      judge: (state, { cbor }, slot) => validate(state, cbor, slot, this.#evaluate, slots),
+      mempoolBytes: options.mempoolBytes ?? 4_000_000,
+      slot: () => this.slotOf(genesis),
+      log,
+    });
+    this.#chain = chain;
+    const unsubscribe = serveSubmissions(bus, (transaction) => chain.submit(transaction), log);
+    try {
+      await splitFunds(chain, genesis, log);
+      for (const script of options.publish ?? []) await publish(chain, genesis, script, log);
+      log.info("devnet runs", { magic, tip: chain.tip.height, slot: this.slotOf(genesis), epoch });
+      this.#resolveOpened(genesis);
+      if (options.blockMs === 0) await aborted(signal);
+      else await this.#makeBlocks(chain, genesis, signal);
+    } finally {
+      unsubscribe();
+      this.#chain = undefined;
+      await chain.idle();
+    }
+  }
+
+  /** Creates the devnet in an empty database. */
+  #create(epoch: number): Promise<Genesis> {
+    const { store, options } = this.settings;
+    return store.sql.begin(async (sql) => {
+      if ((await fence(sql, LEASE, epoch)).length === 0) {
+        throw new LeaseLost("the lease under which this was begun has ended");
+      }
+      const genesisTime = options?.genesisTime ?? Math.floor(this.#clock.now() / 1_000) * 1_000;
+      return await createGenesis(sql, { ...this.genesisOptions, genesisTime });
+    }) as Promise<Genesis>;
+  }
+
+  async #makeBlocks(chain: DevnetChain, genesis: Genesis, signal: AbortSignal): Promise<void> {
+    const { log, options: { blockMs = 1_000, emptyBlocks = true } = {} } = this.settings;
+    while (!signal.aborted) {
+      const sinceLast = (this.#clock.now() - genesis.network.slots.zeroTime) % blockMs;
+      await sleep(blockMs - (sinceLast + blockMs) % blockMs, signal);
+      if (signal.aborted || (!emptyBlocks && chain.mempool.size === 0)) continue;
+      try {
+        await this.#forge(chain, genesis);
+      } catch (error) {
+        if (error instanceof LeaseLost) return;
+        log.warn("no block was made", { reason: reason(error) });
+      }
+    }
+  }
+
+  async #forge(chain: DevnetChain, genesis: Genesis): Promise<Tip | undefined> {
+    const tip = await chain.forge(this.slotOf(genesis));
+    if (tip) this.#announce(tip);
+    return tip;
+  }
+
+  /** Publishes a new tip on the bus. */
+  #announce(tip: Tip): void {
+    const { bus, log } = this.settings;
+    try {
+      bus.publish(BLOCK_SUBJECT, tip as unknown as Json);
+    } catch (error) {
+      log.debug("a new tip was not announced", { reason: reason(error) });
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** The failure that the chain is not open in this process. */
+export function notRunning(): { ok: false; error: SubmissionUnavailable } {
+  return fail("devnet_unavailable", "The devnet does not run in this process at the moment; try again.");
+}

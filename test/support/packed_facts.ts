@@ -1,0 +1,13 @@
+/** Facts in the form that builder threads take. */
+import type { PackedFacts } from "#src/builders/packedFacts.ts";
+import type { Leaf } from "#src/forestry/trie.ts";
+
+/** Packs facts for a thread. */
+export function packFacts(leaves: readonly Leaf[], cut?: PackedFacts["cut"]): PackedFacts {
+  const packed = new Uint8Array(leaves.length * 64);
+  leaves.forEach(({ path, value }, i) => {
+    packed.set(path, i * 64);
+    packed.set(value, i * 64 + 32);
+  });
+  return { leaves: packed, cut };
+}
