@@ -7,11 +7,11 @@ import { unlistAll } from "#src/chain/pending/submissions.ts";
 import { type Event, Unfinished } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
-import { beginWallet, hasBegun, prepareWallet, SPARE } from "#src/wallet/index/begin.ts";
-import { deriveSlices, forgetSlices } from "#src/wallet/index/slices.ts";
+import { beginWallet, isEnrolled, prepareWallet, SPARE } from "#src/wallet/index/begin.ts";
+import { deleteSlices, deriveSlices } from "#src/wallet/index/slices.ts";
 import {
-  type DeriveSlice,
-  type DeriveStock,
+  type DeriveCredentials,
+  type DeriveHashes,
   type IndexedWallet,
   type NewWallet,
   WALLET_PROJECTION,
@@ -19,8 +19,8 @@ import {
 
 export interface WalletLifeOptions {
   readonly store: Store;
-  readonly derive: DeriveStock;
-  readonly deriveSlice: DeriveSlice;
+  readonly derive: DeriveCredentials;
+  readonly deriveSlice: DeriveHashes;
   readonly vault: Pick<Vault, "erase">;
   /** The follower's doorbell: a wallet wants to be read, or no more. */
   readonly wake: () => void;
@@ -70,7 +70,7 @@ export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions
     const { wallet, life } = input as { wallet: string; life: number };
     const begun = { type: "BEGUN", life };
     const known = await specOf(wallet);
-    if (known?.life !== life || await hasBegun(store.sql, wallet)) return begun;
+    if (known?.life !== life || await isEnrolled(store.sql, wallet)) return begun;
     const { spec, birth } = known;
     if (spec.kind === "random" || spec.gap <= GREAT_GAP) {
       await enter(wallet, life, await prepareWallet(spec, birth, derive));
@@ -91,7 +91,7 @@ export async function ending({ store, vault, wake }: WalletLifeOptions, input: J
   const { wallet, life, attempt } = input as { wallet: string; life: number; attempt: string | null };
   await store.sql.begin(async (sql) => {
     await dismiss(sql, WALLET_PROJECTION, [wallet]);
-    await forgetSlices(sql, { wallet, life });
+    await deleteSlices(sql, { wallet, life });
     await unlistAll(sql, wallet);
   });
   if (attempt !== null) await vault.erase(attempt);

@@ -2,7 +2,7 @@
 import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
-import type { DeriveSlice, DeriveStock, StockOrder } from "#src/wallet/index/types.ts";
+import type { CredentialRange, DeriveCredentials, DeriveHashes } from "#src/wallet/index/types.ts";
 import type { Derived } from "#src/wallet/keys/types.ts";
 import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
 
@@ -15,7 +15,7 @@ const HASH_BYTES = 28;
  * Derives what the index of wallets asks for: of a Shelley wallet from its account's public key, of a shared wallet from its payment
  * template with the keys in it. Rejects when the threads cannot do it now.
  */
-export function deriveStock(builders: Pick<Builders, "run">): DeriveStock {
+export function deriveStock(builders: Pick<Builders, "run">): DeriveCredentials {
   return async (order) => {
     const credentials: string[] = [];
     const prefix = order.kind === "shared" ? "script-" : "key-";
@@ -35,7 +35,7 @@ export function deriveStock(builders: Pick<Builders, "run">): DeriveStock {
 /**
  * Derives slices of great pools, as hashes, beside what people wait for. Rejects when the threads cannot do it now.
  */
-export function deriveSlice(builders: Pick<Builders, "run">): DeriveSlice {
+export function deriveSlice(builders: Pick<Builders, "run">): DeriveHashes {
   return async (order) => {
     const derived = await job(builders, order, true);
     if (!derived.ok) throw new Error(`no credentials: ${derived.error.message}`);
@@ -43,7 +43,11 @@ export function deriveSlice(builders: Pick<Builders, "run">): DeriveSlice {
   };
 }
 
-function job(builders: Pick<Builders, "run">, order: StockOrder, slice = false): Promise<Result<Derived, Failure>> {
+function job(
+  builders: Pick<Builders, "run">,
+  order: CredentialRange,
+  slice = false,
+): Promise<Result<Derived, Failure>> {
   const { kind, account, role, from, count } = order;
   const until = { deadline: Date.now() + JOB_MS, slice };
   if (kind === "random") throw new TypeError("a random wallet has no addresses to derive");

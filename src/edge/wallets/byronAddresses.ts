@@ -10,7 +10,7 @@ import { type Desk, until } from "#src/edge/wallets/context.ts";
 import { route } from "#src/edge/wallets/service.ts";
 import { walletAddressView } from "#src/edge/wallets/holdings.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { keepRandomAddresses } from "#src/wallet/index/readAddresses.ts";
+import { storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
 import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 
 /** The network that names itself in no address. */
@@ -49,7 +49,7 @@ export function byronAddressRoutes(app: OpenAPIHono, desk: Desk): void {
       key: key!,
       magic: networkMagic === MAINNET ? undefined : networkMagic,
     });
-    const kept = await keepRandomAddresses(store.sql, id, [{ account: path[0], index: path[1], address }], true);
+    const kept = await storeRandomAddresses(store.sql, id, [{ account: path[0], index: path[1], address }], true);
     if (kept.length === 0) {
       throw new HttpFailure(409, "address_already_exists", "The wallet has the address with this index already.");
     }
@@ -68,7 +68,7 @@ export function byronAddressRoutes(app: OpenAPIHono, desk: Desk): void {
       }
       return { account: path[0], index: path[1], address: address.hex };
     });
-    await keepRandomAddresses(store.sql, id, found, false);
+    await storeRandomAddresses(store.sql, id, found, false);
   };
   route(app, {
     method: "put",

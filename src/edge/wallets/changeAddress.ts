@@ -3,7 +3,7 @@ import { getRandomValues } from "node:crypto";
 import { HARD } from "#src/cardano/derivation.ts";
 import { type Desk, until } from "#src/edge/wallets/context.ts";
 import { answered } from "#src/edge/wallets/status.ts";
-import { keepRandomAddresses, madeAddresses } from "#src/wallet/index/readAddresses.ts";
+import { countOwnAddresses, storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
@@ -17,7 +17,7 @@ export async function haveChangeAddress(
   passphrase: string,
 ): Promise<void> {
   const { sql } = desk.store;
-  if (await madeAddresses(sql, row.id) > 0) return;
+  if (await countOwnAddresses(sql, row.id) > 0) return;
   const index = HARD + (getRandomValues(new Uint32Array(1))[0]! % HARD);
   const path = [HARD, index] as const;
   const [key] = answered(await desk.vault.publicKeys(row.id, { passphrase, paths: [path] }, until()));
@@ -28,5 +28,5 @@ export async function haveChangeAddress(
     key: key!,
     ...(id === 1 ? {} : { magic }),
   });
-  await keepRandomAddresses(sql, row.id, [{ account: path[0], index, address }], true);
+  await storeRandomAddresses(sql, row.id, [{ account: path[0], index, address }], true);
 }

@@ -8,7 +8,14 @@ import { hash256 } from "#src/cardano/hash.ts";
 import { HttpFailure } from "#src/edge/errors.ts";
 import type { Desk } from "#src/edge/wallets/context.ts";
 import { isRetryable, type Queries } from "#src/store/store.ts";
-import { ABANDONED_MS, type Attempt, claimRequest, dropRequest, holdRequest, storeTransaction } from "#src/wallet/requests.ts";
+import {
+  ABANDONED_MS,
+  type Attempt,
+  claimRequest,
+  dropRequest,
+  holdRequest,
+  storeTransaction,
+} from "#src/wallet/requests.ts";
 
 const KEY = "Idempotency-Key";
 

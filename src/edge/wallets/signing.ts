@@ -11,7 +11,7 @@ import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { type OwnKeys, signingOf, type SpentCoin } from "#src/wallet/build/sign.ts";
 import type { Constructed, DecodedInput } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
-import { keepForged } from "#src/wallet/index/forged.ts";
+import { storeForged } from "#src/wallet/index/forged.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
 import { ownersOf } from "#src/wallet/index/readAddresses.ts";
 import { accountPath, policyPath } from "#src/wallet/keys/paths.ts";
@@ -141,7 +141,7 @@ async function disown(
     const key = fromHex(keys[i]!);
     return !isByronKey(address, key.subarray(0, 32), key.subarray(32));
   });
-  await keepForged(store.sql, id, [...forged, ...more]);
+  await storeForged(store.sql, id, [...forged, ...more]);
 }
 
 /** Own ones among inputs, as far as signing asks. */

@@ -21,7 +21,7 @@ import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
 import { walletProjection } from "#src/wallet/index/projection.ts";
 import { readAssets, readBuildable, readHoldings, readOwnUtxos } from "#src/wallet/index/read.ts";
-import { keepRandomAddresses, madeAddresses, ownersOf, readAddresses } from "#src/wallet/index/readAddresses.ts";
+import { countOwnAddresses, ownersOf, readAddresses, storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
 import { readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
 import { readStatistics } from "#src/wallet/index/statistics.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
@@ -302,7 +302,7 @@ describe("addresses", () => {
     const made = (account: number, index: number) =>
       randomAddress({ pathKey, path: [HARD + account, HARD + index], key: "33".repeat(64), magic: 42 });
     const keep = (...list: [number, number][]) =>
-      keepRandomAddresses(
+      storeRandomAddresses(
         store.sql,
         byron,
         list.map(([account, index]) => ({
@@ -352,7 +352,7 @@ describe("addresses", () => {
       readBuildable(store.sql, byron, { pending: [], reserved: readReserved, change: 2, estimate });
     expect((await build(false)).change).toEqual([]);
     expect((await build(true)).change).toHaveLength(2);
-    expect(await madeAddresses(store.sql, byron)).toBe(0);
+    expect(await countOwnAddresses(store.sql, byron)).toBe(0);
     // neither does one that was brought along, whose path opens as well
     const path = { account: HARD, index: HARD + 5 };
     const another = byronAddress({
@@ -360,14 +360,14 @@ describe("addresses", () => {
       magic: 42,
       derivationPath: fromHex(read.value.byron.derivationPath!),
     });
-    expect(await keepRandomAddresses(store.sql, byron, [{ ...path, address: another }], false)).toEqual([another]);
-    expect(await madeAddresses(store.sql, byron)).toBe(0);
+    expect(await storeRandomAddresses(store.sql, byron, [{ ...path, address: another }], false)).toEqual([another]);
+    expect(await countOwnAddresses(store.sql, byron)).toBe(0);
     expect((await build(false)).change).toEqual([]);
     // one of the wallet's own making takes its place, and is not displaced
-    expect(await keepRandomAddresses(store.sql, byron, [{ ...path, address: genuine }], true)).toEqual([genuine]);
-    expect(await keepRandomAddresses(store.sql, byron, [{ ...path, address: another }], false)).toEqual([]);
-    expect(await keepRandomAddresses(store.sql, byron, [{ ...path, address: genuine }], true)).toEqual([]);
-    expect(await madeAddresses(store.sql, byron)).toBe(1);
+    expect(await storeRandomAddresses(store.sql, byron, [{ ...path, address: genuine }], true)).toEqual([genuine]);
+    expect(await storeRandomAddresses(store.sql, byron, [{ ...path, address: another }], false)).toEqual([]);
+    expect(await storeRandomAddresses(store.sql, byron, [{ ...path, address: genuine }], true)).toEqual([]);
+    expect(await countOwnAddresses(store.sql, byron)).toBe(1);
     expect((await build(false)).change.map(({ address }) => address)).toEqual([genuine, genuine]);
     expect((await readAddresses(store.sql, byron, {})).addresses.map(({ address }) => address)).toEqual([genuine]);
   });

@@ -7,8 +7,8 @@ import {
   claimRequest,
   dropRequest,
   holdRequest,
-  storeTransaction,
   requestMigrations,
+  storeTransaction,
 } from "#src/wallet/requests.ts";
 import { sharedInfra } from "../../support/infra.ts";
 

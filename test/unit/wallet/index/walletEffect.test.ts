@@ -5,7 +5,7 @@ import { type Output, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { spread } from "#src/wallet/index/statistics.ts";
-import { addressesIn, type OwnSide, stakesIn, weigh } from "#src/wallet/index/walletEffect.ts";
+import { addressesIn, type OwnSide, stakesIn, walletEffect } from "#src/wallet/index/walletEffect.ts";
 import { type Parts, transactionOf } from "../../../support/wallet_index_model.ts";
 
 const mine = `60${"11".repeat(28)}`;
@@ -26,7 +26,7 @@ function weighed(parts: Partial<Parts>, inputs: [typeof ref, bigint][] = []) {
     ),
     stake: `key-${hash}`,
   };
-  return { transaction, own, weight: weigh(transaction, own, DEPOSIT) };
+  return { transaction, own, weight: walletEffect(transaction, own, DEPOSIT) };
 }
 
 describe("weighing a transaction", () => {
