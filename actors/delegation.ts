@@ -7,7 +7,7 @@ import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Queries } from "#src/store/store.ts";
 import type { EpochOf } from "#src/wallet/delegation/projection.ts";
-import { wantedAccounts, writeRewards } from "#src/wallet/delegation/rewards.ts";
+import { accountsToQuery, writeRewards } from "#src/wallet/delegation/rewards.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
 /** The kind; an entity's id is the credential. */
@@ -26,7 +26,7 @@ export function delegationActor(): ActorKind {
 export function rewardsInquiry(epochOf: EpochOf): Inquiry {
   const current = (sql: Queries) => currentMembers(sql, WALLET_PROJECTION);
   return inquiry<readonly StakeAccount[]>("rewards", async (sql, at) => {
-    const credentials = await wantedAccounts(sql, epochOf(at.slot), current);
+    const credentials = await accountsToQuery(sql, epochOf(at.slot), current);
     if (credentials.length === 0) return undefined;
     return {
       ask: (port) => port.accounts(credentials),

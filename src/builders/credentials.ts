@@ -3,7 +3,7 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
 import type { CredentialRange, DeriveCredentials, DeriveHashes } from "#src/wallet/index/types.ts";
-import type { Derived } from "#src/wallet/keys/types.ts";
+import type { DerivedHashes } from "#src/wallet/keys/types.ts";
 import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
 
 /** Keys of one job: a fifth of a second. */
@@ -47,7 +47,7 @@ function job(
   builders: Pick<Builders, "run">,
   order: CredentialRange,
   slice = false,
-): Promise<Result<Derived, Failure>> {
+): Promise<Result<DerivedHashes, Failure>> {
   const { kind, account, role, from, count } = order;
   const until = { deadline: Date.now() + JOB_MS, slice };
   if (kind === "random") throw new TypeError("a random wallet has no addresses to derive");

@@ -19,7 +19,7 @@ import type { ExplainInput } from "#src/builders/explain.ts";
 import type { FactsAtHand } from "#src/builders/facts.ts";
 import type { ProveFailure, ProveInput, Proven } from "#src/builders/proofs.ts";
 import type {
-  Derived,
+  DerivedHashes,
   DeriveInput,
   KeySignature,
   OpenedRoot,
@@ -80,9 +80,9 @@ export interface Jobs {
   signMessages(input: SignInput): Result<readonly (readonly KeySignature[])[], WrongPassphrase>;
   reseal(input: ResealInput): Result<SealedKey, WrongPassphrase>;
   publicKeys(input: PublicKeysInput): Result<readonly Xpub[], WrongPassphrase>;
-  deriveCredentials(input: DeriveInput): Result<Derived, never>;
+  deriveCredentials(input: DeriveInput): Result<DerivedHashes, never>;
   /** Hashes of a shared wallet's scripts. */
-  sharedCredentials(input: SharedCredentialsInput): Result<Derived, never>;
+  sharedCredentials(input: SharedCredentialsInput): Result<DerivedHashes, never>;
   /** A wallet's transaction. */
   construct(input: ConstructInput): Result<Constructed, ConstructFailure>;
   /** What such a transaction would cost. */

@@ -21,7 +21,7 @@ import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { byronView, lastSlot, tellOf, type Told, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
-import type { PutKey, Recording, SealChange } from "#src/vault/vault.ts";
+import type { PutKey, RecordSealChange, SealChange } from "#src/vault/vault.ts";
 import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
@@ -216,7 +216,7 @@ export function walletRoutes(app: OpenAPIHono, desk: Desk): void {
    */
   const setPassphrase = async (
     id: string,
-    change: (record: Recording) => ReturnType<typeof vault.changePassphrase | typeof vault.resetPassphrase>,
+    change: (record: RecordSealChange) => ReturnType<typeof vault.changePassphrase | typeof vault.resetPassphrase>,
   ) => {
     const entity = entityOf(id);
     const changed = answered<SealChange>(

@@ -70,7 +70,7 @@ async function house(pools: number): Promise<House> {
   const outside = { allowPrivate: true };
   const running = Promise.all([
     follower.run(stop.signal),
-    keepPools({ store, book, fetch: outside, log: silentLog, lookMs: 20, againMs: 50 }, stop.signal),
+    keepPools({ store, book, fetch: outside, log: silentLog, lookMs: 20, retryMs: 50 }, stop.signal),
   ]);
   ending.push(() => {
     stop.abort();

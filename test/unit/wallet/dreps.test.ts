@@ -54,16 +54,16 @@ test("a text is kept where it is the one that was registered, and asked for once
   });
   const [right, wrong] = [hash256(utf8(said)), "00".repeat(32)].map((hash) => ({ url: `${server.url}/ada`, hash }));
   const late = { url: `${server.url}/late`, hash: right!.hash };
-  for (let i = 0; i < 3; i++) await book.learn([right, wrong, undefined], 60_000);
-  expect(book.known(right)).toMatchObject({ name: "Ada" });
-  expect([book.known(wrong), book.known(undefined)]).toEqual([undefined, undefined]);
+  for (let i = 0; i < 3; i++) await book.fetchMissing([right, wrong, undefined], 60_000);
+  expect(book.cached(right)).toMatchObject({ name: "Ada" });
+  expect([book.cached(wrong), book.cached(undefined)]).toEqual([undefined, undefined]);
   expect(server.asked).toHaveLength(2);
   // whoever does not answer in time holds nobody up, and is asked again
-  await book.learn([late], 50);
-  expect(book.known(late)).toBeUndefined();
+  await book.fetchMissing([late], 50);
+  expect(book.cached(late)).toBeUndefined();
   isSilent = false;
-  await book.learn([late], 60_000);
-  expect(book.known(late)).toMatchObject({ name: "Ada" });
+  await book.fetchMissing([late], 60_000);
+  expect(book.cached(late)).toMatchObject({ name: "Ada" });
   await Promise.all([book.all(), book.all()]);
   expect(await book.all()).toEqual(ok({ epoch: 3, all: [] }));
   expect(asked).toBe(1);

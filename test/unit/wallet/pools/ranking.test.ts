@@ -127,11 +127,11 @@ describe("the book of pools", () => {
   it("asks again for a pool that is not in it, now and then", async () => {
     const count = { pools: 0, rankings: 0 };
     const pools = [pool(1)];
-    let book = new PoolBook({ port: asked(count, pools), epoch: async () => ok(1), againMs: 0 });
+    let book = new PoolBook({ port: asked(count, pools), epoch: async () => ok(1), unknownMs: 0 });
     expect(await book.find(id(2))).toEqual(ok(undefined));
     pools.push(pool(2));
     expect(await book.find(id(2))).toEqual(ok(pool(2)));
-    book = new PoolBook({ port: asked(count, pools), epoch: async () => ok(1), againMs: 60_000 });
+    book = new PoolBook({ port: asked(count, pools), epoch: async () => ok(1), unknownMs: 60_000 });
     count.pools = 0;
     for (let i = 0; i < 5; i++) await book.find(id(3));
     expect(count.pools).toBe(1);
