@@ -27,8 +27,9 @@ export function neededCollateral(
 }
 
 /**
- * Chooses collateral for a fee from outputs of payment keys, in the order in which they are preferred; the excess returns to `address`. Uses one
- * output where one suffices, without assets where possible. Gives the missing lovelace where there is not enough.
+ * Chooses collateral for a fee from outputs of payment keys, in the order in which they are preferred; the excess
+ * returns to `address`. Uses one output where one suffices, without assets where possible. Gives the missing lovelace
+ * where there is not enough.
  */
 export function chooseCollateral(
   parameters: CollateralParameters,

@@ -62,8 +62,9 @@ const closedFor = (sql: Queries) =>
   sql`case when closed_until > now() then ceil(extract(epoch from closed_until - now()))::int else 0 end`;
 
 /**
- * Counts a wrong passphrase: from the fifth in a row on it closes the key for 1 s, 2 s, 4 s … up to 15 minutes. Gives the seconds for which
- * concurrent attempts have closed the key since it was read; 0 where this passphrase counts as tried.
+ * Counts a wrong passphrase: from the fifth in a row on it closes the key for 1 s, 2 s, 4 s … up to 15 minutes. Gives
+ * the seconds for which concurrent attempts have closed the key since it was read; 0 where this passphrase counts as
+ * tried.
  */
 export async function countWrong(sql: Queries, attempt: string): Promise<number> {
   const counted = await sql`
@@ -88,9 +89,9 @@ async function closing(sql: Queries, attempt: string): Promise<number> {
 }
 
 /**
- * Replaces the seal of a wallet's key; with `old`, only where that is still the seal. Gives the time in ms since 1970, later than that of any
- * earlier seal; `undefined` where the wallet has lost the key or its seal has changed. Resets the count of wrong passphrases. A turn that deletes
- * the wallet waits for the end of the transaction.
+ * Replaces the seal of a wallet's key; with `old`, only where that is still the seal. Gives the time in ms since 1970,
+ * later than that of any earlier seal; `undefined` where the wallet has lost the key or its seal has changed. Resets
+ * the count of wrong passphrases. A turn that deletes the wallet waits for the end of the transaction.
  */
 export async function replaceSeal(
   sql: Queries,

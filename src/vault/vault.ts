@@ -1,8 +1,9 @@
 /**
  * The vault: encrypted root keys. No other module reads their table.
  *
- * A key is written before the wallet's create command, under the id of the attempt. The turn that creates the wallet adopts it by a row in
- * `vault_adoption`. Keys that are not adopted are deleted later. Secrets go from the edge to a local thread, and nowhere else.
+ * A key is written before the wallet's create command, under the id of the attempt. The turn that creates the wallet
+ * adopts it by a row in `vault_adoption`. Keys that are not adopted are deleted later. Secrets go from the edge to a
+ * local thread, and nowhere else.
  */
 import { randomUUID } from "node:crypto";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -73,7 +74,9 @@ export interface Until {
 }
 
 export interface Vault {
-  /** Derives the root key of a mnemonic, seals it and writes it. Where the wallet is then refused, the caller erases it. */
+  /**
+   * Derives the root key of a mnemonic, seals it and writes it. Where the wallet is then refused, the caller erases it.
+   */
   put(input: OpenRootInput, until: Until): Promise<Result<PutKey, Failure<"bad_mnemonic"> | ThreadFailure>>;
   /** Signs a message with keys at paths of a wallet's root, one signature per path. */
   sign(
@@ -117,7 +120,10 @@ export interface Vault {
 
 /** No command takes so long. */
 const STRAY_MS = 3_600_000;
-/** Signatures of one job: about 200 ms, so that other jobs get their turn and opening the key costs little in comparison. */
+/**
+ * Signatures of one job: about 200 ms, so that other jobs get their turn and opening the key costs little in
+ * comparison.
+ */
 const SIGNATURES_PER_JOB = 128;
 
 /** Creates the vault. `strayMs`: ms that a key may wait for its adoption, an hour by default. */
@@ -127,8 +133,8 @@ export function createVault(
   const { sql } = store;
 
   /**
-   * Runs a job that opens a wallet's key. A passphrase is counted after it was tried: of many concurrent attempts, those after the last free one
-   * fail with `too_many_wrong_passphrases` whether they were right or wrong.
+   * Runs a job that opens a wallet's key. A passphrase is counted after it was tried: of many concurrent attempts,
+   * those after the last free one fail with `too_many_wrong_passphrases` whether they were right or wrong.
    */
   async function opened<T>(
     wallet: string,

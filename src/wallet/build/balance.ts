@@ -58,7 +58,9 @@ function notMeasured(run: MeasureFailure): BalanceTxFailure {
   }
 }
 
-/** Plutus V1 cannot be shown inline datums (`InlineDatumsNotSupported`), and anybody can send a wallet a coin with one. */
+/**
+ * Plutus V1 cannot be shown inline datums (`InlineDatumsNotSupported`), and anybody can send a wallet a coin with one.
+ */
 const PLUTUS_V1 = 0;
 
 /** Coins that the transaction can spend. */

@@ -18,8 +18,8 @@ export interface Policy {
 }
 
 /**
- * The policy of a template; `policyKey` is the hash that `cosigner#0` stands for. The template must name exactly this cosigner and pass the
- * `recommended` validation: no empty list, no key twice in one list, times that can be met.
+ * The policy of a template; `policyKey` is the hash that `cosigner#0` stands for. The template must name exactly this
+ * cosigner and pass the `recommended` validation: no empty list, no key twice in one list, times that can be met.
  */
 export function policyOfTemplate(
   template: PolicyTemplate,

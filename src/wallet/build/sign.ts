@@ -39,7 +39,10 @@ export interface Signing {
   readonly byron: readonly { readonly address: string; readonly path: Path }[];
 }
 
-/** The signatures that a transaction needs from a wallet: for its inputs, its account, and scripts and required signers that name its keys. */
+/**
+ * The signatures that a transaction needs from a wallet: for its inputs, its account, and scripts and required signers
+ * that name its keys.
+ */
 export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Signing, DecodeFailure> {
   return attempted(() => {
     const scanned = scanTransaction(transaction);

@@ -1,6 +1,6 @@
 /**
- * Inputs and results of the builds of a wallet's transactions: plain values, which cross threads and the bus unchanged. Amounts are lovelace;
- * addresses and hashes are hexadecimal. Assets are pairs, so that a payment intent is JSON.
+ * Inputs and results of the builds of a wallet's transactions: plain values, which cross threads and the bus unchanged.
+ * Amounts are lovelace; addresses and hashes are hexadecimal. Assets are pairs, so that a payment intent is JSON.
  */
 import type { Failure } from "#src/base/result.ts";
 import type { Credential, NetworkId } from "#src/cardano/address.ts";
@@ -32,7 +32,10 @@ export type PolicyTemplate =
   | { readonly active_from: number | bigint }
   | { readonly active_until: number | bigint };
 
-/** An asset minted or burned. Its script names the wallet's policy key, or is in an output that the transaction refers to. */
+/**
+ * An asset minted or burned. Its script names the wallet's policy key, or is in an output that the transaction refers
+ * to.
+ */
 export interface MintBurn {
   readonly policy:
     | { readonly template: PolicyTemplate }
@@ -46,7 +49,10 @@ export interface MintBurn {
   readonly to?: string | undefined;
 }
 
-/** Delegation to a pool (its id), or its end. Account 0 is the only one: another index gives `created_multiaccount_transaction`. */
+/**
+ * Delegation to a pool (its id), or its end. Account 0 is the only one: another index gives
+ * `created_multiaccount_transaction`.
+ */
 export interface DelegationIntent {
   readonly pool?: string | undefined;
   readonly index: number;
@@ -336,7 +342,9 @@ export interface Decoded {
   };
 }
 
-/** Why inputs, change and fee cannot be found. `details` is the `info` of the API's error where cardano-wallet has one. */
+/**
+ * Why inputs, change and fee cannot be found. `details` is the `info` of the API's error where cardano-wallet has one.
+ */
 export type SelectionFailure = Failure<
   | "not_enough_money"
   | "cannot_cover_fee"

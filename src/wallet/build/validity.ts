@@ -16,8 +16,9 @@ function slotOf({ slots, slot }: Pick<Setting, "slots" | "slot">, { quantity, un
 }
 
 /**
- * The interval of an intent: by default from slot 0 to two hours from now. A withdrawal must end at `boundary`, the first slot of the next epoch, where
- * known: the ledger takes only a withdrawal of all rewards, and a new epoch may add some.
+ * The interval of an intent: by default from slot 0 to two hours from now. A withdrawal must end at `boundary`, the
+ * first slot of the next epoch, where known: the ledger takes only a withdrawal of all rewards, and a new epoch may add
+ * some.
  */
 export function intervalOf(
   setting: Pick<Setting, "slots" | "slot">,

@@ -1,6 +1,6 @@
 /**
- * Withdrawals and epoch boundaries. The ledger takes only a withdrawal of all rewards, and rewards are added at each epoch boundary. So a
- * withdrawing transaction must expire at the next boundary; then its inputs are free again.
+ * Withdrawals and epoch boundaries. The ledger takes only a withdrawal of all rewards, and rewards are added at each
+ * epoch boundary. So a withdrawing transaction must expire at the next boundary; then its inputs are free again.
  */
 import type { Epochs } from "#src/cardano/epochs.ts";
 

@@ -1,8 +1,8 @@
 /**
  * Projection of wallets' stake credentials: certificates, the epochs in which they take effect, and withdrawals.
  *
- * Assumptions: `wallet_index.stake` says who owns a credential. A certificate counts whoever made its transaction. Earned rewards are in no
- * block, so only withdrawals change them here; `rewards.ts` queries the network for them.
+ * Assumptions: `wallet_index.stake` says who owns a credential. A certificate counts whoever made its transaction.
+ * Earned rewards are in no block, so only withdrawals change them here; `rewards.ts` queries the network for them.
  */
 import { LAG } from "#machines/delegation.ts";
 import { readAddressHex } from "#src/cardano/address.ts";

@@ -1,9 +1,10 @@
 /**
- * Rewards, which are in no block. The network is queried for many accounts at once, for wallets that have caught up with the indexer: once in
- * each epoch, and when a wallet catches up. Withdrawals lower rewards in between (`projection.ts`).
+ * Rewards, which are in no block. The network is queried for many accounts at once, for wallets that have caught up
+ * with the indexer: once in each epoch, and when a wallet catches up. Withdrawals lower rewards in between
+ * (`projection.ts`).
  *
- * The same query gives registration and delegation of an account. They are used where the certificates lie before the blocks that are read, for
- * example for a wallet created at the tip; where certificates were read, only those count.
+ * The same query gives registration and delegation of an account. They are used where the certificates lie before the
+ * blocks that are read, for example for a wallet created at the tip; where certificates were read, only those count.
  */
 import type { Credential } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";

@@ -1,6 +1,7 @@
 /**
- * Cache of a network's representatives (DReps) and their metadata. The list is queried at most every 15 seconds, because the query reads much of
- * the ledger state. Metadata is fetched on demand, cached by its hash, and fetched again an hour after a failure.
+ * Cache of a network's representatives (DReps) and their metadata. The list is queried at most every 15 seconds,
+ * because the query reads much of the ledger state. Metadata is fetched on demand, cached by its hash, and fetched
+ * again an hour after a failure.
  */
 import { ok, type Result } from "#src/base/result.ts";
 import { type DrepMetadata, fetchDrepMetadata } from "#src/wallet/dreps/metadata.ts";

@@ -19,7 +19,10 @@ export const SPARE = 20;
 /** `enrol` of the chain index. */
 export type Enrol = (sql: Queries, projection: string, members: readonly string[], birth: Point) => Promise<string[]>;
 
-/** Derives the first pools of a wallet. It takes long for a large gap, so it runs before the transaction of `beginWallet`. */
+/**
+ * Derives the first pools of a wallet. It takes long for a large gap, so it runs before the transaction of
+ * `beginWallet`.
+ */
 export async function prepareWallet(spec: IndexedWallet, birth: Point, derive: DeriveCredentials): Promise<NewWallet> {
   if (spec.kind === "random") return { spec, birth, stock: [] };
   const { wallet, kind, account, gap } = spec;
@@ -37,8 +40,9 @@ export async function isEnrolled(sql: Queries, wallet: string): Promise<boolean>
 }
 
 /**
- * Writes the rows of a wallet's first pools and enrols it from its birth on; the indexer picks it up on its next look. Idempotent.
- * `being_erased`: rows of an earlier life are still there; the caller must roll back the transaction and try again soon.
+ * Writes the rows of a wallet's first pools and enrols it from its birth on; the indexer picks it up on its next look.
+ * Idempotent. `being_erased`: rows of an earlier life are still there; the caller must roll back the transaction and
+ * try again soon.
  */
 export async function beginWallet(
   sql: Queries,

@@ -4,8 +4,8 @@ import { type Address, type Credential, type NetworkId, readAddressHex } from "#
 import type { OwnedCredential } from "#src/wallet/index/types.ts";
 
 /**
- * The credential that owns an output at an address (bytes in hexadecimal); undefined where no key or script can spend it. Keys and scripts are
- * distinguished: an output at `script-<hash of a key>` does not belong to the key.
+ * The credential that owns an output at an address (bytes in hexadecimal); undefined where no key or script can spend
+ * it. Keys and scripts are distinguished: an output at `script-<hash of a key>` does not belong to the key.
  */
 export function credentialOf(address: string): OwnedCredential | undefined {
   const type = parseInt(address[0] ?? "", 16);

@@ -1,4 +1,7 @@
-/** One pass over a block for the wallets' projection: requests rows, then missing credentials, then gives the changes of the block. */
+/**
+ * One pass over a block for the wallets' projection: requests rows, then missing credentials, then gives the changes of
+ * the block.
+ */
 import { fromHex } from "#src/base/bytes.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { created, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
@@ -89,7 +92,10 @@ export class BlockFold {
     return this.rows.get(name) ?? [];
   }
 
-  /** Wallets with a derived credential of the block's outputs, or that decrypt their own path in an address; by credential. */
+  /**
+   * Wallets with a derived credential of the block's outputs, or that decrypt their own path in an address; by
+   * credential.
+   */
   private candidates(): Map<string, CredentialClaim[]> {
     const found = new Map<string, CredentialClaim[]>();
     const add = (credential: string, claim: CredentialClaim) => {

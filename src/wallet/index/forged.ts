@@ -1,8 +1,9 @@
 /**
  * Forged addresses: addresses of others into which a random wallet's encrypted path was copied.
  *
- * Assumption: the paths are hardened, so only the root key can show whose an address is. A command that has the root key checks addresses and
- * stores the forged ones here. From then on they are not the wallet's: they do not count in its balance, and no build spends them.
+ * Assumption: the paths are hardened, so only the root key can show whose an address is. A command that has the root
+ * key checks addresses and stores the forged ones here. From then on they are not the wallet's: they do not count in
+ * its balance, and no build spends them.
  */
 import { refKey } from "#src/cardano/output.ts";
 import { type Value, ValueSum } from "#src/cardano/value.ts";

@@ -3,9 +3,10 @@
  *
  * Assumptions:
  * - The payment credential of an address decides who owns an output, whatever the stake part is.
- * - Credentials are derived beyond the end of a pool. One beyond the end was never given out, so an output at it is not the wallet's.
- * - Pools grow by the whole block that uses them before its outputs are assigned. So neither the order within a block nor the number of blocks
- *   folded together matters.
+ * - Credentials are derived beyond the end of a pool. One beyond the end was never given out, so an output at it is not
+ *   the wallet's.
+ * - Pools grow by the whole block that uses them before its outputs are assigned. So neither the order within a block
+ *   nor the number of blocks folded together matters.
  * - The derived credentials reach over every pool at every block; otherwise the fold requests more.
  */
 import { created, type ScannedBlock, spent } from "#src/cardano/block.ts";
@@ -25,7 +26,10 @@ export interface WalletProjectionOptions {
 const TABLES = ["wallet_pool", "wallet_use", "wallet_utxo", "wallet_holding", "wallet_transaction"] as const;
 /** Tables of which only current rows are read. */
 const PASSING = ["wallet_pool", "wallet_holding"] as const;
-/** Tables that a rollback does not touch, in the order of erasure: without its row in `wallet_stock` a wallet gets no new credentials. */
+/**
+ * Tables that a rollback does not touch, in the order of erasure: without its row in `wallet_stock` a wallet gets no
+ * new credentials.
+ */
 const KEPT = ["wallet_stock", "wallet_address", "wallet_forged", "wallet_index"] as const;
 
 /** The projection of wallets. */

@@ -36,8 +36,8 @@ interface AddressRow {
 const START: AddressCursor = { role: -1, index: -1 };
 
 /**
- * Addresses of a wallet in the order of the API: receiving addresses of the pool by index, then used change addresses. A random wallet has all
- * that it made, imported or found on the chain, by path.
+ * Addresses of a wallet in the order of the API: receiving addresses of the pool by index, then used change addresses.
+ * A random wallet has all that it made, imported or found on the chain, by path.
  */
 export async function readAddresses(sql: Queries, wallet: string, query: AddressQuery): Promise<AddressPage> {
   const facts = (await readFacts(sql, [wallet])).get(wallet);
@@ -77,7 +77,10 @@ async function sequentialRows(
   return [...rows, ...change].slice(0, limit);
 }
 
-/** Each address's use is looked up by itself: a join of two tables that have just been filled was seen to compare all with all. */
+/**
+ * Each address's use is looked up by itself: a join of two tables that have just been filled was seen to compare all
+ * with all.
+ */
 async function externalRows(
   sql: Queries,
   wallet: string,
@@ -114,8 +117,8 @@ async function randomRows(
 }
 
 /**
- * Stores addresses of a random wallet (hardened indices, address in hexadecimal). `made`: created with its root key, so that change may go
- * there; imported ones may be forged. Gives those that were not known before.
+ * Stores addresses of a random wallet (hardened indices, address in hexadecimal). `made`: created with its root key, so
+ * that change may go there; imported ones may be forged. Gives those that were not known before.
  */
 export async function storeRandomAddresses(
   sql: Queries,

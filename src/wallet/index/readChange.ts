@@ -6,11 +6,12 @@ import type { WalletAddress } from "#src/wallet/index/types.ts";
 const CHANGE = 1;
 
 /**
- * Change addresses: unused ones by index, those that pending transactions pay (`taken`, bytes in hexadecimal) last; or the one at index 0, for
- * wallets with a single change address.
+ * Change addresses: unused ones by index, those that pending transactions pay (`taken`, bytes in hexadecimal) last; or
+ * the one at index 0, for wallets with a single change address.
  *
- * A random wallet uses the addresses that it made with its root key, in turn: no others can be made here, and an address found on the chain may
- * be forged (`forged.ts`), so that change sent there would be lost. An estimate may use one found on the chain.
+ * A random wallet uses the addresses that it made with its root key, in turn: no others can be made here, and an
+ * address found on the chain may be forged (`forged.ts`), so that change sent there would be lost. An estimate may use
+ * one found on the chain.
  */
 export async function readChange(
   sql: Queries,

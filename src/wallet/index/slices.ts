@@ -1,6 +1,6 @@
 /**
- * The first pools of a wallet with a large gap, derived in slices. Each slice is stored when it is done, so that after a crash, or on another
- * worker, only the missing ones are derived.
+ * The first pools of a wallet with a large gap, derived in slices. Each slice is stored when it is done, so that after
+ * a crash, or on another worker, only the missing ones are derived.
  */
 import type { Queries } from "#src/store/store.ts";
 import { type DeriveHashes, POOL_ROLES, type PoolRole, type SequentialWallet } from "#src/wallet/index/types.ts";
@@ -18,7 +18,8 @@ export interface WalletLife {
 }
 
 /**
- * Derives and stores the missing slices of the first `count` credentials of each role. False where the wallet no longer exists in this life.
+ * Derives and stores the missing slices of the first `count` credentials of each role. False where the wallet no longer
+ * exists in this life.
  *
  * @throws where the threads are overloaded, or `signal` aborts.
  */

@@ -18,8 +18,8 @@ function ahead(count: number): number {
 }
 
 /**
- * The `Supply` of the wallets' projection: derives credentials, then gives the function that writes them. `sql` reads outside of the indexer's
- * transaction.
+ * The `Supply` of the wallets' projection: derives credentials, then gives the function that writes them. `sql` reads
+ * outside of the indexer's transaction.
  */
 export function walletSupply(sql: Queries, derive: DeriveCredentials) {
   return async (wants: readonly Want[]): Promise<(tx: Queries) => Promise<void>> => {

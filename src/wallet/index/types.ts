@@ -8,17 +8,24 @@ import type { Value } from "#src/cardano/value.ts";
 /** Name of the projection, for `enrol` and `dismiss`. */
 export const WALLET_PROJECTION = "wallet";
 
-/** Kinds of wallet: `random` (Byron) recognizes its addresses by decrypting their paths, all others by derived credentials. */
+/**
+ * Kinds of wallet: `random` (Byron) recognizes its addresses by decrypting their paths, all others by derived
+ * credentials.
+ */
 export type WalletKind = "shelley" | "shared" | "random";
 
 /** Roles of address pools: 0 receives payments, 1 receives change. */
 export const POOL_ROLES = [0, 1] as const;
 export type PoolRole = (typeof POOL_ROLES)[number];
 
-/** The credential that owns an output: `key-<56 hex>`, `script-<56 hex>`, or for Byron `byron-<address root, 56 hex>`. */
+/**
+ * The credential that owns an output: `key-<56 hex>`, `script-<56 hex>`, or for Byron `byron-<address root, 56 hex>`.
+ */
 export type OwnedCredential = string;
 
-/** Credentials of a wallet's role at the indices `from` to `from + count - 1`. `account` is that of `SequentialWallet`. */
+/**
+ * Credentials of a wallet's role at the indices `from` to `from + count - 1`. `account` is that of `SequentialWallet`.
+ */
 export interface CredentialRange {
   readonly wallet: string;
   readonly kind: WalletKind;
@@ -31,7 +38,10 @@ export interface CredentialRange {
 /** Derives credentials in a builder thread, in the order of their indices. Rejects when the threads are overloaded. */
 export type DeriveCredentials = (order: CredentialRange) => Promise<readonly OwnedCredential[]>;
 
-/** Derives a part of a large pool: hashes of 28 bytes, in the order of their indices. Rejects as `DeriveCredentials` does. */
+/**
+ * Derives a part of a large pool: hashes of 28 bytes, in the order of their indices. Rejects as `DeriveCredentials`
+ * does.
+ */
 export type DeriveHashes = (order: CredentialRange) => Promise<Uint8Array>;
 
 /** A wallet whose addresses are derived from an account, with a pool of each role. */
@@ -66,7 +76,10 @@ export interface NewWallet {
   /** Number of times that it was created; its events carry it. */
   readonly life?: number;
   readonly birth: Point;
-  /** Credentials of the first pools by role, empty for a random wallet; or the life whose slices hold them (`slices.ts`). */
+  /**
+   * Credentials of the first pools by role, empty for a random wallet; or the life whose slices hold them
+   * (`slices.ts`).
+   */
   readonly stock: readonly (readonly OwnedCredential[])[] | { readonly life: number };
 }
 

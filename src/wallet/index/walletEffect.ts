@@ -17,7 +17,9 @@ export interface OwnSide {
 export interface WalletEffect {
   /** Lovelace that the wallet gains; negative where it loses. Its own withdrawals count as inputs. */
   readonly net: bigint;
-  /** Lovelace; undefined where it depends on foreign inputs (Byron; a failed script without a stated total collateral). */
+  /**
+   * Lovelace; undefined where it depends on foreign inputs (Byron; a failed script without a stated total collateral).
+   */
   readonly fee: bigint | undefined;
   readonly depositTaken: bigint;
   readonly depositReturned: bigint;
@@ -51,8 +53,9 @@ function subjectOf(certificate: Certificate): OwnedCredential | undefined {
 }
 
 /**
- * The effect by cardano-wallet's rules: a wallet spends its inputs and withdrawals, and receives its outputs. Deposits count for certificates of
- * its own account, and for all certificates where it has an input. `keyDeposit` applies to certificates that state no deposit.
+ * The effect by cardano-wallet's rules: a wallet spends its inputs and withdrawals, and receives its outputs. Deposits
+ * count for certificates of its own account, and for all certificates where it has an input. `keyDeposit` applies to
+ * certificates that state no deposit.
  */
 export function walletEffect(transaction: ScannedTransaction, own: OwnSide, keyDeposit: bigint): WalletEffect {
   const withdrawals = withdrawn(transaction);

@@ -18,8 +18,8 @@ export function writeXpub({ key, chainCode }: PublicNode): Xpub {
 }
 
 /**
- * Id of a wallet: blake2b-160, 40 hexadecimal digits. It hashes the root's xpub where the wallet has a mnemonic, otherwise the account's; shared
- * wallets append the text of their templates to the account's.
+ * Id of a wallet: blake2b-160, 40 hexadecimal digits. It hashes the root's xpub where the wallet has a mnemonic,
+ * otherwise the account's; shared wallets append the text of their templates to the account's.
  */
 export function walletId(bytes: Uint8Array): string {
   return toHex(blake2b(bytes, { dkLen: 20 }));
@@ -36,7 +36,10 @@ export function childOf(account: Xpub, role: number, index: number): PublicNode 
   return derivePublic(derivePublic(node, role), index);
 }
 
-/** Hash of the key at a role and an index of an account, 56 hexadecimal digits. `deriveCredentials` is faster for many keys of one role. */
+/**
+ * Hash of the key at a role and an index of an account, 56 hexadecimal digits. `deriveCredentials` is faster for many
+ * keys of one role.
+ */
 export function childHash(account: Xpub, role: number, index: number): string {
   return keyHash(childOf(account, role, index).key);
 }

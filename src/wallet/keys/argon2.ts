@@ -1,6 +1,6 @@
 /**
- * Argon2id (RFC 9106): a native addon where the platform has one, otherwise libsodium in WebAssembly, which was measured to take 2.5 times as
- * long (`hash-wasm` took another 50 % longer). Both give the same result.
+ * Argon2id (RFC 9106): a native addon where the platform has one, otherwise libsodium in WebAssembly, which was
+ * measured to take 2.5 times as long (`hash-wasm` took another 50 % longer). Both give the same result.
  */
 import { utf8 } from "#src/base/bytes.ts";
 

@@ -1,9 +1,10 @@
 /**
  * Derives many public keys of one role of an account at once.
  *
- * A soft child's public key is its parent's plus 8 n times the base point, with n below 2^224, and nothing of it is secret. So tables of the
- * multiples for each value of each of the 28 bytes of n give a child by 28 additions without doubling, and all children of a group share one
- * inversion. This was measured to be more than three times as fast as deriving one key after the other.
+ * A soft child's public key is its parent's plus 8 n times the base point, with n below 2^224, and nothing of it is
+ * secret. So tables of the multiples for each value of each of the 28 bytes of n give a child by 28 additions without
+ * doubling, and all children of a group share one inversion. This was measured to be more than three times as fast as
+ * deriving one key after the other.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { normalizeZ } from "@noble/curves/abstract/curve.js";

@@ -11,14 +11,18 @@ const NONCE = utf8("serokellfore");
 /** Most bytes of an encrypted path (two numbers and a tag); longer attributes are not decrypted. */
 const LONGEST = 12 + 16;
 
-/** Key that encrypts the paths in a random wallet's addresses, 32 bytes. It cannot spend, but it shows which addresses are the wallet's. */
+/**
+ * Key that encrypts the paths in a random wallet's addresses, 32 bytes. It cannot spend, but it shows which addresses
+ * are the wallet's.
+ */
 export function byronPathKey(root: Xpub): Uint8Array {
   return pbkdf2(sha512, fromHex(root), utf8("address-hashing"), { c: 500, dkLen: 32 });
 }
 
 /**
- * Account and index (with `HARD` added where hardened) from an address attribute (`Byron.derivationPath`) encrypted with this key; `undefined`
- * for attributes of others. The path is only a claim: the attribute may be copied into a forged address, for which the wallet cannot sign.
+ * Account and index (with `HARD` added where hardened) from an address attribute (`Byron.derivationPath`) encrypted
+ * with this key; `undefined` for attributes of others. The path is only a claim: the attribute may be copied into a
+ * forged address, for which the wallet cannot sign.
  */
 export function openByronPath(pathKey: Uint8Array, derivationPath: string): readonly [number, number] | undefined {
   try {

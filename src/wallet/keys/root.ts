@@ -1,4 +1,7 @@
-/** Root keys: derived from a mnemonic, sealed with a passphrase, opened to sign. Only builder threads call this, and they keep nothing. */
+/**
+ * Root keys: derived from a mnemonic, sealed with a passphrase, opened to sign. Only builder threads call this, and
+ * they keep nothing.
+ */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
 import { signExtended } from "#src/cardano/keys.ts";

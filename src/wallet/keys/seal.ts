@@ -1,9 +1,10 @@
 /**
- * Root keys sealed with a passphrase. New ones use Argon2id and XChaCha20-Poly1305. Those of older wallets use PBKDF2 or scrypt: an XPrv with its
- * secret half encrypted, and a hash of the passphrase. Both are read; PBKDF2 is also written.
+ * Root keys sealed with a passphrase. New ones use Argon2id and XChaCha20-Poly1305. Those of older wallets use PBKDF2
+ * or scrypt: an XPrv with its secret half encrypted, and a hash of the passphrase. Both are read; PBKDF2 is also
+ * written.
  *
- * A record states the cost at which it was sealed. New ones use OWASP's minimum for Argon2id (19 MiB, two passes). cardano-wallet's 128 MiB and
- * three passes would take ten times as long, at every signature.
+ * A record states the cost at which it was sealed. New ones use OWASP's minimum for Argon2id (19 MiB, two passes).
+ * cardano-wallet's 128 MiB and three passes would take ten times as long, at every signature.
  */
 import { chacha20orig, xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { Buffer } from "node:buffer";
@@ -24,8 +25,8 @@ function publicPart(node: SecretNode): Uint8Array {
 }
 
 /**
- * Seals a root key: CBOR of salt (16 bytes), nonce (24), associated data (cost, public key and chain code), the encrypted secret (64) and its
- * tag (16).
+ * Seals a root key: CBOR of salt (16 bytes), nonce (24), associated data (cost, public key and chain code), the
+ * encrypted secret (64) and its tag (16).
  *
  * @throws TypeError on an empty passphrase.
  */

@@ -17,7 +17,10 @@ function node(xpub: Xpub) {
   return read;
 }
 
-/** An account key: `acct_xvk1…` or `acct_vk1…`; for shared wallets (purpose 1854) `acct_shared_xvk1…` or `acct_shared_vk1…`. */
+/**
+ * An account key: `acct_xvk1…` or `acct_vk1…`; for shared wallets (purpose 1854) `acct_shared_xvk1…` or
+ * `acct_shared_vk1…`.
+ */
 export function accountKeyText(account: Xpub, options: { shared: boolean; format: KeyFormat }): string {
   const name = options.shared ? "acct_shared" : "acct";
   return options.format === "extended"
@@ -25,7 +28,9 @@ export function accountKeyText(account: Xpub, options: { shared: boolean; format
     : writeKey(`${name}_vk`, { form: "public", key: node(account).key });
 }
 
-/** A key of a role: `addr_vk1…`, `stake_vk1…`, `drep_vk1…`; for shared wallets `addr_shared_vk1…`, `stake_shared_vk1…`. */
+/**
+ * A key of a role: `addr_vk1…`, `stake_vk1…`, `drep_vk1…`; for shared wallets `addr_shared_vk1…`, `stake_shared_vk1…`.
+ */
 export function childKeyText(
   key: Uint8Array,
   options: { name: "addr" | "stake" | "drep"; shared: boolean; shape: KeyShape },

@@ -1,8 +1,8 @@
 /** Types of wallet keys, and inputs and results of the thread jobs that handle secrets. */
 
 /**
- * How a wallet derives its root key from a mnemonic, and its keys from the root. `random` uses the first derivation scheme (Byron), all others
- * the second; `icarus`, `trezor` and `ledger` differ only in the root key.
+ * How a wallet derives its root key from a mnemonic, and its keys from the root. `random` uses the first derivation
+ * scheme (Byron), all others the second; `icarus`, `trezor` and `ledger` differ only in the root key.
  */
 export type WalletStyle = "shelley" | "shared" | "random" | "icarus" | "trezor" | "ledger";
 

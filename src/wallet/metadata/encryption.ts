@@ -1,6 +1,7 @@
 /**
- * Encrypted messages in metadata (CIP-20, CIP-83 "basic"): `msg` under label 674, a list of texts, is encrypted with a passphrase. AES-256-CBC
- * with a key from PBKDF2-HMAC-SHA256, in the format of `openssl enc`, as base64 in texts of 64 characters. WebCrypto does not block the event loop.
+ * Encrypted messages in metadata (CIP-20, CIP-83 "basic"): `msg` under label 674, a list of texts, is encrypted with a
+ * passphrase. AES-256-CBC with a key from PBKDF2-HMAC-SHA256, in the format of `openssl enc`, as base64 in texts of 64
+ * characters. WebCrypto does not block the event loop.
  */
 import { concat, fromUtf8, utf8 } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
@@ -43,8 +44,8 @@ function messageOf(metadata: Metadata) {
 }
 
 /**
- * Encrypts the message of metadata. `salt` is 8 random bytes by default. An empty salt gives the same result each time, and decryption refuses
- * it; it is for test vectors.
+ * Encrypts the message of metadata. `salt` is 8 random bytes by default. An empty salt gives the same result each time,
+ * and decryption refuses it; it is for test vectors.
  */
 export async function encryptMetadata(
   metadata: Metadata,

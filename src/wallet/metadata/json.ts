@@ -1,6 +1,7 @@
 /**
- * Metadata in JSON, in two forms. Tagged: each value states its type (`{"int": 1}`, `{"string": "…"}`, `{"bytes": "hex"}`, `{"list": […]}`,
- * `{"map": [{"k": …, "v": …}]}`). Plain: ordinary JSON, bytes as a text that starts with 0x, map keys as texts. Runs in a browser.
+ * Metadata in JSON, in two forms. Tagged: each value states its type (`{"int": 1}`, `{"string": "…"}`, `{"bytes":
+ * "hex"}`, `{"list": […]}`, `{"map": [{"k": …, "v": …}]}`). Plain: ordinary JSON, bytes as a text that starts with 0x,
+ * map keys as texts. Runs in a browser.
  */
 import { fromHex, isHex, isWellFormed, toHex } from "#src/base/bytes.ts";
 import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
@@ -21,8 +22,9 @@ const MAX_DEPTH = 100;
 const TAGS = ["int", "string", "bytes", "list", "map"];
 
 /**
- * Reads metadata in either form: tagged where every value has a tag, else plain. Invalid tagged values are refused and not read as plain ones,
- * because what is on the ledger cannot be corrected. `json` comes from `parseJson`, so that integers are exact.
+ * Reads metadata in either form: tagged where every value has a tag, else plain. Invalid tagged values are refused and
+ * not read as plain ones, because what is on the ledger cannot be corrected. `json` comes from `parseJson`, so that
+ * integers are exact.
  */
 export function readMetadata(json: Json): Result<Metadata, BadMetadata> {
   if (!isObject(json)) {

@@ -24,8 +24,8 @@ export function encodeMetadata(metadata: Metadata): Uint8Array {
 }
 
 /**
- * Metadata from the CBOR map of a transaction. A value that is nested too deeply becomes its CBOR bytes: foreign transactions may contain
- * anything.
+ * Metadata from the CBOR map of a transaction. A value that is nested too deeply becomes its CBOR bytes: foreign
+ * transactions may contain anything.
  *
  * @throws CborError where it is not a map of labels.
  */

@@ -1,6 +1,7 @@
 /**
- * Requests to foreign servers, bounded in time and bytes, and never to this machine or a private network unless that is allowed. A name is
- * resolved once; the resolved address is checked and then connected to. Each redirect is checked the same way.
+ * Requests to foreign servers, bounded in time and bytes, and never to this machine or a private network unless that is
+ * allowed. A name is resolved once; the resolved address is checked and then connected to. Each redirect is checked the
+ * same way.
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";

@@ -1,6 +1,6 @@
 /**
- * Cache of a network's pools and their rankings. Both queries read much of the ledger state, so they run once an epoch. Pools are queried again
- * after a block with a pool certificate, and when a request names an unknown pool.
+ * Cache of a network's pools and their rankings. Both queries read much of the ledger state, so they run once an epoch.
+ * Pools are queried again after a block with a pool certificate, and when a request names an unknown pool.
  */
 import { ok, type Result } from "#src/base/result.ts";
 import type { ListedPool, PoolsPort, PoolsUnknown } from "#src/wallet/pools/types.ts";

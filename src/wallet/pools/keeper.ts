@@ -1,8 +1,9 @@
 /**
- * Fetches pools' metadata from the configured source, retries failures later, and asks a SMASH server which pools it delists.
+ * Fetches pools' metadata from the configured source, retries failures later, and asks a SMASH server which pools it
+ * delists.
  *
- * Assumptions: one process does this at a time, under a lease. Rows carry their source, so rows of a replaced source are ignored. The text under
- * a hash never changes, so it is fetched once.
+ * Assumptions: one process does this at a time, under a lease. Rows carry their source, so rows of a replaced source
+ * are ignored. The text under a hash never changes, so it is fetched once.
  */
 import { sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";

@@ -1,4 +1,7 @@
-/** Projection that counts the blocks of each pool since the index began, and notes the last block with a pool certificate. */
+/**
+ * Projection that counts the blocks of each pool since the index began, and notes the last block with a pool
+ * certificate.
+ */
 import { fromHex } from "#src/base/bytes.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { certified, type ScannedBlock } from "#src/cardano/block.ts";

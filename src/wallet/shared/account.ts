@@ -9,7 +9,10 @@ import type { Xpub } from "#src/wallet/keys/types.ts";
 import { scriptText, toNative } from "#src/wallet/shared/script.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 
-/** Id of a shared wallet, 40 hexadecimal digits: from its account key and its script templates, not from the keys of other cosigners. */
+/**
+ * Id of a shared wallet, 40 hexadecimal digits: from its account key and its script templates, not from the keys of
+ * other cosigners.
+ */
 export function sharedWalletId(account: Xpub, payment: ScriptForm, delegation?: ScriptForm): string {
   const text = scriptText(payment) + (delegation === undefined ? "" : scriptText(delegation));
   return walletId(concat(fromHex(account), utf8(text)));

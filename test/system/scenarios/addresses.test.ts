@@ -1,4 +1,7 @@
-/** Addresses of sequential wallets: how many there are, what uses them up, and whose they are; every one as others derive it. */
+/**
+ * Addresses of sequential wallets: how many there are, what uses them up, and whose they are; every one as others
+ * derive it.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";

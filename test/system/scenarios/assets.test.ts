@@ -1,6 +1,7 @@
 /**
- * Assets and policies over HTTP: the key under which a wallet mints, what it mints and burns, every asset that it ever held, and what a
- * token metadata server says of them, real HTTP in every mood. Policies and fingerprints are computed anew here.
+ * Assets and policies over HTTP: the key under which a wallet mints, what it mints and burns, every asset that it ever
+ * held, and what a token metadata server says of them, real HTTP in every mood. Policies and fingerprints are computed
+ * anew here.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { blake2b } from "@noble/hashes/blake2.js";

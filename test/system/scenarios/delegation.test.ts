@@ -1,6 +1,7 @@
 /**
- * A wallet's stake and vote: joining, what counts when, rewards over epochs and back over their boundary, votes of every kind, withdrawing,
- * other pools, quitting. The devnet's own account of the stake key judges; it makes a block when told to, so what holds stays so.
+ * A wallet's stake and vote: joining, what counts when, rewards over epochs and back over their boundary, votes of
+ * every kind, withdrawing, other pools, quitting. The devnet's own account of the stake key judges; it makes a block
+ * when told to, so what holds stays so.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -51,7 +52,10 @@ describe("a wallet's stake", () => {
       return Number(balance.reward.quantity) === held.rewards && { quantity: BigInt(held.rewards) };
     }, 60_000)).quantity;
   };
-  /** Does what withdraws, and again at the beginning of another epoch where this one was over too soon; gives what the ledger has. */
+  /**
+   * Does what withdraws, and again at the beginning of another epoch where this one was over too soon; gives what the
+   * ledger has.
+   */
   const withdrawing = async <T extends { id: string }>(id: string, send: () => Promise<T>) => {
     let tries = 0;
     return await until("a withdrawal is in the ledger", async () => {
@@ -372,7 +376,10 @@ describe("a wallet's stake", () => {
 
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
-/** A transaction (base 64) that withdraws besides, by another's hand; what comes in goes to its first output, but for a larger fee. */
+/**
+ * A transaction (base 64) that withdraws besides, by another's hand; what comes in goes to its first output, but for a
+ * larger fee.
+ */
 function withWithdrawal(transaction: string, address: string, amount: bigint): string {
   const body = csl.Transaction.from_bytes(bytesOf(transaction)).body();
   const more = csl.BigNum.from_str("10000");

@@ -1,6 +1,7 @@
 /**
- * What the service has beyond the field's: transactions of wallets as server-sent events (what blocks bring, what they take back, what was
- * missed), lists by pages that hold while blocks come, and requests that are done once however often they are asked.
+ * What the service has beyond the field's: transactions of wallets as server-sent events (what blocks bring, what they
+ * take back, what was missed), lists by pages that hold while blocks come, and requests that are done once however
+ * often they are asked.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";

@@ -1,6 +1,6 @@
 /**
- * A random wallet of the first era over HTTP: its addresses made one by one and brought along, found on the chain by what is encrypted in
- * them, and spent from with bootstrap witnesses that the ledger takes.
+ * A random wallet of the first era over HTTP: its addresses made one by one and brought along, found on the chain by
+ * what is encrypted in them, and spent from with bootstrap witnesses that the ledger takes.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

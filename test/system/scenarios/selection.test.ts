@@ -1,4 +1,7 @@
-/** Which coins a payment takes: one's own for each output, none twice, all of it where nothing could be given back; and what is too little. */
+/**
+ * Which coins a payment takes: one's own for each output, none twice, all of it where nothing could be given back; and
+ * what is too little.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { type Constructed, lovelace, WalletClient } from "#src/client/wallets.ts";

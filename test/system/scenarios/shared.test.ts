@@ -1,6 +1,6 @@
 /**
- * A wallet of two co-owners, each at a server of their own: a process, a database, a bus. What they share is a network, account keys, and
- * transactions that they hand to each other. Blocks are made by hand.
+ * A wallet of two co-owners, each at a server of their own: a process, a database, a bus. What they share is a network,
+ * account keys, and transactions that they hand to each other. Blocks are made by hand.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** A wallet's life in the whole product, and then a search for its secrets in every byte that left the process or was kept. */
+/**
+ * A wallet's life in the whole product, and then a search for its secrets in every byte that left the process or was
+ * kept.
+ */
 import { Buffer } from "node:buffer";
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** Stake pools beside a ledger whose state is known: their order and blocks, metadata that is wrong at first, and what rollbacks undo. */
+/**
+ * Stake pools beside a ledger whose state is known: their order and blocks, metadata that is wrong at first, and what
+ * rollbacks undo.
+ */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";

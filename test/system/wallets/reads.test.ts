@@ -1,4 +1,7 @@
-/** What is read of wallets: holdings and what is pending, addresses, change, history with each filter at its boundary, owners. */
+/**
+ * What is read of wallets: holdings and what is pending, addresses, change, history with each filter at its boundary,
+ * owners.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";

@@ -1,4 +1,7 @@
-/** Transactions that wallets construct: judged by the ledger once signed, read by a library that the product does not use. */
+/**
+ * Transactions that wallets construct: judged by the ledger once signed, read by a library that the product does not
+ * use.
+ */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

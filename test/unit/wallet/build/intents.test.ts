@@ -1,4 +1,7 @@
-/** Delegations, votes, withdrawals, minting, metadata and validity: built, signed by the keys that the wallet says sign, judged, decoded. */
+/**
+ * Delegations, votes, withdrawals, minting, metadata and validity: built, signed by the keys that the wallet says sign,
+ * judged, decoded.
+ */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
@@ -54,7 +57,10 @@ function codeOf(intent: PaymentIntent, means: Means, more = {}): string {
   return built.ok ? "built" : built.error.code;
 }
 
-/** Builds, has the wallet say who signs, signs with the account's and the policy's keys where it says so, and has the ledger judge. */
+/**
+ * Builds, has the wallet say who signs, signs with the account's and the policy's keys where it says so, and has the
+ * ledger judge.
+ */
 async function live(
   intent: PaymentIntent,
   means: Means,

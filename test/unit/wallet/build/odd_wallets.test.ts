@@ -1,4 +1,7 @@
-/** Wallets out of the ordinary: of Byron, rich in assets, made of dust, of thousands of coins; and intents with everything in them. */
+/**
+ * Wallets out of the ordinary: of Byron, rich in assets, made of dust, of thousands of coins; and intents with
+ * everything in them.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

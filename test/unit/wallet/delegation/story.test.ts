@@ -1,6 +1,6 @@
 /**
- * Random stories of a chain, forward and back: rows of the projection, and the actor that hears what it tells, both against a plain
- * model that keeps every certificate in a list and looks through it.
+ * Random stories of a chain, forward and back: rows of the projection, and the actor that hears what it tells, both
+ * against a plain model that keeps every certificate in a list and looks through it.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** Texts of pools and tokens from servers of others, over real HTTP: right ones, wrong ones, too long ones, ones that never come. */
+/**
+ * Texts of pools and tokens from servers of others, over real HTTP: right ones, wrong ones, too long ones, ones that
+ * never come.
+ */
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { utf8 } from "#src/base/bytes.ts";
