@@ -1,6 +1,6 @@
 /** Credentials that own outputs, by their addresses. */
 import { toHex } from "#src/base/bytes.ts";
-import { type Address, type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
+import { type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
 import type { OwnedCredential } from "#src/wallet/index/types.ts";
 
 /**
@@ -15,12 +15,6 @@ export function credentialOf(address: string): OwnedCredential | undefined {
   if (type !== 8) return undefined;
   const read = readAddressHex(address);
   return read.ok && read.value.kind === "byron" ? `byron-${read.value.byron.root}` : undefined;
-}
-
-/** The payment credential of an address; undefined for a reward account. */
-export function credentialOfAddress(address: Address): OwnedCredential | undefined {
-  if (address.kind === "byron") return `byron-${address.byron.root}`;
-  return address.kind === "reward" ? undefined : ownedCredential(address.payment);
 }
 
 /** A credential in the form of the index. */

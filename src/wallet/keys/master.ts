@@ -57,12 +57,9 @@ function deriveRoot(style: WalletStyle, words: readonly string[], entropy: Uint8
   }
 }
 
-/** The key at a path of a root, by the derivation scheme of the style. */
-export function descend(style: WalletStyle, root: SecretNode, path: Path): SecretNode {
-  return descender(style, root)(path);
-}
-
-/** Gives keys at many paths of one root; common prefixes of paths are derived once. */
+/**
+ * Gives keys at paths of one root, by the derivation scheme of the style; common prefixes of paths are derived once.
+ */
 export function descender(style: WalletStyle, root: SecretNode): (path: Path) => SecretNode {
   const child = style === "random" ? deriveByron : derive;
   const known = new Map<string, SecretNode>([["", root]]);

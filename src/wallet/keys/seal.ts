@@ -1,10 +1,9 @@
 /**
  * Root keys sealed with a passphrase. New ones use Argon2id and XChaCha20-Poly1305. Those of older wallets use PBKDF2
- * or scrypt: an XPrv with its secret half encrypted, and a hash of the passphrase. Both are read; PBKDF2 is also
- * written.
+ * or scrypt: an XPrv with its secret half encrypted, and a hash of the passphrase. Both are read.
  *
  * A record states the cost at which it was sealed. New ones use OWASP's minimum for Argon2id (19 MiB, two passes).
- * cardano-wallet's 128 MiB and three passes would take ten times as long, at every signature.
+ * The 128 MiB and three passes that other wallets use would take ten times as long, at every signature.
  */
 import { chacha20orig, xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { Buffer } from "node:buffer";
@@ -67,16 +66,6 @@ async function openRecord(record: Uint8Array, passphrase: string): Promise<Secre
   } catch {
     return undefined;
   }
-}
-
-/** Seals a root key in the older form: 20,000 rounds of PBKDF2 for the hash and 15,000 for the encryption. */
-export function sealXprv(node: SecretNode, passphrase: string): SealedKey {
-  const salt = Uint8Array.from(randomBytes(16));
-  return {
-    method: "pbkdf2-hmac-sha512",
-    key: concat(xorSecret(node.key, utf8(passphrase)), publicPart(node)),
-    verifier: hashPassphrase(passphrase, salt),
-  };
 }
 
 /** PBKDF2 hash of a spending passphrase: length of the salt, salt, and 64 bytes. */

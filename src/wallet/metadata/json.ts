@@ -4,7 +4,7 @@
  * map keys as texts. Runs in a browser.
  */
 import { fromHex, isHex, isWellFormed, toHex } from "#src/base/bytes.ts";
-import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
+import { isObject, type Json, toJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { MAX_BYTES, MAX_INTEGER, type Metadata, type Metadatum, textFault } from "#src/wallet/metadata/metadatum.ts";
 
@@ -173,14 +173,4 @@ function plainJson(value: Metadatum): Json {
 function keyText(key: Metadatum): string {
   const json = plainJson(key);
   return typeof json === "string" ? json : toJson(json);
-}
-
-/** Metadata from a text of JSON, as on a command line. */
-export function parseMetadata(source: string): Result<Metadata, BadMetadata> {
-  try {
-    return readMetadata(parseJson(source));
-  } catch (error) {
-    if (error instanceof SyntaxError) return fail("bad_request", "This is no JSON.");
-    throw error;
-  }
 }

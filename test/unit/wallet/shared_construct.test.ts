@@ -11,12 +11,13 @@ import { credentialKey } from "#src/ledger/state.ts";
 import { construct } from "#src/wallet/build/construct.ts";
 import type { Means, OwnCoin, PaymentIntent, StakeAccount } from "#src/wallet/build/types.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
-import { hashOf, scriptAt, sharedAddress, stakeCredential, stakeScript } from "#src/wallet/shared/account.ts";
+import { hashOf, scriptAt, stakeCredential, stakeScript } from "#src/wallet/shared/account.ts";
 import { scriptsIn, sharedSigning, signingStateOf } from "#src/wallet/shared/sign.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";
 import { judged, setting } from "../../support/wallet_means.ts";
 import { coin, person } from "../../support/wallet.ts";
+import { sharedAddress } from "../../support/shared_address.ts";
 
 const ada = 1_000_000n;
 const bob = person("bob");
@@ -36,14 +37,14 @@ interface Shared {
 const pathAt = (role: number, index: number) => [HARD + 1854, HARD + 1815, HARD, role, index];
 
 function coinsOf(wallet: Shared, ...amounts: readonly bigint[]): OwnCoin[] {
-  return amounts.map((amount, i) => ({ utxo: coin(sharedAddress(wallet, 0, i, 0), amount), path: pathAt(0, i) }));
+  return amounts.map((amount, i) => ({ utxo: coin(sharedAddress(wallet, 0, i), amount), path: pathAt(0, i) }));
 }
 
 function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<StakeAccount>): Means {
   const credential = stakeCredential(wallet.delegation);
   return {
     coins,
-    change: [0, 1, 2].map((i) => ({ address: sharedAddress(wallet, 1, i, 0), path: pathAt(1, i) })),
+    change: [0, 1, 2].map((i) => ({ address: sharedAddress(wallet, 1, i), path: pathAt(1, i) })),
     scripts: [
       ...coins.map(({ path }) => encodeNative(scriptAt(wallet.payment, path[3]!, path[4]!))),
       ...(wallet.delegation ? [encodeNative(stakeScript(wallet.delegation))] : []),
