@@ -15,7 +15,13 @@ import type { ChainPort } from "#src/chain/provider/port.ts";
 import { listedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
 import type { Store } from "#src/store/store.ts";
 import { lookupsOf } from "#src/wallet/build/decode.ts";
-import type { BalanceInput, Constructed, ConstructInput, OwnCoin, PaymentIntent } from "#src/wallet/build/types.ts";
+import type {
+  BalanceInput,
+  ConstructedTransaction,
+  ConstructInput,
+  OwnCoin,
+  PaymentIntent,
+} from "#src/wallet/build/types.ts";
 import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
 import { readAccount, stakeAccountOf } from "#src/wallet/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallet/index/owners.ts";
@@ -119,7 +125,7 @@ export async function constructing(
   options: WalletBuildOptions,
   wallet: Building,
   intent: PaymentIntent,
-  construct: (input: ConstructInput) => Promise<Result<Constructed, Failure>>,
+  construct: (input: ConstructInput) => Promise<Result<ConstructedTransaction, Failure>>,
 ): Promise<Answer> {
   const setting = await settingOf(options, intent);
   if (!setting.ok) return setting;
@@ -129,7 +135,10 @@ export async function constructing(
   });
 }
 
-const offerOf = (read: readonly OwnCoin[], built: Result<Constructed, Failure>): Result<Offering<Json>, Failure> =>
+const offerOf = (
+  read: readonly OwnCoin[],
+  built: Result<ConstructedTransaction, Failure>,
+): Result<Offering<Json>, Failure> =>
   built.ok ? ok({ read, spends: built.value.spends, answer: messaged(built.value) }) : built;
 
 /** What that would cost; nothing is offered. */

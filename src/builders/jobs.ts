@@ -34,10 +34,10 @@ import type {
 import type {
   BalanceInput,
   BalanceTxFailure,
-  Constructed,
+  ConstructedTransaction,
   ConstructFailure,
   ConstructInput,
-  Decoded,
+  DecodedTransaction,
   DecodeFailure,
   DecodeInput,
   FeeEstimate,
@@ -84,19 +84,19 @@ export interface Jobs {
   /** Hashes of a shared wallet's scripts. */
   sharedCredentials(input: SharedCredentialsInput): Result<DerivedHashes, never>;
   /** A wallet's transaction. */
-  construct(input: ConstructInput): Result<Constructed, ConstructFailure>;
+  construct(input: ConstructInput): Result<ConstructedTransaction, ConstructFailure>;
   /** What such a transaction would cost. */
   fees(input: ConstructInput): Result<FeeEstimate, ConstructFailure>;
   /** As `construct`, for a shared wallet: the scripts behind its coins are made along. */
-  sharedConstruct(input: SharedConstructInput): Result<Constructed, ConstructFailure>;
+  sharedConstruct(input: SharedConstructInput): Result<ConstructedTransaction, ConstructFailure>;
   /** How far the signing of a shared wallet's transaction is. */
   sharedSigning(input: SharedSigningInput): Result<SharedSigning, DecodeFailure>;
   sharedFees(input: SharedConstructInput): Result<FeeEstimate, ConstructFailure>;
   /** Unsigned transactions that carry all that a wallet holds to other addresses. */
   migrate(input: MigrateInput): Result<readonly Uint8Array[], MigrateFailure>;
   /** A partial transaction completed out of a wallet. */
-  balance(input: BalanceInput): Result<Constructed, BalanceTxFailure>;
-  decode(input: DecodeInput): Result<Decoded, DecodeFailure>;
+  balance(input: BalanceInput): Result<ConstructedTransaction, BalanceTxFailure>;
+  decode(input: DecodeInput): Result<DecodedTransaction, DecodeFailure>;
 }
 
 /** A root key that did not open. */

@@ -68,7 +68,7 @@ export interface Payer {
 export type BalanceFailure = Failure<"not_enough_money" | "too_large" | "script_refused" | "not_evaluated">;
 
 /** A finished transaction. */
-export interface Balanced {
+export interface BalancedTransaction {
   /** CBOR, without signatures. */
   readonly transaction: Uint8Array;
   readonly hash: string;
@@ -114,7 +114,7 @@ export function balance(
   payer: Payer,
   parameters: Parameters,
   measure: Measure,
-): Result<Balanced, BalanceFailure> {
+): Result<BalancedTransaction, BalanceFailure> {
   const balancing = prepare(skeleton, payer, parameters);
   const round = evaluateUntilStable<Round, BalanceFailure>(
     balancing.plan,

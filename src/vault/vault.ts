@@ -29,7 +29,7 @@ import type {
   SealedKey,
   SealMethod,
   ToSign,
-  Unseal,
+  UnsealInput,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
@@ -68,7 +68,7 @@ export interface PutKey {
 }
 
 /** The caller's deadline. */
-export interface Until {
+export interface Deadline {
   /** Ms since 1970. */
   readonly deadline: number;
 }
@@ -77,38 +77,38 @@ export interface Vault {
   /**
    * Derives the root key of a mnemonic, seals it and writes it. Where the wallet is then refused, the caller erases it.
    */
-  put(input: OpenRootInput, until: Until): Promise<Result<PutKey, Failure<"bad_mnemonic"> | ThreadFailure>>;
+  put(input: OpenRootInput, until: Deadline): Promise<Result<PutKey, Failure<"bad_mnemonic"> | ThreadFailure>>;
   /** Signs a message with keys at paths of a wallet's root, one signature per path. */
   sign(
     wallet: string,
     input: { readonly passphrase: string } & ToSign,
-    until: Until,
+    until: Deadline,
   ): Promise<Result<readonly KeySignature[], UnsealFailure>>;
   /** Signs several messages as `sign` does; the key is opened once per `SIGNATURES_PER_JOB` signatures. */
   signAll(
     wallet: string,
     input: { readonly passphrase: string; readonly wanted: readonly ToSign[] },
-    until: Until,
+    until: Deadline,
   ): Promise<Result<readonly (readonly KeySignature[])[], UnsealFailure>>;
   /** Public keys at paths of a wallet's root. */
   publicKeys(
     wallet: string,
     input: { readonly passphrase: string; readonly paths: readonly Path[] },
-    until: Until,
+    until: Deadline,
   ): Promise<Result<readonly Xpub[], UnsealFailure>>;
   /** Whether this is the passphrase of the wallet. */
-  verify(wallet: string, passphrase: string, until: Until): Promise<Result<null, UnsealFailure>>;
+  verify(wallet: string, passphrase: string, until: Deadline): Promise<Result<null, UnsealFailure>>;
   /** Replaces the passphrase. Of two concurrent changes one fails with `wrong_encryption_passphrase`. */
   changePassphrase(
     wallet: string,
     input: { readonly old: string; readonly next: string; readonly record: RecordSealChange },
-    until: Until,
+    until: Deadline,
   ): Promise<Result<SealChange, UnsealFailure>>;
   /** Sets a passphrase with the mnemonic of the wallet; `wrong_mnemonic` for another one. */
   resetPassphrase(
     wallet: string,
     input: { readonly mnemonic: Omit<Mnemonic, "style">; readonly next: string; readonly record: RecordSealChange },
-    until: Until,
+    until: Deadline,
   ): Promise<Result<SealChange, Failure<"no_root_key" | "wrong_mnemonic" | "bad_mnemonic"> | ThreadFailure>>;
   /** State of wallets' root keys; wallets without one are missing. */
   states(wallets: readonly string[]): Promise<ReadonlyMap<string, KeyState>>;
@@ -139,7 +139,10 @@ export function createVault(
   async function opened<T>(
     wallet: string,
     passphrase: string,
-    job: (opens: Unseal, row: KeyRow) => Promise<Result<T, Failure<"wrong_encryption_passphrase"> | ThreadFailure>>,
+    job: (
+      opens: UnsealInput,
+      row: KeyRow,
+    ) => Promise<Result<T, Failure<"wrong_encryption_passphrase"> | ThreadFailure>>,
   ): Promise<Result<T, UnsealFailure>> {
     const row = await keyOf(sql, wallet);
     if (!row) return noRootKey(wallet);

@@ -6,8 +6,8 @@ import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type {
   BalanceInput,
-  Constructed,
-  Decoded,
+  ConstructedTransaction,
+  DecodedTransaction,
   FeeEstimate,
   MigrationPart,
   PaymentIntent,
@@ -19,7 +19,7 @@ type Answer<T> = Promise<Result<Messaged<T>, Failure>>;
 /** The builds of a wallet, the same for each kind that has them (`wallet`, `shared-wallet`). */
 export interface WalletBuilds {
   /** An unsigned transaction that does what is wished. Its inputs are avoided by other builds for two minutes. */
-  construct(entity: EntityRef, wish: PaymentIntent, deadlineMs?: number): Answer<Constructed>;
+  construct(entity: EntityRef, wish: PaymentIntent, deadlineMs?: number): Answer<ConstructedTransaction>;
   /** What that would cost. */
   fees(entity: EntityRef, wish: PaymentIntent, deadlineMs?: number): Answer<FeeEstimate>;
   /** A partial transaction made whole. */
@@ -27,7 +27,7 @@ export interface WalletBuilds {
     entity: EntityRef,
     input: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
     deadlineMs?: number,
-  ): Answer<Constructed>;
+  ): Answer<ConstructedTransaction>;
   /** A part of the transactions that carry all that the wallet has to some addresses (their bytes in hexadecimal). */
   migrate(
     entity: EntityRef,
@@ -40,7 +40,7 @@ export interface WalletBuilds {
     deadlineMs?: number,
   ): Answer<MigrationPart>;
   /** A transaction, taken apart, with what of it is the wallet's. */
-  decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): Answer<Decoded>;
+  decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): Answer<DecodedTransaction>;
 }
 
 /** Asks builds of actors. */

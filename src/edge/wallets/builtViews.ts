@@ -7,7 +7,7 @@ import { drepId } from "#src/cardano/drepId.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import type {
   CoinSelection,
-  Constructed,
+  ConstructedTransaction,
   FeeEstimate,
   ShownCertificate,
   ShownOutput,
@@ -34,7 +34,7 @@ export function outputView({ address, lovelace: coin, assets }: Messaged<ShownOu
 
 /** A transaction to be signed. */
 export function constructedView(
-  { transaction, selection, fee }: Messaged<Pick<Constructed, "transaction" | "selection" | "fee">>,
+  { transaction, selection, fee }: Messaged<Pick<ConstructedTransaction, "transaction" | "selection" | "fee">>,
   encoding: "base64" | "base16",
 ) {
   return {

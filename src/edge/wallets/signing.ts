@@ -9,7 +9,7 @@ import { type Desk, entityOf, LONGEST_MS, until } from "#src/edge/wallets/contex
 import { policyHash } from "#src/edge/wallets/keys.ts";
 import { answered, refusal } from "#src/edge/wallets/status.ts";
 import { type OwnKeys, signingOf, type SpentCoin } from "#src/wallet/build/sign.ts";
-import type { Constructed, DecodedInput } from "#src/wallet/build/types.ts";
+import type { ConstructedTransaction, DecodedInput } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
 import { storeForged } from "#src/wallet/index/forged.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
@@ -46,7 +46,10 @@ export async function signTransaction(
 export async function signBuilt(
   desk: Desk,
   row: WalletRow,
-  { transaction, selection: { inputs, collateral } }: Pick<Messaged<Constructed>, "transaction" | "selection">,
+  { transaction, selection: { inputs, collateral } }: Pick<
+    Messaged<ConstructedTransaction>,
+    "transaction" | "selection"
+  >,
   passphrase: string,
 ): Promise<Uint8Array> {
   const bytes = fromHex(transaction);

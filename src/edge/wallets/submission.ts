@@ -14,7 +14,7 @@ import { refusal } from "#src/edge/wallets/status.ts";
 import type { Queries } from "#src/store/store.ts";
 import { ownersOf } from "#src/wallet/index/owners.ts";
 import { signaturesOf } from "#src/wallet/build/witnesses.ts";
-import type { Decoded } from "#src/wallet/build/types.ts";
+import type { DecodedTransaction } from "#src/wallet/build/types.ts";
 
 /** The hash of what is a transaction; throws 400 for other bytes. */
 export function hashOf(transaction: Uint8Array): string {
@@ -80,7 +80,7 @@ const SPENT = "BadInputsUTxO";
 export async function assertWhole(
   { store }: Pick<Desk, "store">,
   wallet: string,
-  decoded: Messaged<Decoded>,
+  decoded: Messaged<DecodedTransaction>,
   transaction: Uint8Array,
   account: string | undefined,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import type { PolicyTemplate } from "#src/wallet/build/types.ts";
 export type PolicyFailure = Failure<"missing_policy_public_key" | "created_wrong_policy_script_template">;
 
 /** A minting policy of the wallet. */
-export interface Policy {
+export interface MintingPolicy {
   /** Its id: the script's hash. */
   readonly id: string;
   /** CBOR of the script. */
@@ -24,7 +24,7 @@ export interface Policy {
 export function policyOfTemplate(
   template: PolicyTemplate,
   policyKey: string | undefined,
-): Result<Policy, PolicyFailure> {
+): Result<MintingPolicy, PolicyFailure> {
   if (policyKey === undefined) {
     return fail(
       "missing_policy_public_key",

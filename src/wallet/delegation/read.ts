@@ -102,7 +102,7 @@ export function delegationIn({ history }: Pick<WalletAccount, "history">, epoch:
   return shownIn(kept(history, epoch), epoch);
 }
 
-/** An account for builds (`Means.account`); `keyDeposit` applies to registrations that state none. */
+/** An account for builds (`WalletFunds.account`); `keyDeposit` applies to registrations that state none. */
 export function stakeAccountOf(account: WalletAccount, path: readonly number[], keyDeposit: bigint): StakeAccount {
   const { credential, registered, deposit, pool, drep, rewards } = account;
   return { credential, path, registered, deposit: deposit ?? keyDeposit, rewards, pool, drep };

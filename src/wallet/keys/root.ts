@@ -16,7 +16,7 @@ import type {
   ResealInput,
   SealedKey,
   SignInput,
-  Unseal,
+  UnsealInput,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
@@ -69,7 +69,7 @@ export function publicKeys(input: PublicKeysInput): Promise<Result<readonly Xpub
 const xpub = (node: SecretNode): Xpub => writeXpub(toPublic(node));
 
 async function withRoot<T>(
-  { sealed, passphrase }: Unseal,
+  { sealed, passphrase }: UnsealInput,
   use: (root: SecretNode) => T | Promise<T>,
 ): Promise<Result<T, WrongPassphrase>> {
   const root = await unseal(sealed, passphrase);

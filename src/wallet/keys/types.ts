@@ -49,7 +49,7 @@ export interface OpenedRoot {
 }
 
 /** A sealed root key and its passphrase. */
-export interface Unseal {
+export interface UnsealInput {
   readonly style: WalletStyle;
   readonly sealed: SealedKey;
   readonly passphrase: string;
@@ -62,7 +62,7 @@ export interface ToSign {
 }
 
 /** Job `signMessages`: one signature per path on each message. */
-export interface SignInput extends Unseal {
+export interface SignInput extends UnsealInput {
   readonly wanted: readonly ToSign[];
 }
 
@@ -74,12 +74,12 @@ export interface KeySignature {
 }
 
 /** Job `reseal`: seals the same root key with another passphrase. */
-export interface ResealInput extends Unseal {
+export interface ResealInput extends UnsealInput {
   readonly next: string;
 }
 
 /** Job `publicKeys`: xpubs that need the root key, such as policy keys and keys at hardened paths. */
-export interface PublicKeysInput extends Unseal {
+export interface PublicKeysInput extends UnsealInput {
   readonly paths: readonly Path[];
 }
 

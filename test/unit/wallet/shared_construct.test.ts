@@ -9,7 +9,7 @@ import { addWitness } from "#src/cardano/transaction.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { construct } from "#src/wallet/build/construct.ts";
-import type { Means, OwnCoin, PaymentIntent, StakeAccount } from "#src/wallet/build/types.ts";
+import type { OwnCoin, PaymentIntent, StakeAccount, WalletFunds } from "#src/wallet/build/types.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
 import { hashOf, scriptAt, stakeCredential, stakeScript } from "#src/wallet/shared/account.ts";
 import { scriptsIn, sharedSigning, signingStateOf } from "#src/wallet/shared/sign.ts";
@@ -40,7 +40,7 @@ function coinsOf(wallet: Shared, ...amounts: readonly bigint[]): OwnCoin[] {
   return amounts.map((amount, i) => ({ utxo: coin(sharedAddress(wallet, 0, i), amount), path: pathAt(0, i) }));
 }
 
-function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<StakeAccount>): Means {
+function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<StakeAccount>): WalletFunds {
   const credential = stakeCredential(wallet.delegation);
   return {
     coins,
@@ -55,7 +55,7 @@ function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<St
   };
 }
 
-function built(wallet: Shared, intent: PaymentIntent, means: Means) {
+function built(wallet: Shared, intent: PaymentIntent, means: WalletFunds) {
   const validity = validityWithin([wallet.payment.script], intent.validity, {
     slot: setting.slot,
     slotLengthMs: 1_000,

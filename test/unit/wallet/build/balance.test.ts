@@ -24,7 +24,7 @@ import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { balanceTransaction } from "#src/wallet/build/balance.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";
-import type { BalanceInput, GivenRedeemer, Means } from "#src/wallet/build/types.ts";
+import type { BalanceInput, GivenRedeemer, WalletFunds } from "#src/wallet/build/types.ts";
 import {
   accountOf,
   addressAt,
@@ -48,7 +48,7 @@ function partial(parts: Partial<TransactionParts>): Uint8Array {
   return encodeTransaction({ inputs: [], outputs: [], fee: 0n, ...parts });
 }
 
-function ask(transaction: Uint8Array, means: Means, more: Partial<BalanceInput> = {}) {
+function ask(transaction: Uint8Array, means: WalletFunds, more: Partial<BalanceInput> = {}) {
   const input = { ...setting, transaction, inputs: [], redeemers: [], means, seed: 1, ...more };
   const { parameters, slots } = setting;
   return balanceTransaction(input, (bytes, utxos) => evaluateScripts({ transaction: bytes, utxos, parameters, slots }));
@@ -411,7 +411,7 @@ describe("a partial transaction", () => {
     });
     const agreeing = plutusHash(3, agrees);
     const fine = carrying({ ...pay(2n * ada), mint: new Map([[agreeing, 1n]]) }, 3, [agrees]);
-    const asks = (means: Means, data = unit) =>
+    const asks = (means: WalletFunds, data = unit) =>
       codeOf(fine, means, { redeemers: [{ purpose: "minting", data, policy: agreeing }] });
     expect(asks(meansOf([ownCoin(0, 50n * ada)]))).toBe("balanced");
     for (const none of ["1f", "6161", "f5", "c101", "4100ff"]) {

@@ -13,7 +13,14 @@ import { valueSize } from "#src/transaction/output.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 import { construct } from "#src/wallet/build/construct.ts";
-import type { Constructed, ConstructInput, Means, OwnCoin, Payment, PaymentIntent } from "#src/wallet/build/types.ts";
+import type {
+  ConstructedTransaction,
+  ConstructInput,
+  OwnCoin,
+  Payment,
+  PaymentIntent,
+  WalletFunds,
+} from "#src/wallet/build/types.ts";
 import { judged, meansOf, ownCoin, setting, signedFor } from "../../../support/wallet_means.ts";
 import { assetId, person, utxo } from "../../../support/wallet.ts";
 
@@ -21,13 +28,13 @@ const bob = person("bob");
 const carol = person("carol");
 const ada = 1_000_000n;
 
-function build(intent: PaymentIntent, means: Means, more: Partial<ConstructInput> = {}): Constructed {
+function build(intent: PaymentIntent, means: WalletFunds, more: Partial<ConstructInput> = {}): ConstructedTransaction {
   const built = construct({ ...setting, intent, means, seed: 1, ...more });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-function refused(intent: PaymentIntent, means: Means) {
+function refused(intent: PaymentIntent, means: WalletFunds) {
   const built = construct({ ...setting, intent, means, seed: 1 });
   if (built.ok) throw new Error("this was to be refused");
   return built.error;

@@ -19,7 +19,7 @@ import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { decodeTransaction, lookupsOf } from "#src/wallet/build/decode.ts";
 import { isWithin, policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
-import type { Constructed, Means, PaymentIntent, PolicyTemplate } from "#src/wallet/build/types.ts";
+import type { ConstructedTransaction, PaymentIntent, PolicyTemplate, WalletFunds } from "#src/wallet/build/types.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
 import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
 import {
@@ -46,13 +46,13 @@ const template: PolicyTemplate = { all: ["cosigner#0"] };
 const policyPath = [1855, 1815, 0];
 const purse = () => [ownCoin(0, 50n * ada), ownCoin(1, 30n * ada), ownCoin(2, 20n * ada)];
 
-function build(intent: PaymentIntent, means: Means, more = {}): Constructed {
+function build(intent: PaymentIntent, means: WalletFunds, more = {}): ConstructedTransaction {
   const built = construct({ ...setting, intent, means, seed: 3, ...more });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-function codeOf(intent: PaymentIntent, means: Means, more = {}): string {
+function codeOf(intent: PaymentIntent, means: WalletFunds, more = {}): string {
   const built = construct({ ...setting, intent, means, seed: 3, ...more });
   return built.ok ? "built" : built.error.code;
 }
@@ -63,7 +63,7 @@ function codeOf(intent: PaymentIntent, means: Means, more = {}): string {
  */
 async function live(
   intent: PaymentIntent,
-  means: Means,
+  means: WalletFunds,
   ledger: { account?: Account; pools?: readonly string[] } = {},
 ) {
   const built = build(intent, means);

@@ -17,7 +17,7 @@ import { construct } from "#src/wallet/build/construct.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import { policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
-import type { Constructed, Means, MintBurn, OwnCoin, PaymentIntent } from "#src/wallet/build/types.ts";
+import type { ConstructedTransaction, MintBurn, OwnCoin, PaymentIntent, WalletFunds } from "#src/wallet/build/types.ts";
 import { byronAddress } from "../../../support/byron.ts";
 import {
   accountOf,
@@ -35,7 +35,7 @@ const bob = person("bob");
 const ada = 1_000_000n;
 const MOST = (1n << 64n) - 1n;
 
-function build(intent: PaymentIntent, means: Means, seed = 1): Constructed {
+function build(intent: PaymentIntent, means: WalletFunds, seed = 1): ConstructedTransaction {
   const built = construct({ ...setting, intent, means, seed });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
@@ -47,7 +47,7 @@ describe("a wallet of Byron", () => {
   const addresses = keys.map((parts, i) =>
     byronAddress({ ...parts, ...(i === 2 ? { attributes: { 1: new Uint8Array(30) } } : {}) })
   );
-  const means: Means = {
+  const means: WalletFunds = {
     coins: [0, 0, 1, 2].map((i) => ({ utxo: coin(addresses[i]!, 10n * ada), path: [i] })),
     change: [{ address: addresses[0]!, path: [0] }],
   };
