@@ -76,8 +76,8 @@ type BalanceParameters = ChangeRules["parameters"] & Pick<FeeParameters, "feeFix
 /** Bytes of an input in a body, at the least. */
 const INPUT_BYTES = 36;
 
-/** The bytes of an output cost at most this fraction, in the fee, of the lovelace that the output needs. */
-const SAVED = 50n;
+/** The least lovelace of an output is at least so many times the fee of its bytes. */
+const LEAST_PER_FEE = 50n;
 
 /** Steps of `tiers` that are skipped after a transaction was too large. */
 const SKIPPED_TIERS = 3;
@@ -212,7 +212,7 @@ function merged<C extends Coin>(groups: readonly CoinGroup<C>[]): readonly CoinG
  */
 function mergedFor<C extends Coin>(groups: readonly CoinGroup<C>[], missing: bigint, { shares }: ChangePlan) {
   const most = shares.reduce((largest, { least }) => least > largest ? least : largest, 1n);
-  const saving = Math.max(1, Number(missing / (most + most / SAVED)));
+  const saving = Math.max(1, Number(missing / (most + most / LEAST_PER_FEE)));
   const empty = groups.length - shares.length;
   const times = Math.min(groups.length - 1, empty + saving);
   let result = groups;

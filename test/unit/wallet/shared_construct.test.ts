@@ -65,7 +65,7 @@ function built(wallet: Shared, intent: PaymentIntent, means: WalletFunds) {
   return made.value;
 }
 
-/** What the server of a co-owner asks before it signs. */
+/** What a cosigner's server checks before it signs. */
 function signingBy(wallet: Shared, who: number, transaction: Uint8Array) {
   const places = [0, 1, 2, 3].flatMap((index) => [0, 1].map((role) => ({ template: wallet.payment, role, index })));
   const stake = wallet.delegation ? [{ template: wallet.delegation, role: 2, index: 0 }] : [];

@@ -157,7 +157,7 @@ describe("several payments", () => {
 });
 
 describe("what the wallet cannot pay", () => {
-  it("is told with what is missing", () => {
+  it("is refused with the missing amounts", () => {
     const asset = assetId(1, 1);
     expect(refused({ payments: [pay(7n * ada)] }, meansOf(coins(2n * ada, 3n * ada)))).toMatchObject({
       code: "not_enough_money",
@@ -230,7 +230,7 @@ const holdings = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.inte
   fc.tuple(...names.map(([policy, name]) => fc.tuple(fc.constant(assetId(policy, name)), quantity)))
     .map((list) => new Map(list))
 );
-const purse = fc.array(
+const amounts = fc.array(
   fc.tuple(
     fc.bigInt(1n * ada, 400n * ada),
     fc.oneof({ weight: 4, arbitrary: fc.constant(new Map<string, bigint>()) }, { weight: 1, arbitrary: holdings }),
@@ -249,7 +249,7 @@ describe("any wallet and any payments", () => {
     async (selection) => {
       const seen = new Map<string, number>();
       await fc.assert(
-        fc.asyncProperty(purse, payments, fc.nat(), async (holds, asks, seed) => {
+        fc.asyncProperty(amounts, payments, fc.nat(), async (holds, asks, seed) => {
           const own = holds.map(([amount, assets, preference], i) =>
             ownCoin(i, amount + 12n * ada * BigInt(assets.size > 0), assets, preference)
           );
@@ -282,7 +282,7 @@ describe("any wallet and any payments", () => {
             return;
           }
           const { fee, selection: { inputs, outputs, change } } = built.value;
-          // every coin once, what goes in is what comes out, and the payments are those that were asked for
+          // every coin once, what goes in is what comes out, and the payments are the requested ones
           expect(new Set(inputs.map(({ ref }) => refKey(ref))).size).toBe(inputs.length);
           const valueOf = (
             { lovelace, assets }: { lovelace: bigint; assets: readonly (readonly [string, bigint])[] },

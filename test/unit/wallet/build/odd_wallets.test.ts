@@ -41,7 +41,7 @@ function build(intent: PaymentIntent, means: WalletFunds, seed = 1): Constructed
   return built.value;
 }
 
-describe("a wallet of Byron", () => {
+describe("a Byron wallet", () => {
   const keys = [0, 1, 2].map((i) => ({ key: sha256(utf8(`byron ${i}`)), chainCode: sha256(utf8(`chain ${i}`)) }));
   // the third has a path in its address, as random wallets make them: a longer witness
   const addresses = keys.map((parts, i) =>
@@ -78,7 +78,7 @@ describe("a wallet of Byron", () => {
   });
 });
 
-describe("a wallet rich in assets", () => {
+describe("a wallet with many assets", () => {
   it("gets its change in bundles that outputs can hold", async () => {
     const rich = (count: number, from: number) =>
       new Map(Array.from({ length: count }, (_, i) => [assetId((from + i) % 250, i % 7), BigInt(i + 1)] as const));

@@ -40,7 +40,7 @@ describe("the credential of an address", () => {
     expect(credentialOf(address)).toBe(read.kind === "byron" ? `byron-${read.byron.root}` : "");
   });
 
-  it("is nothing for what nobody can spend", () => {
+  it("is undefined where no key or script can spend", () => {
     expect(credentialOf(`e0${key.hash}`)).toBeUndefined();
     expect(credentialOf("")).toBeUndefined();
     expect(credentialOf("6011")).toBeUndefined();

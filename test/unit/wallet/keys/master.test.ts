@@ -208,7 +208,7 @@ describe("wallets of Byron", () => {
     expect(read.ok && addressText(read.value)).toBe(expected.address);
   });
 
-  test("an attribute that is no path is nobody's", () => {
+  test("an attribute that is not a path belongs to no wallet", () => {
     const pathKey = new Uint8Array(32);
     for (const text of ["", "00", "40", "581c" + "00".repeat(28), "5903e8" + "00".repeat(1000)]) {
       expect(openByronPath(pathKey, text)).toBeUndefined();

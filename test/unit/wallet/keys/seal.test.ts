@@ -137,7 +137,7 @@ describe("jobs", () => {
     const wanted = [
       { message: utf8("any bytes"), paths: [payment, account] },
       { message: utf8("others"), paths: [payment] },
-      { message: utf8("nobody's"), paths: [] },
+      { message: utf8("unsigned"), paths: [] },
     ];
     const input = { style: "shelley" as const, sealed, passphrase: PASSPHRASE };
     const signed = await signMessages({ ...input, wanted });
@@ -165,13 +165,13 @@ describe("jobs", () => {
     expect(await publicKeys({ ...after, passphrase: PASSPHRASE, paths: [] })).toMatchObject(refused);
   });
 
-  test("wrong words are told by their place", async () => {
-    const told = await openRoot({
+  test("wrong words are named by position", async () => {
+    const opened = await openRoot({
       mnemonic: { style: "shelley", words: [...words.slice(0, 14), "sesquipedalian"] },
       passphrase: PASSPHRASE,
       paths: [],
     });
-    expect(told).toMatchObject({ ok: false, error: { code: "bad_mnemonic", details: { reason: "unknown_word" } } });
-    expect(JSON.stringify(told)).not.toContain("sesquipedalian");
+    expect(opened).toMatchObject({ ok: false, error: { code: "bad_mnemonic", details: { reason: "unknown_word" } } });
+    expect(JSON.stringify(opened)).not.toContain("sesquipedalian");
   });
 });
