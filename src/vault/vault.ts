@@ -132,30 +132,8 @@ export function createVault(
 ): Vault {
   const { sql } = store;
 
-  /**
-   * Runs a job that opens a wallet's key. A passphrase is counted after it was tried: of many concurrent attempts,
-   * those after the last free one fail with `too_many_wrong_passphrases` whether they were right or wrong.
-   */
-  async function opened<T>(
-    wallet: string,
-    passphrase: string,
-    job: (
-      opens: UnsealInput,
-      row: KeyRow,
-    ) => Promise<Result<T, Failure<"wrong_encryption_passphrase"> | ThreadFailure>>,
-  ): Promise<Result<T, UnsealFailure>> {
-    const row = await keyOf(sql, wallet);
-    if (!row) return noRootKey(wallet);
-    if (row.closed > 0) return tooManyWrong(wallet, row.closed);
-    const done = await job({ style: row.style, sealed: row.sealed, passphrase }, row);
-    if (!done.ok && done.error.code !== "wrong_encryption_passphrase") return done;
-    const closed = await (done.ok ? countRight : countWrong)(sql, row.attempt);
-    if (closed > 0) return tooManyWrong(wallet, closed);
-    return done.ok ? done : wrongPassphrase(wallet);
-  }
-
   const signAll: Vault["signAll"] = (wallet, { passphrase, wanted }, until) =>
-    opened(wallet, passphrase, async (opens) => {
+    withRootKey(sql, wallet, passphrase, async (opens) => {
       const signatures: (readonly KeySignature[])[] = [];
       for (const some of jobsOf(wanted)) {
         const signed = await builders.run("signMessages", { ...opens, wanted: some }, until);
@@ -164,20 +142,6 @@ export function createVault(
       }
       return ok(signatures);
     });
-
-  /** Replaces a seal and records the change; `undefined` where the wallet's key has changed meanwhile. */
-  const replace = async (
-    wallet: string,
-    { attempt }: KeyRow,
-    { next, old, record }: { readonly next: SealedKey; readonly old?: SealedKey; readonly record: RecordSealChange },
-  ): Promise<SealChange | undefined> =>
-    await sql.begin(async (sql) => {
-      const updatedAt = await replaceSeal(sql, { wallet, attempt }, next, old);
-      if (updatedAt === undefined) return undefined;
-      const change = { attempt, method: next.method, updatedAt };
-      await record(sql, change);
-      return change;
-    }) as SealChange | undefined;
 
   return {
     async put(input, until) {
@@ -194,9 +158,10 @@ export function createVault(
     },
     signAll,
     publicKeys: (wallet, { passphrase, paths }, until) =>
-      opened(wallet, passphrase, (opens) => builders.run("publicKeys", { ...opens, paths }, until)),
+      withRootKey(sql, wallet, passphrase, (opens) => builders.run("publicKeys", { ...opens, paths }, until)),
     async verify(wallet, passphrase, until) {
-      const known = await opened(
+      const known = await withRootKey(
+        sql,
         wallet,
         passphrase,
         (opens) => builders.run("publicKeys", { ...opens, paths: [] }, until),
@@ -204,13 +169,13 @@ export function createVault(
       return known.ok ? ok(null) : known;
     },
     async changePassphrase(wallet, { old, next, record }, until) {
-      const resealed = await opened(wallet, old, async (opens, row) => {
+      const resealed = await withRootKey(sql, wallet, old, async (opens, row) => {
         const made = await builders.run("reseal", { ...opens, next }, until);
         return made.ok ? ok({ row, sealed: made.value }) : made;
       });
       if (!resealed.ok) return resealed;
       const { row, sealed } = resealed.value;
-      const changed = await replace(wallet, row, { next: sealed, old: row.sealed, record });
+      const changed = await replaceRecorded(store, wallet, row, { next: sealed, old: row.sealed, record });
       if (changed !== undefined) return ok(changed);
       return await keyOf(sql, wallet) === undefined ? noRootKey(wallet) : wrongPassphrase(wallet);
     },
@@ -226,7 +191,7 @@ export function createVault(
       if (made.value.root !== row.root) {
         return fail("wrong_mnemonic", "These words make another wallet's keys than this one's.", { wallet_id: wallet });
       }
-      const changed = await replace(wallet, row, { next: made.value.sealed, record });
+      const changed = await replaceRecorded(store, wallet, row, { next: made.value.sealed, record });
       return changed === undefined ? noRootKey(wallet) : ok(changed);
     },
     async states(wallets) {
@@ -236,6 +201,47 @@ export function createVault(
     erase: (attempt) => deleteKey(sql, attempt),
     sweep: () => deleteStray(sql, strayMs),
   };
+}
+
+/**
+ * Runs a job that opens a wallet's key. A passphrase is counted after it was tried: of many concurrent attempts,
+ * those after the last free one fail with `too_many_wrong_passphrases` whether they were right or wrong.
+ */
+async function withRootKey<T>(
+  sql: Queries,
+  wallet: string,
+  passphrase: string,
+  job: (
+    opens: UnsealInput,
+    row: KeyRow,
+  ) => Promise<Result<T, Failure<"wrong_encryption_passphrase"> | ThreadFailure>>,
+): Promise<Result<T, UnsealFailure>> {
+  const row = await keyOf(sql, wallet);
+  if (!row) return noRootKey(wallet);
+  if (row.closed > 0) return tooManyWrong(wallet, row.closed);
+  const done = await job({ style: row.style, sealed: row.sealed, passphrase }, row);
+  if (!done.ok && done.error.code !== "wrong_encryption_passphrase") return done;
+  const closed = await (done.ok ? countRight : countWrong)(sql, row.attempt);
+  if (closed > 0) return tooManyWrong(wallet, closed);
+  return done.ok ? done : wrongPassphrase(wallet);
+}
+
+/**
+ * Replaces a seal and records the change, in one transaction; `undefined` where the wallet's key has changed meanwhile.
+ */
+async function replaceRecorded(
+  store: Store,
+  wallet: string,
+  { attempt }: KeyRow,
+  { next, old, record }: { readonly next: SealedKey; readonly old?: SealedKey; readonly record: RecordSealChange },
+): Promise<SealChange | undefined> {
+  return await store.sql.begin(async (sql) => {
+    const updatedAt = await replaceSeal(sql, { wallet, attempt }, next, old);
+    if (updatedAt === undefined) return undefined;
+    const change = { attempt, method: next.method, updatedAt };
+    await record(sql, change);
+    return change;
+  }) as SealChange | undefined;
 }
 
 /** Messages in order, grouped into jobs of at most `SIGNATURES_PER_JOB` signatures; a larger message is alone. */

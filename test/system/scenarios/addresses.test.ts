@@ -101,7 +101,7 @@ describe("addresses", () => {
     expect(await ids(id)).toHaveLength(154);
   });
 
-  it("for change are told once they are used", async () => {
+  it("for change are listed once they are used", async () => {
     const { id, account } = await created();
     await scenario.fund(id, [20n * ADA]);
     const { built } = await scenario.land(id, {

@@ -62,7 +62,7 @@ describe("a wallet's stake", () => {
       if (tries++ > 0) await paced.enter(await paced.epoch() + 1);
       const due = await rewards(id);
       const sent = await send().catch((error: ApiError) => {
-        // the network has gone on, and takes no more what was due before
+        // the network is past the slot before which it was valid
         if (error.code !== "created_invalid_transaction") throw error;
       });
       if (sent === undefined) return;
@@ -90,7 +90,7 @@ describe("a wallet's stake", () => {
   });
   afterAll(() => scenario?.stop());
 
-  it("is nobody's at first, and joining costs a deposit", async () => {
+  it("is registered with no pool at first, and joining costs a deposit", async () => {
     expect(pools).toHaveLength(2);
     expect(await delegation(staker)).toEqual(NONE);
     expect(await ledger(staker)).toMatchObject({ registered: false, rewards: 0 });
@@ -188,7 +188,7 @@ describe("a wallet's stake", () => {
     expect(await scenario.refused(scenario.client.joinPool(staker, first!, PASSPHRASE))).toEqual(joined);
   });
 
-  it("joins in one call, once however often it is asked, and abstains with it", async () => {
+  it("joins in one call, once for all repetitions, and abstains with it", async () => {
     const [first] = pools;
     const joined = await scenario.client.joinPool(voter, first!, PASSPHRASE, "once");
     expect(joined).toMatchObject({ status: "pending", deposit_taken: { quantity: 2_000_000 } });
@@ -283,7 +283,7 @@ describe("a wallet's stake", () => {
       .toBe((await ledger(staker)).rewards);
   });
 
-  it("cannot take rewards out before its vote has gone to somebody: neither would the ledger", async () => {
+  it("cannot withdraw rewards before its vote is delegated: the ledger would refuse it", async () => {
     expect(await scenario.refused(ask(staker, quit))).toEqual([403, "non_null_rewards"]);
     const both = { withdrawal: "self", vote: "abstain" };
     for (const body of [{ withdrawal: "self" }, { ...quit, withdrawal: "self" }, both]) {

@@ -54,7 +54,7 @@ describe("a transaction on its way", () => {
     await scenario.untilInLedger(id, other.id);
   });
 
-  it("vanishes with its block where it was somebody else's", async () => {
+  it("disappears with its block where it was incoming", async () => {
     const { id } = await funded(20n);
     const paid = await scenario.faucet(await scenario.address(id, 3), 7n * ADA);
     await scenario.blocks();

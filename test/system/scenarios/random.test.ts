@@ -42,7 +42,7 @@ describe("a random wallet", () => {
   });
   afterAll(() => scenario?.stop());
 
-  it("is made of words, and makes an address when asked to", async () => {
+  it("is created from a mnemonic, and makes an address on request", async () => {
     const { client } = scenario;
     expect(await client.byronWallet(id)).toMatchObject({
       name: "Old",

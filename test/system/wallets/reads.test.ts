@@ -165,7 +165,7 @@ describe("holdings", () => {
     expect(one).toEqual({ available: coins(3_000_000n), total: coins(6_900_000n, [[A, 5n]]) });
     const two = (await read([spend, chained])).get(alice)!;
     expect(two).toEqual({ available: coins(3_000_000n), total: coins(5_900_000n, [[A, 5n]]) });
-    // the index is ahead of whoever submits
+    // the index is ahead of the submission service
     await inLedger(spend);
     const ahead = (await read([spend, chained])).get(alice)!;
     expect(ahead).toEqual({ available: coins(3_000_000n), total: coins(5_900_000n, [[A, 5n]]) });
@@ -226,7 +226,7 @@ describe("what a transaction is built from", () => {
     expect(byRef.get(refKey(refOf(first, 1)))).toMatchObject({ preference: 0, path: path(0, 1) });
     expect(byRef.get(refKey(refOf(spend, 1)))).toMatchObject({ preference: 1, path: path(1, 0) });
     expect(byRef.get(refKey(refOf(first, 2)))!.preference).toBeGreaterThan(100);
-    // of two who read the same, one is offered what somebody was offered before
+    // of two builds that read the same, one gets a coin that is reserved already
     expect(await reserve(store, [refOf(first, 2)], [])).toBe(false);
     expect(await reserve(store, [refOf(first, 2)], value.utxos)).toBe(true);
     expect(await reserve(store, [refOf(first, 1), refOf(first, 2)], value.utxos)).toBe(false);
@@ -324,7 +324,7 @@ describe("addresses", () => {
     expect(credential).toEqual([{ wallet: byron, path: [HARD + 1, HARD + 1] }]);
   });
 
-  it("that somebody forged with a random wallet's path take none of its change", async () => {
+  it("forged with a random wallet's path get none of its change", async () => {
     const key = "33".repeat(64);
     const genuine = randomAddress({ pathKey, path: [HARD, HARD + 5], key, magic: 42 });
     const read = readAddressHex(genuine);
@@ -361,7 +361,7 @@ describe("addresses", () => {
     expect((await readAddresses(store.sql, byron, {})).addresses.map(({ address }) => address)).toEqual([genuine]);
   });
 
-  it("belong to nobody beyond the pools", async () => {
+  it("belong to no wallet beyond the pools", async () => {
     await settled();
     const key = (index: number) => `key-${keyAt("alice", 0, index)}`;
     const owners = await ownersOf(store.sql, [key(9), key(10), `script-${keyAt("alice", 0, 9)}`]);
@@ -496,7 +496,7 @@ describe("history", () => {
     expect(await range(3, undefined)).toEqual(of(t3, t4, t6));
   });
 
-  it("keeps withdrawals of at least so much, whoever's", async () => {
+  it("filters by withdrawals of at least so much, of any account", async () => {
     const { t2, t6, pending } = await filled();
     const least = (minWithdrawal: bigint) => hashes({ minWithdrawal, order: "ascending" }, pending);
     expect(await least(250n)).toEqual([t2.hash]);
