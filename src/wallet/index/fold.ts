@@ -6,13 +6,21 @@ import { fromHex } from "#src/base/bytes.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { created, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
-import { type Folded, type Row, type RowQuery, type Rows, type RowWrite, unanswered } from "#src/cardano/projection.ts";
-import type { Touched, Want } from "#src/cardano/projection.ts";
-import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
+import {
+  type Folded,
+  type RowQuery,
+  type Rows,
+  type RowWrite,
+  type Touched,
+  unanswered,
+  type Want,
+} from "#src/cardano/projection.ts";
+import { AddressPool } from "#src/wallet/index/addressPool.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
-import { Pool } from "#src/wallet/index/pools.ts";
+import { type IndexTables, rowsOf } from "#src/wallet/index/indexRows.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
 import { addressesIn, stakesIn, walletEffect } from "#src/wallet/index/walletEffect.ts";
+import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
 
 /** A wallet that owns a credential, and its place there. */
 interface CredentialClaim {
@@ -47,7 +55,7 @@ interface OwnParts {
 export class BlockFold {
   private readonly facts = new Map<string, FoldedWallet>();
   /** Pools by wallet and role, after the block. */
-  private readonly pools = new Map<string, Pool>();
+  private readonly pools = new Map<string, AddressPool>();
   /** Owners of the credentials of this block's outputs, within their pools. */
   private readonly claims = new Map<string, readonly CredentialClaim[]>();
   /** Unspent outputs by `refKey`. */
@@ -88,8 +96,8 @@ export class BlockFold {
     return { type: "done", writes: this.writes, touched: this.touched };
   }
 
-  private table(name: string): readonly Row[] {
-    return this.rows.get(name) ?? [];
+  private table<T extends keyof IndexTables>(name: T): readonly IndexTables[T][] {
+    return rowsOf(this.rows, name);
   }
 
   /**
@@ -104,18 +112,12 @@ export class BlockFold {
       else if (!known.some(({ wallet }) => wallet === claim.wallet)) known.push(claim);
     };
     // a credential has one address, so one row of a wallet is enough
-    for (const table of ["wallet_address", "wallet_use"]) {
-      for (const row of this.table(table)) {
-        add(row.credential as string, {
-          wallet: row.wallet as string,
-          role: row.role as bigint,
-          index: row.index as bigint,
-          address: row.address as string | null,
-        });
-      }
+    for (const { credential, ...claim } of [...this.table("wallet_address"), ...this.table("wallet_use")]) {
+      add(credential, claim);
     }
-    const random = this.table("wallet_index").filter(({ kind }) => kind === "random")
-      .map((row) => ({ wallet: row.wallet as string, key: fromHex(row.path_key as string) }));
+    const random = this.table("wallet_index").flatMap(({ wallet, kind, path_key: key }) =>
+      kind === "random" && key !== null ? [{ wallet, key: fromHex(key) }] : []
+    );
     if (random.length > 0) this.decryptPaths(random, add);
     return found;
   }
@@ -143,10 +145,10 @@ export class BlockFold {
   private concerned(candidates: ReadonlyMap<string, readonly CredentialClaim[]>): Set<string> {
     const wallets = new Set<string>();
     for (const claims of candidates.values()) for (const { wallet } of claims) wallets.add(wallet);
-    for (const row of this.table("wallet_utxo")) wallets.add(row.wallet as string);
+    for (const { wallet } of this.table("wallet_utxo")) wallets.add(wallet);
     const stakes = new Set(this.block.transactions.flatMap(stakesIn));
-    for (const row of this.table("wallet_index")) {
-      if (stakes.has(row.stake as string)) wallets.add(row.wallet as string);
+    for (const { wallet, stake } of this.table("wallet_index")) {
+      if (stake !== null && stakes.has(stake)) wallets.add(wallet);
     }
     return wallets;
   }
@@ -154,31 +156,17 @@ export class BlockFold {
   private learn(wallets: readonly string[]): void {
     const known = new Set(wallets);
     for (const row of this.table("wallet_index")) {
-      const { wallet, kind, gap, stake } = row as Record<string, string | number | null>;
-      if (!known.has(wallet as string)) continue;
-      this.facts.set(wallet as string, {
-        kind: kind as string,
-        gap: gap as number,
-        stake: (stake as string | null) ?? undefined,
-        life: lifeOf(row),
-      });
+      const { wallet, kind, gap, stake } = row;
+      if (known.has(wallet)) this.facts.set(wallet, { kind, gap, stake: stake ?? undefined, life: lifeOf(row) });
     }
-    for (const row of this.table("wallet_pool")) {
-      const facts = this.facts.get(row.wallet as string);
-      if (!facts) continue;
-      this.pools.set(`${row.wallet}/${row.role}`, new Pool(row.size as number, row.used as number, facts.gap));
+    for (const { wallet, role, size, used } of this.table("wallet_pool")) {
+      const facts = this.facts.get(wallet);
+      if (facts) this.pools.set(`${wallet}/${role}`, new AddressPool(size, used, facts.gap));
     }
     for (const row of this.table("wallet_use")) this.used.add(`${row.wallet} ${row.credential}`);
-    for (const row of this.table("wallet_utxo")) {
-      const held: OwnOutput = {
-        wallet: row.wallet as string,
-        role: row.role as bigint,
-        index: row.index as bigint,
-        address: null,
-        output: storedOutput(row.output),
-      };
-      const ref = row.ref as string;
-      this.unspent.set(ref, [...(this.unspent.get(ref) ?? []), held]);
+    for (const { wallet, ref, role, index, output } of this.table("wallet_utxo")) {
+      const own: OwnOutput = { wallet, role, index, address: null, output: storedOutput(output) };
+      this.unspent.set(ref, [...(this.unspent.get(ref) ?? []), own]);
     }
   }
 
@@ -193,7 +181,7 @@ export class BlockFold {
       else indices.set(name, [Number(claim.index)]);
     }
     const derived = new Map(
-      this.table("wallet_stock").map((row) => [`${row.wallet}/${row.role}`, row.count as number]),
+      this.table("wallet_stock").map((row) => [`${row.wallet}/${row.role}`, row.count]),
     );
     const wants: Want[] = [];
     for (const [name, used] of indices) {
@@ -283,7 +271,7 @@ export class BlockFold {
 
   /** Writes the holdings after the block, also of an asset that came and went within it. */
   private writeHoldings(): void {
-    const before = new Map(this.table("wallet_holding").map((row) => [row.entry as string, row.quantity]));
+    const before = new Map(this.table("wallet_holding").map((row) => [row.entry, row.quantity]));
     for (const [entry, { wallet, asset, delta }] of this.changes) {
       const held = before.get(entry);
       if (held !== undefined && delta === 0n) continue;
@@ -346,7 +334,8 @@ export class BlockFold {
 }
 
 /** The life of a wallet for its events; absent in rows written before the column existed. */
-export const lifeOf = ({ life }: Row): { readonly life?: number } => typeof life === "number" ? { life } : {};
+export const lifeOf = ({ life }: Pick<IndexTables["wallet_index"], "life">): { readonly life?: number } =>
+  typeof life === "number" ? { life } : {};
 
 /** Actor kind of a wallet. */
 export function entityKind(kind: string | undefined): string {

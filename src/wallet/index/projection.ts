@@ -14,6 +14,7 @@ import { refKey } from "#src/cardano/output.ts";
 import type { Projection, RowQuery, Rows, Touched } from "#src/cardano/projection.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { BlockFold, entityKind, lifeOf } from "#src/wallet/index/fold.ts";
+import { rowsOf } from "#src/wallet/index/indexRows.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { stakesIn } from "#src/wallet/index/walletEffect.ts";
 
@@ -80,10 +81,10 @@ function walletsOf(affected: Rows): string[] {
 }
 
 function touchedBy(wallets: readonly string[], rows: Rows, event: Touched["event"]): Touched[] {
-  const known = new Map((rows.get("wallet_index") ?? []).map((row) => [row.wallet as string, row]));
+  const known = new Map(rowsOf(rows, "wallet_index").map((row) => [row.wallet, row]));
   return wallets.flatMap((id) => {
     const row = known.get(id);
     if (row === undefined) return [];
-    return [{ entity: { kind: entityKind(row.kind as string), id }, event: { ...event, ...lifeOf(row) } }];
+    return [{ entity: { kind: entityKind(row.kind), id }, event: { ...event, ...lifeOf(row) } }];
   });
 }

@@ -1,7 +1,7 @@
 /** Address pools: each reaches `gap` unused addresses beyond the last used one. */
 
 /** The pool of one role of a wallet. */
-export class Pool {
+export class AddressPool {
   /** Credentials of indices 0 to `size - 1` are the wallet's. */
   size: number;
   /** Last used index, or −1. */
