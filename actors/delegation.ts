@@ -10,7 +10,7 @@ import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Queries } from "#src/store/store.ts";
 import type { EpochOf } from "#src/wallet/delegation/projection.ts";
-import { wantedAccounts, writeRewards } from "#src/wallet/delegation/rewards.ts";
+import { accountsToQuery, writeRewards } from "#src/wallet/delegation/rewards.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
 /** The actor kind of stake credentials; an entity's id is `key-<hash>` or `script-<hash>`. */
@@ -29,7 +29,7 @@ export function delegationActor(): ActorKind {
 export function rewardsInquiry(epochOf: EpochOf): NetworkQuery {
   const current = (sql: Queries) => currentMembers(sql, WALLET_PROJECTION);
   return networkQuery<readonly StakeAccount[]>("rewards", async (sql, at) => {
-    const credentials = await wantedAccounts(sql, epochOf(at.slot), current);
+    const credentials = await accountsToQuery(sql, epochOf(at.slot), current);
     if (credentials.length === 0) return undefined;
     return {
       run: (port) => port.accounts(credentials),

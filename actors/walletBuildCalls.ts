@@ -6,8 +6,8 @@ import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type {
   BalanceInput,
-  Constructed,
-  Decoded,
+  ConstructedTransaction,
+  DecodedTransaction,
   FeeEstimate,
   MigrationPart,
   PaymentIntent,
@@ -19,7 +19,7 @@ type BuildResult<T> = Promise<Result<Messaged<T>, Failure>>;
 /** The builds of a wallet, the same for each kind that has them (`wallet`, `shared-wallet`). */
 export interface WalletBuilds {
   /** An unsigned transaction that carries out an intent. Other builds avoid its inputs for two minutes. */
-  construct(entity: EntityRef, intent: PaymentIntent, deadlineMs?: number): BuildResult<Constructed>;
+  construct(entity: EntityRef, intent: PaymentIntent, deadlineMs?: number): BuildResult<ConstructedTransaction>;
   /** What that would cost, in lovelace. */
   fees(entity: EntityRef, intent: PaymentIntent, deadlineMs?: number): BuildResult<FeeEstimate>;
   /** A partial transaction, completed: inputs, change, collateral, execution units, fee. */
@@ -27,7 +27,7 @@ export interface WalletBuilds {
     entity: EntityRef,
     input: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
     deadlineMs?: number,
-  ): BuildResult<Constructed & Warned>;
+  ): BuildResult<ConstructedTransaction & Warned>;
   /** A part of the transactions that move everything the wallet has to some addresses (bytes in hexadecimal). */
   migrate(
     entity: EntityRef,
@@ -40,7 +40,7 @@ export interface WalletBuilds {
     deadlineMs?: number,
   ): BuildResult<MigrationPart>;
   /** A transaction, decoded, with what of it is the wallet's. */
-  decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): BuildResult<Decoded>;
+  decode(entity: EntityRef, transaction: Uint8Array, deadlineMs?: number): BuildResult<DecodedTransaction>;
 }
 
 /** Warnings beside a built transaction. */

@@ -15,7 +15,13 @@ import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readListedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
 import type { Store } from "#src/store/store.ts";
 import { lookupsOf } from "#src/wallet/build/decode.ts";
-import type { BalanceInput, Constructed, ConstructInput, OwnCoin, PaymentIntent } from "#src/wallet/build/types.ts";
+import type {
+  BalanceInput,
+  ConstructedTransaction,
+  ConstructInput,
+  OwnCoin,
+  PaymentIntent,
+} from "#src/wallet/build/types.ts";
 import { versionWarning } from "#src/chain/versionWatch.ts";
 import { runsScripts } from "#src/wallet/build/balance.ts";
 import { withdrawableBefore } from "#src/wallet/delegation/boundary.ts";
@@ -124,7 +130,7 @@ export async function constructing(
   options: WalletBuildOptions,
   wallet: Building,
   intent: PaymentIntent,
-  construct: (input: ConstructInput) => Promise<Result<Constructed, Failure>>,
+  construct: (input: ConstructInput) => Promise<Result<ConstructedTransaction, Failure>>,
 ): Promise<Answer> {
   const setting = await settingOf(options, intent);
   if (!setting.ok) return setting;
@@ -136,7 +142,7 @@ export async function constructing(
 
 const offerOf = (
   read: readonly OwnCoin[],
-  built: Result<Constructed, Failure>,
+  built: Result<ConstructedTransaction, Failure>,
   more: { readonly warnings?: readonly Json[] } = {},
 ): Result<Offering<Json>, Failure> =>
   built.ok ? ok({ read, spends: built.value.spends, answer: messaged({ ...built.value, ...more }) }) : built;

@@ -8,10 +8,10 @@ import { type Event, Unfinished } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Vault } from "#src/vault/vault.ts";
 import { beginWallet, prepareWallet, SPARE } from "#src/wallet/index/begin.ts";
-import { deriveSlices, forgetSlices } from "#src/wallet/index/slices.ts";
+import { deleteSlices, deriveSlices } from "#src/wallet/index/slices.ts";
 import {
-  type DeriveSlice,
-  type DeriveStock,
+  type DeriveCredentials,
+  type DeriveHashes,
   type IndexedWallet,
   type NewWallet,
   WALLET_PROJECTION,
@@ -20,8 +20,8 @@ import { lockWallet } from "#src/wallet/rows.ts";
 
 export interface WalletLifeOptions {
   readonly store: Store;
-  readonly derive: DeriveStock;
-  readonly deriveSlice: DeriveSlice;
+  readonly derive: DeriveCredentials;
+  readonly deriveSlice: DeriveHashes;
   readonly vault: Pick<Vault, "erase">;
   /** Wakes the indexer: a wallet was added or removed. */
   readonly wake: () => void;
@@ -92,7 +92,7 @@ export async function ending({ store, vault, wake }: WalletLifeOptions, input: J
   const { wallet, life, attempt } = input as { wallet: string; life: number; attempt: string | null };
   await store.sql.begin(async (sql) => {
     await dismiss(sql, WALLET_PROJECTION, [wallet]);
-    await forgetSlices(sql, { wallet, life });
+    await deleteSlices(sql, { wallet, life });
     await deleteListed(sql, wallet);
   });
   if (attempt !== null) await vault.erase(attempt);

@@ -5,8 +5,8 @@
 import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/builders/builders.ts";
-import type { DeriveSlice, DeriveStock, StockOrder } from "#src/wallet/index/types.ts";
-import type { Derived } from "#src/wallet/keys/types.ts";
+import type { CredentialRange, DeriveCredentials, DeriveHashes } from "#src/wallet/index/types.ts";
+import type { DerivedHashes } from "#src/wallet/keys/types.ts";
 import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
 
 /** Keys of one job: it takes about a fifth of a second. */
@@ -18,7 +18,7 @@ const HASH_BYTES = 28;
  * Derives the credentials that the wallets' index requests: of a Shelley wallet from its account's public key, of a
  * shared wallet from its payment template. Rejects if the threads cannot do it now.
  */
-export function deriveCredentialsInThreads(builders: Pick<Builders, "run">): DeriveStock {
+export function deriveCredentialsInThreads(builders: Pick<Builders, "run">): DeriveCredentials {
   return async (order) => {
     const credentials: string[] = [];
     const prefix = order.kind === "shared" ? "script-" : "key-";
@@ -36,7 +36,7 @@ export function deriveCredentialsInThreads(builders: Pick<Builders, "run">): Der
 }
 
 /** Derives slices of large pools, as hashes, in the background. Rejects if the threads cannot do it now. */
-export function deriveSliceInThreads(builders: Pick<Builders, "run">): DeriveSlice {
+export function deriveSliceInThreads(builders: Pick<Builders, "run">): DeriveHashes {
   return async (order) => {
     const derived = await job(builders, order, true);
     if (!derived.ok) throw new Error(`no credentials: ${derived.error.message}`);
@@ -44,7 +44,11 @@ export function deriveSliceInThreads(builders: Pick<Builders, "run">): DeriveSli
   };
 }
 
-function job(builders: Pick<Builders, "run">, order: StockOrder, slice = false): Promise<Result<Derived, Failure>> {
+function job(
+  builders: Pick<Builders, "run">,
+  order: CredentialRange,
+  slice = false,
+): Promise<Result<DerivedHashes, Failure>> {
   const { kind, account, role, from, count } = order;
   const until = { deadline: Date.now() + JOB_MS, slice };
   if (kind === "random") throw new TypeError("a random wallet has no addresses to derive");

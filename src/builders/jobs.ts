@@ -20,7 +20,7 @@ import type { ExplainInput } from "#src/builders/explain.ts";
 import type { PackedFacts } from "#src/builders/packedFacts.ts";
 import type { PathProof, ProveFailure, ProveInput } from "#src/builders/proofs.ts";
 import type {
-  Derived,
+  DerivedHashes,
   DeriveInput,
   KeySignature,
   OpenedRoot,
@@ -35,10 +35,10 @@ import type {
 import type {
   BalanceInput,
   BalanceTxFailure,
-  Constructed,
+  ConstructedTransaction,
   ConstructFailure,
   ConstructInput,
-  Decoded,
+  DecodedTransaction,
   DecodeFailure,
   DecodeInput,
   FeeEstimate,
@@ -81,23 +81,23 @@ export interface Jobs {
   signMessages(input: SignInput): Result<readonly (readonly KeySignature[])[], WrongPassphrase>;
   reseal(input: ResealInput): Result<SealedKey, WrongPassphrase>;
   publicKeys(input: PublicKeysInput): Result<readonly Xpub[], WrongPassphrase>;
-  deriveCredentials(input: DeriveInput): Result<Derived, never>;
+  deriveCredentials(input: DeriveInput): Result<DerivedHashes, never>;
   /** Hashes of a shared wallet's scripts. */
-  sharedCredentials(input: SharedCredentialsInput): Result<Derived, never>;
+  sharedCredentials(input: SharedCredentialsInput): Result<DerivedHashes, never>;
   /** A wallet's transaction. */
-  construct(input: ConstructInput): Result<Constructed, ConstructFailure>;
+  construct(input: ConstructInput): Result<ConstructedTransaction, ConstructFailure>;
   /** The cost of such a transaction. */
   fees(input: ConstructInput): Result<FeeEstimate, ConstructFailure>;
   /** As `construct`, for a shared wallet; includes the scripts of its coins. */
-  sharedConstruct(input: SharedConstructInput): Result<Constructed, ConstructFailure>;
+  sharedConstruct(input: SharedConstructInput): Result<ConstructedTransaction, ConstructFailure>;
   /** The state of signing of a shared wallet's transaction. */
   sharedSigning(input: SharedSigningInput): Result<SharedSigning, DecodeFailure>;
   sharedFees(input: SharedConstructInput): Result<FeeEstimate, ConstructFailure>;
   /** Unsigned transactions that move everything a wallet holds to other addresses. */
   migrate(input: MigrateInput): Result<readonly Uint8Array[], MigrateFailure>;
   /** A partial transaction, completed with a wallet's coins. */
-  balance(input: BalanceInput): Result<Constructed, BalanceTxFailure>;
-  decode(input: DecodeInput): Result<Decoded, DecodeFailure>;
+  balance(input: BalanceInput): Result<ConstructedTransaction, BalanceTxFailure>;
+  decode(input: DecodeInput): Result<DecodedTransaction, DecodeFailure>;
 }
 
 /** The passphrase did not open the root key. */

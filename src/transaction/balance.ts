@@ -1,4 +1,7 @@
-/** Balancing of a transaction given by what it must do: inputs, change, collateral, execution units and fee (tokens, faucet). */
+/**
+ * Balancing of a transaction given by what it must do: inputs, change, collateral, execution units and fee (tokens,
+ * faucet).
+ */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { paymentKeyHash } from "#src/cardano/address.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
@@ -57,14 +60,15 @@ export interface Payer {
 }
 
 /**
- * Why there is no such transaction. Details: `not_enough_money` `{shortfall, for}` with the lovelace missing, for `transaction` or `collateral`
- * (and `assets` where those are missing); `too_large` `{what, size, limit}` with `what` one of `bytes`, `memory`, `steps`, `inputs`;
- * `script_refused` `{logs}`; `not_evaluated` `{errors}`, the ledger's reasons (`CollectErrors`) why scripts cannot be run on it.
+ * Why there is no such transaction. Details: `not_enough_money` `{shortfall, for}` with the lovelace missing, for
+ * `transaction` or `collateral` (and `assets` where those are missing); `too_large` `{what, size, limit}` with `what`
+ * one of `bytes`, `memory`, `steps`, `inputs`; `script_refused` `{logs}`; `not_evaluated` `{errors}`, the ledger's
+ * reasons (`CollectErrors`) why scripts cannot be run on it.
  */
 export type BalanceFailure = Failure<"not_enough_money" | "too_large" | "script_refused" | "not_evaluated">;
 
 /** A finished transaction. */
-export interface Balanced {
+export interface BalancedTransaction {
   /** CBOR, without signatures. */
   readonly transaction: Uint8Array;
   readonly hash: string;
@@ -102,15 +106,15 @@ interface Balancing {
 }
 
 /**
- * Finishes a transaction. Coins are spent in the order of their priority, as few as possible. Takes as long as `measure`, once or seldom
- * twice, and a few milliseconds.
+ * Finishes a transaction. Coins are spent in the order of their priority, as few as possible. Takes as long as
+ * `measure`, once or seldom twice, and a few milliseconds.
  */
 export function balance(
   skeleton: Skeleton,
   payer: Payer,
   parameters: Parameters,
   measure: Measure,
-): Result<Balanced, BalanceFailure> {
+): Result<BalancedTransaction, BalanceFailure> {
   const balancing = prepare(skeleton, payer, parameters);
   const round = evaluateUntilStable<Round, BalanceFailure>(
     balancing.plan,
@@ -206,7 +210,10 @@ function partsOf(skeleton: Skeleton, draft: DraftParts, parameters: Parameters):
   };
 }
 
-/** Balances with these units. A failure for want of lovelace comes with the transaction that lacks it, so that its units count too. */
+/**
+ * Balances with these units. A failure for want of lovelace comes with the transaction that lacks it, so that its units
+ * count too.
+ */
 function balanceWith(balancing: Balancing, units: UnitsBySubject): Result<Round, BalanceFailure> {
   const { plan, needs, address, coins, most, parameters } = balancing;
   const write = drafting(plan, units);

@@ -12,7 +12,10 @@ const POLICY_BYTES = 2 + 28 + 3;
 /** Most of one asset that an output can hold. */
 export const MAX_QUANTITY = (1n << 64n) - 1n;
 
-/** Divides assets so that each part fits into one output with any amount of lovelace (`maxValueSize` and `MAX_QUANTITY`). */
+/**
+ * Divides assets so that each part fits into one output with any amount of lovelace (`maxValueSize` and
+ * `MAX_QUANTITY`).
+ */
 export function bundles(assets: Assets, maxValueSize: number): readonly Assets[] {
   const made: Map<AssetId, bigint>[] = [];
   let size = Infinity;
@@ -68,8 +71,8 @@ function cycle(addresses: readonly string[]): () => string {
 }
 
 /**
- * Plans the change of groups. A group with nothing left gets no output, but there is always at least one output. `shared` is lovelace that
- * comes in (or goes out) beside all groups.
+ * Plans the change of groups. A group with nothing left gets no output, but there is always at least one output.
+ * `shared` is lovelace that comes in (or goes out) beside all groups.
  */
 export function planChange(
   { parameters, minimum }: ChangeRules,
@@ -97,8 +100,9 @@ export function planChange(
 }
 
 /**
- * Change outputs after a fee. Fee and shared lovelace are divided evenly over the shares; a share that would get too little takes the rest
- * from the largest. Where all of it is too little, each output gets its least, and the sum is more than there is.
+ * Change outputs after a fee. Fee and shared lovelace are divided evenly over the shares; a share that would get too
+ * little takes the rest from the largest. Where all of it is too little, each output gets its least, and the sum is
+ * more than there is.
  */
 export function changeOutputs({ shares, addresses, total, least }: ChangePlan, fee: bigint): readonly NewOutput[] {
   const amounts = shares.map((share) => total - fee < least ? share.least : share.lovelace);

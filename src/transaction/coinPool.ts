@@ -7,8 +7,8 @@ import { type RandomIndex, shuffled } from "#src/transaction/random.ts";
 export interface Coin {
   readonly utxo: Utxo;
   /**
-   * Spend priority; lower is spent first. 0 (the default): confirmed, 1: change of a pending transaction, 2 and more: reserved by another
-   * build, the most recent last.
+   * Spend priority; lower is spent first. 0 (the default): confirmed, 1: change of a pending transaction, 2 and more:
+   * reserved by another build, the most recent last.
    */
   readonly preference?: number | undefined;
 }
@@ -32,8 +32,8 @@ export function largestFirst<C extends Coin>(coins: readonly C[]): C[] {
 }
 
 /**
- * Coins by priority; within one priority those without assets first, then the largest. Coins that carry a reference script are left out:
- * other transactions may refer to them.
+ * Coins by priority; within one priority those without assets first, then the largest. Coins that carry a reference
+ * script are left out: other transactions may refer to them.
  */
 export function priorityOrder<C extends Coin>(coins: readonly C[]): C[] {
   return coins.filter(({ utxo }) => utxo.output.script === undefined).sort((a, b) =>
@@ -75,7 +75,9 @@ export class CoinPool<C extends Coin> {
     return index < 0 ? undefined : this.take(index);
   }
 
-  /** The smallest coin that alone covers all that is negative in `left`; the pool must be in the order `largestFirst`. */
+  /**
+   * The smallest coin that alone covers all that is negative in `left`; the pool must be in the order `largestFirst`.
+   */
   smallestFor(left: ValueSum): C | undefined {
     const lacking = lackingAssets(left);
     for (let i = this.coins.length - 1; i >= 0; i--) {

@@ -1,9 +1,10 @@
 /**
  * Coin selection: which coins pay for what.
  *
- * - `randomImprove` (CIP-2): each payment is paid from coins of its own, chosen at random, several where one is too small; more are added
- *   until its change is about as large as the payment, so that a wallet comes to have outputs of the sizes that it pays. Assets are covered
- *   before lovelace. `bestFit` and `fewest` choose fewer coins for each payment.
+ * - `randomImprove` (CIP-2): each payment is paid from coins of its own, chosen at random, several where one is too
+ *   small; more are added until its change is about as large as the payment, so that a wallet comes to have outputs of
+ *   the sizes that it pays. Assets are covered before lovelace. `bestFit` and `fewest` choose fewer coins for each
+ *   payment.
  * - `pooledImprove`, `pooledFewest`: one set of coins for all payments (cardano-wallet's round-robin).
  * - `inListOrder`: one set of as few coins as possible, in the order in which they are listed.
  */
@@ -30,7 +31,10 @@ export interface CoinChoice<C extends Coin> {
 export interface Needs {
   /** Payments, each paid from coins of its own where the chooser does so. */
   readonly payments: readonly Value[];
-  /** What comes in (positive) or goes out beside payments, fee and change: fixed inputs, mint and burn, deposits, rewards. */
+  /**
+   * What comes in (positive) or goes out beside payments, fee and change: fixed inputs, mint and burn, deposits,
+   * rewards.
+   */
   readonly surplus: Value;
   /** Whether the transaction has inputs already: then it needs no coin where nothing is lacking. */
   readonly hasInputs?: boolean;
@@ -84,8 +88,8 @@ function cover<C extends Coin>(group: CoinGroup<C>, pool: CoinPool<C>, most: num
 }
 
 /**
- * Adds coins without assets while that brings the lovelace chosen nearer to twice what is needed, and to no more than three times
- * (CIP-2).
+ * Adds coins without assets while that brings the lovelace chosen nearer to twice what is needed, and to no more than
+ * three times (CIP-2).
  */
 function improve<C extends Coin>(group: CoinGroup<C>, needed: bigint, pool: CoinPool<C>, most: number): void {
   const ideal = 2n * needed;
@@ -138,7 +142,10 @@ function addFrom<C extends Coin>(pool: CoinPool<C>): CoinChoice<C>["add"] {
   };
 }
 
-/** Puts what is minted into the first group and takes what is burned from all, adding coins where the groups do not hold it. */
+/**
+ * Puts what is minted into the first group and takes what is burned from all, adding coins where the groups do not hold
+ * it.
+ */
 function shareSurplus<C extends Coin>(
   { payments, surplus }: Needs,
   groups: readonly CoinGroup<C>[],
@@ -225,7 +232,10 @@ function pooled(
   };
 }
 
-/** All coins in the first of as many groups as there are payments; what they hold beyond is divided in the ratio of the payments. */
+/**
+ * All coins in the first of as many groups as there are payments; what they hold beyond is divided in the ratio of the
+ * payments.
+ */
 function divided<C extends Coin>(pool: CoinGroup<C>, { payments }: Needs): CoinGroup<C>[] {
   const count = Math.max(1, payments.length);
   const groups = Array.from(
@@ -266,8 +276,9 @@ export const pooledImprove: CoinChooser = pooled(randomOrder, true);
 export const pooledFewest: CoinChooser = pooled(largestFirst, false);
 
 /**
- * One set of as few coins as possible: in the order of the list, then without those that larger ones made needless. Where that is more than
- * `most`, the largest coins first. More lovelace means a new choice, not an addition: one large coin may replace several.
+ * One set of as few coins as possible: in the order of the list, then without those that larger ones made needless.
+ * Where that is more than `most`, the largest coins first. More lovelace means a new choice, not an addition: one large
+ * coin may replace several.
  */
 export const inListOrder: CoinChooser = (coins, needs, _random, most) => {
   type C = (typeof coins)[number];

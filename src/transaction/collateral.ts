@@ -1,11 +1,11 @@
-/** Collateral: what is forfeited when a script fails although its evaluation said otherwise. */
+/** Collateral: inputs that are forfeited where a script fails on the chain although its evaluation succeeded. */
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { sumValues, type Value } from "#src/cardano/value.ts";
 import { neededLovelace, valueSize } from "#src/transaction/output.ts";
 
-/** Collateral of a transaction: `total` is at risk, the rest comes back. */
+/** Collateral of a transaction: `total` is at risk, the rest is returned. */
 export interface Collateral {
   readonly inputs: readonly Utxo[];
   /** Lovelace. */
@@ -18,7 +18,7 @@ type CollateralParameters = Pick<
   "collateralPercentage" | "maxCollateralInputs" | "utxoCostPerByte" | "maxValueSize"
 >;
 
-/** Lovelace that a fee needs as collateral. */
+/** Collateral that a fee needs, in lovelace. */
 export function neededCollateral(
   { collateralPercentage }: Pick<Parameters, "collateralPercentage">,
   fee: bigint,
@@ -27,38 +27,39 @@ export function neededCollateral(
 }
 
 /**
- * Collateral for a fee, out of outputs of payment keys in the order in which they are liked; what exceeds the need returns to `address`. One
- * output where one suffices, without assets where possible. Otherwise how much lovelace is missing.
+ * Chooses collateral for a fee from outputs of payment keys, in the order in which they are preferred; the excess
+ * returns to `address`. Uses one output where one suffices, without assets where possible. Gives the missing lovelace
+ * where there is not enough.
  */
 export function chooseCollateral(
   parameters: CollateralParameters,
-  liked: readonly Utxo[],
+  preferred: readonly Utxo[],
   address: string,
   fee: bigint,
 ): Collateral | { readonly missing: bigint } {
   const needed = neededCollateral(parameters, fee);
-  const plain = liked.filter(({ output }) => output.value.assets.size === 0);
-  for (const candidates of [plain, liked]) {
+  const plain = preferred.filter(({ output }) => output.value.assets.size === 0);
+  for (const candidates of [plain, preferred]) {
     for (const utxo of candidates) {
       if (utxo.output.value.lovelace < needed) continue;
-      const alone = settle(parameters, [utxo], address, needed);
+      const alone = collateralOf(parameters, [utxo], address, needed);
       if (alone) return alone;
     }
     const largest = [...candidates].sort((a, b) => Number(b.output.value.lovelace - a.output.value.lovelace));
     for (let count = 2; count <= Math.min(parameters.maxCollateralInputs, largest.length); count++) {
-      const several = settle(parameters, largest.slice(0, count), address, needed);
+      const several = collateralOf(parameters, largest.slice(0, count), address, needed);
       if (several) return several;
     }
   }
   const most = sumValues(
-    [...liked].sort((a, b) => Number(b.output.value.lovelace - a.output.value.lovelace))
+    [...preferred].sort((a, b) => Number(b.output.value.lovelace - a.output.value.lovelace))
       .slice(0, parameters.maxCollateralInputs).map(({ output }) => output.value),
   );
   const short = needed + (most.assets.size > 0 ? returned(parameters, address, most, 0n).least : 0n) - most.lovelace;
   return { missing: short > 0n ? short : 1n };
 }
 
-/** The same collateral for a lower fee: more comes back, where something does. */
+/** The same collateral for a lower fee: more is returned, where there is a return output. */
 export function lowered(
   parameters: Pick<Parameters, "collateralPercentage">,
   collateral: Collateral,
@@ -76,7 +77,7 @@ function returned(parameters: CollateralParameters, address: string, value: Valu
   return { output, least: neededLovelace(parameters, output) };
 }
 
-function settle(
+function collateralOf(
   parameters: CollateralParameters,
   inputs: readonly Utxo[],
   address: string,
@@ -88,6 +89,6 @@ function settle(
   if (output.value.lovelace >= least && valueSize(output.value) <= parameters.maxValueSize) {
     return { inputs, total: needed, return: output };
   }
-  // What is too little for an output of its own stays at risk; assets must not.
+  // An excess that is too small for an output stays at risk; assets must not.
   return sum.assets.size === 0 ? { inputs, total: sum.lovelace } : undefined;
 }

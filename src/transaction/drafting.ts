@@ -1,8 +1,8 @@
 /**
  * Drafts: transactions without signatures, with the size and the least fee that they have once signed.
  *
- * What a transaction does is fixed in a `DraftPlan`. Coins, change and fee vary from draft to draft until they agree (`feeBalance.ts`), and
- * execution units until they are those of the draft itself (`evaluation.ts`).
+ * What a transaction does is fixed in a `DraftPlan`. Coins, change and fee vary from draft to draft until they agree
+ * (`feeBalance.ts`), and execution units until they are those of the draft itself (`evaluation.ts`).
  */
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, Units } from "#src/cardano/parameters.ts";
@@ -62,7 +62,10 @@ export interface DraftPlan extends Pick<TransactionParts, "mint" | "withdrawals"
   readonly write: (parts: DraftParts) => Uint8Array;
 }
 
-/** Writes a draft. `dearer` is a draft with the same coins for a higher fee: its collateral is kept, so that fees cannot alternate. */
+/**
+ * Writes a draft. `dearer` is a draft with the same coins for a higher fee: its collateral is kept, so that fees cannot
+ * alternate.
+ */
 export type WriteDraft = (
   coins: readonly Coin[],
   change: readonly NewOutput[],

@@ -1,9 +1,9 @@
 /**
  * Evaluation of scripts while a transaction is balanced.
  *
- * Units come from evaluating the very transaction that is given out, except for amounts of lovelace (fee, change) and the script data hash:
- * an integer below 2^64 costs a script the same whatever it is. So only other inputs or another number of change outputs need another
- * evaluation.
+ * Units come from evaluating the very transaction that is given out, except for amounts of lovelace (fee, change) and
+ * the script data hash: an integer below 2^64 costs a script the same whatever it is. So only other inputs or another
+ * number of change outputs need another evaluation.
  */
 import type { Result } from "#src/base/result.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
@@ -36,12 +36,16 @@ export interface MeasuredRedeemer {
   readonly units: Units;
 }
 
-/** Evaluations after which units are no longer lowered: otherwise two choices of inputs could ask for each other for ever. */
+/**
+ * Evaluations after which units are no longer lowered: otherwise two choices of inputs could ask for each other for
+ * ever.
+ */
 const FREE_ROUNDS = 2;
 
 /**
- * Balances with the units of the last evaluation until the evaluated transaction is the balanced one. `balance` is called with the units
- * known so far; `refused` turns a failed evaluation into a failure of the caller. Without redeemers, `measure` is not called.
+ * Balances with the units of the last evaluation until the evaluated transaction is the balanced one. `balance` is
+ * called with the units known so far; `refused` turns a failed evaluation into a failure of the caller. Without
+ * redeemers, `measure` is not called.
  */
 export function evaluateUntilStable<T extends Pick<FeeBalanced<Coin>, "draft" | "change">, F>(
   plan: Pick<DraftPlan, "references" | "redeemers" | "mint" | "withdrawals">,

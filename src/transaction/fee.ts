@@ -4,7 +4,7 @@ import type { Parameters, Ratio, Units } from "#src/cardano/parameters.ts";
 /** Parameters that decide on fees. */
 export type FeeParameters = Pick<Parameters, "feePerByte" | "feeFixed" | "prices" | "refScriptCostPerByte">;
 
-/** What a fee is paid for. */
+/** The figures that a fee depends on. */
 export interface FeeBasis {
   /**
    * Bytes of the transaction as the ledger counts them: without the validity flag, one byte less than what is submitted
@@ -13,26 +13,26 @@ export interface FeeBasis {
   readonly size: number;
   /** Sum of the units in the redeemers. */
   readonly units?: Units | undefined;
-  /** Bytes of the reference scripts of inputs and reference inputs, each input counted. */
+  /** Bytes of the reference scripts of inputs and reference inputs; a script counts for each input. */
   readonly refScriptBytes?: number | undefined;
 }
 
-/** Bytes of reference scripts that cost the same; each next step costs 1.2 times as much. */
+/** Bytes of reference scripts at one price; each further tier costs 1.2 times as much per byte. */
 const TIER_BYTES = 25_600n;
 
-/** What the ledger takes for the size of a transaction of so many bytes: the validity flag is left out. */
+/** Size of a transaction as the ledger counts it: without the validity flag, which is one byte. */
 export function ledgerSize(transactionBytes: number): number {
   return transactionBytes - 1;
 }
 
-/** The least fee, in lovelace. */
+/** Least fee, in lovelace. */
 export function minFee(parameters: FeeParameters, basis: FeeBasis): bigint {
   return parameters.feePerByte * BigInt(basis.size) + parameters.feeFixed +
     (basis.units ? unitsFee(parameters, basis.units) : 0n) +
     refScriptFee(parameters.refScriptCostPerByte, basis.refScriptBytes ?? 0);
 }
 
-/** What execution units cost, rounded up once, in lovelace. */
+/** Price of execution units, rounded up once, in lovelace. */
 export function unitsFee({ prices }: Pick<Parameters, "prices">, units: Units): bigint {
   const { memory, steps } = prices;
   const denominator = memory.denominator * steps.denominator;
@@ -41,7 +41,7 @@ export function unitsFee({ prices }: Pick<Parameters, "prices">, units: Units): 
   return (numerator + denominator - 1n) / denominator;
 }
 
-/** What reference scripts cost, rounded down once, in lovelace (ledger: `tierRefScriptFee`). */
+/** Price of reference scripts, rounded down once, in lovelace (ledger: `tierRefScriptFee`). */
 export function refScriptFee(costPerByte: Ratio, bytes: number): bigint {
   let left = BigInt(bytes);
   let price = costPerByte.numerator;

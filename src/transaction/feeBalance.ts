@@ -1,8 +1,9 @@
 /**
  * Fee balancing: coins, change and fee that agree.
  *
- * A choice of coins gives change; change and coins give a size; the size gives a fee; the fee lowers the change. `withLeastFee` is the fixpoint
- * of the last two. Where the change then has too little lovelace, more coins are added, or change outputs are merged.
+ * A choice of coins gives change; change and coins give a size; the size gives a fee; the fee lowers the change.
+ * `withLeastFee` is the fixpoint of the last two. Where the change then has too little lovelace, more coins are added,
+ * or change outputs are merged.
  */
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
@@ -27,7 +28,10 @@ import type { FeeParameters } from "#src/transaction/fee.ts";
 import { leastLovelace, stableMinimum } from "#src/transaction/output.ts";
 import { randomIndex } from "#src/transaction/random.ts";
 
-/** How a wallet chooses coins: `per-output` and `round-robin` as cardano-wallet does, `by-priority` as few as possible, in list order. */
+/**
+ * How a wallet chooses coins: `per-output` and `round-robin` as cardano-wallet does, `by-priority` as few as possible,
+ * in list order.
+ */
 export type SelectionStrategy = "per-output" | "round-robin" | "by-priority";
 
 /** Coins to pay with and where change goes. */
@@ -52,9 +56,10 @@ export interface FeeBalanced<C extends Coin> {
 }
 
 /**
- * Why there is none. `not_enough`: all coins together hold too little, the fee not counted (`missing` is negative); `no_coins`: a transaction
- * needs an input; `depleted`: payments cannot be paid from coins of their own; `crowded`: more inputs than it can take; `too_large`: `size` as
- * the ledger counts it; `fee`: what is left covers neither the fee nor change; `collateral`: the coins give too little collateral.
+ * Why there is none. `not_enough`: all coins together hold too little, the fee not counted (`missing` is negative);
+ * `no_coins`: a transaction needs an input; `depleted`: payments cannot be paid from coins of their own; `crowded`:
+ * more inputs than it can take; `too_large`: `size` as the ledger counts it; `fee`: what is left covers neither the fee
+ * nor change; `collateral`: the coins give too little collateral.
  */
 export type FeeBalanceFailure =
   | { readonly reason: "not_enough"; readonly missing: ValueSum }
@@ -71,8 +76,8 @@ type BalanceParameters = ChangeRules["parameters"] & Pick<FeeParameters, "feeFix
 /** Bytes of an input in a body, at the least. */
 const INPUT_BYTES = 36;
 
-/** The bytes of an output cost at most this fraction, in the fee, of the lovelace that the output needs. */
-const SAVED = 50n;
+/** The least lovelace of an output is at least so many times the fee of its bytes. */
+const LEAST_PER_FEE = 50n;
 
 /** Steps of `tiers` that are skipped after a transaction was too large. */
 const SKIPPED_TIERS = 3;
@@ -98,8 +103,8 @@ const STRATEGIES: Record<
 };
 
 /**
- * Finds coins, change and fee. With change, the fee is the least that the ledger takes; where too little is left for an output, all of it is
- * the fee. Coins of a higher priority number are used only where the others do not suffice.
+ * Finds coins, change and fee. With change, the fee is the least that the ledger takes; where too little is left for an
+ * output, all of it is the fee. Coins of a higher priority number are used only where the others do not suffice.
  */
 export function balanceFee<C extends Coin>(
   funds: Funds<C>,
@@ -140,7 +145,10 @@ function priorityOf({ preference = 0, utxo }: Coin): number {
   return utxo.output.script ? Number.MAX_SAFE_INTEGER : preference;
 }
 
-/** Sets of coins to try: those that are free, those with pending change, then twice as many reserved ones each time, the best first. */
+/**
+ * Sets of coins to try: those that are free, those with pending change, then twice as many reserved ones each time, the
+ * best first.
+ */
 function tiers<C extends Coin>(coins: readonly C[]): readonly (readonly C[])[] {
   const upTo = (most: number) => coins.reduce((count, coin) => priorityOf(coin) <= most ? count + 1 : count, 0);
   const free = upTo(0);
@@ -199,12 +207,12 @@ function merged<C extends Coin>(groups: readonly CoinGroup<C>[]): readonly CoinG
 }
 
 /**
- * Merges as many of the poorest groups as are certainly needed to save so much lovelace: an empty group saves nothing, any other at most the
- * largest least. Merging one by one would write a transaction for each.
+ * Merges as many of the poorest groups as are certainly needed to save so much lovelace: an empty group saves nothing,
+ * any other at most the largest least. Merging one by one would write a transaction for each.
  */
 function mergedFor<C extends Coin>(groups: readonly CoinGroup<C>[], missing: bigint, { shares }: ChangePlan) {
   const most = shares.reduce((largest, { least }) => least > largest ? least : largest, 1n);
-  const saving = Math.max(1, Number(missing / (most + most / SAVED)));
+  const saving = Math.max(1, Number(missing / (most + most / LEAST_PER_FEE)));
   const empty = groups.length - shares.length;
   const times = Math.min(groups.length - 1, empty + saving);
   let result = groups;
@@ -213,8 +221,8 @@ function mergedFor<C extends Coin>(groups: readonly CoinGroup<C>[], missing: big
 }
 
 /**
- * The transaction with these coins and change at the least fee that is right for itself; `missing` is the lovelace that its change lacks, zero
- * or less where there is enough.
+ * The transaction with these coins and change at the least fee that is right for itself; `missing` is the lovelace that
+ * its change lacks, zero or less where there is enough.
  */
 export function withLeastFee<C extends Coin>(
   { feeFixed }: Pick<FeeParameters, "feeFixed">,
@@ -228,7 +236,8 @@ export function withLeastFee<C extends Coin>(
     const change = changeOutputs(plan, fee);
     const draft = write(coins, change, fee, dearer);
     const right = draft.minFee;
-    // An amount that needs fewer bytes at the higher of two fees has no fee that is right to the lovelace: the higher one is taken.
+    // An amount that needs fewer bytes at the higher of two fees has no fee that is right to the lovelace: the higher
+    // one is taken.
     if (right === fee || (right < fee && tried.has(right) && dearer)) {
       return { draft, coins, change, fee, missing: plan.least + fee - plan.total };
     }

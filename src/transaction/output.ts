@@ -21,7 +21,10 @@ export function neededLovelace(parameters: OutputCost, output: NewOutput): bigin
   return minUtxo(parameters, encodeOutput(output).length);
 }
 
-/** Least lovelace that an output with this address, assets, datum and script can hold; every larger amount is allowed too. */
+/**
+ * Least lovelace that an output with this address, assets, datum and script can hold; every larger amount is allowed
+ * too.
+ */
 export function leastLovelace(parameters: OutputCost, output: NewOutput): bigint {
   const narrowest = sizeWith(output, 0n);
   for (const [width, from] of WIDTHS) {
@@ -32,8 +35,8 @@ export function leastLovelace(parameters: OutputCost, output: NewOutput): bigint
 }
 
 /**
- * Least lovelace computed with the widest amount, so that it does not depend on the amount. cardano-wallet uses this rule; it gives at most
- * 8 bytes' worth more than `leastLovelace`.
+ * Least lovelace computed with the widest amount, so that it does not depend on the amount. cardano-wallet uses this
+ * rule; it gives at most 8 bytes' worth more than `leastLovelace`.
  */
 export function stableMinimum(parameters: OutputCost, output: NewOutput): bigint {
   return minUtxo(parameters, sizeWith(output, (1n << 64n) - 1n));

@@ -17,7 +17,9 @@ export function knownScripts(scripts: readonly Uint8Array[] = []): ReadonlyMap<s
   return new Map(scripts.map((bytes) => [nativeHash(bytes), { bytes, native: readNative(decode(bytes)) }]));
 }
 
-/** Hash of the script that locks an address (its bytes in hexadecimal); undefined for keys, reward accounts and Byron. */
+/**
+ * Hash of the script that locks an address (its bytes in hexadecimal); undefined for keys, reward accounts and Byron.
+ */
 export function paymentScriptHash(address: string): string | undefined {
   const type = parseInt(address[0] ?? "f", 16);
   return type < 8 && type % 2 === 1 ? address.slice(2, 58) : undefined;
@@ -37,7 +39,10 @@ export class Signers {
   private readonly scripts = new Map<string, KnownScript>();
   private readonly bootstraps = new Map<string, Uint8Array>();
 
-  /** `keys` are hashes of keys that sign in any case; `needed` are scripts that are used in any case; `known` are found by hash. */
+  /**
+   * `keys` are hashes of keys that sign in any case; `needed` are scripts that are used in any case; `known` are found
+   * by hash.
+   */
   constructor(
     keys: Iterable<string>,
     needed: Iterable<KnownScript>,

@@ -3,8 +3,8 @@ import { getRandomValues } from "node:crypto";
 import { ok, type Result } from "#src/base/result.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import type { Store } from "#src/store/store.ts";
-import type { UnsealFailure, Until, Vault } from "#src/vault/vault.ts";
-import { keepRandomAddresses, madeAddresses } from "#src/wallet/index/readAddresses.ts";
+import type { Deadline, UnsealFailure, Vault } from "#src/vault/vault.ts";
+import { countOwnAddresses, storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
@@ -33,14 +33,14 @@ export async function makeRandomAddress(
   { store, vault, magic }: RandomAddressServices,
   row: Pick<WalletRow, "id" | "key">,
   passphrase: string,
-  until: Until,
+  until: Deadline,
   index = randomIndex(),
 ): Promise<Result<MadeAddress | undefined, UnsealFailure>> {
   const path = [HARD, index] as const;
   const keys = await vault.publicKeys(row.id, { passphrase, paths: [path] }, until);
   if (!keys.ok) return keys;
   const address = randomAddress({ pathKey: byronPathKey(row.key), path, key: keys.value[0]!, magic });
-  const kept = await keepRandomAddresses(store.sql, row.id, [{ account: path[0], index, address }], true);
+  const kept = await storeRandomAddresses(store.sql, row.id, [{ account: path[0], index, address }], true);
   return ok(kept.length > 0 ? { address, path } : undefined);
 }
 
@@ -52,9 +52,9 @@ export async function ensureChangeAddress(
   services: RandomAddressServices,
   row: Pick<WalletRow, "id" | "key">,
   passphrase: string,
-  until: Until,
+  until: Deadline,
 ): Promise<Result<null, UnsealFailure>> {
-  if (await madeAddresses(services.store.sql, row.id) > 0) return ok(null);
+  if (await countOwnAddresses(services.store.sql, row.id) > 0) return ok(null);
   const made = await makeRandomAddress(services, row, passphrase, until);
   return made.ok ? ok(null) : made;
 }

@@ -2,7 +2,7 @@
 import type { Queries } from "#src/store/store.ts";
 import type { SealedKey, SealMethod, WalletStyle, Xpub } from "#src/wallet/keys/types.ts";
 
-/** A root key as it is kept. */
+/** A sealed root key. */
 export interface KeyRow {
   readonly attempt: string;
   readonly style: WalletStyle;
@@ -10,7 +10,7 @@ export interface KeyRow {
   readonly sealed: SealedKey;
 }
 
-/** A wallet's key, and the seconds for which no passphrase is tried on it; 0 where one may be. */
+/** A wallet's key, and the seconds for which no passphrase is tried on it; 0 where one is. */
 export interface AdoptedKey extends KeyRow {
   readonly closed: number;
 }
@@ -25,7 +25,7 @@ interface Stored {
   readonly closed: number;
 }
 
-/** Keeps a key that nobody has adopted yet; gives the time, in ms since 1970. */
+/** Writes a key that is not adopted yet; gives the time, in ms since 1970. */
 export async function insertKey(sql: Queries, { attempt, style, root, sealed }: KeyRow): Promise<number> {
   const { method, key, verifier = null } = sealed;
   const [row] = await sql<{ at: Date }[]>`
@@ -53,7 +53,7 @@ export async function keyOf(sql: Queries, wallet: string): Promise<AdoptedKey | 
 
 /** Wrong passphrases in a row after which a key is closed for a while. */
 const FREE = 5;
-/** The longest that a key is closed, in seconds. */
+/** Longest time that a key is closed, in seconds. */
 const LONGEST_S = 900;
 
 /** Whole seconds until a passphrase may be tried again, by the database's clock. */
@@ -62,8 +62,9 @@ const closedFor = (sql: Queries) =>
   sql`case when closed_until > now() then ceil(extract(epoch from closed_until - now()))::int else 0 end`;
 
 /**
- * Counts a wrong passphrase: from the fifth in a row on it closes the key for 1 s, 2 s, 4 s … up to 15 minutes. Gives the seconds for
- * which others have closed the key since it was read; 0: this passphrase counts as tried.
+ * Counts a wrong passphrase: from the fifth in a row on it closes the key for 1 s, 2 s, 4 s … up to 15 minutes. Gives
+ * the seconds for which concurrent attempts have closed the key since it was read; 0 where this passphrase counts as
+ * tried.
  */
 export async function countWrong(sql: Queries, attempt: string): Promise<number> {
   const counted = await sql`
@@ -73,7 +74,7 @@ export async function countWrong(sql: Queries, attempt: string): Promise<number>
   return counted.length > 0 ? 0 : await closing(sql, attempt);
 }
 
-/** As `countWrong`, after a right passphrase: the count begins again. */
+/** As `countWrong`, after a right passphrase: resets the count. */
 export async function countRight(sql: Queries, attempt: string): Promise<number> {
   const [row] = await sql<{ closed: number }[]>`
     with reset as (update vault_key set wrong = 0 where attempt = ${attempt} and wrong > 0 and closed_until <= now())
@@ -88,9 +89,9 @@ async function closing(sql: Queries, attempt: string): Promise<number> {
 }
 
 /**
- * Replaces the seal of the key that a wallet has adopted, only where it is still `old` if that is given. Gives the time in ms since 1970,
- * later than that of any seal before; `undefined` where the wallet has the key no more or its seal is another one. Wrong passphrases tried on
- * the old seal do not count. A turn that deletes the wallet waits for the end of the transaction.
+ * Replaces the seal of a wallet's key; with `old`, only where that is still the seal. Gives the time in ms since 1970,
+ * later than that of any earlier seal; `undefined` where the wallet has lost the key or its seal has changed. Resets
+ * the count of wrong passphrases. A turn that deletes the wallet waits for the end of the transaction.
  */
 export async function replaceSeal(
   sql: Queries,
@@ -106,21 +107,21 @@ export async function replaceSeal(
   return row?.at.getTime();
 }
 
-/** Method and time of the seals of some wallets. */
+/** Method and time of the seals of wallets. */
 export async function sealsOf(sql: Queries, wallets: readonly string[]) {
   return await sql<{ wallet: string; method: SealMethod; at: Date }[]>`
     select wallet, method, updated_at as at from vault_adoption join vault_key using (attempt)
     where wallet = any(${wallets as string[]})`;
 }
 
-/** Erases one key that no wallet has. */
+/** Erases a key, unless a wallet has adopted it. */
 export async function deleteKey(sql: Queries, attempt: string): Promise<void> {
   await sql`
     delete from vault_key k where attempt = ${attempt}
       and not exists (select from vault_adoption a where a.attempt = k.attempt)`;
 }
 
-/** Erases the keys older than this that no wallet has; gives how many. */
+/** Erases the keys older than this that no wallet has adopted; gives their number. */
 export async function deleteStray(sql: Queries, olderThanMs: number): Promise<number> {
   const { count } = await sql`
     delete from vault_key k where put_at < now() - ${olderThanMs}::float8 * interval '1 millisecond'

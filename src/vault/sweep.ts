@@ -1,9 +1,9 @@
-/** Erases, now and then, the keys that no wallet adopted. Several processes may do so at once. */
+/** Erases keys that no wallet adopted, at intervals. Several processes may do so at the same time. */
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Vault } from "#src/vault/vault.ts";
 
-/** Sweeps at once and then every ten minutes, until it is stopped. */
+/** Sweeps now and then every ten minutes, until it is stopped. */
 export function startVaultSweep(
   { vault, log, everyMs = 600_000 }: { vault: Pick<Vault, "sweep">; log: Log; everyMs?: number },
 ): { stop(): Promise<void> } {

@@ -21,5 +21,5 @@ export const vaultMigrations: readonly Migration[] = [{
       add column closed_until timestamptz not null default '-infinity';`,
 }];
 
-/** The table by which the turn that creates a wallet adopts its key, and the one that deletes it gives it up: `{ wallet, attempt }`. */
+/** The row `{ wallet, attempt }` by which the creating turn adopts a key; the deleting turn removes it. */
 export const vaultAdoption: OwnTable = { table: "vault_adoption", key: ["wallet"] };

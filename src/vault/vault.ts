@@ -1,8 +1,9 @@
 /**
- * Root keys, encrypted: the only room that reads their table.
+ * The vault: encrypted root keys. No other module reads their table.
  *
- * A key is written before the wallet's create command, under the id of the attempt; the turn that creates the wallet adopts it by a row in
- * `vault_adoption`. What nobody adopted is swept. Secrets come from the edge and go to a local thread, in no other direction.
+ * A key is written before the wallet's create command, under the id of the attempt. The turn that creates the wallet
+ * adopts it by a row in `vault_adoption`. Keys that are not adopted are deleted later. Secrets go from the edge to a
+ * local thread, and nowhere else.
  */
 import { randomUUID } from "node:crypto";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -28,19 +29,19 @@ import type {
   SealedKey,
   SealMethod,
   ToSign,
-  Unseal,
+  UnsealInput,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
 /**
- * `no_root_key`: the wallet has public keys alone. `wrong_encryption_passphrase`: the passphrase is another one.
- * `too_many_wrong_passphrases`: no passphrase is tried for `retry_after` seconds, be it right or wrong.
+ * `no_root_key`: the wallet has only public keys. `wrong_encryption_passphrase`: the passphrase is wrong.
+ * `too_many_wrong_passphrases`: no passphrase is tried for `retry_after` seconds.
  */
 export type UnsealFailure =
   | Failure<"no_root_key" | "wrong_encryption_passphrase" | "too_many_wrong_passphrases">
   | ThreadFailure;
 
-/** What can be told of a wallet's root key. */
+/** Public state of a wallet's root key. */
 export interface KeyState {
   readonly method: SealMethod;
   /** When the passphrase was set, in ms since 1970. */
@@ -53,121 +54,94 @@ export interface SealChange extends KeyState {
   readonly attempt: string;
 }
 
-/** Writes what others must learn of a change, in the transaction that makes it: both are committed, or neither is. */
-export type Recording = (sql: Queries, change: SealChange) => Promise<void>;
+/** Records a change for other modules, in its transaction: both are committed, or neither. */
+export type RecordSealChange = (sql: Queries, change: SealChange) => Promise<void>;
 
-/** A key in the vault that waits for the turn that adopts it. */
+/** A key in the vault that is not adopted yet. */
 export interface PutKey {
   /** Goes into the create command, and from there into `vault_adoption`. */
   readonly attempt: string;
   readonly root: Xpub;
-  /** Public keys in the order of the paths asked for. */
+  /** Public keys in the order of the requested paths. */
   readonly keys: readonly Xpub[];
   readonly state: KeyState;
 }
 
-/** When the caller stops waiting, in ms since 1970. */
-export interface Until {
+/** The caller's deadline. */
+export interface Deadline {
+  /** Ms since 1970. */
   readonly deadline: number;
 }
 
 export interface Vault {
-  /** Makes the root key of a mnemonic, seals it and writes it, not yet anybody's. Whoever is then refused the wallet erases it. */
-  put(input: OpenRootInput, until: Until): Promise<Result<PutKey, Failure<"bad_mnemonic"> | ThreadFailure>>;
-  /** Signs a message with the keys at some paths of a wallet's root, one signature a path. */
+  /**
+   * Derives the root key of a mnemonic, seals it and writes it. Where the wallet is then refused, the caller erases it.
+   */
+  put(input: OpenRootInput, until: Deadline): Promise<Result<PutKey, Failure<"bad_mnemonic"> | ThreadFailure>>;
+  /** Signs a message with keys at paths of a wallet's root, one signature per path. */
   sign(
     wallet: string,
     input: { readonly passphrase: string } & ToSign,
-    until: Until,
+    until: Deadline,
   ): Promise<Result<readonly KeySignature[], UnsealFailure>>;
-  /** Signs several messages, each as `sign` does; the key is opened once for all of them, or for some hundred signatures. */
+  /** Signs several messages as `sign` does; the key is opened once per `SIGNATURES_PER_JOB` signatures. */
   signAll(
     wallet: string,
     input: { readonly passphrase: string; readonly wanted: readonly ToSign[] },
-    until: Until,
+    until: Deadline,
   ): Promise<Result<readonly (readonly KeySignature[])[], UnsealFailure>>;
-  /** Public keys at some paths of a wallet's root. */
+  /** Public keys at paths of a wallet's root. */
   publicKeys(
     wallet: string,
     input: { readonly passphrase: string; readonly paths: readonly Path[] },
-    until: Until,
+    until: Deadline,
   ): Promise<Result<readonly Xpub[], UnsealFailure>>;
   /** Whether this is the passphrase of the wallet. */
-  verify(wallet: string, passphrase: string, until: Until): Promise<Result<null, UnsealFailure>>;
-  /** Replaces the passphrase. Of two changes at once one fails as `wrong_encryption_passphrase`. */
+  verify(wallet: string, passphrase: string, until: Deadline): Promise<Result<null, UnsealFailure>>;
+  /** Replaces the passphrase. Of two concurrent changes one fails with `wrong_encryption_passphrase`. */
   changePassphrase(
     wallet: string,
-    input: { readonly old: string; readonly next: string; readonly record: Recording },
-    until: Until,
+    input: { readonly old: string; readonly next: string; readonly record: RecordSealChange },
+    until: Deadline,
   ): Promise<Result<SealChange, UnsealFailure>>;
-  /** Sets a passphrase by the words that made the wallet; other words are `wrong_mnemonic`. */
+  /** Sets a passphrase with the mnemonic of the wallet; `wrong_mnemonic` for another one. */
   resetPassphrase(
     wallet: string,
-    input: { readonly mnemonic: Omit<Mnemonic, "style">; readonly next: string; readonly record: Recording },
-    until: Until,
+    input: { readonly mnemonic: Omit<Mnemonic, "style">; readonly next: string; readonly record: RecordSealChange },
+    until: Deadline,
   ): Promise<Result<SealChange, Failure<"no_root_key" | "wrong_mnemonic" | "bad_mnemonic"> | ThreadFailure>>;
-  /** What is known of the keys of some wallets; those without a root key are left out. */
+  /** State of wallets' root keys; wallets without one are missing. */
   states(wallets: readonly string[]): Promise<ReadonlyMap<string, KeyState>>;
-  /** Erases the key of an attempt, after the turn of the delete has removed its adoption. May be called again. */
+  /** Erases the key of an attempt, after the deleting turn has removed its adoption. Idempotent. */
   erase(attempt: string): Promise<void>;
-  /** Erases the keys that nobody adopted within the hour; gives how many. */
+  /** Erases the keys that were not adopted within an hour; gives their number. */
   sweep(): Promise<number>;
 }
 
-/** No command is under way for so long. */
+/** No command takes so long. */
 const STRAY_MS = 3_600_000;
-/** Signatures that a thread makes before others get their turn: a fifth of a second, beside which opening the key counts little. */
-const AT_ONCE = 128;
+/**
+ * Signatures of one job: about 200 ms, so that other jobs get their turn and opening the key costs little in
+ * comparison.
+ */
+const SIGNATURES_PER_JOB = 128;
 
-/** Opens the vault. `strayMs`: how long a key may wait to be adopted, an hour unless set. */
+/** Creates the vault. `strayMs`: ms that a key may wait for its adoption, an hour by default. */
 export function createVault(
   { store, builders, strayMs = STRAY_MS }: { store: Store; builders: Pick<Builders, "run">; strayMs?: number },
 ): Vault {
   const { sql } = store;
 
-  /**
-   * Has a thread open a wallet's key for something. A passphrase is counted once it has been tried: of many that are tried at once those after
-   * the last free one tell nothing, whether they were right or wrong.
-   */
-  async function opened<T>(
-    wallet: string,
-    passphrase: string,
-    job: (opens: Unseal, row: KeyRow) => Promise<Result<T, Failure<"wrong_encryption_passphrase"> | ThreadFailure>>,
-  ): Promise<Result<T, UnsealFailure>> {
-    const row = await keyOf(sql, wallet);
-    if (!row) return noRootKey(wallet);
-    if (row.closed > 0) return tooManyWrong(wallet, row.closed);
-    const done = await job({ style: row.style, sealed: row.sealed, passphrase }, row);
-    if (!done.ok && done.error.code !== "wrong_encryption_passphrase") return done;
-    const closed = await (done.ok ? countRight : countWrong)(sql, row.attempt);
-    if (closed > 0) return tooManyWrong(wallet, closed);
-    return done.ok ? done : wrongPassphrase(wallet);
-  }
-
   const signAll: Vault["signAll"] = (wallet, { passphrase, wanted }, until) =>
-    opened(wallet, passphrase, async (opens) => {
+    withRootKey(sql, wallet, passphrase, async (opens) => {
       const signatures: (readonly KeySignature[])[] = [];
-      for (const some of portions(wanted)) {
+      for (const some of jobsOf(wanted)) {
         const signed = await builders.run("signMessages", { ...opens, wanted: some }, until);
         if (!signed.ok) return signed;
         signatures.push(...signed.value);
       }
       return ok(signatures);
     });
-
-  /** Replaces a seal together with its record; `undefined` where the wallet's key is another one by now. */
-  const replace = async (
-    wallet: string,
-    { attempt }: KeyRow,
-    { next, old, record }: { readonly next: SealedKey; readonly old?: SealedKey; readonly record: Recording },
-  ): Promise<SealChange | undefined> =>
-    await sql.begin(async (sql) => {
-      const updatedAt = await replaceSeal(sql, { wallet, attempt }, next, old);
-      if (updatedAt === undefined) return undefined;
-      const change = { attempt, method: next.method, updatedAt };
-      await record(sql, change);
-      return change;
-    }) as SealChange | undefined;
 
   return {
     async put(input, until) {
@@ -184,9 +158,10 @@ export function createVault(
     },
     signAll,
     publicKeys: (wallet, { passphrase, paths }, until) =>
-      opened(wallet, passphrase, (opens) => builders.run("publicKeys", { ...opens, paths }, until)),
+      withRootKey(sql, wallet, passphrase, (opens) => builders.run("publicKeys", { ...opens, paths }, until)),
     async verify(wallet, passphrase, until) {
-      const known = await opened(
+      const known = await withRootKey(
+        sql,
         wallet,
         passphrase,
         (opens) => builders.run("publicKeys", { ...opens, paths: [] }, until),
@@ -194,13 +169,13 @@ export function createVault(
       return known.ok ? ok(null) : known;
     },
     async changePassphrase(wallet, { old, next, record }, until) {
-      const resealed = await opened(wallet, old, async (opens, row) => {
+      const resealed = await withRootKey(sql, wallet, old, async (opens, row) => {
         const made = await builders.run("reseal", { ...opens, next }, until);
         return made.ok ? ok({ row, sealed: made.value }) : made;
       });
       if (!resealed.ok) return resealed;
       const { row, sealed } = resealed.value;
-      const changed = await replace(wallet, row, { next: sealed, old: row.sealed, record });
+      const changed = await replaceRecorded(store, wallet, row, { next: sealed, old: row.sealed, record });
       if (changed !== undefined) return ok(changed);
       return await keyOf(sql, wallet) === undefined ? noRootKey(wallet) : wrongPassphrase(wallet);
     },
@@ -216,7 +191,7 @@ export function createVault(
       if (made.value.root !== row.root) {
         return fail("wrong_mnemonic", "These words make another wallet's keys than this one's.", { wallet_id: wallet });
       }
-      const changed = await replace(wallet, row, { next: made.value.sealed, record });
+      const changed = await replaceRecorded(store, wallet, row, { next: made.value.sealed, record });
       return changed === undefined ? noRootKey(wallet) : ok(changed);
     },
     async states(wallets) {
@@ -228,17 +203,58 @@ export function createVault(
   };
 }
 
-/** Messages in their order, as many together as ask for `AT_ONCE` signatures or less; one that asks for more is alone. */
-function portions(wanted: readonly ToSign[]): ToSign[][] {
+/**
+ * Runs a job that opens a wallet's key. A passphrase is counted after it was tried: of many concurrent attempts,
+ * those after the last free one fail with `too_many_wrong_passphrases` whether they were right or wrong.
+ */
+async function withRootKey<T>(
+  sql: Queries,
+  wallet: string,
+  passphrase: string,
+  job: (
+    opens: UnsealInput,
+    row: KeyRow,
+  ) => Promise<Result<T, Failure<"wrong_encryption_passphrase"> | ThreadFailure>>,
+): Promise<Result<T, UnsealFailure>> {
+  const row = await keyOf(sql, wallet);
+  if (!row) return noRootKey(wallet);
+  if (row.closed > 0) return tooManyWrong(wallet, row.closed);
+  const done = await job({ style: row.style, sealed: row.sealed, passphrase }, row);
+  if (!done.ok && done.error.code !== "wrong_encryption_passphrase") return done;
+  const closed = await (done.ok ? countRight : countWrong)(sql, row.attempt);
+  if (closed > 0) return tooManyWrong(wallet, closed);
+  return done.ok ? done : wrongPassphrase(wallet);
+}
+
+/**
+ * Replaces a seal and records the change, in one transaction; `undefined` where the wallet's key has changed meanwhile.
+ */
+async function replaceRecorded(
+  store: Store,
+  wallet: string,
+  { attempt }: KeyRow,
+  { next, old, record }: { readonly next: SealedKey; readonly old?: SealedKey; readonly record: RecordSealChange },
+): Promise<SealChange | undefined> {
+  return await store.sql.begin(async (sql) => {
+    const updatedAt = await replaceSeal(sql, { wallet, attempt }, next, old);
+    if (updatedAt === undefined) return undefined;
+    const change = { attempt, method: next.method, updatedAt };
+    await record(sql, change);
+    return change;
+  }) as SealChange | undefined;
+}
+
+/** Messages in order, grouped into jobs of at most `SIGNATURES_PER_JOB` signatures; a larger message is alone. */
+function jobsOf(wanted: readonly ToSign[]): ToSign[][] {
   const all: ToSign[][] = [];
-  let room = 0;
+  let left = 0;
   for (const one of wanted) {
-    if (all.length === 0 || one.paths.length > room) {
+    if (all.length === 0 || one.paths.length > left) {
       all.push([]);
-      room = AT_ONCE;
+      left = SIGNATURES_PER_JOB;
     }
     all.at(-1)!.push(one);
-    room -= one.paths.length;
+    left -= one.paths.length;
   }
   return all;
 }

@@ -16,7 +16,7 @@ import { policyKeyHash } from "#src/wallet/build/policy.ts";
 import { type OwnKeys, signingOf } from "#src/wallet/build/sign.ts";
 import type { DecodeFailure } from "#src/wallet/build/types.ts";
 import { readAccount } from "#src/wallet/delegation/read.ts";
-import { keepForged } from "#src/wallet/index/forged.ts";
+import { storeForged } from "#src/wallet/index/forged.ts";
 import { ownersOf } from "#src/wallet/index/owners.ts";
 import { readOwnUtxos } from "#src/wallet/index/read.ts";
 import { policyPath, STAKE_PATH } from "#src/wallet/keys/paths.ts";
@@ -131,7 +131,7 @@ async function recordForged(
     const key = fromHex(keys.value[i]!);
     return !isByronKey(address, key.subarray(0, 32), key.subarray(32));
   });
-  await keepForged(sql, wallet, [...forged, ...more]);
+  await storeForged(sql, wallet, [...forged, ...more]);
   return ok(null);
 }
 

@@ -1,9 +1,11 @@
 /**
- * Idempotent requests that spend: a repeated request with the same client key has no second effect and gets the first result.
+ * Idempotent requests that spend: a repeated request with the same client key has no second effect and gets the first
+ * result.
  *
- * The signed transaction is stored before it is submitted. A repetition submits the stored transaction again; the network takes it once. While
- * none is stored, only the newest attempt may store one. So another process may take over an attempt whose process seems to have failed: if it
- * has not failed, its transaction is rejected here and never submitted.
+ * The signed transaction is stored before it is submitted. A repetition submits the stored transaction again; the
+ * network takes it once. While none is stored, only the newest attempt may store one. So another process may take over
+ * an attempt whose process seems to have failed: if it has not failed, its transaction is rejected here and never
+ * submitted.
  */
 import type { Queries } from "#src/store/store.ts";
 import type { Migration } from "#src/store/migrations.ts";
@@ -84,8 +86,8 @@ export async function claimRequest(
 }
 
 /**
- * Claims a transaction hash for the request that made it; false where another request made the same transaction: each request must spend by
- * itself. A client cannot use this key.
+ * Claims a transaction hash for the request that made it; false where another request made the same transaction: each
+ * request must spend by itself. A client cannot use this key.
  */
 export async function claimTransaction(sql: Queries, scope: string, hash: string): Promise<boolean> {
   await sql`delete from wallet_request where begun_at < now() - ${KEPT}::interval`;

@@ -1,7 +1,7 @@
 /**
- * Client of a token metadata server (CIP-26). Assets are requested in batches, as the registry's own server takes them, and cached. An invalid
- * property is left out. An unreadable response, or an invalid name or description, is a `parse` error; no response is a `fetch` error. The API
- * reports the two as different codes.
+ * Client of a token metadata server (CIP-26). Assets are requested in batches, as the registry's own server takes them,
+ * and cached. An invalid property is left out. An unreadable response, or an invalid name or description, is a `parse`
+ * error; no response is a `fetch` error. The API reports the two as different codes.
  */
 import { isObject, type Json, readJson, toJson } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";

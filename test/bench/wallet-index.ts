@@ -25,7 +25,6 @@ import { walletProjection } from "#src/wallet/index/projection.ts";
 import { readBuildable, readHoldings, readOwnUtxos } from "#src/wallet/index/read.ts";
 import { readAddresses } from "#src/wallet/index/readAddresses.ts";
 import { readHistory } from "#src/wallet/index/readHistory.ts";
-import { readStatistics } from "#src/wallet/index/statistics.ts";
 import { walletSupply } from "#src/wallet/index/supply.ts";
 import { MemoryChain, memoryPort } from "../support/chain.ts";
 import { baseAddress, deriver, KEY_DEPOSIT, stakeKey, transactionOf } from "../support/wallet_index_model.ts";
@@ -148,7 +147,6 @@ export async function benchWalletIndex(): Promise<void> {
     const address = baseAddress("great", 0, 3);
     await timed("history of one address, first 50", () => readHistory(sql, great, { limit: 50, address }, []));
     await timed("outputs, all", () => readOwnUtxos(sql, great));
-    await timed("statistics", () => readStatistics(sql, great, []));
     await timed(
       "what to build from",
       () => readBuildable(sql, great, { pending: [], reserved: readReserved, change: 2 }),

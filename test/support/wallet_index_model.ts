@@ -9,7 +9,7 @@ import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { encodeOutput } from "#src/cardano/transaction.ts";
 import type { Value } from "#src/cardano/value.ts";
-import type { StockOrder } from "#src/wallet/index/types.ts";
+import type { CredentialRange } from "#src/wallet/index/types.ts";
 
 const hash28 = (text: string) => toHex(sha256(utf8(text)).slice(0, 28));
 
@@ -22,7 +22,7 @@ export const baseAddress = (account: string, role: number, index: number) =>
 /** Derives as `keyAt` does; `asked` counts. */
 export function deriver() {
   const state = { orders: 0, keys: 0 };
-  const derive = ({ account, role, from, count }: StockOrder) => {
+  const derive = ({ account, role, from, count }: CredentialRange) => {
     state.orders++;
     state.keys += count;
     return Promise.resolve(Array.from({ length: count }, (_, i) => `key-${keyAt(account as string, role, from + i)}`));

@@ -12,14 +12,20 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type Account, newState } from "#src/ledger/state.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import type { Constructed, Means, OwnCoin, Setting, StakeAccount } from "#src/wallet/build/types.ts";
+import type {
+  BuildSetting,
+  ConstructedTransaction,
+  OwnCoin,
+  StakeAccount,
+  WalletFunds,
+} from "#src/wallet/build/types.ts";
 import { slots } from "./cage.ts";
 import { coin } from "./wallet.ts";
 
 await initHash();
 
 /** Where and when all of them are built. */
-export const setting: Setting = { parameters: mainnetParameters, network: 0, slots, slot: 500 };
+export const setting: BuildSetting = { parameters: mainnetParameters, network: 0, slots, slot: 500 };
 
 const seeds = new Map<string, SigningKey>();
 
@@ -58,7 +64,7 @@ export function ownCoin(index: number, lovelace: bigint, assets: Assets = noAsse
 }
 
 /** What the wallet has. */
-export function meansOf(coins: readonly OwnCoin[], more: Partial<Means> = {}): Means {
+export function meansOf(coins: readonly OwnCoin[], more: Partial<WalletFunds> = {}): WalletFunds {
   const change = Array.from({ length: 20 }, (_, i) => ({ address: addressAt(i, 1), path: pathAt(i, 1) }));
   return { coins, change, policyKey, ...more };
 }
@@ -79,7 +85,7 @@ export function signedBy(transaction: Uint8Array, keys: Iterable<string>): Uint8
 }
 
 /** Signs with the keys of its inputs, and with those named beside. */
-export function signedFor(built: Constructed, ...more: readonly string[]): Uint8Array {
+export function signedFor(built: ConstructedTransaction, ...more: readonly string[]): Uint8Array {
   const { inputs, collateral } = built.selection;
   return signedBy(built.transaction, [
     ...[...inputs, ...collateral].filter(({ path }) => path.length > 0).map(({ address }) => paymentKeyHash(address))

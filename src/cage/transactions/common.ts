@@ -6,7 +6,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, readAddressHex } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
-import { balance, type Balanced, type BalanceFailure, type Skeleton } from "#src/transaction/balance.ts";
+import { balance, type BalancedTransaction, type BalanceFailure, type Skeleton } from "#src/transaction/balance.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import type { Coin } from "#src/transaction/coinPool.ts";
 import { type KeyAddress, keyAddress } from "#src/cage/plutus_address.ts";
@@ -123,7 +123,7 @@ export function finish(
   return balanced.ok ? ok({ ...built(balanced.value, until, address), runsScripts: runs }) : balanced;
 }
 
-function built(balanced: Balanced, until: number, address: string): Omit<Built, "runsScripts"> {
+function built(balanced: BalancedTransaction, until: number, address: string): Omit<Built, "runsScripts"> {
   const { transaction, hash, fee, size, inputs, collateral } = balanced;
   const own = new Set([...inputs, ...collateral].filter(({ output }) => output.address === address));
   return { transaction, txHash: hash, fee, size, validTo: until, spends: [...own] };

@@ -8,7 +8,7 @@ import { drepId } from "#src/cardano/drepId.ts";
 import { addressView, assetViews, lovelace } from "#src/edge/wallets/amountViews.ts";
 import type {
   CoinSelection,
-  Constructed,
+  ConstructedTransaction,
   FeeEstimate,
   ShownCertificate,
   ShownOutput,
@@ -35,7 +35,9 @@ export function outputView({ address, lovelace: coin, assets }: Messaged<ShownOu
 
 /** A transaction to be signed. */
 export function constructedView(
-  { transaction, selection, fee, warnings }: Messaged<Pick<Constructed, "transaction" | "selection" | "fee"> & Warned>,
+  { transaction, selection, fee, warnings }: Messaged<
+    Pick<ConstructedTransaction, "transaction" | "selection" | "fee"> & Warned
+  >,
   encoding: "base64" | "base16",
 ) {
   return {

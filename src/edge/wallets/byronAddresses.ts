@@ -11,7 +11,7 @@ import { route } from "#src/edge/wallets/route.ts";
 import { walletAddressView } from "#src/edge/wallets/holdings.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import { makeRandomAddress } from "#src/vault/randomAddresses.ts";
-import { keepRandomAddresses } from "#src/wallet/index/readAddresses.ts";
+import { storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
 import { byronPathKey, openByronPath } from "#src/wallet/keys/byronAddress.ts";
 
 const params = { walletId };
@@ -59,7 +59,7 @@ export function byronAddressRoutes(app: OpenAPIHono, service: WalletService): vo
       }
       return { account: path[0], index: path[1], address: address.hex };
     });
-    await keepRandomAddresses(store.sql, id, found, false);
+    await storeRandomAddresses(store.sql, id, found, false);
   };
   route(app, {
     method: "put",

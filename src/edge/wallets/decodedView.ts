@@ -1,4 +1,4 @@
-/** Decoded transactions as the API shows them. */
+/** DecodedTransaction transactions as the API shows them. */
 import { fromHex } from "#src/base/bytes.ts";
 import { jsonInteger, type Messaged } from "#src/base/json.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
@@ -7,12 +7,12 @@ import type { OutRef } from "#src/cardano/output.ts";
 import { addressView, lovelace } from "#src/edge/wallets/amountViews.ts";
 import { certificateView, outputView } from "#src/edge/wallets/builtViews.ts";
 import type {
-  Decoded,
   DecodedCertificate,
   DecodedInput,
   DecodedOutput,
   DecodedPolicy,
   DecodedScript,
+  DecodedTransaction,
 } from "#src/wallet/build/types.ts";
 import { HARD } from "#src/cardano/derivation.ts";
 import { pathText } from "#src/wallet/keys/paths.ts";
@@ -21,7 +21,7 @@ import { type MetadataForm, metadataJson } from "#src/wallet/metadata/json.ts";
 import { decodeMetadata, type Metadata } from "#src/wallet/metadata/metadatum.ts";
 
 /** Metadata of a decoded transaction; undefined where it has none. */
-export function metadataIn({ metadata }: Pick<Messaged<Decoded>, "metadata">): Metadata | undefined {
+export function metadataIn({ metadata }: Pick<Messaged<DecodedTransaction>, "metadata">): Metadata | undefined {
   return metadata === undefined ? undefined : decodeMetadata(fromHex(metadata));
 }
 
@@ -30,7 +30,7 @@ export function metadataIn({ metadata }: Pick<Messaged<Decoded>, "metadata">): M
  * transaction.
  */
 export function partsView(
-  decoded: Omit<Messaged<Decoded>, "inputs" | "outputs" | "witnesses">,
+  decoded: Omit<Messaged<DecodedTransaction>, "inputs" | "outputs" | "witnesses">,
   metadata: Metadata | undefined,
   form: MetadataForm,
 ) {
@@ -55,7 +55,7 @@ export function partsView(
 }
 
 /** A transaction at any stage of signing. */
-export function decodedView(decoded: Messaged<Decoded>, metadata: Metadata | undefined) {
+export function decodedView(decoded: Messaged<DecodedTransaction>, metadata: Metadata | undefined) {
   return {
     ...partsView(decoded, metadata, "tagged"),
     id: decoded.id,
@@ -115,7 +115,7 @@ function mintView(policies: readonly Messaged<DecodedPolicy>[], policyKey: strin
 type KeyRole = "addr_shared" | "stake_shared" | "policy";
 
 /** The role of a script in a transaction: to mint, to act for a stake account, otherwise to spend. */
-function roleIn(decoded: Messaged<Decoded>, script: Messaged<DecodedScript>): KeyRole {
+function roleIn(decoded: Messaged<DecodedTransaction>, script: Messaged<DecodedScript>): KeyRole {
   if (script.kind !== "native") return "addr_shared";
   const hash = nativeHash(fromHex(script.native));
   if ([...decoded.mint, ...decoded.burn].some(({ policy }) => policy === hash)) return "policy";

@@ -29,9 +29,9 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
   /** Their metadata is fetched only where pool metadata is fetched too. */
   const learn = async (dreps: readonly ListedDrep[]) => {
     if (await readSource(store.sql) === "none") return;
-    await book.learn(dreps.map(({ anchor }) => anchor), LEARN_MS);
+    await book.fetchMissing(dreps.map(({ anchor }) => anchor), LEARN_MS);
   };
-  const view = (drep: ListedDrep, epoch: number) => drepView(drep, epoch, book.known(drep.anchor));
+  const view = (drep: ListedDrep, epoch: number) => drepView(drep, epoch, book.cached(drep.anchor));
 
   route(app, {
     method: "get",
@@ -80,7 +80,7 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
     const { epoch, all } = answered(await book.all());
     const others = byStake(all).slice(GREATEST).filter((one) => one.anchor && isActive(one, epoch));
     await learn(others.slice(0, MOST_READ));
-    return others.filter(({ anchor }) => book.known(anchor)?.doNotList === false)
+    return others.filter(({ anchor }) => book.cached(anchor)?.doNotList === false)
       .slice(0, Math.min(count, MOST_SUGGESTED)).map((one) => view(one, epoch));
   });
 
@@ -109,7 +109,7 @@ const power = (quantity: bigint) => ({ quantity: String(quantity), unit: "lovela
 const byStake = (dreps: readonly ListedDrep[]) =>
   [...dreps].sort(({ stake: a = 0n }, { stake: b = 0n }) => a < b ? 1 : a > b ? -1 : 0);
 
-function drepView(drep: ListedDrep, epoch: number, known: ReturnType<DrepBook["known"]>) {
+function drepView(drep: ListedDrep, epoch: number, known: ReturnType<DrepBook["cached"]>) {
   const { credential, expiry, anchor, deposit, stake = 0n } = drep;
   return {
     id: drepId(credential),

@@ -17,7 +17,7 @@ import { collect, readCollection } from "#src/wallet/pools/keeper.ts";
 import { type RankedPool, rankedPools } from "#src/wallet/pools/list.ts";
 import { smashHealth } from "#src/wallet/pools/metadata.ts";
 import { readProduction } from "#src/wallet/pools/production.ts";
-import { type PoolLore, readLore } from "#src/wallet/pools/read.ts";
+import { type PoolAnnotations, readPoolAnnotations } from "#src/wallet/pools/read.ts";
 import { isServer, parseSource, readSource, writeSource } from "#src/wallet/pools/source.ts";
 
 const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
@@ -49,7 +49,7 @@ export function poolRoutes(app: OpenAPIHono, service: WalletService): void {
     const desiredPools = await desired(epochs.of(at.slot));
     const [list, lore, produced] = await Promise.all([
       rankedPools(book, stake, { epoch: epochs.of(at.slot), desiredPools }),
-      readLore(store.sql),
+      readPoolAnnotations(store.sql),
       readProduction(store.sql),
     ]);
     return pageOf(context, paged, answered(list), ({ pool }) => pool.pool, "other").map((one) =>
@@ -123,7 +123,7 @@ const percentOf = ({ numerator, denominator }: Ratio) =>
 /** A pool as the API shows it. */
 function poolView(
   { pool, rewards, relativeStake, saturation }: RankedPool,
-  { metadata, delisted }: PoolLore,
+  { metadata, delisted }: PoolAnnotations,
   produced: bigint,
   epochs: Epochs,
 ): z.infer<typeof api.stakePool> {

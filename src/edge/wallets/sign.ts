@@ -7,7 +7,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { entityOf, LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { answered } from "#src/edge/wallets/status.ts";
 import type { SpentCoin } from "#src/wallet/build/sign.ts";
-import type { Constructed, DecodedInput } from "#src/wallet/build/types.ts";
+import type { ConstructedTransaction, DecodedInput } from "#src/wallet/build/types.ts";
 import type { WalletRow } from "#src/wallet/rows.ts";
 
 /** The transaction with all signatures that the wallet owes it; signatures that it has stay. */
@@ -29,7 +29,10 @@ export async function signTransaction(
 export async function signBuilt(
   service: WalletService,
   row: WalletRow,
-  { transaction, selection: { inputs, collateral } }: Pick<Messaged<Constructed>, "transaction" | "selection">,
+  { transaction, selection: { inputs, collateral } }: Pick<
+    Messaged<ConstructedTransaction>,
+    "transaction" | "selection"
+  >,
   passphrase: string,
 ): Promise<Result<Uint8Array, SignFailure>> {
   const bytes = fromHex(transaction);

@@ -9,7 +9,7 @@ import { submit } from "#src/edge/tokens/submit.ts";
 import { LONGEST_MS, type WalletService } from "#src/edge/wallets/service.ts";
 import { refusal } from "#src/edge/wallets/status.ts";
 import { countOwnSignatures } from "#src/wallet/build/ownSignatures.ts";
-import type { Decoded } from "#src/wallet/build/types.ts";
+import type { DecodedTransaction } from "#src/wallet/build/types.ts";
 
 /** The hash of a transaction; throws 400 for other bytes. */
 export function hashOf(transaction: Uint8Array): string {
@@ -72,7 +72,7 @@ const SPENT = "BadInputsUTxO";
 export async function requireOwnSignatures(
   { store }: Pick<WalletService, "store">,
   wallet: string,
-  decoded: Messaged<Decoded>,
+  decoded: Messaged<DecodedTransaction>,
   transaction: Uint8Array,
   account: string | undefined,
 ): Promise<void> {

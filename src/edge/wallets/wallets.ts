@@ -13,7 +13,7 @@ import { linkNext, readCursorText } from "#src/edge/paging.ts";
 import { byronView, lastSlot, walletView } from "#src/edge/wallets/walletView.ts";
 import { walletId as idOf } from "#src/wallet/keys/account.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
-import type { PutKey, Recording, SealChange } from "#src/vault/vault.ts";
+import type { PutKey, RecordSealChange, SealChange } from "#src/vault/vault.ts";
 import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallet/rows.ts";
@@ -220,7 +220,7 @@ function passphraseRoutes(app: OpenAPIHono, service: WalletService): void {
    */
   const setPassphrase = async (
     id: string,
-    change: (record: Recording) => ReturnType<typeof vault.changePassphrase | typeof vault.resetPassphrase>,
+    change: (record: RecordSealChange) => ReturnType<typeof vault.changePassphrase | typeof vault.resetPassphrase>,
   ) => {
     const entity = entityOf(id);
     const changed = answered<SealChange>(

@@ -63,7 +63,8 @@ function withdraw(
   protocol: number,
 ): Result<readonly Withdrawal[], ConstructFailure> {
   if (!withdrawal || rewards <= 0n) return ok([]);
-  // From protocol version 10 on the ledger requires this of key accounts, and looks at the account before the transaction.
+  // From protocol version 10 on the ledger requires this of key accounts, and looks at the account before the
+  // transaction.
   if (protocol >= 10 && credential.kind === "key" && !drep) {
     return fail(
       "withdrawal_not_possible_without_vote",

@@ -19,7 +19,7 @@ import { fundsOf } from "#src/wallet/build/funds.ts";
 import { complete, indexed, type PartialTransaction, redeemersBytes } from "#src/wallet/build/partial.ts";
 import { keysFor, resolve, type ResolvedTransaction, tryReadPartial } from "#src/wallet/build/resolve.ts";
 import { shownChange, shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
-import type { BalanceInput, BalanceTxFailure, Constructed, OwnCoin } from "#src/wallet/build/types.ts";
+import type { BalanceInput, BalanceTxFailure, ConstructedTransaction, OwnCoin } from "#src/wallet/build/types.ts";
 
 /** Whether balancing evaluates scripts; otherwise `balanceTransaction` does not call `measure`. */
 export function runsScripts({ transaction, redeemers }: Pick<BalanceInput, "transaction" | "redeemers">): boolean {
@@ -29,7 +29,10 @@ export function runsScripts({ transaction, redeemers }: Pick<BalanceInput, "tran
 }
 
 /** Adds inputs, change, collateral, units and fee. What the transaction had stays byte for byte, its witnesses too. */
-export function balanceTransaction(request: BalanceInput, measure: Measure): Result<Constructed, BalanceTxFailure> {
+export function balanceTransaction(
+  request: BalanceInput,
+  measure: Measure,
+): Result<ConstructedTransaction, BalanceTxFailure> {
   // one seed for all rounds: a new choice of coins each time would ask for another evaluation each time
   const input = { ...request, seed: request.seed ?? randomSeed() };
   const resolved = resolve(input);
@@ -58,7 +61,9 @@ function notMeasured(run: MeasureFailure): BalanceTxFailure {
   }
 }
 
-/** Plutus V1 cannot be shown inline datums (`InlineDatumsNotSupported`), and anybody can send a wallet a coin with one. */
+/**
+ * Plutus V1 cannot be shown inline datums (`InlineDatumsNotSupported`), and anybody can send a wallet a coin with one.
+ */
 const PLUTUS_V1 = 0;
 
 /** Coins that the transaction can spend. */
@@ -130,7 +135,7 @@ function finished(
   input: BalanceInput,
   { partial, inputs, own }: ResolvedTransaction,
   { draft: { transaction, collateral, size }, coins, change, fee }: FeeBalanced<OwnCoin>,
-): Constructed {
+): ConstructedTransaction {
   const paths = new Map(input.means.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
   const collateralCoins = (collateral?.inputs ?? []).map(({ ref }) => paths.get(refKey(ref))!);
   const { scanned } = partial;

@@ -21,14 +21,14 @@ import { isSpendable, type KnownScript, knownScripts } from "#src/transaction/si
 import { type AccountActions, accountActions } from "#src/wallet/build/account.ts";
 import { balanceRefusal } from "#src/wallet/build/failures.ts";
 import { fundsOf } from "#src/wallet/build/funds.ts";
-import { type Minting, mintingOf } from "#src/wallet/build/mint.ts";
+import { mintingOf, type MintPlan } from "#src/wallet/build/mint.ts";
 import { outputsOf } from "#src/wallet/build/payments.ts";
 import { policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { shownChange, shownCoin, shownOutput } from "#src/wallet/build/shown.ts";
-import { type Interval, intervalOf } from "#src/wallet/build/validity.ts";
+import { intervalOf, type ValidityInterval } from "#src/wallet/build/validity.ts";
 import type {
   CoinSelection,
-  Constructed,
+  ConstructedTransaction,
   ConstructFailure,
   ConstructInput,
   FeeEstimate,
@@ -50,7 +50,7 @@ interface Plan {
 }
 
 /** Constructs the unsigned transaction of an intent. Takes a few ms, some tens of ms with 10,000 coins. */
-export function construct(input: ConstructInput): Result<Constructed, ConstructFailure> {
+export function construct(input: ConstructInput): Result<ConstructedTransaction, ConstructFailure> {
   const plan = planOf(input);
   return plan.ok ? build(input, plan.value, input.seed) : plan;
 }
@@ -134,13 +134,13 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
 }
 
 /** Body field 8 (first slot) is left out unless the intent states it or a script checks it. */
-function slotsOf({ from, before }: Interval, timed: boolean): Pick<TransactionParts, "validFrom" | "validTo"> {
+function slotsOf({ from, before }: ValidityInterval, timed: boolean): Pick<TransactionParts, "validFrom" | "validTo"> {
   const first = from ?? (timed ? 0n : undefined);
   return { validTo: before, ...(first === undefined ? {} : { validFrom: first }) };
 }
 
 /** What comes in beside coins, less what goes out beside payments, fee and change. */
-function surplusOf({ mint }: Minting, actions: AccountActions, minted: readonly NewOutput[]): Value {
+function surplusOf({ mint }: MintPlan, actions: AccountActions, minted: readonly NewOutput[]): Value {
   const sum = new ValueSum().add({ lovelace: 0n, assets: mint });
   for (const { amount } of actions.withdrawals) sum.lovelace += amount;
   for (const deposit of actions.returned) sum.lovelace += deposit;
@@ -163,7 +163,11 @@ function withScript(
   return ok([atLeast(parameters, { ...first, script }), ...others]);
 }
 
-function build(input: ConstructInput, plan: Plan, seed: number | undefined): Result<Constructed, ConstructFailure> {
+function build(
+  input: ConstructInput,
+  plan: Plan,
+  seed: number | undefined,
+): Result<ConstructedTransaction, ConstructFailure> {
   const { means, parameters } = input;
   const known = knownScripts(means.scripts);
   // encoded once: a transaction is drafted many times until coins, change and fee agree
@@ -188,7 +192,7 @@ function constructed(
   { means, intent }: ConstructInput,
   { outputs, parts, actions }: Plan,
   { draft: { transaction, size }, coins, change, fee }: FeeBalanced<OwnCoin>,
-): Constructed {
+): ConstructedTransaction {
   const selection: CoinSelection = {
     inputs: coins.map(shownCoin),
     outputs: outputs.map(shownOutput),

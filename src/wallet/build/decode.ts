@@ -14,12 +14,12 @@ import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { shownOutput } from "#src/wallet/build/shown.ts";
 import { scriptIn, type TransactionScript, witnessesOf, type WitnessSummary } from "#src/wallet/build/witnesses.ts";
 import type {
-  Decoded,
   DecodedCertificate,
   DecodedInput,
   DecodedOutput,
   DecodedPolicy,
   DecodedScript,
+  DecodedTransaction,
   DecodeFailure,
   DecodeInput,
   ShownCertificate,
@@ -47,7 +47,7 @@ export function lookupsOf(transaction: Uint8Array): Result<TransactionLookups, D
 }
 
 /** Decodes a transaction at any stage of signing. */
-export function decodeTransaction(input: DecodeInput): Result<Decoded, DecodeFailure> {
+export function decodeTransaction(input: DecodeInput): Result<DecodedTransaction, DecodeFailure> {
   return attempted(() => decodeScanned(scanTransaction(input.transaction), input));
 }
 
@@ -62,7 +62,7 @@ const NO_WITNESSES: WitnessSummary = { keys: 0, bootstraps: 0, scripts: [], hasR
  *
  * @throws CborError where its parts are malformed.
  */
-export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext): Decoded {
+export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext): DecodedTransaction {
   const { owns } = input;
   const body = decodeAll(scanned.body);
   const isByron = body.type === "array";
@@ -193,7 +193,7 @@ function depositsOf(
   certificates: readonly Certificate[],
   { network, keyDeposit, deposits }: DecodeContext,
   account: string | undefined,
-): Pick<Decoded, "depositsTaken" | "depositsReturned"> {
+): Pick<DecodedTransaction, "depositsTaken" | "depositsReturned"> {
   const depositsTaken: bigint[] = [];
   const depositsReturned: bigint[] = [];
   for (const certificate of certificates) {

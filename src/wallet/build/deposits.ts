@@ -4,13 +4,16 @@ import type { Certificate } from "#src/cardano/certificates.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { BalanceInput } from "#src/wallet/build/types.ts";
 
-/** Body fields that cost lovelace: proposals, each of which begins with its deposit, and the donation to the treasury. */
+/**
+ * Body fields that cost lovelace: proposals, each of which begins with its deposit, and the donation to the treasury.
+ */
 const PROPOSALS = 20n;
 const DONATION = 22n;
 
 /**
- * Lovelace that certificates, proposals and the donation of a body cost; negative where more is returned. A pool pays once: not where it is
- * among `pools` (registered ones), and not twice in one body. `deposits` are those of accounts, by `key-<hash>` or `script-<hash>`.
+ * Lovelace that certificates, proposals and the donation of a body cost; negative where more is returned. A pool pays
+ * once: not where it is among `pools` (registered ones), and not twice in one body. `deposits` are those of accounts,
+ * by `key-<hash>` or `script-<hash>`.
  */
 export function depositsOf(
   certificates: readonly Certificate[],

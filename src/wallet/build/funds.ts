@@ -1,10 +1,10 @@
 /** A wallet's coins as funds that a transaction is balanced with. */
 import type { Funds } from "#src/transaction/feeBalance.ts";
-import type { Means, OwnCoin } from "#src/wallet/build/types.ts";
+import type { OwnCoin, WalletFunds } from "#src/wallet/build/types.ts";
 
 /** The coins, with the wallet's change addresses and selection strategy. */
 export function fundsOf(
-  { change, selection = "per-output" }: Means,
+  { change, selection = "per-output" }: WalletFunds,
   coins: readonly OwnCoin[],
   seed?: number,
 ): Funds<OwnCoin> {

@@ -1,9 +1,10 @@
 /**
  * Wallet migration: moves all that a wallet holds to other addresses, in as few transactions as possible.
  *
- * Assumptions: a coin that can pay for a transaction of its own (a supporter) can pay for coins that cannot (freeriders). A coin without assets
- * and with less lovelace than its input costs is left behind. Each transaction starts with a supporter and takes freeriders; it takes another
- * supporter only where lovelace runs out or no freerider is left, until it is full. Then no supporter could carry what is left.
+ * Assumptions: a coin that can pay for a transaction of its own (a supporter) can pay for coins that cannot
+ * (freeriders). A coin without assets and with less lovelace than its input costs is left behind. Each transaction
+ * starts with a supporter and takes freeriders; it takes another supporter only where lovelace runs out or no freerider
+ * is left, until it is full. Then no supporter could carry what is left.
  */
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
@@ -55,8 +56,9 @@ class Queue {
 }
 
 /**
- * Unsigned transactions that move everything that can be moved to `means.change`, address after address; `nothing_to_migrate` where nothing
- * can. The first withdraws the rewards, where they cover the cost of that. Each has the least fee that the ledger takes.
+ * Unsigned transactions that move everything that can be moved to `means.change`, address after address;
+ * `nothing_to_migrate` where nothing can. The first withdraws the rewards, where they cover the cost of that. Each has
+ * the least fee that the ledger takes.
  */
 export function migrate(
   input: MigrateInput,
@@ -136,7 +138,8 @@ function packing(
 /** Supporters and freeriders, the richest first. Coins that are worth less than their input are neither. */
 function classify({ parameters }: MigrateInput, coins: readonly OwnCoin[], load: PackCoins): readonly [Queue, Queue] {
   const [supporters, freeriders]: [OwnCoin[], OwnCoin[]] = [[], []];
-  // Least lovelace of a supporter by kind of address, for coins without assets: a coin with more is one too, and need not be packed.
+  // Least lovelace of a supporter by kind of address, for coins without assets: a coin with more is one too, and need
+  // not be packed.
   const supporting = new Map<string, bigint>();
   for (const coin of coins) {
     const { address, value, script } = coin.utxo.output;
@@ -213,7 +216,10 @@ function grow(
   return { load: now, end: "none" };
 }
 
-/** Estimates how many more coins fit, from the bytes and lovelace that each adds, without writing a transaction for each. */
+/**
+ * Estimates how many more coins fit, from the bytes and lovelace that each adds, without writing a transaction for
+ * each.
+ */
 function guessCount({ maxTxSize, feePerByte, utxoCostPerByte }: MigrateInput["parameters"], load: Load, queue: Queue) {
   const known = new Set(load.coins.flatMap(({ utxo: { output } }) => [
     output.address,

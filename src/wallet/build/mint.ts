@@ -6,11 +6,11 @@ import { nativeHash, type NativeScript, readNative } from "#src/cardano/nativeSc
 import type { AssetId } from "#src/cardano/value.ts";
 import { hasTimes, isWithin, policyOfTemplate } from "#src/wallet/build/policy.ts";
 import type { KnownScript } from "#src/transaction/signers.ts";
-import type { Interval } from "#src/wallet/build/validity.ts";
+import type { ValidityInterval } from "#src/wallet/build/validity.ts";
 import type { ConstructFailure, MintBurn, Payment } from "#src/wallet/build/types.ts";
 
 /** Minted and burned assets with their scripts. */
-export interface Minting {
+export interface MintPlan {
   /** Quantities, negative where burned; none is zero. */
   readonly mint: ReadonlyMap<AssetId, bigint>;
   /** Payments of minted assets to other addresses. */
@@ -28,13 +28,13 @@ export interface Minting {
 const MOST = (1n << 63n) - 1n;
 const NAME_DIGITS = 64;
 
-/** Minting of an intent's `mintBurn`; `known` are the outputs that it may refer to. */
+/** MintPlan of an intent's `mintBurn`; `known` are the outputs that it may refer to. */
 export function mintingOf(
   intents: readonly MintBurn[],
   policyKey: string | undefined,
   known: readonly Utxo[],
-  interval: Interval,
-): Result<Minting, ConstructFailure> {
+  interval: ValidityInterval,
+): Result<MintPlan, ConstructFailure> {
   const mint = new Map<AssetId, bigint>();
   const payments: Payment[] = [];
   const scripts = new Map<string, KnownScript>();

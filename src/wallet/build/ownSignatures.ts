@@ -5,7 +5,7 @@ import { paymentKeyHash } from "#src/cardano/address.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import type { Queries } from "#src/store/store.ts";
 import { signaturesOf } from "#src/wallet/build/witnesses.ts";
-import type { Decoded } from "#src/wallet/build/types.ts";
+import type { DecodedTransaction } from "#src/wallet/build/types.ts";
 import { ownersOf } from "#src/wallet/index/owners.ts";
 
 /** Signatures of a transaction, counted. */
@@ -31,7 +31,7 @@ export interface OwnSignatures {
 export async function countOwnSignatures(
   sql: Queries,
   wallet: string,
-  decoded: Messaged<Decoded>,
+  decoded: Messaged<DecodedTransaction>,
   transaction: Uint8Array,
   account: string | undefined,
 ): Promise<OwnSignatures> {

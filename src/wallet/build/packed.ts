@@ -1,6 +1,6 @@
 /**
- * Coins packed into a few arrays, to be sent to a builder thread. A structured clone of 10,000 coin objects blocks the sender's event loop for
- * some 200 ms, a clone of these arrays for a few ms.
+ * Coins packed into a few arrays, to be sent to a builder thread. A structured clone of 10,000 coin objects blocks the
+ * sender's event loop for some 200 ms, a clone of these arrays for a few ms.
  */
 import { walkOutput } from "#src/cardano/output.ts";
 import { Walk } from "#src/cardano/walk.ts";

@@ -12,7 +12,7 @@ import type { PolicyTemplate } from "#src/wallet/build/types.ts";
 export type PolicyFailure = Failure<"missing_policy_public_key" | "created_wrong_policy_script_template">;
 
 /** A minting policy of the wallet. */
-export interface Policy {
+export interface MintingPolicy {
   /** Its id: the script's hash. */
   readonly id: string;
   /** CBOR of the script. */
@@ -21,13 +21,13 @@ export interface Policy {
 }
 
 /**
- * The policy of a template; `policyKey` is the hash that `cosigner#0` stands for. The template must name exactly this cosigner and pass the
- * `recommended` validation: no empty list, no key twice in one list, times that can be met.
+ * The policy of a template; `policyKey` is the hash that `cosigner#0` stands for. The template must name exactly this
+ * cosigner and pass the `recommended` validation: no empty list, no key twice in one list, times that can be met.
  */
 export function policyOfTemplate(
   template: PolicyTemplate,
   policyKey: string | undefined,
-): Result<Policy, PolicyFailure> {
+): Result<MintingPolicy, PolicyFailure> {
   if (policyKey === undefined) {
     return fail(
       "missing_policy_public_key",

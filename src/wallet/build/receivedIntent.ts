@@ -1,4 +1,7 @@
-/** Reads payment intents and partial transactions that come over the bus as JSON: integers become `bigint`, hexadecimal becomes bytes. */
+/**
+ * Reads payment intents and partial transactions that come over the bus as JSON: integers become `bigint`, hexadecimal
+ * becomes bytes.
+ */
 import { z } from "zod";
 import { fromHex } from "#src/base/bytes.ts";
 import type { BalanceInput, PaymentIntent } from "#src/wallet/build/types.ts";

@@ -194,7 +194,9 @@ export function keysFor(
   return keys;
 }
 
-/** Keys of a certificate. A registration without deposit needs no signature, but the wallet signs for its own account. */
+/**
+ * Keys of a certificate. A registration without deposit needs no signature, but the wallet signs for its own account.
+ */
 function keysOfCertificate(
   certificate: Certificate,
   account: { readonly hash: string } | undefined,

@@ -30,7 +30,7 @@ export interface OwnKeys {
 }
 
 /** The keys that sign, and the hash that they sign. */
-export interface Signing {
+export interface RequiredSignatures {
   /** Hash of the body, which is signed: 64 hexadecimal digits. */
   readonly hash: string;
   /** Paths of Shelley keys, each once. */
@@ -39,8 +39,11 @@ export interface Signing {
   readonly byron: readonly { readonly address: string; readonly path: Path }[];
 }
 
-/** The signatures that a transaction needs from a wallet: for its inputs, its account, and scripts and required signers that name its keys. */
-export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Signing, DecodeFailure> {
+/**
+ * The signatures that a transaction needs from a wallet: for its inputs, its account, and scripts and required signers
+ * that name its keys.
+ */
+export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<RequiredSignatures, DecodeFailure> {
   return attempted(() => {
     const scanned = scanTransaction(transaction);
     const spent = new Set([...scanned.inputs, ...scanned.collateral].map(refKey));

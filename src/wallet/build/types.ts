@@ -1,6 +1,6 @@
 /**
- * Inputs and results of the builds of a wallet's transactions: plain values, which cross threads and the bus unchanged. Amounts are lovelace;
- * addresses and hashes are hexadecimal. Assets are pairs, so that a payment intent is JSON.
+ * Inputs and results of the builds of a wallet's transactions: plain values, which cross threads and the bus unchanged.
+ * Amounts are lovelace; addresses and hashes are hexadecimal. Assets are pairs, so that a payment intent is JSON.
  */
 import type { Failure } from "#src/base/result.ts";
 import type { Credential, NetworkId } from "#src/cardano/address.ts";
@@ -32,7 +32,10 @@ export type PolicyTemplate =
   | { readonly active_from: number | bigint }
   | { readonly active_until: number | bigint };
 
-/** An asset minted or burned. Its script names the wallet's policy key, or is in an output that the transaction refers to. */
+/**
+ * An asset minted or burned. Its script names the wallet's policy key, or is in an output that the transaction refers
+ * to.
+ */
 export interface MintBurn {
   readonly policy:
     | { readonly template: PolicyTemplate }
@@ -46,7 +49,10 @@ export interface MintBurn {
   readonly to?: string | undefined;
 }
 
-/** Delegation to a pool (its id), or its end. Account 0 is the only one: another index gives `created_multiaccount_transaction`. */
+/**
+ * Delegation to a pool (its id), or its end. Account 0 is the only one: another index gives
+ * `created_multiaccount_transaction`.
+ */
 export interface DelegationIntent {
   readonly pool?: string | undefined;
   readonly index: number;
@@ -102,7 +108,7 @@ export interface StakeAccount {
 }
 
 /** What the wallet can use, at the point of the chain at which the transaction is built. */
-export interface Means {
+export interface WalletFunds {
   readonly coins: readonly OwnCoin[];
   /** Addresses of change outputs, in this order: at least one; the last one takes the rest. */
   readonly change: readonly OwnAddress[];
@@ -117,7 +123,7 @@ export interface Means {
 }
 
 /** The network and the time at which a transaction is built. */
-export interface Setting {
+export interface BuildSetting {
   readonly parameters: Parameters;
   readonly network: NetworkId;
   readonly slots: SlotConfig;
@@ -128,9 +134,9 @@ export interface Setting {
 }
 
 /** Jobs `construct` and `fees`. */
-export interface ConstructInput extends Setting {
+export interface ConstructInput extends BuildSetting {
   readonly intent: PaymentIntent;
-  readonly means: Means;
+  readonly means: WalletFunds;
   /** Outputs with the scripts that `MintBurn` refers to. */
   readonly references?: readonly Utxo[] | undefined;
   /** Makes the choice of inputs repeatable; random by default. */
@@ -138,8 +144,8 @@ export interface ConstructInput extends Setting {
 }
 
 /** Job `migrate`: moves all `means.coins` to `means.change`, which need not be the wallet's addresses. */
-export interface MigrateInput extends Setting {
-  readonly means: Means;
+export interface MigrateInput extends BuildSetting {
+  readonly means: WalletFunds;
 }
 
 /** A part of a migration plan: all its transactions may not fit into one message. */
@@ -196,7 +202,7 @@ export interface ShownCertificate {
 }
 
 /** A transaction to be signed. */
-export interface Constructed {
+export interface ConstructedTransaction {
   /** CBOR, without the wallet's signatures. */
   readonly transaction: Uint8Array;
   readonly txHash: string;
@@ -230,13 +236,13 @@ export type GivenRedeemer =
   );
 
 /** Job `balance`: adds inputs, change, collateral, units and fee to a partial transaction. */
-export interface BalanceInput extends Setting {
+export interface BalanceInput extends BuildSetting {
   /** CBOR, with or without witnesses. Its fee is replaced. */
   readonly transaction: Uint8Array;
   /** Outputs behind inputs and reference inputs that are not the wallet's. */
   readonly inputs: readonly Utxo[];
   readonly redeemers: readonly GivenRedeemer[];
-  readonly means: Means;
+  readonly means: WalletFunds;
   /** Deposits of credentials that it unregisters without stating a refund, by `key-<hash>` or `script-<hash>`. */
   readonly deposits?: ReadonlyMap<string, bigint> | undefined;
   /** Pools that it registers and that are registered already: they pay no second deposit. */
@@ -245,7 +251,7 @@ export interface BalanceInput extends Setting {
 }
 
 /** What belongs to the wallet, for decoding: only what the transaction refers to (`lookupsOf`) is needed. */
-export interface Owns {
+export interface WalletOwnership {
   readonly addresses: readonly OwnAddress[];
   /** Outputs of the wallet, spent ones too where known. */
   readonly coins: readonly OwnCoin[];
@@ -260,7 +266,7 @@ export interface DecodeInput {
   readonly network: NetworkId;
   /** Deposit, in lovelace, of a registration that states none. */
   readonly keyDeposit: bigint;
-  readonly owns: Owns;
+  readonly owns: WalletOwnership;
   /** Refunds of credentials that are unregistered without a stated one, by reward address; `keyDeposit` by default. */
   readonly deposits?: ReadonlyMap<string, bigint> | undefined;
   /** Outputs behind the reference inputs, where known: their scripts are shown. */
@@ -305,7 +311,7 @@ export interface DecodedPolicy {
 export type DecodedCertificate = ShownCertificate | { readonly type: "other"; readonly certificate: Certificate };
 
 /** All parts of a transaction. */
-export interface Decoded {
+export interface DecodedTransaction {
   readonly id: string;
   readonly fee: bigint;
   readonly inputs: readonly DecodedInput[];
@@ -336,7 +342,9 @@ export interface Decoded {
   };
 }
 
-/** Why inputs, change and fee cannot be found. `details` is the `info` of the API's error where cardano-wallet has one. */
+/**
+ * Why inputs, change and fee cannot be found. `details` is the `info` of the API's error where cardano-wallet has one.
+ */
 export type SelectionFailure = Failure<
   | "not_enough_money"
   | "cannot_cover_fee"

@@ -1,9 +1,9 @@
 /** The validity interval of a transaction. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { PaymentIntent, Setting, ValidityBound } from "#src/wallet/build/types.ts";
+import type { BuildSetting, PaymentIntent, ValidityBound } from "#src/wallet/build/types.ts";
 
 /** First valid slot, and the first slot after it that is no longer valid. */
-export interface Interval {
+export interface ValidityInterval {
   readonly from?: bigint;
   readonly before: bigint;
 }
@@ -11,19 +11,20 @@ export interface Interval {
 /** Time to sign and submit, in seconds. */
 const SECONDS = 7200n;
 
-function slotOf({ slots, slot }: Pick<Setting, "slots" | "slot">, { quantity, unit }: ValidityBound): bigint {
+function slotOf({ slots, slot }: Pick<BuildSetting, "slots" | "slot">, { quantity, unit }: ValidityBound): bigint {
   return unit === "slot" ? quantity : BigInt(slot) + quantity * 1000n / BigInt(slots.slotLength);
 }
 
 /**
- * The interval of an intent: by default from slot 0 to two hours from now. A withdrawal must end at `boundary`, the first slot of the next epoch, where
- * known: the ledger takes only a withdrawal of all rewards, and a new epoch may add some.
+ * The interval of an intent: by default from slot 0 to two hours from now. A withdrawal must end at `boundary`, the
+ * first slot of the next epoch, where known: the ledger takes only a withdrawal of all rewards, and a new epoch may add
+ * some.
  */
 export function intervalOf(
-  setting: Pick<Setting, "slots" | "slot">,
+  setting: Pick<BuildSetting, "slots" | "slot">,
   validity: PaymentIntent["validity"],
   boundary?: number,
-): Result<Interval, Failure<"invalid_validity_bounds">> {
+): Result<ValidityInterval, Failure<"invalid_validity_bounds">> {
   const bounds = [validity?.from, validity?.before].filter((bound) => bound !== undefined);
   const before = slotOf(setting, validity?.before ?? { quantity: SECONDS, unit: "second" });
   const from = validity?.from && slotOf(setting, validity.from);

@@ -5,7 +5,10 @@ import { hash224 } from "#src/cardano/hash.ts";
 import { nativeHash } from "#src/cardano/nativeScript.ts";
 import { partsOf } from "#src/cardano/transaction.ts";
 
-/** A script. Language 0 is native, and `bytes` is its CBOR; 1 to 3 are Plutus, and `bytes` is the content of the byte string. */
+/**
+ * A script. Language 0 is native, and `bytes` is its CBOR; 1 to 3 are Plutus, and `bytes` is the content of the byte
+ * string.
+ */
 export interface TransactionScript {
   readonly language: 0 | 1 | 2 | 3;
   readonly hash: string;

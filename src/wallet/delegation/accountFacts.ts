@@ -1,17 +1,17 @@
-/** All that rows say of a stake credential, as its actor is told it at once. */
+/** The event that carries the whole state of a stake credential to its actor. */
 import { type Certified, kept } from "#machines/delegation.ts";
 import type { Row, Rows, Touched } from "#src/cardano/projection.ts";
 
-/** A row of the history as machines and readers have it. */
+/** An entry of the certificate history from its row. */
 export function certifiedOf(row: Row): Certified {
   return { epoch: Number(row.epoch), pool: row.pool as string | null, drep: row.drep as string | null };
 }
 
-/** The event that says all of it, as it stands at a point. */
-export function told(type: "TOLD" | "ROLLED_BACK", credential: string, epoch: number, rows: Rows): Touched {
+/** The event with the whole state of a credential, from its rows. */
+export function wholeStateEvent(type: "TOLD" | "ROLLED_BACK", credential: string, epoch: number, rows: Rows): Touched {
   const of = (table: string) => (rows.get(table) ?? []).filter((row) => row.credential === credential);
   const history = [...of("wallet_delegation_history")].sort((a, b) => Number(a.from_slot) - Number(b.from_slot));
-  // of several wallets with this credential one says it all
+  // several wallets with this credential have the same history
   const last = history.at(-1);
   const mine = last ? history.filter(({ wallet }) => wallet === last.wallet) : [];
   const account = of("wallet_reward").at(-1);

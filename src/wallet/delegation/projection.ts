@@ -1,17 +1,17 @@
 /**
- * What blocks say of wallets' stake credentials: certificates, the epochs in which they begin to count, withdrawals.
+ * Projection of wallets' stake credentials: certificates, the epochs in which they take effect, and withdrawals.
  *
- * Hypotheses: whose a credential is stands in the rows of the index (`wallet_index.stake`); a certificate of another's transaction counts
- * like an own one; what an account earned is in no block, so only what withdrawals leave of it is read here (`rewards.ts` asks for the rest).
+ * Assumptions: `wallet_index.stake` says who owns a credential. A certificate counts whoever made its transaction.
+ * Earned rewards are in no block, so only withdrawals change them here; `rewards.ts` queries the network for them.
  */
 import { LAG } from "#machines/delegation.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { certified, type Point, type ScannedBlock, withdrawn } from "#src/cardano/block.ts";
-import type { Certificate } from "#src/cardano/certificates.ts";
 import { drepKey } from "#src/cardano/drepText.ts";
 import type { Folded, Projection, Row, RowQuery, Rows, RowWrite, Touched } from "#src/cardano/projection.ts";
 import { rowsBy } from "#src/cardano/projections.ts";
-import { told } from "#src/wallet/delegation/accountFacts.ts";
+import type { AccountCertificate } from "#src/cardano/writtenCertificates.ts";
+import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 
 /** The epoch of a slot. */
@@ -21,7 +21,7 @@ const HISTORY = "wallet_delegation_history";
 const DUE = "wallet_delegation_due";
 const REWARD = "wallet_reward";
 
-/** The part of the wallets' projection that is about stake; goes `together` with the index. */
+/** The stake part of the wallets' projection; it runs together with the index. */
 export function delegationProjection(epochOf: EpochOf): Projection {
   return {
     name: WALLET_PROJECTION,
@@ -36,7 +36,7 @@ export function delegationProjection(epochOf: EpochOf): Projection {
       ],
       joined: (_, at, rows) => {
         const credentials = new Set((rows.get(HISTORY) ?? []).map((row) => row.credential as string));
-        return [...credentials].map((credential) => told("TOLD", credential, epochOf(at.slot), rows));
+        return [...credentials].map((credential) => wholeStateEvent("TOLD", credential, epochOf(at.slot), rows));
       },
     },
     keys(block): RowQuery[] {
@@ -62,7 +62,7 @@ export function delegationProjection(epochOf: EpochOf): Projection {
     },
     undo(point: Point, affected: Rows, rows: Rows): Touched[] {
       const epoch = epochOf(point.slot);
-      return [...credentialsIn(affected)].map((credential) => told("ROLLED_BACK", credential, epoch, rows));
+      return [...credentialsIn(affected)].map((credential) => wholeStateEvent("ROLLED_BACK", credential, epoch, rows));
     },
   };
 }
@@ -75,11 +75,9 @@ function credentialsIn(rows: Rows): Set<string> {
   );
 }
 
-type OfAccount = Extract<Certificate, { kind: "register" | "unregister" | "delegate" }>;
-
-/** Certificates about accounts, by credential, in the block's order. */
-function certificatesOf(block: ScannedBlock): Map<string, OfAccount[]> {
-  const found = new Map<string, OfAccount[]>();
+/** Account certificates by credential, in the order of the block. */
+function certificatesOf(block: ScannedBlock): Map<string, AccountCertificate[]> {
+  const found = new Map<string, AccountCertificate[]>();
   for (const transaction of block.transactions) {
     for (const certificate of certified(transaction)) {
       if (certificate.kind !== "register" && certificate.kind !== "unregister" && certificate.kind !== "delegate") {
@@ -109,30 +107,30 @@ export function withdrawalsOf(block: ScannedBlock): Map<string, bigint> {
   return found;
 }
 
-/** What certificates leave of an account. */
-interface Left {
+/** An account after its certificates. */
+interface CertifiedAccount {
   registered: boolean;
   deposit: bigint | null;
   pool: string | null;
   drep: string | null;
 }
 
-function leave(before: Left, certificates: readonly OfAccount[]): Left {
-  let left = before;
+function apply(before: CertifiedAccount, certificates: readonly AccountCertificate[]): CertifiedAccount {
+  let account = before;
   for (const certificate of certificates) {
-    if (certificate.kind === "unregister") left = { registered: false, deposit: null, pool: null, drep: null };
+    if (certificate.kind === "unregister") account = { registered: false, deposit: null, pool: null, drep: null };
     else {
-      if (certificate.kind === "register") left = { ...left, deposit: certificate.deposit ?? null };
+      if (certificate.kind === "register") account = { ...account, deposit: certificate.deposit ?? null };
       const { pool, drep } = certificate.to ?? {};
-      // who delegates is registered, whether or not that was read
-      left = { ...left, registered: true, pool: pool ?? left.pool, drep: drep ? drepKey(drep) : left.drep };
+      // a delegation implies a registration, which may lie before the blocks that are read
+      account = { ...account, registered: true, pool: pool ?? account.pool, drep: drep ? drepKey(drep) : account.drep };
     }
   }
-  return left;
+  return account;
 }
 
-/** What the certificates before left. */
-function leftOf(row: Row | undefined): Left {
+/** The account before the block. */
+function accountOf(row: Row | undefined): CertifiedAccount {
   if (!row) return { registered: false, deposit: null, pool: null, drep: null };
   return {
     registered: row.registered as boolean,
@@ -146,7 +144,7 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
   const writes: RowWrite[] = [];
   const touched: Touched[] = [];
   const { slot } = block;
-  const say = (credential: string, event: Touched["event"]) =>
+  const touch = (credential: string, event: Touched["event"]) =>
     touched.push({ entity: { kind: "delegation", id: credential }, event });
 
   const begun = new Set<string>();
@@ -155,7 +153,7 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
     writes.push({ type: "close", table: DUE, key: { wallet: row.wallet, due: row.due } });
     begun.add(row.credential as string);
   }
-  for (const credential of begun) say(credential, { type: "EPOCH", slot, epoch });
+  for (const credential of begun) touch(credential, { type: "EPOCH", slot, epoch });
 
   const certificates = certificatesOf(block);
   const withdrawals = withdrawalsOf(block);
@@ -167,15 +165,21 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
     wallets.forEach(({ wallet }, i) => {
       const id = wallet as string;
       const [last] = before.get(id) ?? [];
-      const left = leave(leftOf(last), some);
+      const account = apply(accountOf(last), some);
       if (last) writes.push({ type: "close", table: "wallet_delegation", key: { wallet } });
-      writes.push({ type: "insert", table: "wallet_delegation", row: { wallet, credential, epoch, ...left } });
+      writes.push({ type: "insert", table: "wallet_delegation", row: { wallet, credential, epoch, ...account } });
       if (!(dues.get(id) ?? []).some((row) => Number(row.due) === epoch + LAG)) {
         writes.push({ type: "insert", table: DUE, row: { wallet, credential, due: epoch + LAG } });
       }
       if (i > 0) return;
-      const { deposit, ...whom } = left;
-      say(credential, { type: "CERTIFIED", slot, epoch, ...whom, deposit: deposit === null ? null : String(deposit) });
+      const { deposit, ...whom } = account;
+      touch(credential, {
+        type: "CERTIFIED",
+        slot,
+        epoch,
+        ...whom,
+        deposit: deposit === null ? null : String(deposit),
+      });
     });
   }
 
@@ -187,13 +191,13 @@ function foldBlock(block: ScannedBlock, rows: Rows, epoch: number): Folded {
     const ended = certificates.get(credential)?.some(({ kind }) => kind === "unregister") === true;
     const rewards = ended ? 0n : held - (withdrawals.get(credential) ?? 0n);
     if (rewards === held) continue;
-    // what the network said may be older than a withdrawal that another wallet's rows know
+    // the network's figure may be older than a withdrawal
     const rest = rewards < 0n ? 0n : rewards;
     writes.push({ type: "close", table: REWARD, key: { wallet } });
     writes.push({ type: "insert", table: REWARD, row: { wallet, credential, epoch: row.epoch, rewards: rest } });
     if (rewarded.has(credential)) continue;
     rewarded.add(credential);
-    say(credential, { type: "REWARDED", slot, epoch, rewards: String(rest) });
+    touch(credential, { type: "REWARDED", slot, epoch, rewards: String(rest) });
   }
   return { type: "done", writes, touched };
 }

@@ -1,4 +1,4 @@
-/** What rows say of wallets' stake: for the wallet's JSON, for builds, for the list of stake keys. */
+/** Reads wallets' stake accounts: for the API, for builds and for the list of stake keys. */
 import { type Certified, kept, type Shown, shownIn } from "#machines/delegation.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { parseDrepKey } from "#src/cardano/drepText.ts";
@@ -13,14 +13,14 @@ export interface WalletAccount {
   readonly wallet: string;
   readonly credential: Credential;
   readonly registered: boolean;
-  /** Lovelace that its registration paid, where its certificate or the network says. */
+  /** Deposit of its registration in lovelace, where its certificate or the network states it. */
   readonly deposit?: bigint;
-  /** What the newest certificate left: pool id in hexadecimal. */
+  /** Pool id in hexadecimal, after the newest certificate. */
   readonly pool?: string;
   readonly drep?: DRep;
-  /** Lovelace that can be withdrawn; nothing while the network was not asked yet. */
+  /** Lovelace that can be withdrawn; 0 until the network was queried. */
   readonly rewards: bigint;
-  /** Epoch in which the network was asked. */
+  /** Epoch of the last query of the network. */
   readonly rewardsEpoch?: number;
   /** The newest certificates, oldest first. */
   readonly history: readonly Certified[];
@@ -47,7 +47,7 @@ export async function readAccounts(
   return accountsOf(rows, histories);
 }
 
-/** What `readAccounts` asks, to be read together with other things; `accountsOf` reads the rows of both. */
+/** SQL of `readAccounts`, to be combined with other reads; `accountsOf` reads the rows of both. */
 export function accountQueries(sql: Queries, wallets: readonly string[]): Record<"accounts" | "certified", Fragment> {
   const ids = sql.array([...wallets]);
   return {
@@ -63,7 +63,7 @@ export function accountQueries(sql: Queries, wallets: readonly string[]): Record
   };
 }
 
-/** Accounts by wallet, of rows of `accountQueries`. */
+/** Accounts by wallet, from rows of `accountQueries`. */
 export function accountsOf(
   accounts: readonly JsonRow[],
   certified: readonly JsonRow[],
@@ -97,12 +97,12 @@ function accountOf(row: Columns, history: readonly Certified[]): WalletAccount {
   };
 }
 
-/** Whom an account's stake and vote count for in an epoch, and what changes in the next ones. */
+/** Pool and representative of an account in an epoch, and the changes in the next ones. */
 export function delegationIn({ history }: Pick<WalletAccount, "history">, epoch: number): Shown {
   return shownIn(kept(history, epoch), epoch);
 }
 
-/** An account as builds take it (`Means.account`); `keyDeposit` is the parameter's, for registrations that state none. */
+/** An account for builds (`WalletFunds.account`); `keyDeposit` applies to registrations that state none. */
 export function stakeAccountOf(account: WalletAccount, path: readonly number[], keyDeposit: bigint): StakeAccount {
   const { credential, registered, deposit, pool, drep, rewards } = account;
   return { credential, path, registered, deposit: deposit ?? keyDeposit, rewards, pool, drep };

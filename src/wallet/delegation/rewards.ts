@@ -1,9 +1,10 @@
 /**
- * Rewards, which are in no block: asked of the network in sets, for wallets that are read with all others, once in each epoch and when a
- * wallet comes to where the others are. Withdrawals lower them in between (`projection.ts`).
+ * Rewards, which are in no block. The network is queried for many accounts at once, for wallets that have caught up
+ * with the indexer: once in each epoch, and when a wallet catches up. Withdrawals lower rewards in between
+ * (`projection.ts`).
  *
- * The same answer says how an account is registered and whom it delegates to. That matters where its certificates lie before what is
- * read of the chain, as of a wallet that is begun at the tip; where certificates were read, they alone count.
+ * The same query gives registration and delegation of an account. They are used where the certificates lie before the
+ * blocks that are read, for example for a wallet created at the tip; where certificates were read, only those count.
  */
 import type { Credential } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
@@ -12,52 +13,53 @@ import type { Rows, Touched } from "#src/cardano/projection.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 import { type EpochOf, withdrawalsOf } from "#src/wallet/delegation/projection.ts";
-import { told } from "#src/wallet/delegation/accountFacts.ts";
+import { wholeStateEvent } from "#src/wallet/delegation/accountFacts.ts";
 import { parseCredential } from "#src/wallet/index/credential.ts";
 
-/** An account as the network tells it. Amounts are lovelace. */
-export interface ToldAccount {
+/** An account as the network reports it. Amounts are lovelace. */
+export interface ReportedAccount {
   readonly credential: Credential;
   readonly registered: boolean;
-  /** Not withdrawn. */
+  /** Rewards that are not withdrawn. */
   readonly rewards: bigint;
   readonly deposit: bigint | undefined;
   readonly pool: string | undefined;
   readonly drep: DRep | undefined;
 }
 
-/** Wallets that are read with all others, as a table with a column `member` (`currentMembers` of `chain/groups.ts`). */
+/** Wallets that have caught up, as a table with a column `member` (`currentMembers` of the chain index). */
 export type CurrentWallets = (sql: Queries) => Fragment;
 
-/** Credentials of one question, and of the rows that are written at once. */
-const AT_ONCE = 1_000;
+/** Credentials of one query, and of one write. */
+const BATCH = 1_000;
 
-/** Credentials of wallets, read with all others, whose rewards nobody asked for in an epoch. */
-export async function wantedAccounts(sql: Queries, epoch: number, current: CurrentWallets): Promise<Credential[]> {
+/** Credentials of caught-up wallets whose rewards were not queried in an epoch. */
+export async function accountsToQuery(sql: Queries, epoch: number, current: CurrentWallets): Promise<Credential[]> {
   const rows = await sql<{ stake: string }[]>`
     select distinct i.stake from wallet_index i
     join ${current(sql)} m on m.member = i.wallet
     left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
-    where i.stake is not null and (r.epoch is null or r.epoch < ${epoch}) limit ${AT_ONCE}`;
+    where i.stake is not null and (r.epoch is null or r.epoch < ${epoch}) limit ${BATCH}`;
   return rows.flatMap(({ stake }) => parseCredential(stake) ?? []);
 }
 
-interface Mine {
+/** A wallet's stored rewards. */
+interface StoredReward {
   readonly wallet: string;
   readonly stake: string;
   readonly rewards: bigint | null;
   readonly known: boolean;
 }
 
-/** Writes accounts as they are at an answer's point, brought forward by the blocks after it; gives what is new to actors. */
+/** Writes accounts of a query's point, updated by the blocks after it; gives the events for actors. */
 export async function writeRewards(
   sql: Queries,
-  { point, value }: { readonly point: Point; readonly value: readonly ToldAccount[] },
+  { point, value }: { readonly point: Point; readonly value: readonly ReportedAccount[] },
   blocks: readonly ScannedBlock[],
   { epochOf, current }: { readonly epochOf: EpochOf; readonly current: CurrentWallets },
 ): Promise<readonly Touched[]> {
   const accounts = new Map(value.map((account) => [`${account.credential.kind}-${account.credential.hash}`, account]));
-  const mine = await sql<Mine[]>`
+  const mine = await sql<StoredReward[]>`
     select i.wallet, i.stake, r.rewards, d.wallet is not null as known from wallet_index i
     join ${current(sql)} m on m.member = i.wallet
     left join wallet_reward r on r.wallet = i.wallet and r.to_slot is null
@@ -81,7 +83,7 @@ export async function writeRewards(
       ${texts(rows.map(({ wallet }) => wallet))}::text[], ${texts(rows.map(({ credential }) => credential))}::text[],
       ${texts(rows.map(({ rewards }) => rewards))}::bigint[], ${texts(rows.map((row) => row.from_slot))}::bigint[],
       ${texts(rows.map((row) => row.to_slot))}::bigint[]) as t (wallet, credential, rewards, from_slot, to_slot)`;
-  // what was read may have begun after a registration, or a vote: that alone is filled in
+  // the blocks read may start after a registration or vote: only missing columns are filled in
   const known = [...accounts].filter(([, { registered }]) => registered);
   const filled = await sql<{ credential: string }[]>`update wallet_delegation d
     set deposit = coalesce(d.deposit, x.deposit), pool = coalesce(d.pool, x.pool), drep = coalesce(d.drep, x.drep)
@@ -105,11 +107,11 @@ export async function writeRewards(
       ${texts(began.map(({ deposit }) => deposit))}::bigint[], ${texts(began.map(({ pool }) => pool))}::text[],
       ${texts(began.map(({ drep }) => drep && drepKey(drep)))}::text[]) as t (wallet, credential, deposit, pool, drep)`;
   const whole = new Set([...unread.map(({ stake }) => stake), ...filled.map(({ credential }) => credential)]);
-  return await news(sql, mine, whole, now, last, epochOf);
+  return await eventsOf(sql, mine, whole, now, last, epochOf);
 }
 
-/** The rows of an account from an answer's point on: a new one with each block that withdraws. */
-function rewardsAfter(account: ToldAccount, stake: string, slot: number, blocks: readonly ScannedBlock[]) {
+/** The rows of an account from the query's point on: a new one with each block that withdraws. */
+function rewardsAfter(account: ReportedAccount, stake: string, slot: number, blocks: readonly ScannedBlock[]) {
   const rows: { rewards: bigint; from_slot: number; to_slot: number | null }[] = [
     { rewards: account.rewards, from_slot: slot, to_slot: null },
   ];
@@ -124,10 +126,10 @@ function rewardsAfter(account: ToldAccount, stake: string, slot: number, blocks:
   return rows;
 }
 
-/** What actors hear: all of it where the network told a delegation, else what rewards there are when they are others. */
-async function news(
+/** Events: the whole state where the network reported a delegation, otherwise changed rewards. */
+async function eventsOf(
   sql: Queries,
-  mine: readonly Mine[],
+  mine: readonly StoredReward[],
   wholly: ReadonlySet<string>,
   now: ReadonlyMap<string, bigint>,
   at: Point,
@@ -141,7 +143,7 @@ async function news(
       ["wallet_delegation_history", await sql`select * from wallet_delegation where credential = any(${list})`],
       ["wallet_reward", await sql`select * from wallet_reward where credential = any(${list}) and to_slot is null`],
     ]);
-    whole.push(...[...wholly].map((stake) => told("TOLD", stake, epoch, rows)));
+    whole.push(...[...wholly].map((stake) => wholeStateEvent("TOLD", stake, epoch, rows)));
   }
   const changed = new Set(
     mine.flatMap(({ stake, rewards }) => wholly.has(stake) || (rewards ?? 0n) === now.get(stake) ? [] : [stake]),

@@ -1,4 +1,4 @@
-/** What a representative says of itself (CIP-119). */
+/** Metadata of representatives (CIP-119). */
 import { isObject, type Json, readJson } from "#src/base/json.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { DrepAnchor } from "#src/wallet/dreps/types.ts";
@@ -11,26 +11,26 @@ export interface DrepMetadata {
   readonly motivations?: string;
   readonly qualifications?: string;
   readonly paymentAddress?: string;
-  /** It asks not to be put forward. */
+  /** Whether it asks not to be listed. */
   readonly doNotList: boolean;
   readonly references: readonly { readonly label: string; readonly uri: string }[];
 }
 
-/** Most bytes of a text; pictures may stand in it. */
+/** Most bytes of a text, which may contain pictures. */
 const MOST_BYTES = 524_288;
-/** Most characters of one part that is told on, and most references. */
+/** Most characters of one part, and most references; longer parts are left out. */
 const LONGEST = 1_000;
 const MOST_REFERENCES = 32;
 
 const fields = (json: Json | undefined) => isObject(json) ? json : undefined;
 
-/** A text, bare or as JSON-LD wraps it. */
+/** A text, plain or wrapped by JSON-LD. */
 function text(json: Json | undefined, most = LONGEST): string | undefined {
   const bare = fields(json)?.["@value"] ?? json;
   return typeof bare === "string" && bare !== "" && Array.from(bare).length <= most ? bare : undefined;
 }
 
-/** Reads it out of JSON; `undefined` where there is no name. */
+/** Reads metadata from JSON; `undefined` where there is no name. */
 export function readDrepMetadata(json: Json | undefined): DrepMetadata | undefined {
   const body = fields(fields(json)?.body);
   const name = text(body?.givenName, 80);
@@ -54,7 +54,7 @@ export function readDrepMetadata(json: Json | undefined): DrepMetadata | undefin
   };
 }
 
-/** Fetches it, and sees that it is what was registered; `undefined` where it cannot be had. */
+/** Fetches metadata and checks its hash; `undefined` where it cannot be fetched or is not the registered one. */
 export async function fetchDrepMetadata(
   { url, hash }: DrepAnchor,
   options: Omit<FetchOptions, "body" | "maxBytes">,

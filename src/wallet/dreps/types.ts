@@ -1,34 +1,34 @@
-/** Representatives as the network tells them, as far as wallets look at them. */
+/** Representatives of a network, as far as wallets show them. */
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";
 
 /** A registered representative. Amounts are lovelace, hashes hexadecimal. */
 export interface ListedDrep {
   readonly credential: Credential;
-  /** Epoch after which its votes count no longer. */
+  /** Last epoch in which its votes count. */
   readonly expiry: number;
   readonly anchor: DrepAnchor | undefined;
   readonly deposit: bigint;
-  /** Lovelace that votes with it, where the network says. */
+  /** Lovelace delegated to it, where the network reports it. */
   readonly stake: bigint | undefined;
 }
 
-/** Where a representative says what of itself, and the hash of that. */
+/** Address of a representative's metadata, and its hash. */
 export interface DrepAnchor {
   readonly url: string;
   readonly hash: string;
 }
 
-/** All of them, in the epoch in which they were asked for. */
+/** All representatives, and the epoch of the query. */
 export interface ListedDreps {
   readonly epoch: number;
   readonly all: readonly ListedDrep[];
 }
 
-/** Why the network does not tell. */
+/** Why a query has no result. */
 export type DrepsUnknown = Failure<"network_unreachable" | "query_unsupported">;
 
-/** Who is asked: the chain's port. */
+/** The part of the chain's provider port that is used here. */
 export interface DrepsPort {
   dreps(): Promise<Result<{ readonly value: ListedDreps }, DrepsUnknown>>;
 }

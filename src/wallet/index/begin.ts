@@ -1,26 +1,29 @@
-/** How a wallet comes into the index. It leaves by `dismiss` of `chain/groups.ts`: the follower erases its rows then. */
+/** Adds wallets to the index. `dismiss` of the chain index removes them: the indexer then erases their rows. */
 import { toJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Point } from "#src/cardano/block.ts";
 import type { Queries } from "#src/store/store.ts";
 import { ownedCredential } from "#src/wallet/index/credential.ts";
-import { forgetSlices, stockSlices } from "#src/wallet/index/slices.ts";
+import { addSlices, deleteSlices } from "#src/wallet/index/slices.ts";
 import {
-  type DeriveStock,
+  type DeriveCredentials,
   type IndexedWallet,
   type NewWallet,
   POOL_ROLES,
   WALLET_PROJECTION,
 } from "#src/wallet/index/types.ts";
 
-/** Credentials that are derived beyond what a pool reaches over, so that few blocks have to wait for more. */
+/** Credentials that are derived beyond the end of a pool, so that few blocks wait for more. */
 export const SPARE = 20;
 
-/** `enrol` of `chain/groups.ts`. */
+/** `enrol` of the chain index. */
 export type Enrol = (sql: Queries, projection: string, members: readonly string[], birth: Point) => Promise<string[]>;
 
-/** Derives the first pools of a wallet; before the transaction that begins it, for with a great gap this takes a while. */
-export async function prepareWallet(spec: IndexedWallet, birth: Point, derive: DeriveStock): Promise<NewWallet> {
+/**
+ * Derives the first pools of a wallet. It takes long for a large gap, so it runs before the transaction of
+ * `beginWallet`.
+ */
+export async function prepareWallet(spec: IndexedWallet, birth: Point, derive: DeriveCredentials): Promise<NewWallet> {
   if (spec.kind === "random") return { spec, birth, stock: [] };
   const { wallet, kind, account, gap } = spec;
   const stock = await Promise.all(
@@ -30,9 +33,9 @@ export async function prepareWallet(spec: IndexedWallet, birth: Point, derive: D
 }
 
 /**
- * Writes the rows of a wallet's first pools and has it read from its birth on; the follower takes it on its next look, at once when it
- * is woken. Done twice it changes nothing. `being_erased`: rows of an earlier life are still there, to be tried again soon; the
- * transaction is to be rolled back.
+ * Writes the rows of a wallet's first pools and enrols it from its birth on; the indexer picks it up on its next look.
+ * Idempotent. `being_erased`: rows of an earlier life are still there; the caller must roll back the transaction and
+ * try again soon.
  */
 export async function beginWallet(
   sql: Queries,
@@ -56,16 +59,16 @@ export async function beginWallet(
     on conflict do nothing returning 1`;
   if (begun.length === 0 || spec.kind === "random") return ok(null);
   for (const role of POOL_ROLES) {
-    if ("life" in stock) await stockSlices(sql, { wallet, life: stock.life }, role, spec.kind);
-    else await keepStock(sql, wallet, role, 0, stock[role]!);
+    if ("life" in stock) await addSlices(sql, { wallet, life: stock.life }, role, spec.kind);
+    else await addCredentials(sql, wallet, role, 0, stock[role]!);
     await sql`insert into wallet_pool (wallet, role, size, used, from_slot) values (${wallet}, ${role}, ${spec.gap}, -1, -1)`;
   }
-  if ("life" in stock) await forgetSlices(sql, { wallet, life: stock.life });
+  if ("life" in stock) await deleteSlices(sql, { wallet, life: stock.life });
   return ok(null);
 }
 
-/** Adds credentials of a role from an index on, unless the stock reaches beyond it already or the wallet is no more. */
-export async function keepStock(
+/** Adds derived credentials of a role from an index on, unless they exist already or the wallet is erased. */
+export async function addCredentials(
   sql: Queries,
   wallet: string,
   role: number,

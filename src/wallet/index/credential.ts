@@ -1,11 +1,11 @@
-/** Whose an output is, by its address alone. */
+/** Credentials that own outputs, by their addresses. */
 import { toHex } from "#src/base/bytes.ts";
-import { type Address, type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
+import { type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
 import type { OwnedCredential } from "#src/wallet/index/types.ts";
 
 /**
- * The credential that an output at an address (bytes in hexadecimal) belongs to; undefined for what nobody can spend. A key's hash is
- * none of a script: who sends to `script-<hash of a key>` burns it.
+ * The credential that owns an output at an address (bytes in hexadecimal); undefined where no key or script can spend
+ * it. Keys and scripts are distinguished: an output at `script-<hash of a key>` does not belong to the key.
  */
 export function credentialOf(address: string): OwnedCredential | undefined {
   const type = parseInt(address[0] ?? "", 16);
@@ -17,24 +17,18 @@ export function credentialOf(address: string): OwnedCredential | undefined {
   return read.ok && read.value.kind === "byron" ? `byron-${read.value.byron.root}` : undefined;
 }
 
-/** The credential of a described address; undefined for a reward account. */
-export function credentialOfAddress(address: Address): OwnedCredential | undefined {
-  if (address.kind === "byron") return `byron-${address.byron.root}`;
-  return address.kind === "reward" ? undefined : ownedCredential(address.payment);
-}
-
-/** A key's or script's credential as the index writes it. */
+/** A credential in the form of the index. */
 export function ownedCredential({ kind, hash }: Credential): OwnedCredential {
   return `${kind}-${hash}`;
 }
 
-/** The credential behind `key-<hash>` or `script-<hash>`; undefined for an address of Byron. */
+/** The credential of `key-<hash>` or `script-<hash>`; undefined for Byron. */
 export function parseCredential(text: OwnedCredential): Credential | undefined {
   const [kind, hash] = text.split("-");
   return (kind === "key" || kind === "script") && hash !== undefined ? { kind, hash } : undefined;
 }
 
-/** The address (bytes in hexadecimal) of a payment and a stake credential, or of the former alone (CIP-19). */
+/** The address (bytes in hexadecimal) of a payment credential, with or without a stake credential (CIP-19). */
 export function addressOf(payment: Credential, stake: Credential | undefined, network: NetworkId): string {
   const script = payment.kind === "script" ? 1 : 0;
   const type = stake === undefined ? 6 + script : (stake.kind === "script" ? 2 : 0) + script;

@@ -1,11 +1,13 @@
-/** One pass over a block for the wallets' projection. It asks for rows, then for stock, and then says what the block changes. */
+/**
+ * One pass over a block for the wallets' projection: requests rows, then missing credentials, then gives the changes of
+ * the block.
+ */
 import { fromHex } from "#src/base/bytes.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { created, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import {
   type Folded,
-  type Row,
   type RowQuery,
   type Rows,
   type RowWrite,
@@ -14,52 +16,55 @@ import {
   type Want,
 } from "#src/cardano/projection.ts";
 import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
+import { AddressPool } from "#src/wallet/index/addressPool.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
-import { Pool } from "#src/wallet/index/pools.ts";
+import { type IndexTables, rowsOf } from "#src/wallet/index/indexRows.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
-import { addressesIn, stakesIn, weigh } from "#src/wallet/index/walletEffect.ts";
+import { addressesIn, stakesIn, walletEffect } from "#src/wallet/index/walletEffect.ts";
 
-/** A wallet's part in a credential. */
-interface Claim {
+/** A wallet that owns a credential, and its place there. */
+interface CredentialClaim {
   readonly wallet: string;
   readonly role: bigint;
   readonly index: bigint;
-  /** The address where it follows from nothing else. */
+  /** The address, where it cannot be computed from the credential (random wallets). */
   readonly address: string | null;
 }
 
-/** A wallet's output that a transaction may spend. */
-interface Held extends Claim {
+/** An unspent output of a wallet. */
+interface OwnOutput extends CredentialClaim {
   readonly output: Output;
-  /** Its row where this block made it. */
+  /** Its row, where this block created it. */
   readonly fresh?: Record<string, unknown>;
 }
 
-interface Facts {
+/** What the fold needs of a wallet. */
+interface FoldedWallet {
   readonly kind: string;
   readonly gap: number;
   readonly stake: string | undefined;
   readonly life: { readonly life?: number };
 }
 
-/** The wallet's side of a transaction, as it is collected. */
-interface Side {
+/** A wallet's inputs and outputs of a transaction. */
+interface OwnParts {
   readonly inputs: Map<string, Output>;
   readonly outputs: Map<number, Output>;
 }
 
 export class BlockFold {
-  private readonly facts = new Map<string, Facts>();
-  /** Pools by wallet and role, as the block leaves them. */
-  private readonly pools = new Map<string, Pool>();
-  /** Who claims the credentials of this block's outputs, as far as pools reach. */
-  private readonly claims = new Map<string, readonly Claim[]>();
-  private readonly live = new Map<string, Held[]>();
-  /** Wallets and their credentials that were paid before. */
+  private readonly facts = new Map<string, FoldedWallet>();
+  /** Pools by wallet and role, after the block. */
+  private readonly pools = new Map<string, AddressPool>();
+  /** Owners of the credentials of this block's outputs, within their pools. */
+  private readonly claims = new Map<string, readonly CredentialClaim[]>();
+  /** Unspent outputs by `refKey`. */
+  private readonly unspent = new Map<string, OwnOutput[]>();
+  /** Wallets with their credentials that were paid before. */
   private readonly used = new Set<string>();
   private readonly changes = new Map<string, { wallet: string; asset: string; delta: bigint }>();
   private readonly writes: RowWrite[] = [];
-  private readonly told: Touched[] = [];
+  private readonly touched: Touched[] = [];
 
   constructor(
     private readonly block: ScannedBlock,
@@ -87,43 +92,40 @@ export class BlockFold {
     if (holdings.in.length > 0 && unanswered(this.rows, [holdings]).length > 0) {
       return { type: "more", queries: [holdings] };
     }
-    this.hold();
-    return { type: "done", writes: this.writes, touched: this.told };
+    this.writeHoldings();
+    return { type: "done", writes: this.writes, touched: this.touched };
   }
 
-  private table(name: string): readonly Row[] {
-    return this.rows.get(name) ?? [];
+  private table<T extends keyof IndexTables>(name: T): readonly IndexTables[T][] {
+    return rowsOf(this.rows, name);
   }
 
-  /** Who has the credentials of the block's outputs in stock, or finds its own path in their addresses; by credential. */
-  private candidates(): Map<string, Claim[]> {
-    const found = new Map<string, Claim[]>();
-    const add = (credential: string, claim: Claim) => {
+  /**
+   * Wallets with a derived credential of the block's outputs, or that decrypt their own path in an address; by
+   * credential.
+   */
+  private candidates(): Map<string, CredentialClaim[]> {
+    const found = new Map<string, CredentialClaim[]>();
+    const add = (credential: string, claim: CredentialClaim) => {
       const known = found.get(credential);
       if (!known) found.set(credential, [claim]);
       else if (!known.some(({ wallet }) => wallet === claim.wallet)) known.push(claim);
     };
-    // an address is known by one credential alone, so the first row of a wallet says all
-    for (const table of ["wallet_address", "wallet_use"]) {
-      for (const row of this.table(table)) {
-        add(row.credential as string, {
-          wallet: row.wallet as string,
-          role: row.role as bigint,
-          index: row.index as bigint,
-          address: row.address as string | null,
-        });
-      }
+    // a credential has one address, so one row of a wallet is enough
+    for (const { credential, ...claim } of [...this.table("wallet_address"), ...this.table("wallet_use")]) {
+      add(credential, claim);
     }
-    const random = this.table("wallet_index").filter(({ kind }) => kind === "random")
-      .map((row) => ({ wallet: row.wallet as string, key: fromHex(row.path_key as string) }));
-    if (random.length > 0) this.open(random, add);
+    const random = this.table("wallet_index").flatMap(({ wallet, kind, path_key: key }) =>
+      kind === "random" && key !== null ? [{ wallet, key: fromHex(key) }] : []
+    );
+    if (random.length > 0) this.decryptPaths(random, add);
     return found;
   }
 
-  /** Tries to open the path in each address of Byron, for each random wallet. */
-  private open(
+  /** Tries to decrypt the path of each Byron address, for each random wallet. */
+  private decryptPaths(
     wallets: readonly { readonly wallet: string; readonly key: Uint8Array }[],
-    add: (credential: string, claim: Claim) => void,
+    add: (credential: string, claim: CredentialClaim) => void,
   ): void {
     const seen = new Set<string>();
     for (const { output: { address } } of this.block.transactions.flatMap(created)) {
@@ -140,13 +142,13 @@ export class BlockFold {
     }
   }
 
-  private concerned(candidates: ReadonlyMap<string, readonly Claim[]>): Set<string> {
+  private concerned(candidates: ReadonlyMap<string, readonly CredentialClaim[]>): Set<string> {
     const wallets = new Set<string>();
     for (const claims of candidates.values()) for (const { wallet } of claims) wallets.add(wallet);
-    for (const row of this.table("wallet_utxo")) wallets.add(row.wallet as string);
+    for (const { wallet } of this.table("wallet_utxo")) wallets.add(wallet);
     const stakes = new Set(this.block.transactions.flatMap(stakesIn));
-    for (const row of this.table("wallet_index")) {
-      if (stakes.has(row.stake as string)) wallets.add(row.wallet as string);
+    for (const { wallet, stake } of this.table("wallet_index")) {
+      if (stake !== null && stakes.has(stake)) wallets.add(wallet);
     }
     return wallets;
   }
@@ -154,36 +156,22 @@ export class BlockFold {
   private learn(wallets: readonly string[]): void {
     const known = new Set(wallets);
     for (const row of this.table("wallet_index")) {
-      const { wallet, kind, gap, stake } = row as Record<string, string | number | null>;
-      if (!known.has(wallet as string)) continue;
-      this.facts.set(wallet as string, {
-        kind: kind as string,
-        gap: gap as number,
-        stake: (stake as string | null) ?? undefined,
-        life: lifeOf(row),
-      });
+      const { wallet, kind, gap, stake } = row;
+      if (known.has(wallet)) this.facts.set(wallet, { kind, gap, stake: stake ?? undefined, life: lifeOf(row) });
     }
-    for (const row of this.table("wallet_pool")) {
-      const facts = this.facts.get(row.wallet as string);
-      if (!facts) continue;
-      this.pools.set(`${row.wallet}/${row.role}`, new Pool(row.size as number, row.used as number, facts.gap));
+    for (const { wallet, role, size, used } of this.table("wallet_pool")) {
+      const facts = this.facts.get(wallet);
+      if (facts) this.pools.set(`${wallet}/${role}`, new AddressPool(size, used, facts.gap));
     }
     for (const row of this.table("wallet_use")) this.used.add(`${row.wallet} ${row.credential}`);
-    for (const row of this.table("wallet_utxo")) {
-      const held: Held = {
-        wallet: row.wallet as string,
-        role: row.role as bigint,
-        index: row.index as bigint,
-        address: null,
-        output: storedOutput(row.output),
-      };
-      const ref = row.ref as string;
-      this.live.set(ref, [...(this.live.get(ref) ?? []), held]);
+    for (const { wallet, ref, role, index, output } of this.table("wallet_utxo")) {
+      const own: OwnOutput = { wallet, role, index, address: null, output: storedOutput(output) };
+      this.unspent.set(ref, [...(this.unspent.get(ref) ?? []), own]);
     }
   }
 
-  /** Grows the pools that this block uses; gives what stock they lack. */
-  private grow(candidates: ReadonlyMap<string, readonly Claim[]>): Want[] {
+  /** Grows the pools that this block uses; gives the credentials that they lack. */
+  private grow(candidates: ReadonlyMap<string, readonly CredentialClaim[]>): Want[] {
     const indices = new Map<string, number[]>();
     for (const claim of [...candidates.values()].flat()) {
       const name = `${claim.wallet}/${claim.role}`;
@@ -192,14 +180,16 @@ export class BlockFold {
       if (known) known.push(Number(claim.index));
       else indices.set(name, [Number(claim.index)]);
     }
-    const stock = new Map(this.table("wallet_stock").map((row) => [`${row.wallet}/${row.role}`, row.count as number]));
+    const derived = new Map(
+      this.table("wallet_stock").map((row) => [`${row.wallet}/${row.role}`, row.count]),
+    );
     const wants: Want[] = [];
     for (const [name, used] of indices) {
       const pool = this.pools.get(name)!;
       const before = { size: pool.size, used: pool.used };
       pool.use(used);
       const [wallet, role] = name.split("/") as [string, string];
-      if (pool.size > (stock.get(name) ?? 0)) wants.push({ wallet, role: Number(role), count: pool.size });
+      if (pool.size > (derived.get(name) ?? 0)) wants.push({ wallet, role: Number(role), count: pool.size });
       if (pool.used === before.used) continue;
       const key = { wallet, role: Number(role) };
       this.writes.push(
@@ -212,7 +202,7 @@ export class BlockFold {
         credential,
         claims.filter(({ wallet, role, index }) => {
           const pool = this.pools.get(`${wallet}/${role}`);
-          // a random wallet has no pools: what opens is its own
+          // a random wallet has no pools: an address that it decrypts is its own
           return this.facts.get(wallet)?.kind === "random" || (pool !== undefined && index < pool.size);
         }),
       );
@@ -221,20 +211,20 @@ export class BlockFold {
   }
 
   private transaction(transaction: ScannedTransaction): void {
-    const sides = new Map<string, Side>();
-    const side = (wallet: string): Side => {
+    const sides = new Map<string, OwnParts>();
+    const side = (wallet: string): OwnParts => {
       let found = sides.get(wallet);
       if (!found) sides.set(wallet, found = { inputs: new Map(), outputs: new Map() });
       return found;
     };
     for (const ref of spent(transaction).map(refKey)) {
-      for (const { wallet, output, fresh } of this.live.get(ref) ?? []) {
+      for (const { wallet, output, fresh } of this.unspent.get(ref) ?? []) {
         side(wallet).inputs.set(ref, output);
         this.change(wallet, output, -1n);
         if (fresh) fresh.to_slot = this.block.slot;
         else this.writes.push({ type: "close", table: "wallet_utxo", key: { wallet, ref } });
       }
-      this.live.delete(ref);
+      this.unspent.delete(ref);
     }
     for (const { ref, output } of created(transaction)) {
       const credential = credentialOf(output.address);
@@ -249,7 +239,7 @@ export class BlockFold {
     for (const [wallet, { inputs, outputs }] of sides) this.record(transaction, wallet, inputs, outputs);
   }
 
-  private receive(claim: Claim, credential: string, ref: string, output: Output): void {
+  private receive(claim: CredentialClaim, credential: string, ref: string, output: Output): void {
     const { wallet, role, index, address } = claim;
     const row = {
       wallet,
@@ -261,8 +251,8 @@ export class BlockFold {
       to_slot: null as number | null,
     };
     this.writes.push({ type: "insert", table: "wallet_utxo", row });
-    this.live.set(ref, [...(this.live.get(ref) ?? []), { ...claim, output, fresh: row }]);
-    // a path of a random wallet may stand in others' addresses as well
+    this.unspent.set(ref, [...(this.unspent.get(ref) ?? []), { ...claim, output, fresh: row }]);
+    // a random wallet's path may be in several addresses, some of them forged
     if (this.used.has(`${wallet} ${credential}`)) return;
     this.used.add(`${wallet} ${credential}`);
     this.writes.push({ type: "insert", table: "wallet_use", row: { wallet, role, index, credential, address } });
@@ -279,9 +269,9 @@ export class BlockFold {
     for (const [asset, quantity] of value.assets) add(asset, quantity);
   }
 
-  /** Writes what the wallets hold after the block; an asset that came and went within it was held as well. */
-  private hold(): void {
-    const before = new Map(this.table("wallet_holding").map((row) => [row.entry as string, row.quantity]));
+  /** Writes the holdings after the block, also of an asset that came and went within it. */
+  private writeHoldings(): void {
+    const before = new Map(this.table("wallet_holding").map((row) => [row.entry, row.quantity]));
     for (const [entry, { wallet, asset, delta }] of this.changes) {
       const held = before.get(entry);
       if (held !== undefined && delta === 0n) continue;
@@ -298,7 +288,7 @@ export class BlockFold {
     outputs: ReadonlyMap<number, Output>,
   ): void {
     const own = { inputs, outputs, stake: this.facts.get(wallet)?.stake };
-    const weight = weigh(transaction, own, this.keyDeposit);
+    const effect = walletEffect(transaction, own, this.keyDeposit);
     this.writes.push({
       type: "insert",
       table: "wallet_transaction",
@@ -313,23 +303,23 @@ export class BlockFold {
         body: transaction.body,
         witnesses: transaction.witnesses,
         auxiliary: transaction.auxiliaryData ?? null,
-        net: weight.net,
-        fee: weight.fee ?? null,
-        deposit_taken: weight.depositTaken,
-        deposit_returned: weight.depositReturned,
-        withdrawal: weight.withdrawal ?? null,
+        net: effect.net,
+        fee: effect.fee ?? null,
+        deposit_taken: effect.depositTaken,
+        deposit_returned: effect.depositReturned,
+        withdrawal: effect.withdrawal ?? null,
         addresses: addressesIn(transaction, own),
       },
     });
-    this.tell(wallet, transaction.hash, weight.net);
+    this.touch(wallet, transaction.hash, effect.net);
   }
 
-  /** Wallets are told of their transactions where anybody can be waiting for them: of settled blocks they are not. */
-  private tell(wallet: string, hash: string, net: bigint): void {
+  /** Adds an event for the wallet, except for settled blocks (initial sync): nothing waits for those. */
+  private touch(wallet: string, hash: string, net: bigint): void {
     if (this.settled) return;
     const { slot } = this.block;
     const amount = String(net < 0n ? -net : net);
-    this.told.push({
+    this.touched.push({
       entity: { kind: entityKind(this.facts.get(wallet)?.kind), id: wallet },
       event: {
         type: "TRANSACTION",
@@ -343,10 +333,11 @@ export class BlockFold {
   }
 }
 
-/** What a wallet's events say of its life, out of its row; nothing of one that was begun before rows said it. */
-export const lifeOf = ({ life }: Row): { readonly life?: number } => typeof life === "number" ? { life } : {};
+/** The life of a wallet for its events; absent in rows written before the column existed. */
+export const lifeOf = ({ life }: Pick<IndexTables["wallet_index"], "life">): { readonly life?: number } =>
+  typeof life === "number" ? { life } : {};
 
-/** The kind of actor that a wallet is. */
+/** Actor kind of a wallet. */
 export function entityKind(kind: string | undefined): string {
   return kind === "shared" ? "shared-wallet" : "wallet";
 }

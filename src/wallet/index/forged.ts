@@ -1,28 +1,29 @@
 /**
- * Addresses of others with a path of a random wallet's copied into them.
+ * Forged addresses: addresses of others into which a random wallet's encrypted path was copied.
  *
- * Hypotheses: the paths are hard ones, so that only the root key tells whose an address is; whoever has it for a moment looks, and what is
- * found out stands here. It is not the wallet's from then on: it holds nothing for it, and nothing is built upon it.
+ * Assumption: the paths are hardened, so only the root key can show whose an address is. A command that has the root
+ * key checks addresses and stores the forged ones here. From then on they are not the wallet's: they do not count in
+ * its balance, and no build spends them.
  */
 import { refKey } from "#src/cardano/output.ts";
 import { type Value, ValueSum } from "#src/cardano/value.ts";
 import type { Queries } from "#src/store/store.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
 
-/** Keeps that addresses (bytes in hexadecimal) are not a wallet's. */
-export async function keepForged(sql: Queries, wallet: string, addresses: readonly string[]): Promise<void> {
+/** Stores that addresses (bytes in hexadecimal) are forged. */
+export async function storeForged(sql: Queries, wallet: string, addresses: readonly string[]): Promise<void> {
   await sql`insert into wallet_forged (wallet, address)
     select ${wallet}, unnest(${sql.array([...addresses])}::text[]) on conflict do nothing`;
 }
 
-/** Unspent outputs at such addresses. */
+/** Unspent outputs at forged addresses. */
 export interface ForgedOutputs {
   /** By `refKey`. */
   readonly refs: ReadonlySet<string>;
   readonly value: Value;
 }
 
-/** Unspent outputs of wallets that are not theirs; wallets without any are missing. */
+/** Unspent outputs at forged addresses, by wallet; wallets without any are missing. */
 export async function readForged(
   sql: Queries,
   wallets: readonly string[],
@@ -46,7 +47,7 @@ export async function readForged(
   return found;
 }
 
-/** Those of some outputs of a wallet that are its own. */
+/** The outputs of a wallet without those at forged addresses. */
 export async function withoutForged<T extends { readonly utxo: { readonly ref: Parameters<typeof refKey>[0] } }>(
   sql: Queries,
   wallet: string,

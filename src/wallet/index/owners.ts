@@ -1,4 +1,4 @@
-/** Whose addresses are, and under which path. */
+/** Owners of addresses, and the paths of their keys. */
 import { fromHex } from "#src/base/bytes.ts";
 import { type Credential, type NetworkId, readAddressHex } from "#src/cardano/address.ts";
 import { parsePath } from "#src/cardano/derivation.ts";
@@ -7,7 +7,7 @@ import { addressOf, credentialOf, parseCredential } from "#src/wallet/index/cred
 import type { OwnedCredential, Owner, WalletKind } from "#src/wallet/index/types.ts";
 import { openByronPath } from "#src/wallet/keys/byronAddress.ts";
 
-/** What reads have to know of a wallet. */
+/** What reads need of a wallet. */
 export interface WalletFacts {
   readonly wallet: string;
   readonly kind: WalletKind;
@@ -18,7 +18,7 @@ export interface WalletFacts {
   readonly pathKey: Uint8Array | undefined;
 }
 
-/** Facts about those of some wallets that the index knows. */
+/** Facts about wallets; those that are not in the index are missing. */
 export async function readFacts(sql: Queries, wallets: readonly string[]): Promise<ReadonlyMap<string, WalletFacts>> {
   const rows = await sql<
     {
@@ -42,19 +42,23 @@ export async function readFacts(sql: Queries, wallets: readonly string[]): Promi
   }]));
 }
 
-/** The path of a place in a wallet. */
+/** Path of the key at a role and an index. */
 export function pathOf(facts: WalletFacts, role: bigint | number, index: bigint | number): readonly number[] {
   return [...facts.prefix, Number(role), Number(index)];
 }
 
-/** The address of a wallet's credential, bytes in hexadecimal. */
+/**
+ * The address of a wallet's credential, bytes in hexadecimal.
+ *
+ * @throws TypeError for a Byron credential: its address cannot be computed.
+ */
 export function ownAddress(facts: WalletFacts, credential: OwnedCredential): string {
   const payment = parseCredential(credential);
   if (!payment) throw new TypeError(`no address follows from ${credential}`);
   return addressOf(payment, facts.stake, facts.network);
 }
 
-/** The wallets that credentials belong to, as far as their pools reach (`credentialOf` gives an address's). */
+/** The wallets that own credentials (`credentialOf`) within their pools. */
 export async function ownersOf(
   sql: Queries,
   credentials: readonly OwnedCredential[],
@@ -67,7 +71,7 @@ async function readOwners(sql: Queries, credentials: readonly OwnedCredential[],
   if (credentials.length === 0) return found;
   const wanted = sql.array([...new Set(credentials)]);
   const among = wallets === undefined ? sql`` : sql`and a.wallet = any(${sql.array([...wallets])})`;
-  // of addresses that are in no pool those that are stored whole belong to whoever made or found them
+  // addresses that are stored whole belong to a random wallet, which has no pools
   const rows = await sql<{ wallet: string; prefix: string; role: bigint; index: bigint; credential: string }[]>`
     select a.wallet, i.prefix, a.role, a.index, a.credential from unnest(${wanted}::text[]) c(wanted)
       cross join lateral (select * from wallet_address where credential = c.wanted offset 0) a
@@ -89,7 +93,7 @@ async function readOwners(sql: Queries, credentials: readonly OwnedCredential[],
   return found;
 }
 
-/** By wallet: paths of those addresses (bytes in hexadecimal) that are its own, also ones that the chain has not seen. */
+/** Paths of each wallet's own among addresses (bytes in hexadecimal), also of ones that are not on the chain yet. */
 export async function readClaims(
   sql: Queries,
   wallets: ReadonlyMap<string, WalletFacts>,

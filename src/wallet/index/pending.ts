@@ -1,52 +1,52 @@
-/** What pending transactions do to wallets, over what the ledger holds. */
+/** Effects of pending transactions on wallets. */
 import { created, type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
 import { readClaims, type WalletFacts } from "#src/wallet/index/owners.ts";
 
-/** An output of a wallet that a pending transaction will create. */
-export interface Coming {
+/** An output of a wallet in a pending transaction. */
+export interface PendingOutput {
   readonly ref: OutRef;
   readonly output: Output;
   readonly path: readonly number[];
 }
 
-/** What is pending of one wallet. */
-export interface Pending {
-  /** `refKey`s of everything that pending transactions spend. */
-  readonly gone: ReadonlySet<string>;
-  /** Its outputs that no other of them spends. */
-  readonly coming: readonly Coming[];
-  /** Addresses of all outputs of pending transactions. */
+/** Effects of all pending transactions on one wallet. */
+export interface PendingEffects {
+  /** `refKey`s of all outputs that they spend. */
+  readonly spends: ReadonlySet<string>;
+  /** The wallet's outputs that none of them spends. */
+  readonly outputs: readonly PendingOutput[];
+  /** Addresses of all their outputs. */
   readonly addresses: ReadonlySet<string>;
 }
 
-/** Looks what open submissions mean to wallets; those that the index has in the ledger already mean nothing any more. */
+/** Effects of open submissions on wallets, without those that the index already has in the ledger. */
 export async function readPending(
   sql: Queries,
   wallets: ReadonlyMap<string, WalletFacts>,
   pending: ReadonlyMap<string, readonly ScannedTransaction[]>,
-): Promise<ReadonlyMap<string, Pending>> {
-  const concerned = new Map([...wallets].filter(([id]) => (pending.get(id) ?? []).length > 0));
-  if (concerned.size === 0) return new Map();
-  const all = [...concerned.keys()].flatMap((id) => pending.get(id)!);
+): Promise<ReadonlyMap<string, PendingEffects>> {
+  const affected = new Map([...wallets].filter(([id]) => (pending.get(id) ?? []).length > 0));
+  if (affected.size === 0) return new Map();
+  const all = [...affected.keys()].flatMap((id) => pending.get(id)!);
   const [done, claims] = await Promise.all([
-    readIncluded(sql, [...concerned.keys()], all.map(({ hash }) => hash)),
-    readClaims(sql, concerned, all.flatMap(created).map(({ output }) => output.address)),
+    readIncluded(sql, [...affected.keys()], all.map(({ hash }) => hash)),
+    readClaims(sql, affected, all.flatMap(created).map(({ output }) => output.address)),
   ]);
-  return new Map([...concerned.keys()].map((id) => {
+  return new Map([...affected.keys()].map((id) => {
     const open = pending.get(id)!.filter(({ hash }) => !done.has(`${id} ${hash}`));
-    const gone = new Set(open.flatMap((transaction) => spent(transaction).map(refKey)));
+    const spends = new Set(open.flatMap((transaction) => spent(transaction).map(refKey)));
     const made = open.flatMap(created);
-    const coming = made.flatMap(({ ref, output }) => {
+    const outputs = made.flatMap(({ ref, output }) => {
       const path = claims.get(id)!.get(output.address);
-      return path === undefined || gone.has(refKey(ref)) ? [] : [{ ref, output, path }];
+      return path === undefined || spends.has(refKey(ref)) ? [] : [{ ref, output, path }];
     });
-    return [id, { gone, coming, addresses: new Set(made.map(({ output }) => output.address)) }];
+    return [id, { spends, outputs, addresses: new Set(made.map(({ output }) => output.address)) }];
   }));
 }
 
-/** `<wallet> <hash>` of those transactions that the index has. */
+/** `<wallet> <hash>` of those transactions that the index has in the ledger. */
 export async function readIncluded(
   sql: Queries,
   wallets: readonly string[],

@@ -1,30 +1,36 @@
 /**
- * What blocks say of wallets: their outputs, what they hold, their transactions, which of their addresses are used, and how far their
- * pools reach.
+ * The wallets' projection: their outputs, holdings, transactions, used addresses and address pools.
  *
- * Hypotheses: an output belongs to a wallet by the credential of its address, whatever its stake part; of a credential in stock that no
- * pool reaches over nothing is known to the world, so it is not the wallet's; pools grow with the block that uses them, before
- * any of its outputs is judged, so that neither the order within a block nor the number of blocks folded together matters; the
- * stock reaches over every pool at every block, or the fold wants it to.
+ * Assumptions:
+ * - The payment credential of an address decides who owns an output, whatever the stake part is.
+ * - Credentials are derived beyond the end of a pool. One beyond the end was never given out, so an output at it is not
+ *   the wallet's.
+ * - Pools grow by the whole block that uses them before its outputs are assigned. So neither the order within a block
+ *   nor the number of blocks folded together matters.
+ * - The derived credentials reach over every pool at every block; otherwise the fold requests more.
  */
 import { created, type ScannedBlock, spent } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Projection, RowQuery, Rows, Touched } from "#src/cardano/projection.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { BlockFold, entityKind, lifeOf } from "#src/wallet/index/fold.ts";
+import { rowsOf } from "#src/wallet/index/indexRows.ts";
 import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
 import { stakesIn } from "#src/wallet/index/walletEffect.ts";
 
 export interface WalletProjectionOptions {
-  /** Lovelace that the protocol takes for registering a stake key, for certificates that do not state it. */
+  /** Deposit of a stake key in lovelace, for certificates that do not state it. */
   readonly keyDeposit: bigint;
 }
 
 /** Index tables of wallets. */
 const TABLES = ["wallet_pool", "wallet_use", "wallet_utxo", "wallet_holding", "wallet_transaction"] as const;
-/** Of these only what stands now is ever asked for. */
+/** Tables of which only current rows are read. */
 const PASSING = ["wallet_pool", "wallet_holding"] as const;
-/** In this order: no credentials are added to a stock whose count is gone. */
+/**
+ * Tables that a rollback does not touch, in the order of erasure: without its row in `wallet_stock` a wallet gets no
+ * new credentials.
+ */
 const KEPT = ["wallet_stock", "wallet_address", "wallet_forged", "wallet_index"] as const;
 
 /** The projection of wallets. */
@@ -38,12 +44,12 @@ export function walletProjection(options: WalletProjectionOptions): Projection {
       tables: [...TABLES, ...KEPT],
       kept: KEPT,
       joinedKeys: (members) => [{ table: "wallet_index", column: "wallet", in: members }],
-      joined: (members, at, rows) => tell(members, rows, { type: "RESTORED", slot: at.slot }),
+      joined: (members, at, rows) => touchedBy(members, rows, { type: "RESTORED", slot: at.slot }),
     },
     keys,
     fold: (block, rows, settled) => new BlockFold(block, rows, settled, options.keyDeposit).run(),
     undoKeys: (affected) => [{ table: "wallet_index", column: "wallet", in: walletsOf(affected) }],
-    undo: (point, affected, rows) => tell(walletsOf(affected), rows, { type: "ROLLED_BACK", slot: point.slot }),
+    undo: (point, affected, rows) => touchedBy(walletsOf(affected), rows, { type: "ROLLED_BACK", slot: point.slot }),
   };
 }
 
@@ -74,11 +80,11 @@ function walletsOf(affected: Rows): string[] {
   return [...new Set(TABLES.flatMap((table) => (affected.get(table) ?? []).map((row) => row.wallet as string)))];
 }
 
-function tell(wallets: readonly string[], rows: Rows, event: Touched["event"]): Touched[] {
-  const known = new Map((rows.get("wallet_index") ?? []).map((row) => [row.wallet as string, row]));
+function touchedBy(wallets: readonly string[], rows: Rows, event: Touched["event"]): Touched[] {
+  const known = new Map(rowsOf(rows, "wallet_index").map((row) => [row.wallet, row]));
   return wallets.flatMap((id) => {
     const row = known.get(id);
     if (row === undefined) return [];
-    return [{ entity: { kind: entityKind(row.kind as string), id }, event: { ...event, ...lifeOf(row) } }];
+    return [{ entity: { kind: entityKind(row.kind), id }, event: { ...event, ...lifeOf(row) } }];
   });
 }

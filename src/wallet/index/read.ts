@@ -1,4 +1,4 @@
-/** What wallets hold and what they can spend, out of the rows that the follower wrote. */
+/** Reads what wallets hold and can spend, from the rows of the index. */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import { type AssetId, lovelace, subtractValues, sumValues, type Value, ValueSum } from "#src/cardano/value.ts";
@@ -6,22 +6,22 @@ import type { Fragment, Queries } from "#src/store/store.ts";
 import type { JsonRow } from "#src/store/readTogether.ts";
 import { readForged, withoutForged } from "#src/wallet/index/forged.ts";
 import { pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
-import { type Pending, readPending } from "#src/wallet/index/pending.ts";
+import { type PendingEffects, readPending } from "#src/wallet/index/pending.ts";
 import { readChange } from "#src/wallet/index/readChange.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
 import type { Buildable, Holdings, OwnUtxo } from "#src/wallet/index/types.ts";
 
-/** Open submissions of each wallet, as whoever submits keeps them; wallets without any may be missing. */
+/** Open submissions by wallet; wallets without any may be missing. */
 export type PendingOf = ReadonlyMap<string, readonly ScannedTransaction[]>;
 
-/** Open submissions of others that spend some outputs (`refKey`): `readSpenders` of `chain/available.ts`. */
+/** Open submissions of others that spend these outputs (`refKey`): `readSpenders` of the chain index. */
 export type Spenders = (
   sql: Queries,
   refs: readonly string[],
   known: readonly ScannedTransaction[],
 ) => Promise<readonly ScannedTransaction[]>;
 
-/** What some wallets hold, all in one read; wallets that the index does not know are missing. */
+/** Holdings of wallets; wallets that are not in the index are missing. */
 export async function readHoldings(
   sql: Queries,
   wallets: readonly string[],
@@ -37,21 +37,21 @@ export async function readHoldings(
   if (busy.length === 0) return found;
   const open = await readPending(sql, await readFacts(sql, busy), pending);
   const leaving = await readLeaving(sql, open);
-  for (const [id, { coming }] of open) {
+  for (const [id, { outputs }] of open) {
     const available = subtractValues(held.get(id)!, leaving.get(id) ?? lovelace(0n));
-    const total = sumValues([available, ...coming.map(({ output }) => output.value)]);
+    const total = sumValues([available, ...outputs.map(({ output }) => output.value)]);
     found.set(id, { available, total });
   }
   return found;
 }
 
-/** A row where some wallets are of the first era: not all that their rows say is so. To be read together with other things. */
+/** SQL that gives a row where one of the wallets is a random one: its rows may contain forged outputs. */
 export function randomQuery(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`select 1 as random from unnest(${sql.array([...wallets])}::text[]) w(id)
     where (select kind from wallet_index where wallet = w.id) = 'random' limit 1`;
 }
 
-/** What wallets hold in the ledger, to be read together with other things; `holdingsOf` reads the rows. */
+/** SQL for the holdings of wallets in the ledger; `holdingsOf` reads its rows. */
 export function holdingsQuery(sql: Queries, wallets: readonly string[]): Fragment {
   return sql`select i.wallet, h.asset, h.quantity
     from unnest(${sql.array([...wallets])}::text[]) w(id) join wallet_index i on i.wallet = w.id
@@ -59,7 +59,7 @@ export function holdingsQuery(sql: Queries, wallets: readonly string[]): Fragmen
       select asset, quantity from wallet_holding where wallet = w.id and to_slot is null and quantity > 0 offset 0) h on true`;
 }
 
-/** Holdings of wallets that list nothing and are not of the first era, of rows of `holdingsQuery`. */
+/** Holdings from rows of `holdingsQuery`, for wallets without pending transactions that are not random ones. */
 export const holdingsOf = (rows: readonly JsonRow[]): ReadonlyMap<string, Holdings> => settledHoldings(heldOf(rows));
 
 type Held = Map<string, Value>;
@@ -84,35 +84,38 @@ function settledHoldings(held: Held): Map<string, Holdings> {
   return new Map([...held].map(([id, value]) => [id, { available: value, total: value }]));
 }
 
-/** Lovelace of each unspent output of a wallet in the ledger, to be read together with other things: rows with a `coin`. */
+/** SQL for the lovelace of each unspent output of a wallet in the ledger: rows with a `coin`. */
 export function coinsQuery(sql: Queries, wallet: string): Fragment {
   return sql`select coin from wallet_utxo where wallet = ${wallet} and to_slot is null`;
 }
 
-/** What of the wallets' outputs in the ledger pending transactions spend. */
-async function readLeaving(sql: Queries, open: ReadonlyMap<string, Pending>): Promise<ReadonlyMap<string, Value>> {
-  const refs = [...new Set([...open.values()].flatMap(({ gone }) => [...gone]))];
+/** Value of the wallets' outputs in the ledger that pending transactions spend. */
+async function readLeaving(
+  sql: Queries,
+  open: ReadonlyMap<string, PendingEffects>,
+): Promise<ReadonlyMap<string, Value>> {
+  const refs = [...new Set([...open.values()].flatMap(({ spends }) => [...spends]))];
   const rows = await sql<{ wallet: string; ref: string; output: Uint8Array }[]>`
     select u.wallet, u.ref, u.output from unnest(${sql.array(refs)}::text[]) r(ref)
     cross join lateral (select wallet, ref, output from wallet_utxo where ref = r.ref and to_slot is null offset 0) u
     where u.wallet = any(${sql.array([...open.keys()])})`;
   const leaving = new Map<string, ValueSum>();
   for (const { wallet, ref, output } of rows) {
-    if (!open.get(wallet)!.gone.has(ref)) continue;
+    if (!open.get(wallet)!.spends.has(ref)) continue;
     const sum = leaving.get(wallet) ?? new ValueSum();
     leaving.set(wallet, sum.add(storedOutput(output).value));
   }
   return leaving;
 }
 
-/** All assets that a wallet ever held, in their order as texts. */
+/** All assets that a wallet ever held, ascending. */
 export async function readAssets(sql: Queries, wallet: string): Promise<readonly AssetId[]> {
   const rows = await sql<{ asset: string }[]>`
     select asset from wallet_holding where wallet = ${wallet} and to_slot is null and asset <> ''`;
   return rows.map(({ asset }) => asset).sort();
 }
 
-/** Outputs of a wallet that neither a transaction in the ledger nor a pending one, its own or one of the `spenders`, has spent. */
+/** Outputs of a wallet that are unspent, also by pending transactions of its own and of the `spenders`. */
 export async function readOwnUtxos(
   sql: Queries,
   wallet: string,
@@ -124,18 +127,18 @@ export async function readOwnUtxos(
   return own ? (await unspent(sql, own, pending, spenders)).utxos : [];
 }
 
-/** Outputs of a wallet in the ledger that nothing pending spends, and what is pending. */
+/** Outputs of a wallet in the ledger that no pending transaction spends, and the pending effects. */
 async function unspent(
   sql: Queries,
   own: WalletFacts,
   pending: readonly ScannedTransaction[],
   spenders: Spenders | undefined,
-): Promise<{ readonly utxos: OwnUtxo[]; readonly open: Pending | undefined }> {
+): Promise<{ readonly utxos: OwnUtxo[]; readonly open: PendingEffects | undefined }> {
   const here = await inLedger(sql, own);
   const others = await spenders?.(sql, here.map(({ utxo }) => refKey(utxo.ref)), pending) ?? [];
   const all = new Map([[own.wallet, [...pending, ...others]]]);
   const open = (await readPending(sql, new Map([[own.wallet, own]]), all)).get(own.wallet);
-  return { utxos: here.filter(({ utxo }) => !open?.gone.has(refKey(utxo.ref))), open };
+  return { utxos: here.filter(({ utxo }) => !open?.spends.has(refKey(utxo.ref))), open };
 }
 
 async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
@@ -148,40 +151,40 @@ async function inLedger(sql: Queries, facts: WalletFacts): Promise<OwnUtxo[]> {
   return facts.kind === "random" ? await withoutForged(sql, facts.wallet, found) : found;
 }
 
-/** What else a build looks at. */
+/** Further inputs of a build. */
 export interface BuildView {
   /** Open submissions of the wallet. */
   readonly pending: readonly ScannedTransaction[];
-  /** Those of others that spend what is the wallet's. */
+  /** Open submissions of others that spend the wallet's outputs. */
   readonly spenders?: Spenders;
-  /** Up to when some outputs (`refKey`) are reserved: `readReserved` of `chain/available.ts`. */
+  /** Ends of reservations of outputs (`refKey`): `readReserved` of the chain index. */
   readonly reserved: (sql: Queries, refs: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /** Change addresses that are wanted; `first`: the one at index 0, used or not. */
+  /** Number of change addresses; `first`: the one at index 0, used or not. */
   readonly change: number | "first";
-  /** Whether nothing of what is built will be signed: then change may go where a random wallet cannot be sure of. */
+  /** Whether it is an estimate that is never signed: then a random wallet may use any change address. */
   readonly estimate?: boolean;
 }
 
-/** Preferences of `chain/available.ts`: an output in the ledger, one of a pending transaction, one that was offered to somebody. */
-const FREE = 0;
-const COMING = 1;
-const OFFERED = 2;
+/** Spend priorities (`Coin`): in the ledger, pending, reserved by another build. */
+const CONFIRMED = 0;
+const PENDING = 1;
+const RESERVED = 2;
 
-/** What a transaction of a wallet is built from; to be read at one point (`atPoint` of `chain/available.ts`). */
+/** Outputs and change addresses for a build; to be read at one point of the chain (`atPoint`). */
 export async function readBuildable(sql: Queries, wallet: string, view: BuildView): Promise<Buildable> {
   const facts = await readFacts(sql, [wallet]);
   const own = facts.get(wallet);
   if (!own) return { utxos: [], change: [] };
   const { utxos: here, open } = await unspent(sql, own, view.pending, view.spenders);
   const utxos = [
-    ...here.map((one) => ({ ...one, preference: FREE })),
-    ...(open?.coming ?? []).map(({ ref, output, path }) => ({ utxo: { ref, output }, path, preference: COMING })),
+    ...here.map((one) => ({ ...one, preference: CONFIRMED })),
+    ...(open?.outputs ?? []).map(({ ref, output, path }) => ({ utxo: { ref, output }, path, preference: PENDING })),
   ];
   const reserved = await view.reserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
   return {
     utxos: utxos.map((one) => {
       const until = reserved.get(refKey(one.utxo.ref));
-      return until === undefined ? one : { ...one, preference: OFFERED + until };
+      return until === undefined ? one : { ...one, preference: RESERVED + until };
     }),
     change: await readChange(sql, own, open?.addresses ?? new Set(), view),
   };

@@ -1,4 +1,4 @@
-/** The addresses of wallets. */
+/** Reads and stores the addresses of wallets. */
 import type { Queries } from "#src/store/store.ts";
 import { credentialOf } from "#src/wallet/index/credential.ts";
 import { ownAddress, pathOf, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
@@ -9,7 +9,7 @@ export { ownersOf } from "#src/wallet/index/owners.ts";
 export interface AddressQuery {
   readonly state?: "used" | "unused";
   readonly limit?: number;
-  /** After the place that the page before gave. */
+  /** `next` of the previous page. */
   readonly after?: AddressCursor;
 }
 
@@ -20,7 +20,7 @@ export interface AddressCursor {
 
 export interface AddressPage {
   readonly addresses: readonly WalletAddress[];
-  /** What `after` of the next page is, where there is one. */
+  /** `after` of the next page, where there is one. */
   readonly next?: AddressCursor;
 }
 
@@ -32,19 +32,19 @@ interface AddressRow {
   readonly used: boolean;
 }
 
-/** The first page begins after this. */
+/** Position before the first page. */
 const START: AddressCursor = { role: -1, index: -1 };
 
 /**
- * Addresses of a wallet as they are listed: those to receive at in the order of their indices, as far as the pool reaches, then those
- * for change that are used. Of a random wallet all that it made, imported or found, by their paths.
+ * Addresses of a wallet in the order of the API: receiving addresses of the pool by index, then used change addresses.
+ * A random wallet has all that it made, imported or found on the chain, by path.
  */
 export async function readAddresses(sql: Queries, wallet: string, query: AddressQuery): Promise<AddressPage> {
   const facts = (await readFacts(sql, [wallet])).get(wallet);
   if (!facts) return { addresses: [] };
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
   const after = query.after ?? START;
-  // one more than is wanted tells whether there is a next page
+  // one more than requested shows whether there is a next page
   const rows = facts.kind === "random"
     ? await randomRows(sql, wallet, query.state, after, limit + 1)
     : await sequentialRows(sql, wallet, query.state, after, limit + 1);
@@ -77,7 +77,10 @@ async function sequentialRows(
   return [...rows, ...change].slice(0, limit);
 }
 
-/** Each address's use is looked up by itself: a join of two tables that have just been filled was seen to compare all with all. */
+/**
+ * Each address's use is looked up by itself: a join of two tables that have just been filled was seen to compare all
+ * with all.
+ */
 async function externalRows(
   sql: Queries,
   wallet: string,
@@ -114,10 +117,10 @@ async function randomRows(
 }
 
 /**
- * Keeps addresses of a random wallet (hardened indices, address in hexadecimal): `made` with its root key, so that it may trust them with its
- * change, or only told of, and then anybody's who copied a path. Gives those that it did not have, whether by this or by the chain.
+ * Stores addresses of a random wallet (hardened indices, address in hexadecimal). `made`: created with its root key, so
+ * that change may go there; imported ones may be forged. Gives those that were not known before.
  */
-export async function keepRandomAddresses(
+export async function storeRandomAddresses(
   sql: Queries,
   wallet: string,
   addresses: readonly { readonly account: number; readonly index: number; readonly address: string }[],
@@ -142,8 +145,8 @@ export async function keepRandomAddresses(
   return addresses.map(({ address }) => address).filter((address) => fresh.has(address));
 }
 
-/** How many addresses of its own making a random wallet has. */
-export async function madeAddresses(sql: Queries, wallet: string): Promise<number> {
+/** Number of addresses that a random wallet made with its root key. */
+export async function countOwnAddresses(sql: Queries, wallet: string): Promise<number> {
   const [row] = await sql<
     { made: number }[]
   >`select count(*)::int as made from wallet_address where wallet = ${wallet} and made`;

@@ -1,4 +1,4 @@
-/** Where change goes. */
+/** Change addresses. */
 import type { Queries } from "#src/store/store.ts";
 import { ownAddress, pathOf, type WalletFacts } from "#src/wallet/index/owners.ts";
 import type { WalletAddress } from "#src/wallet/index/types.ts";
@@ -6,11 +6,12 @@ import type { WalletAddress } from "#src/wallet/index/types.ts";
 const CHANGE = 1;
 
 /**
- * Addresses for change: unused ones in the order of their indices, those that pending transactions pay (`taken`, bytes in hexadecimal) only
- * where there are no others; or the first of all, for who wants all change in one place.
+ * Change addresses: unused ones by index, those that pending transactions pay (`taken`, bytes in hexadecimal) last; or
+ * the one at index 0, for wallets with a single change address.
  *
- * Of a random wallet they are those that it made with its root key, again and again, for others cannot be made here: an address that it
- * found may be somebody's who copied one of its paths, and what goes there is lost. For an estimate one that it found will do.
+ * A random wallet uses the addresses that it made with its root key, in turn: no others can be made here, and an
+ * address found on the chain may be forged (`forged.ts`), so that change sent there would be lost. An estimate may use
+ * one found on the chain.
  */
 export async function readChange(
   sql: Queries,

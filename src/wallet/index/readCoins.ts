@@ -1,4 +1,4 @@
-/** Outputs of a wallet by their references, whatever has become of them since. */
+/** Reads outputs of a wallet by reference, spent or not. */
 import { created, type ScannedTransaction } from "#src/cardano/block.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -7,7 +7,7 @@ import { pathOf, readClaims, readFacts } from "#src/wallet/index/owners.ts";
 import { storedOutput } from "#src/wallet/index/stored.ts";
 import type { OwnUtxo } from "#src/wallet/index/types.ts";
 
-/** Those of some outputs (`refKey`) that are the wallet's: unspent, spent, or still to come out of a pending transaction. */
+/** The wallet's own among outputs (`refKey`): unspent, spent, or in a pending transaction. */
 export async function readCoins(
   sql: Queries,
   wallet: string,
@@ -24,9 +24,11 @@ export async function readCoins(
     utxo: { ref: parseRefKey(ref), output: storedOutput(output) },
     path: pathOf(own, role, index),
   }]));
-  const coming = pending.flatMap(created).filter(({ ref }) => refs.includes(refKey(ref)) && !found.has(refKey(ref)));
-  const claims = (await readClaims(sql, facts, coming.map(({ output }) => output.address))).get(wallet);
-  for (const utxo of coming) {
+  const pendingOutputs = pending.flatMap(created).filter(({ ref }) =>
+    refs.includes(refKey(ref)) && !found.has(refKey(ref))
+  );
+  const claims = (await readClaims(sql, facts, pendingOutputs.map(({ output }) => output.address))).get(wallet);
+  for (const utxo of pendingOutputs) {
     const path = claims?.get(utxo.output.address);
     if (path) found.set(refKey(utxo.ref), { utxo, path });
   }

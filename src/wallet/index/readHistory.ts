@@ -1,4 +1,4 @@
-/** The transactions of wallets. */
+/** Reads the transactions of wallets. */
 import { created, type ScannedTransaction, withdrawn } from "#src/cardano/block.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -6,7 +6,7 @@ import { ownedCredential } from "#src/wallet/index/credential.ts";
 import { pathOf, readClaims, readFacts, type WalletFacts } from "#src/wallet/index/owners.ts";
 import { readIncluded } from "#src/wallet/index/pending.ts";
 import { storedOutput, type StoredTransaction, storedTransaction } from "#src/wallet/index/stored.ts";
-import { addressesIn, weigh } from "#src/wallet/index/walletEffect.ts";
+import { addressesIn, walletEffect } from "#src/wallet/index/walletEffect.ts";
 import type {
   HistoryCursor,
   HistoryQuery,
@@ -17,16 +17,16 @@ import type {
 
 export interface HistoryPage {
   readonly transactions: readonly WalletTransaction[];
-  /** What `after` of the next page is, where there is one. */
+  /** `after` of the next page, where there is one. */
   readonly next?: HistoryCursor;
 }
 
-/** What a registration takes on every public network, for certificates that do not state it. */
+/** Stake key deposit of every public network, in lovelace, for certificates that do not state it. */
 const KEY_DEPOSIT = 2_000_000n;
-/** Among what stands at one slot, what is pending is the newest. */
+/** Index of pending transactions: the newest within a slot. */
 const PENDING_INDEX = 2 ** 31 - 1;
 
-/** A wallet's transactions, those in the ledger and those that are pending or expired, in one order. */
+/** A wallet's transactions in one order: in the ledger, pending and expired. */
 export async function readHistory(
   sql: Queries,
   wallet: string,
@@ -37,13 +37,13 @@ export async function readHistory(
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
   const [known, rows, waiting] = await Promise.all([
     readFacts(sql, [wallet]),
-    // one more than is wanted tells whether there is a next page
+    // one more than requested shows whether there is a next page
     ledgerRows(sql, wallet, query, limit + 1),
     outsideLedger(sql, wallet, pending),
   ]);
   const facts = known.get(wallet);
   if (!facts) return { transactions: [] };
-  const open = (await resolvePending(sql, facts, waiting, keyDeposit)).filter((one) => fits(one, query));
+  const open = (await resolvePending(sql, facts, waiting, keyDeposit)).filter((one) => matches(one, query));
   const places = [
     ...rows.map((row) => ({ place: placeOfRow(row), row })),
     ...open.map((one) => ({ place: { slot: one.slot, index: PENDING_INDEX, hash: one.hash }, one: one.transaction })),
@@ -56,7 +56,7 @@ export async function readHistory(
   return { transactions, ...(places.length > limit && last ? { next: last.place } : {}) };
 }
 
-/** One transaction of a wallet; undefined where it has none of that hash. */
+/** One transaction of a wallet; undefined where it has none with that hash. */
 export async function readTransaction(
   sql: Queries,
   wallet: string,
@@ -67,7 +67,7 @@ export async function readTransaction(
   return (await readTransactions(sql, wallet, [hash], pending, keyDeposit)).get(hash);
 }
 
-/** Some transactions of a wallet, as far as it has them, by hash: what they have in common is looked up once. */
+/** Transactions of a wallet by hash, as far as it has them; shared look-ups are made once. */
 export async function readTransactions(
   sql: Queries,
   wallet: string,
@@ -82,7 +82,7 @@ export async function readTransactions(
   const found = new Map(await resolveRows(sql, facts, rows));
   if (hashes.every((hash) => found.has(hash))) return found;
   const wanted = new Set(hashes);
-  // what one of them spends may be the output of another
+  // one pending transaction may spend an output of another, so all are resolved together
   for (const { hash, transaction } of await resolvePending(sql, facts, pending, keyDeposit)) {
     if (wanted.has(hash) && !found.has(hash)) found.set(hash, transaction);
   }
@@ -100,7 +100,7 @@ interface TransactionRow extends StoredTransaction {
   readonly from_slot: bigint;
 }
 
-/** All that is shown; not the addresses, of which each row has many. */
+/** Columns that are shown; not the addresses, of which each row has many. */
 const columns = (sql: Queries) =>
   sql`hash, height, index, block_hash, era, valid, body, witnesses, auxiliary, net, fee, deposit_taken, deposit_returned, from_slot`;
 
@@ -173,7 +173,7 @@ function inputsOf(transaction: ScannedTransaction, known: ReadonlyMap<string, Kn
   );
 }
 
-/** Outputs behind the inputs of transactions: the wallet's own, and others that the index happens to hold for some wallet. */
+/** Outputs behind the inputs of transactions: the wallet's own, and others that the index has for any wallet. */
 async function readKnown(
   sql: Queries,
   facts: WalletFacts,
@@ -200,7 +200,7 @@ async function readKnown(
   return found;
 }
 
-/** Paths of the wallet's own among what transactions create, by hash and index. */
+/** Paths of the wallet's own outputs of transactions, by hash and index. */
 async function readOwn(sql: Queries, facts: WalletFacts, transactions: readonly ScannedTransaction[]) {
   const own = new Map<string, Map<number, readonly number[]>>();
   const refs = transactions.flatMap(created).map(({ ref }) => refKey(ref));
@@ -217,7 +217,7 @@ async function readOwn(sql: Queries, facts: WalletFacts, transactions: readonly 
   return own;
 }
 
-/** Those that the index does not have in the ledger: it may be ahead of whoever submits. */
+/** Submissions that the index does not have in the ledger: it may be ahead of the submission service. */
 async function outsideLedger(sql: Queries, wallet: string, pending: readonly PendingTransaction[]) {
   const done = await readIncluded(sql, [wallet], pending.map(({ transaction }) => transaction.hash));
   return pending.filter(({ transaction }) => !done.has(`${wallet} ${transaction.hash}`));
@@ -245,7 +245,7 @@ async function resolvePending(
     readClaims(sql, new Map([[facts.wallet, facts]]), made.map(({ output }) => output.address)),
   ]);
   const paths = claims.get(facts.wallet)!;
-  // what one of them spends may be made by another
+  // one of them may spend an output of another
   for (const { ref, output } of made) {
     const path = paths.get(output.address);
     known.set(refKey(ref), path === undefined ? { output } : { output, path });
@@ -277,10 +277,10 @@ function openTransaction(
     ),
     stake: facts.stake && ownedCredential(facts.stake),
   };
-  // collateral and references are known as well, and not spent
+  // collateral and references are known too, but are not spent
   const spends = new Set(transaction.inputs.map(refKey));
   const inputs = new Map([...own.inputs].filter(([ref]) => spends.has(ref)));
-  const weight = weigh(transaction, { ...own, inputs }, keyDeposit);
+  const effect = walletEffect(transaction, { ...own, inputs }, keyDeposit);
   const amounts = [...withdrawn(transaction).values()];
   return {
     hash: transaction.hash,
@@ -294,17 +294,17 @@ function openTransaction(
       transaction,
       slot: since.slot,
       height: since.height,
-      ...side(weight.net),
-      ...(weight.fee === undefined ? {} : { fee: weight.fee }),
-      depositTaken: weight.depositTaken,
-      depositReturned: weight.depositReturned,
+      ...side(effect.net),
+      ...(effect.fee === undefined ? {} : { fee: effect.fee }),
+      depositTaken: effect.depositTaken,
+      depositReturned: effect.depositReturned,
       known,
       own: new Map([...own.outputs].map(([index, { address }]) => [index, paths.get(address)!])),
     },
   };
 }
 
-function fits({ hash, slot, withdrawal, addresses }: OpenTransaction, query: HistoryQuery): boolean {
+function matches({ hash, slot, withdrawal, addresses }: OpenTransaction, query: HistoryQuery): boolean {
   const { from, to, minWithdrawal, address, after } = query;
   if (from !== undefined && slot < from) return false;
   if (to !== undefined && slot > to) return false;

@@ -1,32 +1,34 @@
 /**
- * The first pools of a wallet with a great gap, derived in slices that are kept as they are made: whoever goes on, after a crash or on another
- * worker, derives only what is missing.
+ * The first pools of a wallet with a large gap, derived in slices. Each slice is stored when it is done, so that after
+ * a crash, or on another worker, only the missing ones are derived.
  */
 import type { Queries } from "#src/store/store.ts";
-import { type DeriveSlice, POOL_ROLES, type PoolRole, type SequentialWallet } from "#src/wallet/index/types.ts";
+import { type DeriveHashes, POOL_ROLES, type PoolRole, type SequentialWallet } from "#src/wallet/index/types.ts";
 
-/** Credentials of a slice: a twentieth of a second of a thread. */
+/** Credentials of a slice: about 50 ms of a thread. */
 const SLICE = 1_000;
-/** Slices under way at the same time. */
-const AT_ONCE = 4;
+/** Slices derived at the same time. */
+const CONCURRENT = 4;
 const HASH_BYTES = 28;
 
-/** A wallet in one of its lives. */
-export interface Life {
+/** One life of a wallet: it may be deleted and created again. */
+export interface WalletLife {
   readonly wallet: string;
   readonly life: number;
 }
 
 /**
- * Derives and keeps what is missing of the first `count` credentials of each role. Gives whether the wallet is still there in this
- * life; where it is not, the rest is left. Rejects where the threads cannot do it now, or `signal` aborts.
+ * Derives and stores the missing slices of the first `count` credentials of each role. False where the wallet no longer
+ * exists in this life.
+ *
+ * @throws where the threads are overloaded, or `signal` aborts.
  */
 export async function deriveSlices(
   sql: Queries,
   { kind, account, wallet }: SequentialWallet,
   life: number,
   count: number,
-  derive: DeriveSlice,
+  derive: DeriveHashes,
   signal: AbortSignal,
 ): Promise<boolean> {
   const kept = await sql<{ role: PoolRole; start: number }[]>`
@@ -35,32 +37,32 @@ export async function deriveSlices(
   const missing = POOL_ROLES.flatMap((role) =>
     Array.from({ length: Math.ceil(count / SLICE) }, (_, i) => ({ role, from: i * SLICE }))
   ).filter(({ role, from }) => !known.has(`${role}:${from}`));
-  let wanted = true;
-  const lane = async () => {
-    while (wanted) {
+  let exists = true;
+  const worker = async () => {
+    while (exists) {
       signal.throwIfAborted();
       const next = missing.shift();
       if (next === undefined) return;
       const { role, from } = next;
       try {
         const hashes = await derive({ wallet, kind, account, role, from, count: Math.min(SLICE, count - from) });
-        if (!(await keepSlice(sql, { wallet, life }, role, from, hashes))) wanted = false;
+        if (!(await storeSlice(sql, { wallet, life }, role, from, hashes))) exists = false;
       } catch (error) {
-        wanted = false;
+        exists = false;
         throw error;
       }
     }
   };
-  // All of them, so that nothing is written any more once this has ended.
-  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
+  // waits for all of them, so that nothing is written after the end
+  const ends = await Promise.allSettled(Array.from({ length: CONCURRENT }, worker));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
-  return wanted;
+  return exists;
 }
 
-/** Keeps a slice; false where the wallet is no more in this life. */
-async function keepSlice(
+/** Stores a slice; false where the wallet no longer exists in this life. */
+async function storeSlice(
   sql: Queries,
-  { wallet, life }: Life,
+  { wallet, life }: WalletLife,
   role: number,
   start: number,
   hashes: Uint8Array,
@@ -73,10 +75,10 @@ async function keepSlice(
   return row!.there;
 }
 
-/** Makes the stock of a wallet's role out of its slices, in the transaction that begins the wallet. */
-export async function stockSlices(
+/** Writes the credentials of a role from its slices, in the transaction of `beginWallet`. */
+export async function addSlices(
   sql: Queries,
-  { wallet, life }: Life,
+  { wallet, life }: WalletLife,
   role: number,
   kind: SequentialWallet["kind"],
 ): Promise<void> {
@@ -95,7 +97,7 @@ export async function stockSlices(
   }
 }
 
-/** Forgets a wallet's slices, of this life and those before. */
-export async function forgetSlices(sql: Queries, { wallet, life }: Life): Promise<void> {
+/** Deletes a wallet's slices of this life and earlier ones. */
+export async function deleteSlices(sql: Queries, { wallet, life }: WalletLife): Promise<void> {
   await sql`delete from wallet_slice where wallet = ${wallet} and life <= ${life}`;
 }

@@ -1,4 +1,4 @@
-/** What rows hold of the chain's own bytes. */
+/** Reads chain bytes that rows hold. */
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { type Output, walkOutput } from "#src/cardano/output.ts";
 import { BodyTransaction } from "#src/cardano/scanBody.ts";
@@ -8,18 +8,18 @@ import { Walk } from "#src/cardano/walk.ts";
 const BYRON = 1;
 const SHELLEY = 2;
 
-/** Bytes of a row as a plain array: the database's client gives a kind of its own. */
+/** Bytes of a row as a plain `Uint8Array`: the database client returns a subclass. */
 const plain = (bytes: unknown) => {
   const { buffer, byteOffset, byteLength } = bytes as Uint8Array;
   return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 };
 
-/** An output as a row holds it. */
+/** The output of a row. */
 export function storedOutput(bytes: unknown): Output {
   return walkOutput(new Walk(plain(bytes)));
 }
 
-/** Columns of a transaction as the block that held it had it. */
+/** Columns of a transaction. */
 export interface StoredTransaction {
   readonly index: number;
   readonly era: number;

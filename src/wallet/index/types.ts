@@ -1,25 +1,32 @@
-/** What the wallets' index is told and what it tells, as plain values. */
+/** Inputs and results of the wallets' index, as plain values. */
 import type { Json } from "#src/base/json.ts";
 import type { Credential, NetworkId } from "#src/cardano/address.ts";
 import type { Point, ScannedTransaction } from "#src/cardano/block.ts";
 import type { Output, Utxo } from "#src/cardano/output.ts";
 import type { Value } from "#src/cardano/value.ts";
 
-/** The name of the projection, as `enrol` and `dismiss` want it. */
+/** Name of the projection, for `enrol` and `dismiss`. */
 export const WALLET_PROJECTION = "wallet";
 
-/** Kinds of wallet: `random` finds its addresses by decrypting, all others by the credentials that are derived for them. */
+/**
+ * Kinds of wallet: `random` (Byron) recognizes its addresses by decrypting their paths, all others by derived
+ * credentials.
+ */
 export type WalletKind = "shelley" | "shared" | "random";
 
-/** Roles of the pools of addresses: to receive at, and for change. */
+/** Roles of address pools: 0 receives payments, 1 receives change. */
 export const POOL_ROLES = [0, 1] as const;
 export type PoolRole = (typeof POOL_ROLES)[number];
 
-/** Whose an output is: `key-<56 hex>`, `script-<56 hex>`, or of an address of Byron `byron-<address root, 56 hex>`. */
+/**
+ * The credential that owns an output: `key-<56 hex>`, `script-<56 hex>`, or for Byron `byron-<address root, 56 hex>`.
+ */
 export type OwnedCredential = string;
 
-/** A wish for credentials of indices `from` to `from + count - 1`. `account` is what the wallet was begun with. */
-export interface StockOrder {
+/**
+ * Credentials of a wallet's role at the indices `from` to `from + count - 1`. `account` is that of `SequentialWallet`.
+ */
+export interface CredentialRange {
   readonly wallet: string;
   readonly kind: WalletKind;
   readonly account: Json;
@@ -28,45 +35,51 @@ export interface StockOrder {
   readonly count: number;
 }
 
-/** Derives credentials, in the order of their indices: in a builder thread. Rejects when it cannot be done now. */
-export type DeriveStock = (order: StockOrder) => Promise<readonly OwnedCredential[]>;
+/** Derives credentials in a builder thread, in the order of their indices. Rejects when the threads are overloaded. */
+export type DeriveCredentials = (order: CredentialRange) => Promise<readonly OwnedCredential[]>;
 
-/** Derives credentials of a part of a great pool: their hashes of 28 bytes, in the order of their indices. Rejects as `DeriveStock` does. */
-export type DeriveSlice = (order: StockOrder) => Promise<Uint8Array>;
+/**
+ * Derives a part of a large pool: hashes of 28 bytes, in the order of their indices. Rejects as `DeriveCredentials`
+ * does.
+ */
+export type DeriveHashes = (order: CredentialRange) => Promise<Uint8Array>;
 
 /** A wallet whose addresses are derived from an account, with a pool of each role. */
 export interface SequentialWallet {
   readonly wallet: string;
   readonly kind: "shelley" | "shared";
   readonly network: NetworkId;
-  /** Consecutive unused addresses that a pool keeps after the last used one, 10 to 100,000. */
+  /** Consecutive unused addresses after the last used one in a pool, 10 to 100,000. */
   readonly gap: number;
-  /** Path of the account, as `1852H/1815H/0H`. */
+  /** Path of the account, such as `1852H/1815H/0H`. */
   readonly prefix: string;
-  /** What `DeriveStock` derives from: an account's public key, or a script template with its keys. Nothing secret. */
+  /** Source of the credentials: an account's public key, or a script template with its keys. Nothing secret. */
   readonly account: Json;
-  /** The stake part of all its addresses; without one they are enterprise addresses. */
+  /** Stake credential of all its addresses; without it they are enterprise addresses. */
   readonly stake?: Credential;
 }
 
-/** A wallet of Byron whose addresses carry their paths, encrypted. */
+/** A Byron wallet whose addresses carry their encrypted paths. */
 export interface RandomWallet {
   readonly wallet: string;
   readonly kind: "random";
   readonly network: NetworkId;
-  /** The key that opens the paths, 64 hexadecimal digits; it cannot spend. */
+  /** Key that decrypts the paths, 64 hexadecimal digits; it cannot spend. */
   readonly pathKey: string;
 }
 
 export type IndexedWallet = SequentialWallet | RandomWallet;
 
-/** A wallet that is about to be read, from the block after `birth` on. */
+/** A wallet to be added to the index, which reads the blocks after `birth`. */
 export interface NewWallet {
   readonly spec: IndexedWallet;
-  /** How often it was created; its events carry it. */
+  /** Number of times that it was created; its events carry it. */
   readonly life?: number;
   readonly birth: Point;
-  /** Credentials of the first pools, by role, empty for a random wallet; or the life whose slices hold them (`slices.ts`). */
+  /**
+   * Credentials of the first pools by role, empty for a random wallet; or the life whose slices hold them
+   * (`slices.ts`).
+   */
   readonly stock: readonly (readonly OwnedCredential[])[] | { readonly life: number };
 }
 
@@ -74,71 +87,72 @@ export interface NewWallet {
 export interface WalletAddress {
   /** Its bytes in hexadecimal. */
   readonly address: string;
-  /** Whole derivation path: indices from 2^31 on are hard. */
+  /** Whole derivation path; indices from 2^31 on are hardened. */
   readonly path: readonly number[];
   readonly used: boolean;
 }
 
-/** An output of a wallet, with the path of the key that it belongs to. */
+/** An unspent output of a wallet, with the path of its key. */
 export interface OwnUtxo {
   readonly utxo: Utxo;
   readonly path: readonly number[];
 }
 
-/** An output that a build may take; `preference` as in `chain/available.ts`, less is more gladly. */
+/** An unspent output that a build may spend. */
 export interface BuildableUtxo extends OwnUtxo {
+  /** Spend priority, as in `Coin`. */
   readonly preference: number;
 }
 
-/** What a transaction is built from. */
+/** Outputs and change addresses for a build. */
 export interface Buildable {
   readonly utxos: readonly BuildableUtxo[];
-  /** Addresses for change, none of them used or in a pending transaction while there are such; in order of their indices. */
+  /** Change addresses, ascending; used and pending ones only where no others are left. */
   readonly change: readonly WalletAddress[];
 }
 
-/** A submitted transaction that the ledger does not hold, as whoever submits tells it. */
+/** A submitted transaction that is not in the ledger, as the submission service reports it. */
 export interface PendingTransaction {
   readonly transaction: ScannedTransaction;
   readonly status: "pending" | "expired";
-  /** Why the network will not have it. */
+  /** Why the network refuses it. */
   readonly failures?: readonly { readonly name: string; readonly message: string }[];
-  /** Where the chain stood when it was submitted. */
+  /** Tip of the chain when it was submitted. */
   readonly since: { readonly slot: number; readonly height: number };
 }
 
-/** What a wallet holds, without rewards. */
+/** Value of a wallet, without rewards. */
 export interface Holdings {
-  /** What is not spent by a pending transaction. */
+  /** Outputs that no pending transaction spends. */
   readonly available: Value;
-  /** That, and what pending transactions give back. */
+  /** These and the wallet's outputs of pending transactions. */
   readonly total: Value;
 }
 
-/** Which transactions of a wallet, and how many. */
+/** A selection of a wallet's transactions. */
 export interface HistoryQuery {
-  /** First and last slot, both included. A pending transaction counts by the slot of its submission. */
+  /** First and last slot, both inclusive. A pending transaction has the slot of its submission. */
   readonly from?: number;
   readonly to?: number;
-  /** Newest first unless said otherwise. */
+  /** `descending` (newest first) by default. */
   readonly order?: "ascending" | "descending";
   readonly limit?: number;
   /** Only those with a withdrawal of at least so much lovelace. */
   readonly minWithdrawal?: bigint;
-  /** Only those with an output at this address, or with an input of the wallet's at it; bytes in hexadecimal. */
+  /** Only those with an output at this address, or with the wallet's input from it; bytes in hexadecimal. */
   readonly address?: string;
-  /** After the place that the page before gave. */
+  /** `next` of the previous page. */
   readonly after?: HistoryCursor;
 }
 
-/** The place of a transaction in a wallet's history. */
+/** Position of a transaction in a wallet's history. */
 export interface HistoryCursor {
   readonly slot: number;
   readonly index: number;
   readonly hash: string;
 }
 
-/** An input whose output is known; with a path where it is the wallet's own. */
+/** A known output behind an input; with a path where it is the wallet's. */
 export interface KnownInput {
   readonly output: Output;
   readonly path?: readonly number[];
@@ -148,30 +162,30 @@ export interface KnownInput {
 export interface WalletTransaction {
   readonly hash: string;
   readonly status: "pending" | "in_ledger" | "expired";
-  /** Why the network will not have what it had taken. */
+  /** Why the network refuses it now. */
   readonly failures?: readonly { readonly name: string; readonly message: string }[];
   readonly transaction: ScannedTransaction;
-  /** Where the ledger holds it, or where the chain stood when it was submitted. */
+  /** Slot and height of its block, or of the tip when it was submitted. */
   readonly slot: number;
   readonly height: number;
-  /** Hash of the block that holds it. */
+  /** Hash of its block. */
   readonly block?: string;
   /** Era of that block, by its tag: 2 Shelley … 7 Conway. */
   readonly era?: number;
   readonly direction: "incoming" | "outgoing";
-  /** Lovelace that the wallet has more or less by it, fee and deposits included. */
+  /** Lovelace that the wallet gains or loses, fee and deposits included. */
   readonly amount: bigint;
-  /** Lovelace; undefined where it is unknown (Byron, others' inputs). */
+  /** Lovelace; undefined where it is unknown (Byron transactions with foreign inputs). */
   readonly fee?: bigint;
   readonly depositTaken: bigint;
   readonly depositReturned: bigint;
   /** Inputs, collateral and references that are known, by `refKey`. */
   readonly known: ReadonlyMap<string, KnownInput>;
-  /** Paths of outputs that are the wallet's, by their index; the collateral's return has the index after the last. */
+  /** Paths of the wallet's outputs by index; the collateral return has the index after the last. */
   readonly own: ReadonlyMap<number, readonly number[]>;
 }
 
-/** A wallet that an output's credential belongs to. */
+/** A wallet that owns a credential. */
 export interface Owner {
   readonly wallet: string;
   readonly path: readonly number[];

@@ -1,10 +1,10 @@
-/** What a transaction does to a wallet, by what it spends and creates of the wallet's own. */
+/** Effect of a transaction on a wallet. */
 import { certified, created, paidFee, type ScannedTransaction, spent, withdrawn } from "#src/cardano/block.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import type { OwnedCredential } from "#src/wallet/index/types.ts";
 
-/** What of a transaction is a wallet's. */
+/** The wallet's inputs, outputs and stake credential in a transaction. */
 export interface OwnSide {
   /** Outputs that it spends, by `refKey`. */
   readonly inputs: ReadonlyMap<string, Output>;
@@ -14,14 +14,16 @@ export interface OwnSide {
   readonly stake: OwnedCredential | undefined;
 }
 
-export interface Weight {
-  /** Lovelace that the wallet has more by it; less where negative. Its own withdrawals were its own before. */
+export interface WalletEffect {
+  /** Lovelace that the wallet gains; negative where it loses. Its own withdrawals count as inputs. */
   readonly net: bigint;
-  /** Lovelace; undefined where it follows from inputs that are not the wallet's (Byron, a failed script without a stated total). */
+  /**
+   * Lovelace; undefined where it depends on foreign inputs (Byron; a failed script without a stated total collateral).
+   */
   readonly fee: bigint | undefined;
   readonly depositTaken: bigint;
   readonly depositReturned: bigint;
-  /** The greatest withdrawal of the transaction, whoever's. */
+  /** The largest withdrawal of the transaction, of any account. */
   readonly withdrawal: bigint | undefined;
 }
 
@@ -38,7 +40,7 @@ export function stakesIn(transaction: ScannedTransaction): OwnedCredential[] {
   ];
 }
 
-/** Whose account a certificate is about, where it is about one. */
+/** The account of a certificate, where it has one. */
 function subjectOf(certificate: Certificate): OwnedCredential | undefined {
   switch (certificate.kind) {
     case "register":
@@ -51,11 +53,11 @@ function subjectOf(certificate: Certificate): OwnedCredential | undefined {
 }
 
 /**
- * Weighs a transaction as the reference does: what the wallet spends is its inputs and its withdrawals, what it receives is its outputs. A
- * deposit is taken or returned by the certificates of its own account, and by all others where it pays with inputs of its own.
- * `keyDeposit` is that of the protocol, for certificates of Shelley, which state none.
+ * The effect by cardano-wallet's rules: a wallet spends its inputs and withdrawals, and receives its outputs. Deposits
+ * count for certificates of its own account, and for all certificates where it has an input. `keyDeposit` applies to
+ * certificates that state no deposit.
  */
-export function weigh(transaction: ScannedTransaction, own: OwnSide, keyDeposit: bigint): Weight {
+export function walletEffect(transaction: ScannedTransaction, own: OwnSide, keyDeposit: bigint): WalletEffect {
   const withdrawals = withdrawn(transaction);
   let net = 0n;
   for (const { value } of own.outputs.values()) net += value.lovelace;
@@ -78,7 +80,7 @@ export function weigh(transaction: ScannedTransaction, own: OwnSide, keyDeposit:
   return { net, fee: paidFee(transaction, values), depositTaken, depositReturned, withdrawal };
 }
 
-/** Addresses that a transaction touches as a wallet's filter means it: those of its outputs and of the wallet's inputs. */
+/** Addresses by which a wallet's history is filtered: those of all outputs and of the wallet's inputs. */
 export function addressesIn(transaction: ScannedTransaction, own: OwnSide): string[] {
   return [
     ...new Set([

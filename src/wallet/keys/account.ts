@@ -1,38 +1,45 @@
-/** Public keys of wallets: accounts, their children, and ids. All of it without secrets. */
+/** Public keys of wallets: accounts, their children, and wallet ids. Nothing here is secret. */
 import { blake2b } from "@noble/hashes/blake2.js";
 import { concat, fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { derivePublic, type PublicNode } from "#src/cardano/derivation.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 
-/** A key and its chain code out of 128 hexadecimal digits, or `undefined` when they are none. */
+/** A public key and its chain code from 128 hexadecimal digits; `undefined` where the text is not that. */
 export function readXpub(text: string): PublicNode | undefined {
   if (!isHex(text, 64)) return undefined;
   const bytes = fromHex(text);
   return { key: bytes.subarray(0, 32), chainCode: bytes.subarray(32) };
 }
 
-/** The 128 hexadecimal digits of a key and its chain code. */
+/** A public key and its chain code as 128 hexadecimal digits. */
 export function writeXpub({ key, chainCode }: PublicNode): Xpub {
   return toHex(concat(key, chainCode));
 }
 
 /**
- * Id of a wallet: blake2b-160, 40 hexadecimal digits. Of the root's xpub where there is a mnemonic, of the account's where there is only
- * that; shared wallets put the text of their templates behind the account's.
+ * Id of a wallet: blake2b-160, 40 hexadecimal digits. It hashes the root's xpub where the wallet has a mnemonic,
+ * otherwise the account's; shared wallets append the text of their templates to the account's.
  */
 export function walletId(bytes: Uint8Array): string {
   return toHex(blake2b(bytes, { dkLen: 20 }));
 }
 
-/** The node at a role and an index of an account. Throws a `TypeError` on an account that is no xpub. */
+/**
+ * The public key at a role and an index of an account.
+ *
+ * @throws TypeError where `account` is not an xpub.
+ */
 export function childOf(account: Xpub, role: number, index: number): PublicNode {
   const node = readXpub(account);
   if (!node) throw new TypeError("no extended public key");
   return derivePublic(derivePublic(node, role), index);
 }
 
-/** Hash of the key at a role and an index of an account, 56 hexadecimal digits. For many of one role see the job `deriveCredentials`. */
+/**
+ * Hash of the key at a role and an index of an account, 56 hexadecimal digits. `deriveCredentials` is faster for many
+ * keys of one role.
+ */
 export function childHash(account: Xpub, role: number, index: number): string {
   return keyHash(childOf(account, role, index).key);
 }

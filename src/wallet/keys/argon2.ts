@@ -1,27 +1,27 @@
 /**
- * Argon2id (RFC 9106), by machine code where the platform has it, else by libsodium in WebAssembly, which was seen to take two and a half
- * times as long (and `hash-wasm` half as long again). What either gives is the same.
+ * Argon2id (RFC 9106): a native addon where the platform has one, otherwise libsodium in WebAssembly, which was
+ * measured to take 2.5 times as long (`hash-wasm` took another 50 % longer). Both give the same result.
  */
 import { utf8 } from "#src/base/bytes.ts";
 
-/** What Argon2id costs: memory in KiB, and passes over it, in one lane. */
-export interface Cost {
+/** Cost of Argon2id: memory in KiB, and passes over it; parallelism is 1. */
+export interface Argon2Cost {
   readonly memory: number;
   readonly passes: number;
 }
 
-/** 32 bytes out of a passphrase and a salt (16 bytes). Holds its thread for as long as it takes. */
-export type Stretch = (passphrase: string, salt: Uint8Array, cost: Cost) => Uint8Array;
+/** Derives 32 bytes from a passphrase and a salt (16 bytes). Blocks its thread. */
+export type DeriveKey = (passphrase: string, salt: Uint8Array, cost: Argon2Cost) => Uint8Array;
 
-let chosen: Promise<Stretch> | undefined;
+let chosen: Promise<DeriveKey> | undefined;
 
-/** The one that this platform runs fastest. */
-export function fastest(): Promise<Stretch> {
+/** The fastest implementation for this platform. */
+export function fastest(): Promise<DeriveKey> {
   return chosen ??= native().catch(portable);
 }
 
-/** By an addon; rejects where there is none for the platform, or where none may be loaded. */
-export async function native(): Promise<Stretch> {
+/** The native addon; rejects where there is none for the platform, or addons may not be loaded. */
+export async function native(): Promise<DeriveKey> {
   const { hashRawSync } = await import("@node-rs/argon2");
   return (passphrase, salt, { memory, passes }) => {
     const limits = { memoryCost: memory, timeCost: passes, parallelism: 1, outputLen: 32 };
@@ -29,8 +29,8 @@ export async function native(): Promise<Stretch> {
   };
 }
 
-/** By WebAssembly, everywhere. */
-export async function portable(): Promise<Stretch> {
+/** WebAssembly, on every platform. */
+export async function portable(): Promise<DeriveKey> {
   const { default: sodium } = await import("libsodium-wrappers-sumo");
   await sodium.ready;
   return (passphrase, salt, { memory, passes }) =>

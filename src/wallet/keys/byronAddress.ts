@@ -1,4 +1,4 @@
-/** Addresses of random wallets: their path is in them, encrypted under a key that the root's public side gives. */
+/** Addresses of random (Byron) wallets: they contain their path, encrypted with a key derived from the root's xpub. */
 import { chacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { pbkdf2 } from "@noble/hashes/pbkdf2.js";
 import { sha512 } from "@noble/hashes/sha2.js";
@@ -8,40 +8,43 @@ import { as, asInt, decode, encode, Indefinite } from "#src/cardano/cbor.ts";
 import type { Path, Xpub } from "#src/wallet/keys/types.ts";
 
 const NONCE = utf8("serokellfore");
-/** A path is five bytes a number at most between two: longer attributes are nobody's, and not decrypted. */
+/** Most bytes of an encrypted path (two numbers and a tag); longer attributes are not decrypted. */
 const LONGEST = 12 + 16;
 
-/** The key under which a random wallet's addresses carry their paths: 32 bytes. It opens no funds, but tells whose the addresses are. */
+/**
+ * Key that encrypts the paths in a random wallet's addresses, 32 bytes. It cannot spend, but it shows which addresses
+ * are the wallet's.
+ */
 export function byronPathKey(root: Xpub): Uint8Array {
   return pbkdf2(sha512, fromHex(root), utf8("address-hashing"), { c: 500, dkLen: 32 });
 }
 
 /**
- * Account and index of an address whose attribute (`Byron.derivationPath`) was made under this key, as they stand there (hard ones with `HARD`
- * added), or `undefined` when it is somebody else's. It is the path that the address claims: whoever copies the attribute into an address of
- * their own is seen as ours here, and cannot be signed for.
+ * Account and index (with `HARD` added where hardened) from an address attribute (`Byron.derivationPath`) encrypted
+ * with this key; `undefined` for attributes of others. The path is only a claim: the attribute may be copied into a
+ * forged address, for which the wallet cannot sign.
  */
 export function openByronPath(pathKey: Uint8Array, derivationPath: string): readonly [number, number] | undefined {
   try {
-    const sealed = as(decode(fromHex(derivationPath)), "bytes").value;
-    if (sealed.length > LONGEST) return undefined;
-    const [account, index, more] = as(decode(chacha20poly1305(pathKey, NONCE).decrypt(sealed)), "array").value;
+    const encrypted = as(decode(fromHex(derivationPath)), "bytes").value;
+    if (encrypted.length > LONGEST) return undefined;
+    const [account, index, more] = as(decode(chacha20poly1305(pathKey, NONCE).decrypt(encrypted)), "array").value;
     const path = [Number(asInt(account)), Number(asInt(index))] as const;
     return more === undefined && path.every((part) => part >= 0 && part < 2 ** 32) ? path : undefined;
   } catch {
-    // a wrong tag, or bytes that are no path: both say that it is not ours
+    // a wrong tag, or bytes that are not a path: the attribute is not this wallet's
     return undefined;
   }
 }
 
-/** What an address of a random wallet is made of. */
+/** Parts of a random wallet's address. */
 export interface RandomAddress {
   readonly pathKey: Uint8Array;
   /** Account and index. */
   readonly path: Path;
   /** Public key at this path. */
   readonly key: Xpub;
-  /** Protocol magic; left out on mainnet. */
+  /** Protocol magic; absent on mainnet. */
   readonly magic?: number | undefined;
 }
 

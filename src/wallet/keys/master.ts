@@ -1,4 +1,4 @@
-/** Root keys of every style out of words. Stretching takes 10 ms and more: builder threads alone call this. */
+/** Root keys of every style from a mnemonic. Derivation takes 10 ms and more, so only builder threads call it. */
 import { pbkdf2Sync } from "node:crypto";
 import { utf8 } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -8,7 +8,7 @@ import { byronRoot, ledgerRoot, trezorEntropy } from "#src/cardano/masterKeys.ts
 import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
 import type { Mnemonic, Path, WalletStyle } from "#src/wallet/keys/types.ts";
 
-/** How many words a style is made of; more styles of Byron take the twelve that were usual then. */
+/** Allowed numbers of words by style; the styles of Byron also take 12, which was usual then. */
 export const WORD_COUNTS: Readonly<Record<WalletStyle, readonly number[]>> = {
   shelley: [15, 18, 21, 24],
   shared: [15, 18, 21, 24],
@@ -20,7 +20,7 @@ export const WORD_COUNTS: Readonly<Record<WalletStyle, readonly number[]>> = {
 
 const SECOND_FACTOR_COUNTS = [9, 12];
 
-/** The root key of a mnemonic; the failure says what is wrong by place and never by word. */
+/** The root key of a mnemonic. The failure names the position of a wrong word, never the word. */
 export function masterKey({ style, words, secondFactor }: Mnemonic): Result<SecretNode, Failure<"bad_mnemonic">> {
   const counted = [count(words, WORD_COUNTS[style], "mnemonic")];
   if (secondFactor && (style === "shelley" || style === "shared")) {
@@ -30,7 +30,7 @@ export function masterKey({ style, words, secondFactor }: Mnemonic): Result<Secr
   const entropy = mnemonicEntropy(words);
   if (!entropy.ok) return entropy;
   const second = secondFactor ? mnemonicEntropy(secondFactor) : ok(new Uint8Array());
-  return second.ok ? ok(stretched(style, words, entropy.value, second.value)) : second;
+  return second.ok ? ok(deriveRoot(style, words, entropy.value, second.value)) : second;
 }
 
 function count(words: readonly string[], counts: readonly number[], what: string) {
@@ -41,7 +41,7 @@ function count(words: readonly string[], counts: readonly number[], what: string
     });
 }
 
-function stretched(style: WalletStyle, words: readonly string[], entropy: Uint8Array, second: Uint8Array): SecretNode {
+function deriveRoot(style: WalletStyle, words: readonly string[], entropy: Uint8Array, second: Uint8Array): SecretNode {
   const icarus = (salt: Uint8Array) => rootOf(Uint8Array.from(pbkdf2Sync(second, salt, 4096, 96, "sha512")));
   switch (style) {
     case "random":
@@ -57,12 +57,9 @@ function stretched(style: WalletStyle, words: readonly string[], entropy: Uint8A
   }
 }
 
-/** The descendant of a root along a path, by the derivation of the style. */
-export function descend(style: WalletStyle, root: SecretNode, path: Path): SecretNode {
-  return descender(style, root)(path);
-}
-
-/** Descendants of one root along many paths; what their paths begin with alike is derived once. */
+/**
+ * Gives keys at paths of one root, by the derivation scheme of the style; common prefixes of paths are derived once.
+ */
 export function descender(style: WalletStyle, root: SecretNode): (path: Path) => SecretNode {
   const child = style === "random" ? deriveByron : derive;
   const known = new Map<string, SecretNode>([["", root]]);

@@ -1,13 +1,16 @@
-/** Paths of the keys that wallets use. */
+/** Derivation paths of wallet keys. */
 import { HARD, ROLES } from "#src/cardano/derivation.ts";
 import type { Path, WalletStyle } from "#src/wallet/keys/types.ts";
 
 const COIN = HARD + 1815;
 
-/** First index of the paths of a style: CIP-1852 for Shelley, CIP-1854 for shared wallets, 44 for Icarus and what is like it. */
+/**
+ * First index of a style's paths: CIP-1852 for Shelley, CIP-1854 for shared wallets, 44 (BIP-44) for Icarus, Trezor and
+ * Ledger.
+ */
 export const PURPOSES = { shelley: 1852, shared: 1854, icarus: 44, trezor: 44, ledger: 44 } as const;
 
-/** Path of an account's key, such as 1852H/1815H/0H. `account` counts from 0 and is made hard here. */
+/** Path of an account key, such as 1852H/1815H/0H. `account` counts from 0 and is hardened here. */
 export function accountPath(style: Exclude<WalletStyle, "random">, account = 0): Path {
   return [HARD + PURPOSES[style], COIN, HARD + account];
 }
@@ -20,7 +23,7 @@ export function policyPath(index = 0): Path {
   return [HARD + 1855, COIN, HARD + index];
 }
 
-/** A path as the wire has it: `["1852H", "1815H", "0H", "0", "3"]`. */
+/** A path in the form of the API: `["1852H", "1815H", "0H", "0", "3"]`. */
 export function pathText(path: Path): string[] {
   return path.map((index) => index >= HARD ? `${index - HARD}H` : `${index}`);
 }

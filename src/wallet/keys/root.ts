@@ -1,4 +1,7 @@
-/** Root keys: made from words, sealed by a passphrase, opened to sign. Builder threads alone call this, and keep nothing. */
+/**
+ * Root keys: derived from a mnemonic, sealed with a passphrase, opened to sign. Only builder threads call this, and
+ * they keep nothing.
+ */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
 import { signExtended } from "#src/cardano/keys.ts";
@@ -13,14 +16,14 @@ import type {
   ResealInput,
   SealedKey,
   SignInput,
-  Unseal,
+  UnsealInput,
   Xpub,
 } from "#src/wallet/keys/types.ts";
 
-/** A root key that did not open. */
+/** The passphrase does not open the root key. */
 export type WrongPassphrase = Failure<"wrong_encryption_passphrase">;
 
-/** Makes a root key from words, seals it, and tells its public side and that of some descendants. */
+/** Derives a root key from a mnemonic and seals it; gives its xpub and those at paths. */
 export async function openRoot(input: OpenRootInput): Promise<Result<OpenedRoot, Failure<"bad_mnemonic">>> {
   const { mnemonic, passphrase, paths } = input;
   const made = masterKey(mnemonic);
@@ -34,11 +37,11 @@ export async function openRoot(input: OpenRootInput): Promise<Result<OpenedRoot,
   });
 }
 
-/** Signs messages, each with the keys at some paths, in their order. */
+/** Signs messages, each with the keys at its paths, in order. */
 export function signMessages(
   input: SignInput,
 ): Promise<Result<readonly (readonly KeySignature[])[], WrongPassphrase>> {
-  return opened(input, (root) => {
+  return withRoot(input, (root) => {
     const at = descender(input.style, root);
     return input.wanted.map(({ message, paths }) =>
       paths.map((path) => {
@@ -50,14 +53,14 @@ export function signMessages(
   });
 }
 
-/** Seals the same root with another passphrase. */
+/** Seals the same root key with another passphrase. */
 export function reseal(input: ResealInput): Promise<Result<SealedKey, WrongPassphrase>> {
-  return opened(input, (root) => seal(root, input.next));
+  return withRoot(input, (root) => seal(root, input.next));
 }
 
-/** Public keys at some paths, in their order. */
+/** Xpubs at paths, in order. */
 export function publicKeys(input: PublicKeysInput): Promise<Result<readonly Xpub[], WrongPassphrase>> {
-  return opened(input, (root) => {
+  return withRoot(input, (root) => {
     const at = descender(input.style, root);
     return input.paths.map((path) => xpub(at(path)));
   });
@@ -65,8 +68,8 @@ export function publicKeys(input: PublicKeysInput): Promise<Result<readonly Xpub
 
 const xpub = (node: SecretNode): Xpub => writeXpub(toPublic(node));
 
-async function opened<T>(
-  { sealed, passphrase }: Unseal,
+async function withRoot<T>(
+  { sealed, passphrase }: UnsealInput,
   use: (root: SecretNode) => T | Promise<T>,
 ): Promise<Result<T, WrongPassphrase>> {
   const root = await unseal(sealed, passphrase);

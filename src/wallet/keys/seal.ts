@@ -1,9 +1,9 @@
 /**
- * Root keys under a passphrase. New ones go under Argon2id and XChaCha20-Poly1305; those of PBKDF2 and scrypt, which older wallets have
- * (an XPrv whose secret half is masked, and a hash of the passphrase beside it), are read, and written for whoever asks for PBKDF2.
+ * Root keys sealed with a passphrase. New ones use Argon2id and XChaCha20-Poly1305. Those of older wallets use PBKDF2
+ * or scrypt: an XPrv with its secret half encrypted, and a hash of the passphrase. Both are read.
  *
- * A record names the cost at which it was sealed. The cost of new ones is OWASP's least for Argon2id (19 MiB, two passes): the 128 MiB
- * and three passes of the records of others take ten times as long to open, at every signature.
+ * A record states the cost at which it was sealed. New ones use OWASP's minimum for Argon2id (19 MiB, two passes).
+ * The 128 MiB and three passes that other wallets use would take ten times as long, at every signature.
  */
 import { chacha20orig, xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { Buffer } from "node:buffer";
@@ -12,22 +12,24 @@ import { concat, equalBytes, fromUtf8, utf8 } from "#src/base/bytes.ts";
 import { as, asInt, decode, encode } from "#src/cardano/cbor.ts";
 import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
-import { type Cost, fastest } from "#src/wallet/keys/argon2.ts";
+import { type Argon2Cost, fastest } from "#src/wallet/keys/argon2.ts";
 import type { SealedKey } from "#src/wallet/keys/types.ts";
 
-const COST: Cost = { memory: 19_456, passes: 2 };
-/** A record that asks for more is refused: it would hold a thread and its memory. */
-const DEAREST: Cost = { memory: 131_072, passes: 8 };
+const COST: Argon2Cost = { memory: 19_456, passes: 2 };
+/** Highest cost of a record that is opened: a higher one would block a thread and its memory. */
+const HIGHEST: Argon2Cost = { memory: 131_072, passes: 8 };
 
 function publicPart(node: SecretNode): Uint8Array {
   return concat(toPublic(node).key, node.chainCode);
 }
 
 /**
- * Seals a root key: CBOR of salt (16 bytes), nonce (24), associated data (cost, public key and chain code), the secret encrypted (64) and
- * its tag (16). Throws a `TypeError` on an empty passphrase.
+ * Seals a root key: CBOR of salt (16 bytes), nonce (24), associated data (cost, public key and chain code), the
+ * encrypted secret (64) and its tag (16).
+ *
+ * @throws TypeError on an empty passphrase.
  */
-export async function seal(node: SecretNode, passphrase: string, cost: Cost = COST): Promise<SealedKey> {
+export async function seal(node: SecretNode, passphrase: string, cost: Argon2Cost = COST): Promise<SealedKey> {
   if (passphrase === "") throw new TypeError("no passphrase");
   const salt = Uint8Array.from(randomBytes(16));
   const nonce = Uint8Array.from(randomBytes(24));
@@ -39,9 +41,13 @@ export async function seal(node: SecretNode, passphrase: string, cost: Cost = CO
   };
 }
 
-/** The root key, or `undefined` when the passphrase is another one. Throws on a record that is none. */
+/**
+ * Opens a sealed root key; `undefined` where the passphrase is wrong.
+ *
+ * @throws Error on a malformed record, or one whose cost is too high.
+ */
 export async function unseal(sealed: SealedKey, passphrase: string): Promise<SecretNode | undefined> {
-  // nothing is sealed under an empty passphrase
+  // no key is sealed with an empty passphrase
   if (passphrase === "") return undefined;
   return sealed.method === "argon2id-v2" ? await openRecord(sealed.key, passphrase) : openXprv(sealed, passphrase);
 }
@@ -50,7 +56,7 @@ async function openRecord(record: Uint8Array, passphrase: string): Promise<Secre
   const [salt, nonce, data, secret, tag] = as(decode(record), "array").value.map((item) => as(item, "bytes").value);
   const [memory, passes, known] = as(decode(data!), "array").value;
   const cost = { memory: Number(asInt(memory)), passes: Number(asInt(passes)) };
-  if (cost.memory > DEAREST.memory || cost.passes > DEAREST.passes) {
+  if (cost.memory > HIGHEST.memory || cost.passes > HIGHEST.passes) {
     throw new Error("a sealed key that is dearer than may be");
   }
   const key = (await fastest())(passphrase, salt!, cost);
@@ -62,34 +68,24 @@ async function openRecord(record: Uint8Array, passphrase: string): Promise<Secre
   }
 }
 
-/** Seals a root key as wallets before Argon2id did: 20,000 rounds of PBKDF2 for the hash and 15,000 for the mask. */
-export function sealXprv(node: SecretNode, passphrase: string): SealedKey {
-  const salt = Uint8Array.from(randomBytes(16));
-  return {
-    method: "pbkdf2-hmac-sha512",
-    key: concat(mask(node.key, utf8(passphrase)), publicPart(node)),
-    verifier: hashPassphrase(passphrase, salt),
-  };
-}
-
-/** Hash of a spending passphrase: length of the salt, salt, and 64 bytes. */
+/** PBKDF2 hash of a spending passphrase: length of the salt, salt, and 64 bytes. */
 export function hashPassphrase(passphrase: string, salt: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(salt.length), salt, pbkdf2Sync(utf8(passphrase), salt, 20_000, 64, "sha512"));
 }
 
-/** Whether a text as the oldest wallets keep it (`14|8|1|salt|hash`, base 64) is the scrypt hash of a passphrase. */
+/** Whether a text `14|8|1|salt|hash` (base64, the oldest form) is the scrypt hash of a passphrase. */
 export function isScryptHash(stored: string, passphrase: string): boolean {
   const [cost, r, p, salt, hash] = stored.split("|");
   if (salt === undefined || hash === undefined || cost !== "14" || r !== "8" || p !== "1") return false;
   const wanted = Buffer.from(hash, "base64");
-  // 16 MiB and a little more
+  // scrypt needs a little more than 16 MiB
   const limits = { N: 2 ** 14, r: 8, p: 1, maxmem: 2 ** 25 };
   const made = scryptSync(encode(blake2b256(utf8(passphrase))), Buffer.from(salt, "base64"), wanted.length, limits);
   return wanted.length > 0 && timingSafeEqual(made, wanted);
 }
 
-/** Masks the 64 secret bytes of an XPrv, or takes the mask off. */
-function mask(secret: Uint8Array, passphrase: Uint8Array): Uint8Array {
+/** Encrypts or decrypts the 64 secret bytes of an XPrv. */
+function xorSecret(secret: Uint8Array, passphrase: Uint8Array): Uint8Array {
   const stream = pbkdf2Sync(passphrase, utf8("encrypted wallet salt\0"), 15_000, 40, "sha512");
   return chacha20orig(Uint8Array.from(stream.subarray(0, 32)), Uint8Array.from(stream.subarray(32)), secret);
 }
@@ -97,16 +93,16 @@ function mask(secret: Uint8Array, passphrase: Uint8Array): Uint8Array {
 function openXprv({ method, key, verifier }: SealedKey, passphrase: string): SecretNode | undefined {
   if (key.length !== 128 || !verifier) throw new Error("no encrypted XPrv");
   const isScrypt = method === "scrypt";
-  if (!isRight(isScrypt, verifier, passphrase)) return undefined;
+  if (!matches(isScrypt, verifier, passphrase)) return undefined;
   const bytes = utf8(passphrase);
-  const node = { key: mask(key.subarray(0, 64), isScrypt ? blake2b256(bytes) : bytes), chainCode: key.slice(96) };
+  const node = { key: xorSecret(key.subarray(0, 64), isScrypt ? blake2b256(bytes) : bytes), chainCode: key.slice(96) };
   if (!equalBytes(publicPart(node), key.subarray(64))) {
     throw new Error("an encrypted XPrv that is not its public key's");
   }
   return node;
 }
 
-function isRight(isScrypt: boolean, verifier: Uint8Array, passphrase: string): boolean {
+function matches(isScrypt: boolean, verifier: Uint8Array, passphrase: string): boolean {
   if (isScrypt) return isScryptHash(fromUtf8(verifier) ?? "", passphrase);
   const salt = verifier.subarray(1, 1 + verifier[0]!);
   const made = hashPassphrase(passphrase, salt);

@@ -1,14 +1,14 @@
-/** Public keys of wallets as the wire has them: bech32 under the prefixes of CIP-5 and CIP-1854. */
+/** Public keys in the form of the API: bech32 with the prefixes of CIP-5 and CIP-1854. */
 import { fromHex } from "#src/base/bytes.ts";
 import { keyHash } from "#src/cardano/keys.ts";
 import { writeKey } from "#src/cardano/keyText.ts";
 import { readXpub } from "#src/wallet/keys/account.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 
-/** `extended` has the chain code behind the key: children can be derived from it. */
+/** `extended` includes the chain code, so that children can be derived. */
 export type KeyFormat = "extended" | "non_extended";
 
-/** `key` is `…_vk`, `hash` (blake2b-224 of it) is `…_vkh`. */
+/** `key` is `…_vk`; `hash`, its blake2b-224, is `…_vkh`. */
 export type KeyShape = "key" | "hash";
 
 function node(xpub: Xpub) {
@@ -17,7 +17,10 @@ function node(xpub: Xpub) {
   return read;
 }
 
-/** An account's key: `acct_xvk1…` or `acct_vk1…`; under the purpose of shared wallets (1854) `acct_shared_xvk1…` or `acct_shared_vk1…`. */
+/**
+ * An account key: `acct_xvk1…` or `acct_vk1…`; for shared wallets (purpose 1854) `acct_shared_xvk1…` or
+ * `acct_shared_vk1…`.
+ */
 export function accountKeyText(account: Xpub, options: { shared: boolean; format: KeyFormat }): string {
   const name = options.shared ? "acct_shared" : "acct";
   return options.format === "extended"
@@ -25,7 +28,9 @@ export function accountKeyText(account: Xpub, options: { shared: boolean; format
     : writeKey(`${name}_vk`, { form: "public", key: node(account).key });
 }
 
-/** A key of a role: `addr_vk1…`, `stake_vk1…`, `drep_vk1…`; of shared wallets `addr_shared_vk1…`, `stake_shared_vk1…`. */
+/**
+ * A key of a role: `addr_vk1…`, `stake_vk1…`, `drep_vk1…`; for shared wallets `addr_shared_vk1…`, `stake_shared_vk1…`.
+ */
 export function childKeyText(
   key: Uint8Array,
   options: { name: "addr" | "stake" | "drep"; shared: boolean; shape: KeyShape },

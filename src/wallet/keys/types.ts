@@ -1,30 +1,30 @@
-/** What the keys of wallets are called, and what goes to the threads that hold secrets for a moment and comes back from them. */
+/** Types of wallet keys, and inputs and results of the thread jobs that handle secrets. */
 
 /**
- * How a wallet makes its root key from a mnemonic and its keys from the root. `random` derives by the first scheme (Byron), all others by
- * the second; `icarus`, `trezor` and `ledger` differ in the root key alone.
+ * How a wallet derives its root key from a mnemonic, and its keys from the root. `random` uses the first derivation
+ * scheme (Byron), all others the second; `icarus`, `trezor` and `ledger` differ only in the root key.
  */
 export type WalletStyle = "shelley" | "shared" | "random" | "icarus" | "trezor" | "ledger";
 
 /** A public key and its chain code, 64 bytes, as 128 hexadecimal digits. */
 export type Xpub = string;
 
-/** Indices from the root, hard ones with `HARD` added. */
+/** Indices from the root; hardened ones have `HARD` added. */
 export type Path = readonly number[];
 
-/** How a root key is encrypted by a passphrase; the names are those of the wire (`passphrase.encryption_method`). */
+/** How a root key is encrypted with a passphrase; the API's names (`passphrase.encryption_method`). */
 export type SealMethod = "argon2id-v2" | "pbkdf2-hmac-sha512" | "scrypt";
 
-/** A root key that only its passphrase opens. Kept by the vault; it goes to local threads and nowhere else. */
+/** A root key encrypted with a passphrase. The vault stores it; it is sent only to local threads. */
 export interface SealedKey {
   readonly method: SealMethod;
-  /** With `argon2id-v2` a CBOR record, else the 128 bytes of an encrypted XPrv. */
+  /** A CBOR record for `argon2id-v2`, otherwise the 128 bytes of an encrypted XPrv. */
   readonly key: Uint8Array;
-  /** What tells a right passphrase from a wrong one where the method's record does not (all but `argon2id-v2`). */
+  /** Hash of the passphrase, for methods other than `argon2id-v2`, whose records authenticate it. */
   readonly verifier?: Uint8Array;
 }
 
-/** Words that make a root key. A secret. */
+/** A mnemonic. Secret. */
 export interface Mnemonic {
   readonly style: WalletStyle;
   readonly words: readonly string[];
@@ -32,58 +32,58 @@ export interface Mnemonic {
   readonly secondFactor?: readonly string[];
 }
 
-/** Job `openRoot`: from the words to the sealed root and what is public of it. */
+/** Job `openRoot`: derives and seals a root key. */
 export interface OpenRootInput {
   readonly mnemonic: Mnemonic;
   readonly passphrase: string;
-  /** Whose public keys are wanted, such as `accountPath(…)`. */
+  /** Paths of the public keys to give, such as `accountPath(…)`. */
   readonly paths: readonly Path[];
 }
 
 export interface OpenedRoot {
   readonly sealed: SealedKey;
-  /** What a wallet's id is made of (`walletId`). */
+  /** The root's xpub, which a wallet's id hashes (`walletId`). */
   readonly root: Xpub;
   /** In the order of `paths`. */
   readonly keys: readonly Xpub[];
 }
 
-/** A sealed root and what opens it. */
-export interface Unseal {
+/** A sealed root key and its passphrase. */
+export interface UnsealInput {
   readonly style: WalletStyle;
   readonly sealed: SealedKey;
   readonly passphrase: string;
 }
 
-/** A message, most often the hash of a body (32 bytes), and whose signatures are wanted on it. */
+/** A message, usually the hash of a body (32 bytes), and the paths of the keys that sign it. */
 export interface ToSign {
   readonly message: Uint8Array;
   readonly paths: readonly Path[];
 }
 
-/** Job `signMessages`: one signature a path on each message. */
-export interface SignInput extends Unseal {
+/** Job `signMessages`: one signature per path on each message. */
+export interface SignInput extends UnsealInput {
   readonly wanted: readonly ToSign[];
 }
 
-/** A signature, and what a witness needs beside it: a bootstrap witness has the chain code as well. */
+/** A signature with the key and, for bootstrap witnesses, the chain code. */
 export interface KeySignature {
   readonly key: Uint8Array;
   readonly chainCode: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** Job `reseal`: the same root under another passphrase. */
-export interface ResealInput extends Unseal {
+/** Job `reseal`: seals the same root key with another passphrase. */
+export interface ResealInput extends UnsealInput {
   readonly next: string;
 }
 
-/** Job `publicKeys`: what only a root key can give, such as policy keys and keys under hard indices. */
-export interface PublicKeysInput extends Unseal {
+/** Job `publicKeys`: xpubs that need the root key, such as policy keys and keys at hardened paths. */
+export interface PublicKeysInput extends UnsealInput {
   readonly paths: readonly Path[];
 }
 
-/** Job `deriveCredentials`: hashes of the keys `from` … `from + count − 1` under a role of an account. */
+/** Job `deriveCredentials`: hashes of the keys `from` … `from + count − 1` of an account's role. */
 export interface DeriveInput {
   readonly account: Xpub;
   readonly role: number;
@@ -91,7 +91,7 @@ export interface DeriveInput {
   readonly count: number;
 }
 
-/** The hashes of keys, 28 bytes each, one after the other. */
-export interface Derived {
+/** Hashes of keys, 28 bytes each, concatenated. */
+export interface DerivedHashes {
   readonly hashes: Uint8Array;
 }

@@ -1,6 +1,7 @@
 /**
- * Encrypted messages in metadata (CIP-20, CIP-83 "basic"): under label 674 `msg`, a list of texts, is encrypted by a passphrase. AES-256-CBC
- * under a key of PBKDF2-HMAC-SHA256, in the form of `openssl enc`; base64 in texts of 64 characters. Runs beside the loop: WebCrypto.
+ * Encrypted messages in metadata (CIP-20, CIP-83 "basic"): `msg` under label 674, a list of texts, is encrypted with a
+ * passphrase. AES-256-CBC with a key from PBKDF2-HMAC-SHA256, in the format of `openssl enc`, as base64 in texts of 64
+ * characters. WebCrypto does not block the event loop.
  */
 import { concat, fromUtf8, utf8 } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
@@ -17,9 +18,9 @@ export type EncryptFailure = Failure<"invalid_metadata_encryption">;
 export type DecryptFailure = Failure<"invalid_metadata_decryption">;
 
 async function cipher(passphrase: string, salt: Uint8Array) {
-  const password = await crypto.subtle.importKey("raw", own(utf8(passphrase)), "PBKDF2", false, ["deriveBits"]);
+  const password = await crypto.subtle.importKey("raw", copyOf(utf8(passphrase)), "PBKDF2", false, ["deriveBits"]);
   const bits = await crypto.subtle.deriveBits(
-    { name: "PBKDF2", hash: "SHA-256", salt: own(salt), iterations: ROUNDS },
+    { name: "PBKDF2", hash: "SHA-256", salt: copyOf(salt), iterations: ROUNDS },
     password,
     (32 + 16) * 8,
   );
@@ -27,12 +28,12 @@ async function cipher(passphrase: string, salt: Uint8Array) {
   return { key, algorithm: { name: "AES-CBC", iv: bits.slice(32) } };
 }
 
-/** A copy whose buffer is its own, which WebCrypto's types ask for. */
-function own(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+/** A copy with a buffer of its own, which WebCrypto's types require. */
+function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
 
-/** The message of metadata that follows CIP-20, and what stands beside it; undefined where there is none. */
+/** The CIP-20 message of metadata and the content of its label; undefined where there is none. */
 function messageOf(metadata: Metadata) {
   const content = metadata.get(LABEL);
   if (!(content instanceof Map)) return undefined;
@@ -43,8 +44,8 @@ function messageOf(metadata: Metadata) {
 }
 
 /**
- * Metadata with its message encrypted. `salt` is 8 random bytes unless given; an empty one gives what everybody else would get, and is
- * refused in decryption.
+ * Encrypts the message of metadata. `salt` is 8 random bytes by default. An empty salt gives the same result each time,
+ * and decryption refuses it; it is for test vectors.
  */
 export async function encryptMetadata(
   metadata: Metadata,
@@ -59,15 +60,15 @@ export async function encryptMetadata(
     );
   }
   const { key, algorithm } = await cipher(passphrase, salt);
-  const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm, key, own(utf8(toJson(found.texts)))));
-  const whole = base64(salt.length > 0 ? concat(SALTED, salt, sealed) : sealed);
+  const encrypted = new Uint8Array(await crypto.subtle.encrypt(algorithm, key, copyOf(utf8(toJson(found.texts)))));
+  const whole = base64(salt.length > 0 ? concat(SALTED, salt, encrypted) : encrypted);
   const content = new Map<Metadatum, Metadatum>(found.content);
   content.set("msg", whole.match(new RegExp(`.{1,${CHUNK}}`, "g")) ?? []);
   content.set("enc", "basic");
   return ok(new Map([...metadata, [LABEL, content]]));
 }
 
-/** Metadata with its message as it was before `encryptMetadata`. */
+/** Decrypts the message of metadata: the inverse of `encryptMetadata`. */
 export async function decryptMetadata(
   metadata: Metadata,
   passphrase: string,
@@ -80,7 +81,7 @@ export async function decryptMetadata(
   const start = SALTED.length + SALT_BYTES;
   if (bytes.length < start || !SALTED.every((byte, i) => bytes[i] === byte)) return refuse("its salt is missing");
   const { key, algorithm } = await cipher(passphrase, bytes.subarray(SALTED.length, start));
-  const message = await opened(algorithm, key, bytes.subarray(start));
+  const message = await decrypt(algorithm, key, bytes.subarray(start));
   if (!message) return refuse("the passphrase is wrong, or the message damaged");
   const content = new Map<Metadatum, Metadatum>(found.content);
   content.set("msg", message);
@@ -88,15 +89,15 @@ export async function decryptMetadata(
   return ok(new Map([...metadata, [LABEL, content]]));
 }
 
-async function opened(algorithm: { name: string; iv: ArrayBuffer }, key: CryptoKey, sealed: Uint8Array) {
+async function decrypt(algorithm: { name: string; iv: ArrayBuffer }, key: CryptoKey, sealed: Uint8Array) {
   try {
-    const text = fromUtf8(new Uint8Array(await crypto.subtle.decrypt(algorithm, key, own(sealed))));
+    const text = fromUtf8(new Uint8Array(await crypto.subtle.decrypt(algorithm, key, copyOf(sealed))));
     const message: Json = text === undefined ? null : parseJson(text);
     return Array.isArray(message) && message.every((line) => typeof line === "string")
       ? message as string[]
       : undefined;
   } catch {
-    // wrong padding, or no JSON: a wrong passphrase shows itself in either way
+    // wrong padding or invalid JSON: a wrong passphrase gives either
     return undefined;
   }
 }

@@ -1,28 +1,30 @@
 /**
- * Metadata in JSON, in two forms. Tagged: each value says its type (`{"int": 1}`, `{"string": "…"}`, `{"bytes": "hex"}`, `{"list": […]}`,
- * `{"map": [{"k": …, "v": …}]}`). Plain: JSON as it is, bytes as a text with 0x before it, keys of maps as texts. Safe in a browser.
+ * Metadata in JSON, in two forms. Tagged: each value states its type (`{"int": 1}`, `{"string": "…"}`, `{"bytes":
+ * "hex"}`, `{"list": […]}`, `{"map": [{"k": …, "v": …}]}`). Plain: ordinary JSON, bytes as a text that starts with 0x,
+ * map keys as texts. Runs in a browser.
  */
 import { fromHex, isHex, isWellFormed, toHex } from "#src/base/bytes.ts";
-import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
+import { isObject, type Json, toJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { MAX_BYTES, MAX_INTEGER, type Metadata, type Metadatum, textFault } from "#src/wallet/metadata/metadatum.ts";
 
-/** JSON that is no metadata; the message says where and why. */
+/** JSON that is not metadata; the message says where and why. */
 export type BadMetadata = Failure<"bad_request">;
 
 /** The two forms. */
 export type MetadataForm = "tagged" | "plain";
 
-class Unfit extends Error {}
+class InvalidMetadata extends Error {}
 
-/** How deeply values may be nested: deeper ones could not be read back out of a transaction. */
+/** Deepest nesting of values: a deeper one could not be read back from a transaction. */
 const MAX_DEPTH = 100;
 
 const TAGS = ["int", "string", "bytes", "list", "map"];
 
 /**
- * Reads metadata in either form: tagged where every value has a tag, else plain. Tagged values that are wrong are not taken as plain ones: what
- * is on the ledger stays there. `json` comes from `parseJson`, so that integers are exact.
+ * Reads metadata in either form: tagged where every value has a tag, else plain. Invalid tagged values are refused and
+ * not read as plain ones, because what is on the ledger cannot be corrected. `json` comes from `parseJson`, so that
+ * integers are exact.
  */
 export function readMetadata(json: Json): Result<Metadata, BadMetadata> {
   if (!isObject(json)) {
@@ -37,7 +39,7 @@ export function readMetadata(json: Json): Result<Metadata, BadMetadata> {
   return attempt(json, isTagged ? taggedValue : plainValue);
 }
 
-/** Objects and arrays inside each other at the most, found level by level: a hostile text must not exhaust the stack. */
+/** Nesting depth, found level by level: hostile input must not exhaust the stack. */
 function depthOf(json: Json): number {
   let depth = 0;
   for (let level: Json[] = [json]; level.length > 0; depth++) {
@@ -50,7 +52,7 @@ function attempt(json: { [key: string]: Json }, read: (json: Json) => Metadatum)
   try {
     return ok(new Map(Object.entries(json).map(([label, value]) => [labelOf(label), read(value)])));
   } catch (error) {
-    if (error instanceof Unfit) return fail("bad_request", `Error in $.metadata: ${error.message}`);
+    if (error instanceof InvalidMetadata) return fail("bad_request", `Error in $.metadata: ${error.message}`);
     throw error;
   }
 }
@@ -58,7 +60,7 @@ function attempt(json: { [key: string]: Json }, read: (json: Json) => Metadatum)
 function labelOf(text: string): bigint {
   const label = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
   if (label < 0n || label > MAX_INTEGER) {
-    throw new Unfit(`The label ${JSON.stringify(text.slice(0, 80))} is no whole number from 0 to 2^64 - 1.`);
+    throw new InvalidMetadata(`The label ${JSON.stringify(text.slice(0, 80))} is no whole number from 0 to 2^64 - 1.`);
   }
   return label;
 }
@@ -67,34 +69,36 @@ function integer(json: Json): bigint {
   const isWhole = typeof json === "bigint" || (typeof json === "number" && Number.isInteger(json));
   const value = isWhole ? BigInt(json) : MAX_INTEGER + 1n;
   if (value > MAX_INTEGER || value < -MAX_INTEGER) {
-    throw new Unfit("A number is no whole number from -(2^64 - 1) to 2^64 - 1.");
+    throw new InvalidMetadata("A number is no whole number from -(2^64 - 1) to 2^64 - 1.");
   }
   return value;
 }
 
 function text(json: Json): string {
-  if (typeof json !== "string" || !isWellFormed(json)) throw new Unfit("A string is no text.");
+  if (typeof json !== "string" || !isWellFormed(json)) throw new InvalidMetadata("A string is no text.");
   const fault = textFault(json);
-  if (fault !== undefined) throw new Unfit(fault);
+  if (fault !== undefined) throw new InvalidMetadata(fault);
   return json;
 }
 
 function bytes(hex: Json): Uint8Array {
-  if (typeof hex !== "string" || !isHex(hex)) throw new Unfit("Bytes are not hexadecimal.");
+  if (typeof hex !== "string" || !isHex(hex)) throw new InvalidMetadata("Bytes are not hexadecimal.");
   if (hex.length > 2 * MAX_BYTES) {
-    throw new Unfit(`A byte string has ${hex.length / 2} bytes; at most ${MAX_BYTES} are allowed.`);
+    throw new InvalidMetadata(`A byte string has ${hex.length / 2} bytes; at most ${MAX_BYTES} are allowed.`);
   }
   return fromHex(hex);
 }
 
 function list(json: Json | undefined): readonly Json[] {
-  if (!Array.isArray(json)) throw new Unfit("A list is no array.");
+  if (!Array.isArray(json)) throw new InvalidMetadata("A list is no array.");
   return json;
 }
 
 function taggedValue(json: Json): Metadatum {
   const [entry, more] = isObject(json) ? Object.entries(json) : [];
-  if (!entry || more) throw new Unfit("A value must be an object with one of: int, string, bytes, list, map.");
+  if (!entry || more) {
+    throw new InvalidMetadata("A value must be an object with one of: int, string, bytes, list, map.");
+  }
   const [tag, value] = entry;
   switch (tag) {
     case "int":
@@ -109,13 +113,13 @@ function taggedValue(json: Json): Metadatum {
       return new Map(
         list(value).map((pair) => {
           if (!isObject(pair) || pair["k"] === undefined || pair["v"] === undefined || Object.keys(pair).length !== 2) {
-            throw new Unfit('An element of a map must be an object of "k" and "v".');
+            throw new InvalidMetadata('An element of a map must be an object of "k" and "v".');
           }
           return [taggedValue(pair["k"]), taggedValue(pair["v"])];
         }),
       );
     default:
-      throw new Unfit(`There is no type ${JSON.stringify(tag.slice(0, 80))}.`);
+      throw new InvalidMetadata(`There is no type ${JSON.stringify(tag.slice(0, 80))}.`);
   }
 }
 
@@ -134,10 +138,10 @@ function plainValue(json: Json): Metadatum {
   if (typeof json === "string") return plainText(json);
   if (Array.isArray(json)) return json.map(plainValue);
   if (isObject(json)) return new Map(Object.entries(json).map(([key, value]) => [plainKey(key), plainValue(value)]));
-  throw new Unfit(`${json} is no metadata.`);
+  throw new InvalidMetadata(`${json} is no metadata.`);
 }
 
-/** Metadata as JSON of a form; integers beyond 2^53 are `bigint`, which `toJson` writes exactly. */
+/** Metadata as JSON; integers beyond 2^53 are `bigint`, which `toJson` writes exactly. */
 export function metadataJson(metadata: Metadata, form: MetadataForm = "tagged"): { [label: string]: Json } {
   const write = form === "tagged" ? taggedJson : plainJson;
   return Object.fromEntries([...metadata].map(([label, value]) => [`${label}`, write(value)]));
@@ -165,18 +169,8 @@ function plainJson(value: Metadatum): Json {
   return (value as readonly Metadatum[]).map(plainJson);
 }
 
-/** A key as a text; one that is a list or a map becomes its JSON. */
+/** A map key as a text; a list or a map becomes its JSON. */
 function keyText(key: Metadatum): string {
   const json = plainJson(key);
   return typeof json === "string" ? json : toJson(json);
-}
-
-/** Metadata out of a text of JSON, as command lines give it. */
-export function parseMetadata(source: string): Result<Metadata, BadMetadata> {
-  try {
-    return readMetadata(parseJson(source));
-  } catch (error) {
-    if (error instanceof SyntaxError) return fail("bad_request", "This is no JSON.");
-    throw error;
-  }
 }

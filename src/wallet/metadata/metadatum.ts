@@ -2,7 +2,7 @@
 import { utf8 } from "#src/base/bytes.ts";
 import { as, asInt, CborError, decodeAll, encode, type Item, raw } from "#src/cardano/cbor.ts";
 
-/** A value: integer, text, bytes, list, or map, whose keys are any values. */
+/** A value: integer, text, bytes, list, or map with any values as keys. */
 export type Metadatum =
   | bigint
   | string
@@ -13,19 +13,21 @@ export type Metadatum =
 /** Values by label, 0 to 2^64 − 1. */
 export type Metadata = ReadonlyMap<bigint, Metadatum>;
 
-/** Most that an integer is, up or down. */
+/** Largest absolute value of an integer. */
 export const MAX_INTEGER = (1n << 64n) - 1n;
-/** Most bytes of a text or of bytes. */
+/** Most bytes of a text or a byte string. */
 export const MAX_BYTES = 64;
 
-/** CBOR of metadata, labels in ascending order: auxiliary data as it stands. */
+/** CBOR of metadata, labels ascending: this is valid auxiliary data. */
 export function encodeMetadata(metadata: Metadata): Uint8Array {
   return encode(new Map([...metadata].sort(([a], [b]) => a < b ? -1 : 1)));
 }
 
 /**
- * Metadata out of CBOR of a map, as a transaction has it. What is nested deeper than anybody means it comes as the bytes of its CBOR: whoever
- * pays a wallet may put anything there. Throws `CborError` on anything else.
+ * Metadata from the CBOR map of a transaction. A value that is nested too deeply becomes its CBOR bytes: foreign
+ * transactions may contain anything.
+ *
+ * @throws CborError where it is not a map of labels.
  */
 export function decodeMetadata(bytes: Uint8Array): Metadata {
   return new Map(
@@ -53,7 +55,7 @@ function valueOf(item: Item): Metadatum {
   }
 }
 
-/** What is wrong with a text's length, or undefined. */
+/** Why a text is too long, or undefined. */
 export function textFault(text: string): string | undefined {
   const { length } = utf8(text);
   return length <= MAX_BYTES ? undefined : `A text has ${length} bytes in UTF-8; at most ${MAX_BYTES} are allowed.`;

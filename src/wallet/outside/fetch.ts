@@ -1,6 +1,7 @@
 /**
- * One request to a server of somebody else's: bounded in time and bytes, and never to this machine or a private network unless that is allowed.
- * A name is resolved once, and what it resolved to is both checked and connected to; so is each redirect.
+ * Requests to foreign servers, bounded in time and bytes, and never to this machine or a private network unless that is
+ * allowed. A name is resolved once; the resolved address is checked and then connected to. Each redirect is checked the
+ * same way.
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
@@ -10,29 +11,30 @@ import { resolveTarget } from "#src/base/targetAddress.ts";
 import { exchange } from "#src/base/httpExchange.ts";
 
 export interface FetchOptions {
-  /** Whether addresses of this machine and of private networks will do. */
+  /** Whether addresses of this machine and of private networks are allowed. */
   readonly allowPrivate: boolean;
-  /** For everything together, redirects included, in milliseconds. */
+  /** Milliseconds for the whole request, redirects included. */
   readonly timeoutMs?: number;
-  /** Most bytes of an answer. */
+  /** Most bytes of the response. */
   readonly maxBytes?: number;
   /** Sent as JSON, with POST. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Certificates to trust instead of the usual ones, PEM. */
+  /** Certificates to trust instead of the system's, PEM. */
   readonly ca?: string;
 }
 
-export interface Fetched {
+/** A response with any status. */
+export interface FetchedResponse {
   readonly status: number;
   readonly bytes: Uint8Array;
 }
 
 export type FetchFailure = Failure<
-  /** No URL that may be asked. */
+  /** The URL is not allowed. */
   | "refused"
-  /** Nobody answered in time, or the answer broke off. */
+  /** No response in time, or it broke off. */
   | "unreachable"
   | "too_large"
 >;
@@ -41,14 +43,17 @@ const TIMEOUT_MS = 10_000;
 const MOST_BYTES = 65_536;
 const MOST_REDIRECTS = 3;
 
-/** Asks; never rejects. Any status is an answer. */
-export async function fetchOutside(text: string, options: FetchOptions): Promise<Result<Fetched, FetchFailure>> {
+/** Sends the request; never rejects. */
+export async function fetchOutside(
+  text: string,
+  options: FetchOptions,
+): Promise<Result<FetchedResponse, FetchFailure>> {
   const { timeoutMs = TIMEOUT_MS } = options;
   const late = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
   const lost = () =>
     fail("unreachable", late.aborted ? `There was no answer within ${timeoutMs} ms.` : "It was given up.");
-  const over = new Promise<Result<Fetched, FetchFailure>>((resolve) =>
+  const over = new Promise<Result<FetchedResponse, FetchFailure>>((resolve) =>
     signal.addEventListener("abort", () => resolve(lost()), { once: true })
   );
   if (signal.aborted) return lost();
@@ -59,18 +64,18 @@ async function follow(
   text: string,
   options: FetchOptions,
   signal: AbortSignal,
-): Promise<Result<Fetched, FetchFailure>> {
+): Promise<Result<FetchedResponse, FetchFailure>> {
   for (let url = text, hops = 0;; hops++) {
-    const answer = await once(url, options, signal);
-    if (!answer.ok || !("location" in answer.value)) return answer as Result<Fetched, FetchFailure>;
+    const answer = await request(url, options, signal);
+    if (!answer.ok || !("location" in answer.value)) return answer as Result<FetchedResponse, FetchFailure>;
     if (hops === MOST_REDIRECTS) return fail("unreachable", `There are more than ${MOST_REDIRECTS} redirects.`);
     url = new URL(answer.value.location, url).href;
   }
 }
 
-type Answer = Result<Fetched | { readonly location: string }, FetchFailure>;
+type Exchange = Result<FetchedResponse | { readonly location: string }, FetchFailure>;
 
-async function once(text: string, options: FetchOptions, signal: AbortSignal): Promise<Answer> {
+async function request(text: string, options: FetchOptions, signal: AbortSignal): Promise<Exchange> {
   if (!URL.canParse(text)) return fail("refused", "This is no URL.");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") return fail("refused", "Only http and https are asked.");
@@ -86,7 +91,7 @@ async function once(text: string, options: FetchOptions, signal: AbortSignal): P
   if (signal.aborted) return fail("unreachable", "It was given up.");
   try {
     const { body, headers, ca, maxBytes = MOST_BYTES } = options;
-    return await exchange<Answer>(url, target.value, {
+    return await exchange<Exchange>(url, target.value, {
       method: body === undefined ? "GET" : "POST",
       headers: {
         accept: "application/json",
@@ -103,7 +108,7 @@ async function once(text: string, options: FetchOptions, signal: AbortSignal): P
   }
 }
 
-function read(response: IncomingMessage, maxBytes: number, settle: (answer: Answer) => void): void {
+function read(response: IncomingMessage, maxBytes: number, settle: (answer: Exchange) => void): void {
   const status = response.statusCode ?? 0;
   const { location } = response.headers;
   if (status >= 300 && status < 400 && location !== undefined) return settle(ok({ location }));

@@ -1,40 +1,41 @@
 /**
- * The pools of a network and what they would pay, kept for as long as they are good for: both go through much of a network's state, so
- * they are asked for once an epoch, pools again once others come, change or mean to go, and where somebody names one that is not among them.
+ * Cache of a network's pools and their rankings. Both queries read much of the ledger state, so they run once an epoch.
+ * Pools are queried again after a block with a pool certificate, and when a request names an unknown pool.
  */
 import { ok, type Result } from "#src/base/result.ts";
 import type { ListedPool, PoolsPort, PoolsUnknown } from "#src/wallet/pools/types.ts";
 
 export interface PoolBookOptions {
   readonly port: PoolsPort;
-  /** The epoch that it is, by the index. */
+  /** Present epoch, from the index. */
   readonly epoch: () => Promise<Result<number, PoolsUnknown>>;
-  /** The slot of the last block that is about pools. */
+  /** Slot of the last block with a pool certificate. */
   readonly change?: () => Promise<number>;
-  /** Milliseconds for which pools are not asked for again because of that. */
+  /** Milliseconds after a query during which certificates cause no new one. */
   readonly changeMs?: number;
-  /** Milliseconds before the pools are asked for again because of a name that is not known. */
-  readonly againMs?: number;
+  /** Milliseconds after a query during which an unknown pool causes no new one. */
+  readonly unknownMs?: number;
 }
 
-interface Page<T> {
+/** A query result and its time. */
+interface CachedResult<T> {
   readonly epoch: number;
   readonly at: number;
   readonly value: T;
 }
 
-/** Amounts for which rankings are kept. */
+/** Stakes for which rankings are cached. */
 const MOST_RANKINGS = 64;
-const AGAIN_MS = 20_000;
-/** Whoever reads years of blocks reads of many pools. */
+const UNKNOWN_MS = 20_000;
+/** The initial sync reads many pool certificates. */
 const CHANGE_MS = 2_000;
-/** No block's slot, nor that of none. */
+/** Differs from every slot and from -1, the value for no block. */
 const NEVER = -2;
 
 export class PoolBook {
-  private pools: Page<ReadonlyMap<string, ListedPool>> & { readonly change: number } | undefined;
-  private readonly rankings = new Map<bigint, Page<ReadonlyMap<string, bigint>>>();
-  private readonly asking = new Map<string, Promise<Result<unknown, PoolsUnknown>>>();
+  private pools: CachedResult<ReadonlyMap<string, ListedPool>> & { readonly change: number } | undefined;
+  private readonly rankings = new Map<bigint, CachedResult<ReadonlyMap<string, bigint>>>();
+  private readonly running = new Map<string, Promise<Result<unknown, PoolsUnknown>>>();
 
   constructor(private readonly options: PoolBookOptions) {}
 
@@ -47,29 +48,29 @@ export class PoolBook {
     if (pools?.epoch === epoch.value && (pools.change === change || Date.now() - pools.at < changeMs)) {
       return ok(pools.value);
     }
-    return await this.ask(epoch.value, change);
+    return await this.query(epoch.value, change);
   }
 
   /** A registered pool; `undefined` where there is none. */
   async find(id: string): Promise<Result<ListedPool | undefined, PoolsUnknown>> {
     const known = await this.all();
     if (!known.ok) return known;
-    const { againMs = AGAIN_MS } = this.options;
-    if (known.value.has(id) || Date.now() - this.pools!.at < againMs) return ok(known.value.get(id));
+    const { unknownMs = UNKNOWN_MS } = this.options;
+    if (known.value.has(id) || Date.now() - this.pools!.at < unknownMs) return ok(known.value.get(id));
     const epoch = await this.options.epoch();
     if (!epoch.ok) return epoch;
-    const now = await this.ask(epoch.value, await this.change());
+    const now = await this.query(epoch.value, await this.change());
     return now.ok ? ok(now.value.get(id)) : now;
   }
 
-  /** Lovelace that each pool would pay a member with so much stake in an epoch. */
+  /** Lovelace that each pool would pay in an epoch to a member with this stake. */
   async ranking(stake: bigint): Promise<Result<ReadonlyMap<string, bigint>, PoolsUnknown>> {
     const now = await this.options.epoch();
     if (!now.ok) return now;
     const epoch = now.value;
     const known = this.rankings.get(stake);
     if (known?.epoch === epoch) return ok(known.value);
-    return await this.together(`ranking ${stake}`, async () => {
+    return await this.shared(`ranking ${stake}`, async () => {
       const answer = await this.options.port.poolRanking(stake);
       if (!answer.ok) return answer;
       this.rankings.delete(stake);
@@ -83,24 +84,24 @@ export class PoolBook {
     return this.options.change?.() ?? Promise.resolve(0);
   }
 
-  private ask(epoch: number, change: number): Promise<Result<ReadonlyMap<string, ListedPool>, PoolsUnknown>> {
-    return this.together("pools", async () => {
+  private query(epoch: number, change: number): Promise<Result<ReadonlyMap<string, ListedPool>, PoolsUnknown>> {
+    return this.shared("pools", async () => {
       const answer = await this.options.port.pools();
       if (!answer.ok) return answer;
       const value = new Map(answer.value.value.map((pool) => [pool.pool, pool]));
-      // an answer from before the block does not know of it
+      // a result from before the block does not contain its certificates
       const known = answer.value.point.slot < change ? NEVER : change;
       this.pools = { epoch, change: known, at: Date.now(), value };
       return ok(value);
     });
   }
 
-  /** Who asks while somebody else does gets the same answer. */
-  private together<T>(what: string, ask: () => Promise<Result<T, PoolsUnknown>>): Promise<Result<T, PoolsUnknown>> {
-    const known = this.asking.get(what) as Promise<Result<T, PoolsUnknown>> | undefined;
+  /** Callers at the same time share one query. */
+  private shared<T>(name: string, query: () => Promise<Result<T, PoolsUnknown>>): Promise<Result<T, PoolsUnknown>> {
+    const known = this.running.get(name) as Promise<Result<T, PoolsUnknown>> | undefined;
     if (known) return known;
-    const asked = ask().finally(() => this.asking.delete(what));
-    this.asking.set(what, asked);
-    return asked;
+    const result = query().finally(() => this.running.delete(name));
+    this.running.set(name, result);
+    return result;
   }
 }

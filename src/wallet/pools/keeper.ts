@@ -1,9 +1,9 @@
 /**
- * Keeps pools' metadata: fetches what registrations refer to from the source that is set, tries again later what could not be had, and
- * asks a SMASH server which pools it delists.
+ * Fetches pools' metadata from the configured source, retries failures later, and asks a SMASH server which pools it
+ * delists.
  *
- * Hypotheses: one process does this at a time, under a lease; rows carry their source, so that what a source says that was just
- * replaced is nobody's; a text under a hash never changes, so it is fetched once.
+ * Assumptions: one process does this at a time, under a lease. Rows carry their source, so rows of a replaced source
+ * are ignored. The text under a hash never changes, so it is fetched once.
  */
 import { sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
@@ -19,22 +19,22 @@ export interface PoolKeeperOptions {
   readonly book: PoolBook;
   readonly fetch: Pick<FetchOptions, "allowPrivate" | "ca" | "timeoutMs">;
   readonly log: Log;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks of the source. */
   readonly lookMs?: number;
-  /** Milliseconds after which what failed is fetched again for the first time; each time it takes twice as long, up to a day. */
-  readonly againMs?: number;
+  /** Milliseconds until the first retry of a failure; doubles each time, up to a day. */
+  readonly retryMs?: number;
 }
 
-/** Requests on their way at a time, to as many servers. */
-const AT_ONCE = 8;
-/** Texts that are fetched before it is looked again which source is set. */
+/** Requests at the same time. */
+const CONCURRENT = 8;
+/** Texts that are fetched between two checks of the source. */
 const BATCH = 64;
 const LOOK_MS = 1_000;
-/** Looks at the source for one at what is missing. */
-const SELDOM = 5;
-const AGAIN_MS = 60_000;
+/** Checks of the source per check for missing metadata. */
+const CHECKS_PER_FETCH = 5;
+const RETRY_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Milliseconds between two questions which pools are delisted. */
+/** Milliseconds between two requests for the delisted pools. */
 const DELISTED_MS = 3_600_000;
 
 /** Fetches until the signal aborts. */
@@ -45,13 +45,13 @@ export async function keepPools(options: PoolKeeperOptions, signal: AbortSignal)
   while (!signal.aborted) {
     try {
       const source = await readSource(options.store.sql);
-      // what is missing changes with the source; otherwise it is looked up less often
-      if (source !== "none" && (source !== last || looks++ % SELDOM === 0)) {
-        if (await fetchSome(options, source, signal) >= BATCH) {
+      // a new source means new missing metadata; otherwise it is checked less often
+      if (source !== "none" && (source !== last || looks++ % CHECKS_PER_FETCH === 0)) {
+        if (await fetchBatch(options, source, signal) >= BATCH) {
           looks = 0;
           continue;
         }
-        if (isServer(source)) await askDelisted(options, source, signal);
+        if (isServer(source)) await updateDelisted(options, source, signal);
       }
       last = source;
     } catch (error) {
@@ -62,25 +62,26 @@ export async function keepPools(options: PoolKeeperOptions, signal: AbortSignal)
   }
 }
 
-/** Fetches some of what is missing and due; gives how many were tried. */
-export async function fetchSome(options: PoolKeeperOptions, source: PoolSource, signal: AbortSignal): Promise<number> {
-  const wanted = await wantedAnchors(options, source);
-  const queue = wanted.slice(0, BATCH);
+/** Fetches a batch of missing metadata that is due; gives the number of attempts. */
+async function fetchBatch(options: PoolKeeperOptions, source: PoolSource, signal: AbortSignal): Promise<number> {
+  const due = await dueAnchors(options, source);
+  const queue = due.slice(0, BATCH);
   const count = queue.length;
   const work = async () => {
     for (let one = queue.shift(); one && !signal.aborted; one = queue.shift()) {
       await fetchOne(options, source, one, signal);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, work));
+  await Promise.all(Array.from({ length: Math.min(CONCURRENT, count) }, work));
   return count;
 }
 
-interface Wanted extends PoolAnchor {
+/** Metadata to fetch. */
+interface DueAnchor extends PoolAnchor {
   readonly attempts: number;
 }
 
-async function wantedAnchors({ store, book }: PoolKeeperOptions, source: PoolSource): Promise<Wanted[]> {
+async function dueAnchors({ store, book }: PoolKeeperOptions, source: PoolSource): Promise<DueAnchor[]> {
   const pools = await book.all();
   if (!pools.ok) return [];
   const anchors = [...pools.value.values()].flatMap(({ pool, metadata }) =>
@@ -97,15 +98,15 @@ async function wantedAnchors({ store, book }: PoolKeeperOptions, source: PoolSou
 }
 
 async function fetchOne(
-  { store, fetch, againMs = AGAIN_MS }: PoolKeeperOptions,
+  { store, fetch, retryMs = RETRY_MS }: PoolKeeperOptions,
   source: PoolSource,
-  anchor: Wanted,
+  anchor: DueAnchor,
   signal: AbortSignal,
 ): Promise<void> {
   const answer = await fetchMetadata(source, anchor, { ...fetch, signal });
   if (signal.aborted) return;
   const attempts = anchor.attempts + 1;
-  const wait = answer.ok ? null : Math.min(DAY_MS, againMs * 2 ** Math.min(20, anchor.attempts));
+  const wait = answer.ok ? null : Math.min(DAY_MS, retryMs * 2 ** Math.min(20, anchor.attempts));
   await store.sql`insert into pool_metadata (source, pool, hash, metadata, problem, attempts, again_at) values (
       ${source}, ${anchor.pool}, ${anchor.hash}, ${answer.ok ? toJson(answer.value) : null}::text::jsonb,
       ${answer.ok ? null : answer.error.code}, ${attempts}, now() + ${wait}::float8 * interval '1 millisecond')
@@ -113,7 +114,7 @@ async function fetchOne(
       attempts = excluded.attempts, again_at = excluded.again_at`;
 }
 
-async function askDelisted(
+async function updateDelisted(
   { store, fetch, log }: PoolKeeperOptions,
   source: PoolSource,
   signal: AbortSignal,
@@ -125,7 +126,7 @@ async function askDelisted(
   if (signal.aborted) return;
   if (answer.ok) await writeDelisted(store, source, answer.value);
   else log.warn("a SMASH server does not say which pools it delists", { reason: answer.error.message });
-  // one that does not say is asked again later too
+  // a failed request is repeated later too
   await store.sql`insert into pool_source (source, delisted_at) values (${source}, now())
     on conflict (source) do update set delisted_at = now()`;
 }
@@ -138,14 +139,14 @@ async function writeDelisted(store: Store, source: PoolSource, pools: readonly s
   });
 }
 
-/** What became of the last collection. */
-export type Collection =
+/** State of the last removal of stale metadata. */
+export type GarbageCollection =
   | { readonly status: "not_applicable" }
   | { readonly status: "not_started" }
   | { readonly status: "has_run"; readonly at: Date };
 
-/** Whether what is delisted, or of no registered pool, was collected, and when; only a SMASH server delists. */
-export async function readCollection(store: Store): Promise<Collection> {
+/** Whether and when metadata of delisted and unregistered pools was removed; only a SMASH server delists. */
+export async function readCollection(store: Store): Promise<GarbageCollection> {
   const source = await readSource(store.sql);
   if (!isServer(source)) return { status: "not_applicable" };
   const [row] = await store.sql<{ at: Date | null }[]>`
@@ -153,7 +154,7 @@ export async function readCollection(store: Store): Promise<Collection> {
   return row?.at ? { status: "has_run", at: row.at } : { status: "not_started" };
 }
 
-/** Asks anew what is delisted, and forgets the metadata of that and of pools that are no more. */
+/** Updates the delisted pools, and deletes metadata of delisted and unregistered ones. */
 export async function collect(options: PoolKeeperOptions): Promise<void> {
   const { store, book, fetch } = options;
   const source = await readSource(store.sql);

@@ -1,4 +1,4 @@
-/** Pools in the order in which somebody with so much stake would look at them. */
+/** Ranking of pools for a stake. */
 import { randomBytes } from "node:crypto";
 import { utf8 } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
@@ -7,34 +7,34 @@ import type { Ratio } from "#src/cardano/parameters.ts";
 import type { PoolBook } from "#src/wallet/pools/book.ts";
 import type { ListedPool, PoolsUnknown } from "#src/wallet/pools/types.ts";
 
-/** A pool with its place's reasons. */
+/** A pool with the figures that rank it. */
 export interface RankedPool {
   readonly pool: ListedPool;
-  /** Lovelace that it would pay in an epoch. */
+  /** Lovelace that it would pay the stake in an epoch. */
   readonly rewards: bigint;
-  /** In percent of all lovelace in circulation. */
+  /** Percent of all lovelace in circulation. */
   readonly relativeStake: number;
-  /** 1 is as much as counts. */
+  /** 1 is the stake beyond which rewards do not grow. */
   readonly saturation: number;
 }
 
-/** Ties are broken at random, and alike as long as the process lives. */
+/** Ties are broken at random, the same way for the life of the process. */
 const SEED = randomBytes(16).toString("hex");
-const lot = (id: string, seed: string) => hash256(utf8(seed + id));
+const tieBreaker = (id: string, seed: string) => hash256(utf8(seed + id));
 
 const fraction = (ratio: Ratio | undefined): number => {
   if (!ratio || ratio.denominator === 0n) return 0;
-  // 15 digits of the quotient, however great the two are
+  // 15 digits of the quotient, whatever the size of the two
   return Number(ratio.numerator * 1_000_000_000_000_000n / ratio.denominator) / 1e15;
 };
 
-/** The mean of the best rewards, as many as there should be pools: what a pool is taken to pay that has no ranking yet. */
+/** Assumed reward of a pool without ranking: the mean of the best rewards, as many as the desired number of pools. */
 export function newcomersReward(ranking: ReadonlyMap<string, bigint>, desiredPools: number): bigint {
   const best = [...ranking.values()].sort((a, b) => a < b ? 1 : a > b ? -1 : 0).slice(0, Math.max(1, desiredPools));
   return best.length === 0 ? 0n : best.reduce((sum, one) => sum + one, 0n) / BigInt(best.length);
 }
 
-/** Puts pools in order, the best first; those that retire in the epoch or did before are left out. */
+/** Ranks pools, the best first, without those that retire in the epoch or before. */
 export function ranked(
   pools: Iterable<ListedPool>,
   ranking: ReadonlyMap<string, bigint>,
@@ -45,10 +45,10 @@ export function ranked(
   },
 ): RankedPool[] {
   const newcomers = newcomersReward(ranking, desiredPools);
-  const lots = new Map<string, string>();
-  const lotOf = (id: string) => {
-    const known = lots.get(id) ?? lot(id, seed);
-    lots.set(id, known);
+  const tieBreakers = new Map<string, string>();
+  const tieBreakerOf = (id: string) => {
+    const known = tieBreakers.get(id) ?? tieBreaker(id, seed);
+    tieBreakers.set(id, known);
     return known;
   };
   return [...pools].filter(({ retiring }) => retiring === undefined || retiring > epoch).map((pool): RankedPool => {
@@ -61,11 +61,11 @@ export function ranked(
     };
   }).sort((a, b) => {
     if (a.rewards !== b.rewards) return a.rewards < b.rewards ? 1 : -1;
-    return lotOf(a.pool.pool) < lotOf(b.pool.pool) ? -1 : 1;
+    return tieBreakerOf(a.pool.pool) < tieBreakerOf(b.pool.pool) ? -1 : 1;
   });
 }
 
-/** The pools of a book in order, for somebody with so much stake. */
+/** The pools of a cache, ranked for a stake in lovelace. */
 export async function rankedPools(
   book: PoolBook,
   stake: bigint,

@@ -1,4 +1,4 @@
-/** What a pool says of itself (CIP-6), and how it comes from each kind of source. */
+/** Metadata of pools (CIP-6), fetched from each kind of source. */
 import { isObject, type Json, readJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { hash256 } from "#src/cardano/hash.ts";
@@ -15,7 +15,7 @@ export interface PoolMetadata {
   readonly homepage: string;
 }
 
-/** A pool's reference to its metadata, as its registration has it. */
+/** Reference to a pool's metadata in its registration. */
 export interface PoolAnchor {
   readonly pool: string;
   readonly url: string;
@@ -24,35 +24,35 @@ export interface PoolAnchor {
 }
 
 export type MetadataFailure = Failure<
-  /** Nobody answered, or not with a text. */
+  /** No response, or an error status. */
   | "unreachable"
   /** The text is not the one that was registered. */
   | "wrong_hash"
-  /** The text is no metadata of a pool. */
+  /** The text is not pool metadata. */
   | "malformed"
-  /** A SMASH server does not know it. */
+  /** The SMASH server does not have it. */
   | "unknown"
 >;
 
-/** Most bytes of a text: what the ledger's rules promise of it, 512. */
+/** Most bytes of a text (CIP-6). */
 const MOST_BYTES = 512;
-/** What a SMASH server tells is wrapped by it. */
+/** Most bytes of a SMASH server's response, which wraps the text. */
 const MOST_WRAPPED = 4_096;
 
 const lengthOf = (text: string) => Array.from(text).length;
 
-/** Reads metadata out of JSON; `undefined` where it is none. */
+/** Reads metadata from JSON; `undefined` where it is invalid. */
 export function readMetadata(json: Json | undefined): PoolMetadata | undefined {
   if (!isObject(json)) return undefined;
   const { ticker, name, description, homepage } = json;
   const text = (value: Json | undefined, least: number, most: number): value is string =>
     typeof value === "string" && lengthOf(value) >= least && lengthOf(value) <= most && !value.includes("\0");
   if (!text(ticker, 3, 5) || !text(name, 1, 50) || !text(homepage, 0, 255)) return undefined;
-  // one that is too long is left out rather than all the rest
+  // a description that is too long is left out, and the rest is kept
   return { ticker, name, homepage, ...(text(description, 0, 255) ? { description } : {}) };
 }
 
-/** Fetches the metadata that a pool registered, from a source that is not `none`. */
+/** Fetches a pool's metadata from a source other than `none`. */
 export async function fetchMetadata(
   source: PoolSource,
   { pool, url, hash }: PoolAnchor,
@@ -74,10 +74,10 @@ export async function fetchMetadata(
   return metadata ? ok(metadata) : fail("malformed", "The text is no metadata of a pool.");
 }
 
-/** How a SMASH server is. */
+/** Health of a SMASH server. */
 export type SmashHealth = "available" | "unavailable" | "unreachable";
 
-/** Asks a SMASH server how it is. */
+/** Queries the health of a SMASH server. */
 export async function smashHealth(server: string, options: FetchOptions): Promise<SmashHealth> {
   const answer = await fetchOutside(`${server.replace(/\/$/, "")}/api/v1/status`, options);
   if (!answer.ok) return "unreachable";

@@ -1,4 +1,7 @@
-/** Counts the blocks that each pool makes, since the index began, and notes when pools come, change or mean to go. */
+/**
+ * Projection that counts the blocks of each pool since the index began, and notes the last block with a pool
+ * certificate.
+ */
 import { fromHex } from "#src/base/bytes.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { certified, type ScannedBlock } from "#src/cardano/block.ts";
@@ -6,16 +9,16 @@ import type { Projection, Row, RowWrite } from "#src/cardano/projection.ts";
 import type { Queries } from "#src/store/store.ts";
 
 const TABLE = "pool_production";
-/** One live row: that of the last block with a certificate about a pool. */
+/** One current row: the last block with a pool certificate. */
 const CHANGES = "pool_change";
 const ALL = { pools: "all" };
-/** Eras whose blocks are made by pools: from Shelley on. */
+/** First era with pools. */
 const SHELLEY = 2;
 
 /** The pool that made a block; undefined in Byron. */
 export function makerOf({ era, issuer }: Pick<ScannedBlock, "era" | "issuer">): string | undefined {
   if (era < SHELLEY || issuer === undefined) return undefined;
-  // a provider may tell the pool's id itself
+  // some providers report the pool id, others the key
   return issuer.length === 56 ? issuer : hash224(fromHex(issuer));
 }
 
@@ -25,7 +28,7 @@ function changesPools({ transactions }: ScannedBlock): boolean {
   );
 }
 
-/** The projection: a row for each pool, replaced with each of its blocks, and one for all of them. */
+/** A row for each pool, replaced with each of its blocks, and one for all pool certificates. */
 export const productionProjection: Projection = {
   name: "pools",
   tables: [TABLE, CHANGES],

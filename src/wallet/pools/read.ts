@@ -1,17 +1,17 @@
-/** What the source that is set says of pools. */
+/** Reads pool metadata of the configured source. */
 import type { Queries } from "#src/store/store.ts";
 import type { PoolMetadata } from "#src/wallet/pools/metadata.ts";
 import { readSource } from "#src/wallet/pools/source.ts";
 
-/** What is known of pools beside their registrations. */
-export interface PoolLore {
-  /** Metadata by pool and the hash that was registered, as `<pool> <hash>`. */
+/** Metadata and delistings of all pools. */
+export interface PoolAnnotations {
+  /** Metadata by pool and registered hash, as `<pool> <hash>`. */
   readonly metadata: ReadonlyMap<string, PoolMetadata>;
   readonly delisted: ReadonlySet<string>;
 }
 
-/** Reads all of it. */
-export async function readLore(sql: Queries): Promise<PoolLore> {
+/** Reads the annotations of the configured source; empty for `none`. */
+export async function readPoolAnnotations(sql: Queries): Promise<PoolAnnotations> {
   const source = await readSource(sql);
   if (source === "none") return { metadata: new Map(), delisted: new Set() };
   const [metadata, delisted] = await Promise.all([

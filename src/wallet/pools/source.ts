@@ -1,16 +1,16 @@
-/** Where pools' metadata is fetched from: nowhere, from where each pool says, or from a SMASH server that somebody vouches for. */
+/** Source of pool metadata: none, the URL of each registration, or a SMASH server. */
 import type { Queries, Store } from "#src/store/store.ts";
 
-/** `none`, `direct`, or the address of a SMASH server, without a slash at the end. */
+/** `none`, `direct`, or the URL of a SMASH server without trailing slash. */
 export type PoolSource = string;
 
 const SETTING = "pool_metadata_source";
 const URL_FORM = /^https?:\/\/[a-zA-Z0-9-_~.]+(:[0-9]+)?\/?$/;
 
-/** Whether a text names a SMASH server: a scheme, a host, perhaps a port, no path. */
+/** Whether a text is the URL of a SMASH server: scheme, host, optional port, no path. */
 export const isServer = (text: string): boolean => URL_FORM.test(text);
 
-/** Reads what people write; `undefined` for what is no source. */
+/** Parses a source; `undefined` where it is invalid. */
 export function parseSource(text: string): PoolSource | undefined {
   if (text === "none" || text === "direct") return text;
   return isServer(text) ? text.replace(/\/$/, "") : undefined;
@@ -22,7 +22,7 @@ export async function readSource(sql: Queries): Promise<PoolSource> {
   return row?.value ?? "none";
 }
 
-/** Sets the source for good; what another one said is forgotten. */
+/** Sets the source and deletes what came from another one. */
 export async function writeSource(store: Store, source: PoolSource): Promise<void> {
   await store.sql.begin(async (sql) => {
     const changed = await sql`insert into wallet_setting (name, value) values (${SETTING}, ${source})
@@ -34,7 +34,7 @@ export async function writeSource(store: Store, source: PoolSource): Promise<voi
   });
 }
 
-/** Sets the source where nobody ever set one. */
+/** Sets the initial source; does nothing where one is set. */
 export async function beginSource(store: Store, source: PoolSource): Promise<void> {
   await store.sql`insert into wallet_setting (name, value) values (${SETTING}, ${source}) on conflict do nothing`;
 }

@@ -1,23 +1,24 @@
-/** Pools as the network tells them, as far as wallets look at them. */
+/** Pools of a network, as far as wallets show them. */
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import type { PoolParameters } from "#src/node/queries/pools.ts";
 
 /** A registered pool. Amounts are lovelace, hashes hexadecimal. */
 export interface ListedPool extends Pick<PoolParameters, "pool" | "pledge" | "cost" | "margin" | "metadata"> {
-  /** The epoch with which it ends, where that was announced. */
+  /** Epoch of its retirement, where announced. */
   readonly retiring: number | undefined;
-  /** Its part of all lovelace in circulation, where the network says. */
+  /** Its share of all lovelace in circulation, where the network reports it. */
   readonly share: Ratio | undefined;
 }
 
-/** Why the network does not tell. */
+/** Why a query has no result. */
 export type PoolsUnknown = Failure<"network_unreachable" | "query_unsupported">;
 
-type Told<T> = Promise<Result<{ readonly point: { readonly slot: number }; readonly value: T }, PoolsUnknown>>;
+/** A query result and its point. */
+type QueryResult<T> = Promise<Result<{ readonly point: { readonly slot: number }; readonly value: T }, PoolsUnknown>>;
 
-/** Who is asked: the chain's port. */
+/** The part of the chain's provider port that is used here. */
 export interface PoolsPort {
-  pools(): Told<readonly ListedPool[]>;
-  poolRanking(stake: bigint): Told<ReadonlyMap<string, bigint>>;
+  pools(): QueryResult<readonly ListedPool[]>;
+  poolRanking(stake: bigint): QueryResult<ReadonlyMap<string, bigint>>;
 }

@@ -1,15 +1,17 @@
 /** Scripts, addresses and ids of shared wallets (CIP-1854). */
 import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
-import type { Credential, NetworkId } from "#src/cardano/address.ts";
+import type { Credential } from "#src/cardano/address.ts";
 import { ROLES } from "#src/cardano/derivation.ts";
 import { encodeNative, nativeHash, type NativeScript } from "#src/cardano/nativeScript.ts";
-import { addressOf } from "#src/wallet/index/credential.ts";
 import { childHash, walletId } from "#src/wallet/keys/account.ts";
 import type { Xpub } from "#src/wallet/keys/types.ts";
 import { scriptText, toNative } from "#src/wallet/shared/script.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 
-/** Id of a shared wallet, 40 hexadecimal digits: from its account key and its script templates, not from the keys of other cosigners. */
+/**
+ * Id of a shared wallet, 40 hexadecimal digits: from its account key and its script templates, not from the keys of
+ * other cosigners.
+ */
 export function sharedWalletId(account: Xpub, payment: ScriptForm, delegation?: ScriptForm): string {
   const text = scriptText(payment) + (delegation === undefined ? "" : scriptText(delegation));
   return walletId(concat(fromHex(account), utf8(text)));
@@ -41,15 +43,4 @@ export function stakeScript(delegation: ScriptTemplate): NativeScript {
 /** Stake credential of a shared wallet; it has none without a delegation template. */
 export function stakeCredential(delegation: ScriptTemplate | undefined): Credential | undefined {
   return delegation && { kind: "script", hash: hashOf(stakeScript(delegation)) };
-}
-
-/** Address of a shared wallet at a role (0, or 1 for change) and an index; its bytes in hexadecimal. */
-export function sharedAddress(
-  templates: { readonly payment: ScriptTemplate; readonly delegation?: ScriptTemplate | undefined },
-  role: number,
-  index: number,
-  network: NetworkId,
-): string {
-  const payment: Credential = { kind: "script", hash: hashOf(scriptAt(templates.payment, role, index)) };
-  return addressOf(payment, stakeCredential(templates.delegation), network);
 }

@@ -3,7 +3,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import type { NativeScript } from "#src/cardano/nativeScript.ts";
 import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
-import type { Derived } from "#src/wallet/keys/types.ts";
+import type { DerivedHashes } from "#src/wallet/keys/types.ts";
 import { hashOf } from "#src/wallet/shared/account.ts";
 import { leavesOf, toNative } from "#src/wallet/shared/script.ts";
 import type { SharedCredentialsInput } from "#src/wallet/shared/types.ts";
@@ -36,7 +36,7 @@ export async function deriveScripts(
  *
  * @throws TypeError while a cosigner's key is missing.
  */
-export async function sharedCredentials(input: SharedCredentialsInput): Promise<Result<Derived, never>> {
+export async function sharedCredentials(input: SharedCredentialsInput): Promise<Result<DerivedHashes, never>> {
   const hashes = new Uint8Array(input.count * HASH_BYTES);
   for (const [i, script] of (await deriveScripts(input)).entries()) hashes.set(fromHex(hashOf(script)), i * HASH_BYTES);
   return ok({ hashes });

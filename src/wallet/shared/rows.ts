@@ -14,7 +14,7 @@ export const sharedWalletMigrations: readonly Migration[] = [{
 }];
 
 /** Account and templates of a shared wallet. */
-export interface Sharing {
+export interface SharedAccount {
   /** Account index, hardened. */
   readonly account: number;
   readonly payment: ScriptTemplate;
@@ -25,7 +25,7 @@ export interface Sharing {
 
 /** A shared wallet; `key` is its account key. */
 export interface SharedWalletRow extends WalletRow {
-  readonly sharing: Sharing;
+  readonly sharing: SharedAccount;
 }
 
 interface Columns {
@@ -36,7 +36,7 @@ interface Columns {
   readonly complete: boolean;
 }
 
-function sharingOf(row: Columns): Sharing {
+function sharingOf(row: Columns): SharedAccount {
   const template = (text: string) => parseJson(text) as unknown as ScriptTemplate;
   return {
     account: Number(row.account),

@@ -1,6 +1,6 @@
 /**
- * Script templates: names or keys under `all`, `any` and `some`, and slots from and until which they hold. A template becomes a native script
- * of the ledger once each name stands for a key.
+ * Script templates: names or keys under `all`, `any` and `some`, and slots from and until which they hold. A template
+ * becomes a native script of the ledger once each name stands for a key.
  */
 import { type NativeScript } from "#src/cardano/nativeScript.ts";
 import type { ScriptForm } from "#src/wallet/shared/types.ts";
@@ -19,7 +19,9 @@ export function leavesOf(script: ScriptForm): readonly string[] {
   return [...new Set(childrenOf(script).flatMap(leavesOf))];
 }
 
-/** A script in one line, which ids of shared wallets cover: `all [cosigner#0,at_least 1 [cosigner#1,active_from 120]]`. */
+/**
+ * A script in one line, which ids of shared wallets cover: `all [cosigner#0,at_least 1 [cosigner#1,active_from 120]]`.
+ */
 export function scriptText(script: ScriptForm): string {
   if (typeof script === "string") return script;
   const list = `[${childrenOf(script).map(scriptText).join(",")}]`;

@@ -1,6 +1,7 @@
 /**
- * Signatures of one cosigner on a transaction that others may have signed. No cosigner signs for a script that the present signatures satisfy:
- * the fee pays for as many signatures as are needed (`signaturesNeeded`), and one more would make it too low.
+ * Signatures of one cosigner on a transaction that others may have signed. No cosigner signs for a script that the
+ * present signatures satisfy: the fee pays for as many signatures as are needed (`signaturesNeeded`), and one more
+ * would make it too low.
  */
 import { fromHex } from "#src/base/bytes.ts";
 import { as, asInt, asSet, CborError, raw } from "#src/cardano/cbor.ts";
@@ -84,8 +85,8 @@ export function scriptsIn(transaction: Uint8Array): string[] {
 }
 
 /**
- * Progress of signing for one cosigner; `own` are the wallet's scripts in the transaction. Verifies every signature, about 1 ms each, so it runs
- * in a builder thread.
+ * Progress of signing for one cosigner; `own` are the wallet's scripts in the transaction. Verifies every signature,
+ * about 1 ms each, so it runs in a builder thread.
  *
  * @throws CborError on bytes that are not a transaction.
  */

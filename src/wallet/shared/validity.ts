@@ -22,8 +22,9 @@ const most = (slots: readonly bigint[]) => slots.reduce((a, b) => a > b ? a : b,
 const DEFAULT_S = 7_200n;
 
 /**
- * The bounds of an intent. A bound that it leaves open is set within the times of the spending scripts: from the last slot that has passed (or
- * must have), before the first slot at which a script ends. The ledger checks times only against bounds that the transaction states.
+ * The bounds of an intent. A bound that it leaves open is set within the times of the spending scripts: from the last
+ * slot that has passed (or must have), before the first slot at which a script ends. The ledger checks times only
+ * against bounds that the transaction states.
  */
 export function validityWithin(
   scripts: readonly ScriptForm[],

@@ -1,4 +1,7 @@
-/** Addresses of sequential wallets: how many there are, what uses them up, and whose they are; every one as others derive it. */
+/**
+ * Addresses of sequential wallets: how many there are, what uses them up, and whose they are; every one as others
+ * derive it.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
@@ -98,7 +101,7 @@ describe("addresses", () => {
     expect(await ids(id)).toHaveLength(154);
   });
 
-  it("for change are told once they are used", async () => {
+  it("for change are listed once they are used", async () => {
     const { id, account } = await created();
     await scenario.fund(id, [20n * ADA]);
     const { built } = await scenario.land(id, {

@@ -1,6 +1,7 @@
 /**
- * Assets and policies over HTTP: the key under which a wallet mints, what it mints and burns, every asset that it ever held, and what a
- * token metadata server says of them, real HTTP in every mood. Policies and fingerprints are computed anew here.
+ * Assets and policies over HTTP: the key under which a wallet mints, what it mints and burns, every asset that it ever
+ * held, and what a token metadata server says of them, real HTTP in every mood. Policies and fingerprints are computed
+ * anew here.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { blake2b } from "@noble/hashes/blake2.js";
@@ -15,7 +16,7 @@ import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 const MOST = 2n ** 63n - 1n;
 const HARD = 0x8000_0000;
 const words = newMnemonic(15);
-/** Asset names: a good answer, none, nobody home, nonsense. */
+/** Asset names for which the server gives metadata, none, no response, or an invalid response. */
 const [KNOWN, UNKNOWN, DOWN, ODD] = ["6b6e6f776e", "", "646f776e", "6f6464"] as const;
 
 const fingerprint = (policy: string, name: string) => toBech32("asset", blake2b(fromHex(policy + name), { dkLen: 20 }));
@@ -67,7 +68,7 @@ describe("assets and policies", () => {
     await registry?.stop();
   });
 
-  it("need a policy key, which a wallet has once it was asked to make it", async () => {
+  it("need a policy key, which a wallet has once a request made it", async () => {
     const { client } = scenario;
     for (
       const asked of [
@@ -116,7 +117,7 @@ describe("assets and policies", () => {
     }
   });
 
-  it("are minted, as many as there can be, to whom it is said", async () => {
+  it("are minted, as many as possible, to the stated address", async () => {
     const address = await scenario.address(other);
     const { signed, told } = await scenario.land(mine, {
       mint_burn: [
@@ -154,7 +155,7 @@ describe("assets and policies", () => {
       .toEqual([403, "asset_name_too_long"]);
   });
 
-  it("are told with what the metadata server says, or why it says nothing", async () => {
+  it("are shown with the metadata of the server, or why there is none", async () => {
     const { client } = scenario;
     const plain = (name: string) => ({ policy_id: policy, asset_name: name, fingerprint: fingerprint(policy, name) });
     const known = {
@@ -169,7 +170,7 @@ describe("assets and policies", () => {
       },
     };
     expect(await client.asset(mine, policy, KNOWN)).toEqual(known);
-    // one without a name stands at the policy itself
+    // an asset without a name has the policy as its path
     expect(await client.asset(mine, policy)).toEqual(plain(UNKNOWN));
     expect(await client.asset(mine, policy, DOWN)).toEqual({ ...plain(DOWN), metadata_error: "fetch" });
     expect(await client.asset(other, policy, ODD)).toEqual({ ...plain(ODD), metadata_error: "parse" });
@@ -183,7 +184,7 @@ describe("assets and policies", () => {
     expect(await scenario.refused(client.asset(mine, "00".repeat(28)))).toEqual([404, "asset_not_present"]);
   });
 
-  it("are listed as long as the wallet lives, also when they are burned or gone", async () => {
+  it("are listed as long as the wallet lives, also when they are burned or sent away", async () => {
     const burn = { policy_script_template: "cosigner#0", asset_name: DOWN, operation: { burn: { quantity: 7 } } };
     const { signed, told } = await scenario.land(mine, { mint_burn: [burn] });
     expect(readByCsl(signed).mint).toEqual({ [policy + DOWN]: -7n });

@@ -1,6 +1,7 @@
 /**
- * A wallet's stake and vote: joining, what counts when, rewards over epochs and back over their boundary, votes of every kind, withdrawing,
- * other pools, quitting. The devnet's own account of the stake key judges; it makes a block when told to, so what holds stays so.
+ * A wallet's stake and vote: joining, what counts when, rewards over epochs and back over their boundary, votes of
+ * every kind, withdrawing, other pools, quitting. The devnet's own account of the stake key judges; it makes a block
+ * when told to, so what holds stays so.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -51,14 +52,17 @@ describe("a wallet's stake", () => {
       return Number(balance.reward.quantity) === held.rewards && { quantity: BigInt(held.rewards) };
     }, 60_000)).quantity;
   };
-  /** Does what withdraws, and again at the beginning of another epoch where this one was over too soon; gives what the ledger has. */
+  /**
+   * Does what withdraws, and again at the beginning of another epoch where this one was over too soon; gives what the
+   * ledger has.
+   */
   const withdrawing = async <T extends { id: string }>(id: string, send: () => Promise<T>) => {
     let tries = 0;
     return await until("a withdrawal is in the ledger", async () => {
       if (tries++ > 0) await paced.enter(await paced.epoch() + 1);
       const due = await rewards(id);
       const sent = await send().catch((error: ApiError) => {
-        // the network has gone on, and takes no more what was due before
+        // the network is past the slot before which it was valid
         if (error.code !== "created_invalid_transaction") throw error;
       });
       if (sent === undefined) return;
@@ -86,7 +90,7 @@ describe("a wallet's stake", () => {
   });
   afterAll(() => scenario?.stop());
 
-  it("is nobody's at first, and joining costs a deposit", async () => {
+  it("is registered with no pool at first, and joining costs a deposit", async () => {
     expect(pools).toHaveLength(2);
     expect(await delegation(staker)).toEqual(NONE);
     expect(await ledger(staker)).toMatchObject({ registered: false, rewards: 0 });
@@ -184,7 +188,7 @@ describe("a wallet's stake", () => {
     expect(await scenario.refused(scenario.client.joinPool(staker, first!, PASSPHRASE))).toEqual(joined);
   });
 
-  it("joins in one call, once however often it is asked, and abstains with it", async () => {
+  it("joins in one call, once for all repetitions, and abstains with it", async () => {
     const [first] = pools;
     const joined = await scenario.client.joinPool(voter, first!, PASSPHRASE, "once");
     expect(joined).toMatchObject({ status: "pending", deposit_taken: { quantity: 2_000_000 } });
@@ -279,7 +283,7 @@ describe("a wallet's stake", () => {
       .toBe((await ledger(staker)).rewards);
   });
 
-  it("cannot take rewards out before its vote has gone to somebody: neither would the ledger", async () => {
+  it("cannot withdraw rewards before its vote is delegated: the ledger would refuse it", async () => {
     expect(await scenario.refused(ask(staker, quit))).toEqual([403, "non_null_rewards"]);
     const both = { withdrawal: "self", vote: "abstain" };
     for (const body of [{ withdrawal: "self" }, { ...quit, withdrawal: "self" }, both]) {
@@ -372,7 +376,10 @@ describe("a wallet's stake", () => {
 
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
-/** A transaction (base 64) that withdraws besides, by another's hand; what comes in goes to its first output, but for a larger fee. */
+/**
+ * A transaction (base 64) that withdraws besides, by another's hand; what comes in goes to its first output, but for a
+ * larger fee.
+ */
 function withWithdrawal(transaction: string, address: string, amount: bigint): string {
   const body = csl.Transaction.from_bytes(bytesOf(transaction)).body();
   const more = csl.BigNum.from_str("10000");

@@ -1,4 +1,4 @@
-/** What a running service says no with: every endpoint of its document, asked in every way that it does not take. */
+/** Errors of a running service: every endpoint of its document, with every kind of request that it must refuse. */
 import { request as nodeRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { filled, malformedParams, PATH_VALUES, putMalformed } from "../../support/malformed_bodies.ts";
@@ -14,7 +14,7 @@ interface Operation {
 
 const JSON_TYPE = "application/json";
 
-describe("a service that is asked wrongly", () => {
+describe("a service that gets wrong requests", () => {
   let scenario: Scenario;
   let operations: readonly Operation[];
   let wallet: string;
@@ -164,7 +164,7 @@ describe("a service that is asked wrongly", () => {
     expect((await scenario.client.wallet(wallet)).id).toBe(wallet);
   });
 
-  it("tells nobody the secrets that they sent", async () => {
+  it("does not repeat secrets that a request contains", async () => {
     const secret = "my very secret passphrase";
     const words = "tank still night soap affair climb now song magic soldier dynamic dragon fiction actual femal".split(
       " ",

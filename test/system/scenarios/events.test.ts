@@ -1,6 +1,7 @@
 /**
- * What the service has beyond the field's: transactions of wallets as server-sent events (what blocks bring, what they take back, what was
- * missed), lists by pages that hold while blocks come, and requests that are done once however often they are asked.
+ * What the service has beyond the field's: transactions of wallets as server-sent events (what blocks bring, what they
+ * take back, what was missed), lists by pages that hold while blocks come, and requests that are done once however
+ * often they are asked.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
@@ -97,7 +98,7 @@ describe("events, pages and requests done once", () => {
     expect(again!.inserted_at!.absolute_slot_number).toBeGreaterThan(before!.inserted_at!.absolute_slot_number);
   });
 
-  it("are taken up again by the client where the connection is lost, each told once", async () => {
+  it("are resumed by the client after a lost connection, each delivered once", async () => {
     const { hostname: host, port } = new URL(client.base);
     const proxy = await startProxy({ host, port: Number(port) });
     try {
@@ -157,7 +158,7 @@ describe("events, pages and requests done once", () => {
     ]);
   });
 
-  it("begin at no place that was never told, and for no wallet that is not there", async () => {
+  it("start only at a known position and for an existing wallet", async () => {
     for (const after of ["nonsense", btoa('{"slot":1}')]) {
       const refused = await scenario.refusal(open(mine, { after }));
       expect([refused.status, refused.code]).toEqual([400, "bad_request"]);
@@ -224,7 +225,7 @@ describe("events, pages and requests done once", () => {
     expect(await scenario.refused(submit(second, "ö"))).toEqual([400, "bad_request"]);
     await scenario.blocks();
     await scenario.untilInLedger(mine, id);
-    // asked again when it is long done
+    // repeated long after it is done
     expect(await submit(first, "mine")).toEqual({ id });
 
     const [pool] = await client.stakePools(ADA);

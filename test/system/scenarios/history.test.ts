@@ -124,7 +124,7 @@ describe("a history", () => {
   });
 
   it("has a withdrawal, once there are rewards", async () => {
-    // a boundary may come between any two of these: then what was built is worth nothing, and is made anew
+    // a boundary may come between any two of these: then the built transaction is no longer valid, and is built again
     await until("there are rewards", async () => Number((await client.wallet(mine)).balance.reward.quantity) > 0);
     withdrawal = await until("a withdrawal is in the ledger", async () => {
       const sent = await scenario.constructSignSubmit(mine, { withdrawal: "self" }).catch(() => undefined);

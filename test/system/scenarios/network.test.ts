@@ -1,6 +1,6 @@
 /**
- * The network as the wallet service tells it: how far it is, its parameters, its newest block; transactions of others that it hands on; and
- * the unspent outputs of a wallet in figures. The devnet's own account judges.
+ * The network as the wallet service tells it: how far it is, its parameters, its newest block; transactions of others
+ * that it hands on; and the unspent outputs of a wallet in figures. The devnet's own account judges.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -54,7 +54,7 @@ describe("a transaction on its way", () => {
     await scenario.untilInLedger(id, other.id);
   });
 
-  it("vanishes with its block where it was somebody else's", async () => {
+  it("disappears with its block where it was incoming", async () => {
     const { id } = await funded(20n);
     const paid = await scenario.faucet(await scenario.address(id, 3), 7n * ADA);
     await scenario.blocks();
@@ -92,7 +92,8 @@ describe("a transaction on its way", () => {
     await scenario.blocks();
     await scenario.untilStatus(id, sent.id, "expired");
     expect(await scenario.available(id)).toBe(20n * ADA);
-    // on a chain that does not reach so far it is not too late: only for a moment, for the network's clock has not gone back
+    // on a chain that does not reach so far it is not too late: only for a moment, for the network's clock has not gone
+    // back
     await scenario.rollback(1, true);
     await until("pending again", async () => {
       const { body } = await http(scenario.arbor.operator, "GET", `/actors/transaction/${sent.id}/history`);
@@ -113,7 +114,8 @@ describe("a transaction on its way", () => {
     };
     const [one, other] = [await signed(3n), await signed(4n)];
     const { id: hash } = await client.submit(id, one);
-    // the network forgets it, and hears of the other one before it is offered again: the sweep may be quicker, then once more
+    // the network forgets it, and hears of the other one before it is offered again: the sweep may be quicker, then
+    // once more
     const { id: winner } = await until("the other one is first", async () => {
       await scenario.blocks();
       await scenario.untilInLedger(id, hash);

@@ -1,4 +1,7 @@
-/** Partial transactions with Plutus scripts, made by a library of others: the wallet pays for them, and the ledger runs them. */
+/**
+ * Partial transactions with Plutus scripts, made by a library of others: the wallet pays for them, and the ledger runs
+ * them.
+ */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";

@@ -1,6 +1,7 @@
 /**
- * Stake pools over HTTP: who pays most for a stake, what pools say of themselves (from their own servers, and from a SMASH server), who
- * comes and who retires. The devnet's account of its pools judges; others register pools with a library that the product does not use.
+ * Stake pools over HTTP: who pays most for a stake, what pools say of themselves (from their own servers, and from a
+ * SMASH server), who comes and who retires. The devnet's account of its pools judges; others register pools with a
+ * library that the product does not use.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { createHash, randomBytes } from "node:crypto";

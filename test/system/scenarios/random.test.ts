@@ -1,6 +1,6 @@
 /**
- * A random wallet of the first era over HTTP: its addresses made one by one and brought along, found on the chain by what is encrypted in
- * them, and spent from with bootstrap witnesses that the ledger takes.
+ * A random wallet of the first era over HTTP: its addresses made one by one and brought along, found on the chain by
+ * what is encrypted in them, and spent from with bootstrap witnesses that the ledger takes.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -42,7 +42,7 @@ describe("a random wallet", () => {
   });
   afterAll(() => scenario?.stop());
 
-  it("is made of words, and makes an address when asked to", async () => {
+  it("is created from a mnemonic, and makes an address on request", async () => {
     const { client } = scenario;
     expect(await client.byronWallet(id)).toMatchObject({
       name: "Old",

@@ -1,4 +1,7 @@
-/** Which coins a payment takes: one's own for each output, none twice, all of it where nothing could be given back; and what is too little. */
+/**
+ * Which coins a payment takes: one's own for each output, none twice, all of it where nothing could be given back; and
+ * what is too little.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { type Constructed, lovelace, WalletClient } from "#src/client/wallets.ts";
@@ -8,7 +11,7 @@ import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 
 describe("coins", () => {
   const addresses = Array.from({ length: 10 }, (_, i) => new CslAccount(newMnemonic(15)).address(i));
-  const [somebody] = addresses;
+  const [receiver] = addresses;
   let scenario: Scenario;
   let client: WalletClient;
 
@@ -79,7 +82,7 @@ describe("coins", () => {
     expect([built.coin_selection.change, BigInt(built.fee.quantity)]).toEqual([[], least]);
   });
 
-  it("that are not enough are told with what is missing", async () => {
+  it("that are not enough are refused with the missing amounts", async () => {
     const id = await of(10n);
     const lacking = await scenario.refusal(client.construct(id, to(12n * ADA)));
     expect([lacking.status, lacking.code, lacking.details]).toEqual([
@@ -103,7 +106,7 @@ describe("coins", () => {
     }]);
     // with the minimum it is taken, and without an amount it is the minimum
     const { signed } = await scenario.land(id, to(BigInt(least!.quantity)));
-    const at = (transaction: string) => readByCsl(transaction).outputs.findIndex(({ address }) => address === somebody);
+    const at = (transaction: string) => readByCsl(transaction).outputs.findIndex(({ address }) => address === receiver);
     expect(BigInt(least!.quantity)).toBeGreaterThanOrEqual(leastLovelace(signed, at(signed)));
     const { transaction } = await client.construct(id, to(0n));
     expect(readByCsl(transaction).outputs[at(transaction)]!.lovelace).toBe(BigInt(least!.quantity));
@@ -134,7 +137,7 @@ describe("coins", () => {
     expect((await client.transactions(id)).filter(({ status }) => status !== "in_ledger")).toEqual([]);
   });
 
-  it("that somebody was offered and left are offered again, to one client at a time", async () => {
+  it("that one client got and did not spend are offered again, to one client at a time", async () => {
     const id = await of(10n, 10n, 10n, 10n, 10n, 10n, 10n, 10n);
     const payments = () => Array.from({ length: 8 }, () => to(3n * ADA));
     const left = (await Promise.all(payments().map((body) => client.construct(id, body)))).flatMap(refs);

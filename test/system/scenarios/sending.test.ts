@@ -1,4 +1,7 @@
-/** The old workflow: what a payment would cost, and one call that builds, signs and submits it; in every run over a node's socket as well. */
+/**
+ * The old workflow: what a payment would cost, and one call that builds, signs and submits it; in every run over a
+ * node's socket as well.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { leastLovelace } from "../../support/read_by_csl.ts";

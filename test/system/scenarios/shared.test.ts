@@ -1,6 +1,6 @@
 /**
- * A wallet of two co-owners, each at a server of their own: a process, a database, a bus. What they share is a network, account keys, and
- * transactions that they hand to each other. Blocks are made by hand.
+ * A wallet of two co-owners, each at a server of their own: a process, a database, a bus. What they share is a network,
+ * account keys, and transactions that they hand to each other. Blocks are made by hand.
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -111,7 +111,7 @@ describe("a wallet of two", () => {
     scenario = await Scenario.start({ blockMs: 0, env: { ARBOR_SOCKET: socket, ARBOR_POOLS: "1" } });
     beside = await serviceBeside(socket);
     await scenario.blocks();
-    // whose server stands still for a while is the one without the devnet
+    // the server that is paused for a while is the one without the devnet
     alice = new Owner(beside.arbor, "cosigner#0");
     carol = new Owner(scenario.arbor, "cosigner#1");
     bob = new Stranger(scenario.devnet);
@@ -389,7 +389,7 @@ describe("a wallet of two", () => {
     for (const [template, answer, more] of cases) {
       expect(await refused(create(template, more)), JSON.stringify(template)).toEqual(answer);
     }
-    // what is unwise is taken where nobody asks for wisdom, and what could never be where nothing is looked at
+    // a script that is not recommended passes `required`, and one that can never be satisfied passes `none`
     const unwise = { all: ["cosigner#0", { any: ["cosigner#0", { active_from: 5 }] }] };
     const { id, payment_script_template: told } = await create(unwise);
     expect(told.template).toEqual(unwise);
@@ -415,7 +415,7 @@ describe("a wallet of two", () => {
     expect(id).toBe("654a69cd246ab08aeb4d44837ff5d5ceddfbce20");
   });
 
-  it("is gone for who deletes it; the other has it still", async () => {
+  it("is deleted for one cosigner; the other still has it", async () => {
     await alice.client.delete(alice.id, SHARED);
     expect(await refused(alice.wallet())).toEqual([404, "no_such_wallet"]);
     expect(await refused(alice.client.delete(alice.id, SHARED))).toEqual([404, "no_such_wallet"]);
@@ -425,7 +425,7 @@ describe("a wallet of two", () => {
 
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
-/** The address of `all` for payment and `any` for delegation, out of account keys as they are told. */
+/** The address of `all` for payment and `any` for delegation, from account keys as the API shows them. */
 function addressByCsl(accounts: readonly string[], index: number): string {
   const script = (role: number, at: number, kind: "all" | "any") => {
     const leaves = csl.NativeScripts.new();

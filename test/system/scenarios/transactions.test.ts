@@ -1,4 +1,4 @@
-/** Transactions of the new workflow: what is built is what was asked for, at the least fee, and the ledger takes it. */
+/** Transactions of the new workflow: what is built is what the request states, at the least fee, and the ledger accepts it. */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -247,7 +247,7 @@ describe("transactions", () => {
     expect((await client.wallet(other)).assets.available).toEqual([{ ...given, quantity: MOST + 7n }]);
   });
 
-  it("hold for the slots that were asked for", async () => {
+  it("are valid in the requested slots", async () => {
     const { slot } = await scenario.tip();
     const interval = {
       invalid_before: { quantity: slot, unit: "slot" },
@@ -282,7 +282,7 @@ describe("transactions", () => {
     expect(await scenario.refused(later)).toEqual([500, "created_invalid_transaction"]);
   });
 
-  it("made by others are signed by each wallet for its own inputs, and whoever has them whole submits them", async () => {
+  it("made by others are signed by each wallet for its own inputs, and any of them submits the complete transaction", async () => {
     const { id: third } = await scenario.createWallet({ coins: [20n * ADA] });
     const coins = await Promise.all([mine, third].map(async (id) => {
       const { coin_selection } = await client.construct(id, await paying(2n));

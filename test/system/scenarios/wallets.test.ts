@@ -1,4 +1,7 @@
-/** Sequential wallets: out of words or an account's key, from different blocks on, known by their ids, changed, and gone. */
+/**
+ * Sequential wallets: out of words or an account's key, from different blocks on, known by their ids, changed, and
+ * gone.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, type Wallet, WalletClient } from "#src/client/wallets.ts";

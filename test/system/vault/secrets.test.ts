@@ -1,11 +1,14 @@
-/** A wallet's life in the whole product, and then a search for its secrets in every byte that left the process or was kept. */
+/**
+ * A wallet's life in the whole product, and then a search for its secrets in every byte that left the process or was
+ * kept.
+ */
 import { Buffer } from "node:buffer";
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore } from "#src/store/store.ts";
-import { descend, masterKey } from "#src/wallet/keys/master.ts";
+import { descender, masterKey } from "#src/wallet/keys/master.ts";
 import { accountPath } from "#src/wallet/keys/paths.ts";
 import { Arbor } from "../../support/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra.ts";
@@ -29,8 +32,8 @@ function secrets(): [name: string, texts: string[], forms: string[]][] {
   const root = masterKey({ style: "shelley", words, secondFactor: second });
   const entropy = mnemonicEntropy(words);
   if (!root.ok || !entropy.ok) throw new Error("no root key");
-  const account = descend("shelley", root.value, accountPath("shelley"));
-  const payment = descend("shelley", account, [0, 0]);
+  const account = descender("shelley", root.value)(accountPath("shelley"));
+  const payment = descender("shelley", account)([0, 0]);
   const pairs = (list: string[]) => list.slice(1).map((word, i) => `${list[i]} ${word}`);
   const keys = [["root", root.value], ["account", account], ["payment", payment]] as const;
   return [

@@ -1,4 +1,7 @@
-/** What changes a wallet and its key succeeds as a whole or changes nothing, whatever the actor says and whoever dies in between. */
+/**
+ * What changes a wallet and its key succeeds as a whole or changes nothing, whatever the actor says and whoever dies in
+ * between.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { type Builders, createBuilders } from "#src/builders/builders.ts";

@@ -7,7 +7,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { SPARE } from "#src/wallet/index/begin.ts";
 import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
-import type { StockOrder } from "#src/wallet/index/types.ts";
+import type { CredentialRange } from "#src/wallet/index/types.ts";
 import { walletMigrations } from "#src/wallet/rows.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { sharedInfra } from "../../support/infra.ts";
@@ -59,7 +59,7 @@ it("brings a wallet into the index once, when its attempts overlap and when one 
 });
 
 /** Hashes that say which they are. */
-function hashes({ role, from, count }: StockOrder): Uint8Array {
+function hashes({ role, from, count }: CredentialRange): Uint8Array {
   const bytes = new Uint8Array(28 * count);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ const GAP = 10_000 - SPARE;
 it("derives a great gap in slices, and only what is missing where it was broken off", async () => {
   const made: string[] = [];
   let broken = false;
-  const deriveSlice = (order: StockOrder) => {
+  const deriveSlice = (order: CredentialRange) => {
     if (!broken && order.from === 4_000) {
       broken = true;
       return Promise.reject(new Error("no credentials: broken off"));
@@ -108,7 +108,7 @@ it("derives a great gap in slices, and only what is missing where it was broken 
 
 it("derives no more for a wallet that was deleted, and leaves nothing of it", async () => {
   let made = 0;
-  const deriveSlice = async (order: StockOrder) => {
+  const deriveSlice = async (order: CredentialRange) => {
     if (++made === 2) await store.sql`delete from wallet where id = ${wallet}`;
     return hashes(order);
   };

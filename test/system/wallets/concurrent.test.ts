@@ -1,4 +1,7 @@
-/** One owner's transactions over the wallet and the token service at once: each is taken or refused with a reason, and none gives 500. */
+/**
+ * One owner's transactions over the wallet and the token service at once: each is taken or refused with a reason, and
+ * none gives 500.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADA, PASSPHRASE, Scenario } from "../../support/scenario.ts";
 import { until } from "../../support/until.ts";

@@ -1,4 +1,7 @@
-/** Stake keys of wallets over a devnet with short epochs: joining, rewards, votes, withdrawals, leaving, and rollbacks over boundaries. */
+/**
+ * Stake keys of wallets over a devnet with short epochs: joining, rewards, votes, withdrawals, leaving, and rollbacks
+ * over boundaries.
+ */
 import { expect, test } from "vitest";
 import { rewardsInquiry } from "#actors/delegation.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -86,7 +89,9 @@ async function begin(wallet: string, birth: Point = origin): Promise<void> {
   });
 }
 
-/** What the rows say of a wallet once the index stands where the devnet does, and rewards were asked for in its epoch. */
+/**
+ * What the rows say of a wallet once the index stands where the devnet does, and rewards were asked for in its epoch.
+ */
 async function settled({ devnet, epochs }: Followed, wallet: string): Promise<WalletAccount> {
   const { store } = world;
   return await until(`${wallet} is read`, async () => {

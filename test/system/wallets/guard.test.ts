@@ -1,4 +1,7 @@
-/** What others on this machine's network can do to wallets over HTTP: call under names of their own, and guess passphrases. */
+/**
+ * What others on this machine's network can do to wallets over HTTP: call under names of their own, and guess
+ * passphrases.
+ */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";

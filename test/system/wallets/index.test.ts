@@ -1,6 +1,7 @@
 /**
- * The wallets' index against a plain model: on a chain that lags, drops and rolls back, with crashes at every line, wallets born at any
- * block and known at once or long after, stock running out, and the same account in several wallets.
+ * The wallets' index against a plain model: on a chain that lags, drops and rolls back, with crashes at every line,
+ * wallets born at any block and known at once or long after, stock running out, and the same account in several
+ * wallets.
  */
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,6 @@
-/** Workers killed in the middle of creating wallets and of submitting for them: nothing is lost, doubled or half done. */
+/**
+ * Workers killed in the middle of creating wallets and of submitting for them: nothing is lost, doubled or half done.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
@@ -9,7 +11,10 @@ import { until } from "../../support/until.ts";
 import { http } from "../../support/user.ts";
 
 const LEASE = { ARBOR_LEASE_MS: "1500" };
-/** A restored wallet joins the others where both stand at one block: on a busy machine blocks that come too fast keep it from that. */
+/**
+ * A restored wallet joins the others where both stand at one block: on a busy machine blocks that come too fast keep it
+ * from that.
+ */
 const BLOCKS = { ARBOR_BLOCK_MS: "500" };
 const PASSPHRASE = "Secure Passphrase";
 /** Created or paying at once, so that some are the victim's. */

@@ -1,4 +1,7 @@
-/** Whatever spends, asked twice under one `Idempotency-Key`, spends once: also where the server is killed between the two. */
+/**
+ * Whatever spends, asked twice under one `Idempotency-Key`, spends once: also where the server is killed between the
+ * two.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";

@@ -1,4 +1,7 @@
-/** Stake pools beside a ledger whose state is known: their order and blocks, metadata that is wrong at first, and what rollbacks undo. */
+/**
+ * Stake pools beside a ledger whose state is known: their order and blocks, metadata that is wrong at first, and what
+ * rollbacks undo.
+ */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
@@ -70,7 +73,7 @@ async function house(pools: number): Promise<House> {
   const outside = { allowPrivate: true };
   const running = Promise.all([
     follower.run(stop.signal),
-    keepPools({ store, book, fetch: outside, log: silentLog, lookMs: 20, againMs: 50 }, stop.signal),
+    keepPools({ store, book, fetch: outside, log: silentLog, lookMs: 20, retryMs: 50 }, stop.signal),
   ]);
   ending.push(() => {
     stop.abort();

@@ -7,7 +7,7 @@ import { refKey, type Utxo } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { type Assets, lovelace, noAssets } from "#src/cardano/value.ts";
-import { balance, type Balanced, type Skeleton } from "#src/transaction/balance.ts";
+import { balance, type BalancedTransaction, type Skeleton } from "#src/transaction/balance.ts";
 import type { Measure } from "#src/transaction/evaluation.ts";
 import { leastLovelace } from "#src/transaction/output.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
@@ -28,7 +28,7 @@ const machine: Measure = (transaction, utxos) => evaluateScripts({ transaction, 
 const cage = scriptAddress(0, plutusHash(3, agrees)).hex;
 const argument = encodeData(constr(0, 1n));
 
-function must(result: ReturnType<typeof balance>): Balanced {
+function must(result: ReturnType<typeof balance>): BalancedTransaction {
   if (!result.ok) {
     throw new Error(JSON.stringify(result.error, (_, value) => typeof value === "bigint" ? `${value}` : value));
   }

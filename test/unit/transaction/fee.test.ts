@@ -35,7 +35,8 @@ describe("unitsFee", () => {
 });
 
 describe("refScriptFee", () => {
-  // 15 lovelace a byte, then 18, then 21.6, … for each step of 25,600 bytes, rounded down once (reckoned with exact fractions)
+  // 15 lovelace a byte, then 18, then 21.6, … for each step of 25,600 bytes, rounded down once (reckoned with exact
+  // fractions)
   it.each([
     [0, 0n],
     [25_599, 383_985n],

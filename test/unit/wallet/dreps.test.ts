@@ -1,4 +1,4 @@
-/** What representatives say of themselves, and how it is asked for. */
+/** Metadata of representatives and its cache. */
 import { afterEach, expect, test } from "vitest";
 import { utf8 } from "#src/base/bytes.ts";
 import { ok } from "#src/base/result.ts";
@@ -37,16 +37,16 @@ test("a name is what it takes; all else may be missing or of another form", () =
   }
 });
 
-test("a text is kept where it is the one that was registered, and asked for once", async () => {
+test("a text with the registered hash is cached, and fetched once", async () => {
   const said = JSON.stringify({ body: { givenName: "Ada" } });
   let isSilent = true;
   const server = await outsideServer(({ path }) => path === "/late" && isSilent ? undefined : { body: said });
   servers.push(server);
-  let asked = 0;
+  let requests = 0;
   const book = new DrepBook({
     port: {
       dreps: () => {
-        asked++;
+        requests++;
         return Promise.resolve(ok({ value: { epoch: 3, all: [] } }));
       },
     },
@@ -54,17 +54,17 @@ test("a text is kept where it is the one that was registered, and asked for once
   });
   const [right, wrong] = [hash256(utf8(said)), "00".repeat(32)].map((hash) => ({ url: `${server.url}/ada`, hash }));
   const late = { url: `${server.url}/late`, hash: right!.hash };
-  for (let i = 0; i < 3; i++) await book.learn([right, wrong, undefined], 60_000);
-  expect(book.known(right)).toMatchObject({ name: "Ada" });
-  expect([book.known(wrong), book.known(undefined)]).toEqual([undefined, undefined]);
+  for (let i = 0; i < 3; i++) await book.fetchMissing([right, wrong, undefined], 60_000);
+  expect(book.cached(right)).toMatchObject({ name: "Ada" });
+  expect([book.cached(wrong), book.cached(undefined)]).toEqual([undefined, undefined]);
   expect(server.asked).toHaveLength(2);
-  // whoever does not answer in time holds nobody up, and is asked again
-  await book.learn([late], 50);
-  expect(book.known(late)).toBeUndefined();
+  // a server that is too slow delays no one, and is queried again
+  await book.fetchMissing([late], 50);
+  expect(book.cached(late)).toBeUndefined();
   isSilent = false;
-  await book.learn([late], 60_000);
-  expect(book.known(late)).toMatchObject({ name: "Ada" });
+  await book.fetchMissing([late], 60_000);
+  expect(book.cached(late)).toMatchObject({ name: "Ada" });
   await Promise.all([book.all(), book.all()]);
   expect(await book.all()).toEqual(ok({ epoch: 3, all: [] }));
-  expect(asked).toBe(1);
+  expect(requests).toBe(1);
 });

@@ -9,14 +9,15 @@ import { addWitness } from "#src/cardano/transaction.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { construct } from "#src/wallet/build/construct.ts";
-import type { Means, OwnCoin, PaymentIntent, StakeAccount } from "#src/wallet/build/types.ts";
+import type { OwnCoin, PaymentIntent, StakeAccount, WalletFunds } from "#src/wallet/build/types.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
-import { hashOf, scriptAt, sharedAddress, stakeCredential, stakeScript } from "#src/wallet/shared/account.ts";
+import { hashOf, scriptAt, stakeCredential, stakeScript } from "#src/wallet/shared/account.ts";
 import { scriptsIn, sharedSigning, signingStateOf } from "#src/wallet/shared/sign.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallet/shared/types.ts";
 import { validityWithin } from "#src/wallet/shared/validity.ts";
 import { judged, setting } from "../../support/wallet_means.ts";
 import { coin, person } from "../../support/wallet.ts";
+import { sharedAddress } from "../../support/shared_address.ts";
 
 const ada = 1_000_000n;
 const bob = person("bob");
@@ -36,14 +37,14 @@ interface Shared {
 const pathAt = (role: number, index: number) => [HARD + 1854, HARD + 1815, HARD, role, index];
 
 function coinsOf(wallet: Shared, ...amounts: readonly bigint[]): OwnCoin[] {
-  return amounts.map((amount, i) => ({ utxo: coin(sharedAddress(wallet, 0, i, 0), amount), path: pathAt(0, i) }));
+  return amounts.map((amount, i) => ({ utxo: coin(sharedAddress(wallet, 0, i), amount), path: pathAt(0, i) }));
 }
 
-function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<StakeAccount>): Means {
+function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<StakeAccount>): WalletFunds {
   const credential = stakeCredential(wallet.delegation);
   return {
     coins,
-    change: [0, 1, 2].map((i) => ({ address: sharedAddress(wallet, 1, i, 0), path: pathAt(1, i) })),
+    change: [0, 1, 2].map((i) => ({ address: sharedAddress(wallet, 1, i), path: pathAt(1, i) })),
     scripts: [
       ...coins.map(({ path }) => encodeNative(scriptAt(wallet.payment, path[3]!, path[4]!))),
       ...(wallet.delegation ? [encodeNative(stakeScript(wallet.delegation))] : []),
@@ -54,7 +55,7 @@ function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<St
   };
 }
 
-function built(wallet: Shared, intent: PaymentIntent, means: Means) {
+function built(wallet: Shared, intent: PaymentIntent, means: WalletFunds) {
   const validity = validityWithin([wallet.payment.script], intent.validity, {
     slot: setting.slot,
     slotLengthMs: 1_000,
@@ -64,7 +65,7 @@ function built(wallet: Shared, intent: PaymentIntent, means: Means) {
   return made.value;
 }
 
-/** What the server of a co-owner asks before it signs. */
+/** What a cosigner's server checks before it signs. */
 function signingBy(wallet: Shared, who: number, transaction: Uint8Array) {
   const places = [0, 1, 2, 3].flatMap((index) => [0, 1].map((role) => ({ template: wallet.payment, role, index })));
   const stake = wallet.delegation ? [{ template: wallet.delegation, role: 2, index: 0 }] : [];

@@ -18,11 +18,12 @@ import {
   signaturesNeeded,
 } from "#src/cardano/nativeScript.ts";
 import { writeXpub } from "#src/wallet/keys/account.ts";
-import { hashOf, scriptAt, sharedAddress, sharedWalletId } from "#src/wallet/shared/account.ts";
+import { hashOf, scriptAt, sharedWalletId } from "#src/wallet/shared/account.ts";
 import { fromNative, leavesOf, scriptText, toNative } from "#src/wallet/shared/script.ts";
 import type { ScriptForm } from "#src/wallet/shared/types.ts";
 import { isComplete, scriptFault, validateTemplates } from "#src/wallet/shared/validate.ts";
 import { walletVectors } from "../../support/wallet-vectors.ts";
+import { sharedAddress } from "../../support/shared_address.ts";
 
 /** Reads the one-line form, with blanks where one likes: what the vectors have. */
 function parseLine(text: string): ScriptForm {
@@ -93,7 +94,7 @@ describe("scripts in vectors", () => {
     const delegation = { script: parseLine(input.delegation_template as string), keys };
     const [role, index] = [input.role as number, input.index as number];
     expect(hashOf(scriptAt(payment, role, index))).toBe(expected.script_hash);
-    const address = readAddressHex(sharedAddress({ payment, delegation }, role, index, 0));
+    const address = readAddressHex(sharedAddress({ payment, delegation }, role, index));
     expect(address.ok && addressText(address.value)).toBe(expected.address);
   });
 

@@ -42,7 +42,7 @@ function transactionWith(scripts: readonly NativeScript[], requiredSigners: read
   });
 }
 
-/** What a co-owner's server does: signs with its key where that is asked for. */
+/** A cosigner's server signs with its key where that is needed. */
 function signBy(transaction: Uint8Array, who: number, scripts: readonly NativeScript[]): Uint8Array {
   const { seed, key, hash } = keys[who]!;
   const read = signingStateOf(transaction);
@@ -88,7 +88,7 @@ describe("signing in turn", () => {
     expect(signingStateOf(signBy(forged, 0, [script])).signers).toEqual(new Set([keys[0]!.hash]));
   });
 
-  test("a key that the body asks for signs though its script agrees", () => {
+  test("a required signer signs although its script is satisfied", () => {
     const script: NativeScript = { kind: "any", scripts: leaves.slice(0, 2) };
     const signed = signBy(transactionWith([script], [keys[1]!.hash]), 0, [script]);
     expect(signingStateOf(signBy(signed, 1, [script])).signers.size).toBe(2);

@@ -24,7 +24,7 @@ import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { balanceTransaction } from "#src/wallet/build/balance.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";
-import type { BalanceInput, GivenRedeemer, Means } from "#src/wallet/build/types.ts";
+import type { BalanceInput, GivenRedeemer, WalletFunds } from "#src/wallet/build/types.ts";
 import {
   accountOf,
   addressAt,
@@ -48,20 +48,20 @@ function partial(parts: Partial<TransactionParts>): Uint8Array {
   return encodeTransaction({ inputs: [], outputs: [], fee: 0n, ...parts });
 }
 
-function ask(transaction: Uint8Array, means: Means, more: Partial<BalanceInput> = {}) {
+function ask(transaction: Uint8Array, means: WalletFunds, more: Partial<BalanceInput> = {}) {
   const input = { ...setting, transaction, inputs: [], redeemers: [], means, seed: 1, ...more };
   const { parameters, slots } = setting;
   return balanceTransaction(input, (bytes, utxos) => evaluateScripts({ transaction: bytes, utxos, parameters, slots }));
 }
 
-function balanced(...asked: Parameters<typeof ask>) {
-  const result = ask(...asked);
+function balanced(...request: Parameters<typeof ask>) {
+  const result = ask(...request);
   if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
   return result.value;
 }
 
-function codeOf(...asked: Parameters<typeof ask>): string {
-  const result = ask(...asked);
+function codeOf(...request: Parameters<typeof ask>): string {
+  const result = ask(...request);
   return result.ok ? "balanced" : result.error.code;
 }
 
@@ -154,7 +154,7 @@ describe.each(cases)("scripts of $name", ({ language, spending, other }) => {
 
   it("spend and mint, at the least fee for what they took", async () => {
     const own = means();
-    // Plutus V1 knows no inline datum: there the datum stands behind its hash, and travels along.
+    // Plutus V1 knows no inline datum: there the output has the datum hash, and the transaction carries the datum.
     const utxo = language === 1 ? hashed() : locked();
     const transaction = carrying(
       {
@@ -240,7 +240,7 @@ it("evaluates once or seldom twice, however many coins there are to choose from"
   expect(runs).toBeLessThanOrEqual(3);
 });
 
-describe("what anybody may send to a wallet", () => {
+describe("coins that others may send to a wallet", () => {
   const minting = (language: 1 | 3, script: Uint8Array, outputs: readonly Encoded[] = []) => {
     const policy = plutusHash(language, script);
     return {
@@ -304,7 +304,7 @@ describe("a partial transaction", () => {
     expect(hex).toContain(`075820${"22".repeat(32)}`);
   });
 
-  it("may have the wallet's coins as inputs, and others that are told of", async () => {
+  it("may have the wallet's coins as inputs, and others that the request states", async () => {
     const theirs = { ref: newRef(), output: madeOutput({ address: bob.base, value: lovelace(4n * ada) }) };
     const mine = ownCoin(0, 5n * ada);
     const own = meansOf([mine, ownCoin(1, 30n * ada)]);
@@ -385,11 +385,11 @@ describe("a partial transaction", () => {
     );
     const stranger = newRef();
     expect(codeOf(partial({ ...pay(2n * ada), inputs: [stranger] }), own)).toBe("unresolved_inputs");
-    const told = (amount: bigint): Utxo => ({
+    const stated = (amount: bigint): Utxo => ({
       ref: stranger,
       output: madeOutput({ address: bob.base, value: lovelace(amount) }),
     });
-    expect(codeOf(partial({ ...pay(2n * ada), inputs: [stranger] }), own, { inputs: [told(ada), told(2n * ada)] }))
+    expect(codeOf(partial({ ...pay(2n * ada), inputs: [stranger] }), own, { inputs: [stated(ada), stated(2n * ada)] }))
       .toBe("input_resolution_conflicts");
     expect(codeOf(plain, own, { redeemers: [{ purpose: "spending", data: unit, ref: stranger }] })).toBe(
       "redeemer_target_not_found",
@@ -411,7 +411,7 @@ describe("a partial transaction", () => {
     });
     const agreeing = plutusHash(3, agrees);
     const fine = carrying({ ...pay(2n * ada), mint: new Map([[agreeing, 1n]]) }, 3, [agrees]);
-    const asks = (means: Means, data = unit) =>
+    const asks = (means: WalletFunds, data = unit) =>
       codeOf(fine, means, { redeemers: [{ purpose: "minting", data, policy: agreeing }] });
     expect(asks(meansOf([ownCoin(0, 50n * ada)]))).toBe("balanced");
     for (const none of ["1f", "6161", "f5", "c101", "4100ff"]) {

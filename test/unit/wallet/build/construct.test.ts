@@ -1,4 +1,7 @@
-/** Transactions that wallets construct: judged by the ledger once signed, read by a library that the product does not use. */
+/**
+ * Transactions that wallets construct: judged by the ledger once signed, read by a library that the product does not
+ * use.
+ */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -10,7 +13,14 @@ import { valueSize } from "#src/transaction/output.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { readTransaction, type Transaction } from "#src/cardano/conway/transaction.ts";
 import { construct } from "#src/wallet/build/construct.ts";
-import type { Constructed, ConstructInput, Means, OwnCoin, Payment, PaymentIntent } from "#src/wallet/build/types.ts";
+import type {
+  ConstructedTransaction,
+  ConstructInput,
+  OwnCoin,
+  Payment,
+  PaymentIntent,
+  WalletFunds,
+} from "#src/wallet/build/types.ts";
 import { judged, meansOf, ownCoin, setting, signedFor } from "../../../support/wallet_means.ts";
 import { assetId, person, utxo } from "../../../support/wallet.ts";
 
@@ -18,13 +28,13 @@ const bob = person("bob");
 const carol = person("carol");
 const ada = 1_000_000n;
 
-function build(intent: PaymentIntent, means: Means, more: Partial<ConstructInput> = {}): Constructed {
+function build(intent: PaymentIntent, means: WalletFunds, more: Partial<ConstructInput> = {}): ConstructedTransaction {
   const built = construct({ ...setting, intent, means, seed: 1, ...more });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-function refused(intent: PaymentIntent, means: Means) {
+function refused(intent: PaymentIntent, means: WalletFunds) {
   const built = construct({ ...setting, intent, means, seed: 1 });
   if (built.ok) throw new Error("this was to be refused");
   return built.error;
@@ -147,7 +157,7 @@ describe("several payments", () => {
 });
 
 describe("what the wallet cannot pay", () => {
-  it("is told with what is missing", () => {
+  it("is refused with the missing amounts", () => {
     const asset = assetId(1, 1);
     expect(refused({ payments: [pay(7n * ada)] }, meansOf(coins(2n * ada, 3n * ada)))).toMatchObject({
       code: "not_enough_money",
@@ -220,7 +230,7 @@ const holdings = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.inte
   fc.tuple(...names.map(([policy, name]) => fc.tuple(fc.constant(assetId(policy, name)), quantity)))
     .map((list) => new Map(list))
 );
-const purse = fc.array(
+const amounts = fc.array(
   fc.tuple(
     fc.bigInt(1n * ada, 400n * ada),
     fc.oneof({ weight: 4, arbitrary: fc.constant(new Map<string, bigint>()) }, { weight: 1, arbitrary: holdings }),
@@ -239,7 +249,7 @@ describe("any wallet and any payments", () => {
     async (selection) => {
       const seen = new Map<string, number>();
       await fc.assert(
-        fc.asyncProperty(purse, payments, fc.nat(), async (holds, asks, seed) => {
+        fc.asyncProperty(amounts, payments, fc.nat(), async (holds, asks, seed) => {
           const own = holds.map(([amount, assets, preference], i) =>
             ownCoin(i, amount + 12n * ada * BigInt(assets.size > 0), assets, preference)
           );
@@ -272,7 +282,7 @@ describe("any wallet and any payments", () => {
             return;
           }
           const { fee, selection: { inputs, outputs, change } } = built.value;
-          // every coin once, what goes in is what comes out, and the payments are those that were asked for
+          // every coin once, what goes in is what comes out, and the payments are the requested ones
           expect(new Set(inputs.map(({ ref }) => refKey(ref))).size).toBe(inputs.length);
           const valueOf = (
             { lovelace, assets }: { lovelace: bigint; assets: readonly (readonly [string, bigint])[] },

@@ -8,11 +8,11 @@ import { addressAt, ownCoin, setting } from "../../../support/wallet_means.ts";
 
 const { parameters } = setting;
 
-/** Drafts for payments of an ada each, out of 732 coins of which others were offered some. */
-function drafts(count: number, selection: "round-robin" | "per-output", offered: number) {
+/** Drafts for payments of an ada each, out of 732 coins, some of them reserved. */
+function drafts(count: number, selection: "round-robin" | "per-output", reserved: number) {
   const coins = Array.from(
     { length: 732 },
-    (_, i) => ownCoin(i, i < 231 ? 6_000_000n : 1_100_000n, undefined, i < offered ? 2 + i : 0),
+    (_, i) => ownCoin(i, i < 231 ? 6_000_000n : 1_100_000n, undefined, i < reserved ? 2 + i : 0),
   );
   const payment = { address: addressAt(1), value: lovelace(1_000_000n) };
   const outputs = Array.from({ length: count }, () => payment);
@@ -47,8 +47,8 @@ it.each(
     [100, "per-output", 300, "balanced"],
     [200, "per-output", 300, "too_large"],
   ] as const,
-)("%i payments %s, %i coins offered to others", (count, selection, offered, found) => {
-  const tried = drafts(count, selection, offered);
+)("%i payments %s, %i coins reserved", (count, selection, reserved, found) => {
+  const tried = drafts(count, selection, reserved);
   expect(tried.found).toBe(found);
   expect(tried.times).toBeLessThan(400);
 });

@@ -1,4 +1,7 @@
-/** Delegations, votes, withdrawals, minting, metadata and validity: built, signed by the keys that the wallet says sign, judged, decoded. */
+/**
+ * Delegations, votes, withdrawals, minting, metadata and validity: built, signed by the keys that the wallet says sign,
+ * judged, decoded.
+ */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
@@ -16,7 +19,7 @@ import { construct, estimateFees } from "#src/wallet/build/construct.ts";
 import { decodeTransaction, lookupsOf } from "#src/wallet/build/decode.ts";
 import { isWithin, policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
-import type { Constructed, Means, PaymentIntent, PolicyTemplate } from "#src/wallet/build/types.ts";
+import type { ConstructedTransaction, PaymentIntent, PolicyTemplate, WalletFunds } from "#src/wallet/build/types.ts";
 import { readMetadata } from "#src/wallet/metadata/json.ts";
 import { encodeMetadata } from "#src/wallet/metadata/metadatum.ts";
 import {
@@ -41,23 +44,26 @@ const abstain: DRep = { kind: "abstain" };
 const own = credentialKey({ kind: "key", hash: stakeKey });
 const template: PolicyTemplate = { all: ["cosigner#0"] };
 const policyPath = [1855, 1815, 0];
-const purse = () => [ownCoin(0, 50n * ada), ownCoin(1, 30n * ada), ownCoin(2, 20n * ada)];
+const threeCoins = () => [ownCoin(0, 50n * ada), ownCoin(1, 30n * ada), ownCoin(2, 20n * ada)];
 
-function build(intent: PaymentIntent, means: Means, more = {}): Constructed {
+function build(intent: PaymentIntent, means: WalletFunds, more = {}): ConstructedTransaction {
   const built = construct({ ...setting, intent, means, seed: 3, ...more });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-function codeOf(intent: PaymentIntent, means: Means, more = {}): string {
+function codeOf(intent: PaymentIntent, means: WalletFunds, more = {}): string {
   const built = construct({ ...setting, intent, means, seed: 3, ...more });
   return built.ok ? "built" : built.error.code;
 }
 
-/** Builds, has the wallet say who signs, signs with the account's and the policy's keys where it says so, and has the ledger judge. */
+/**
+ * Builds, has the wallet say who signs, signs with the account's and the policy's keys where it says so, and has the
+ * ledger judge.
+ */
 async function live(
   intent: PaymentIntent,
-  means: Means,
+  means: WalletFunds,
   ledger: { account?: Account; pools?: readonly string[] } = {},
 ) {
   const built = build(intent, means);
@@ -95,7 +101,7 @@ async function live(
 
 describe("delegation", () => {
   it("registers the account at the first join, and takes the deposit", async () => {
-    const means = meansOf(purse(), { account: accountOf() });
+    const means = meansOf(threeCoins(), { account: accountOf() });
     const { built, decoded } = await live({ delegations: [{ pool, index: 0 }] }, means, { pools: [pool] });
     const types = ["register_reward_account", "join_pool"];
     expect(built.selection).toMatchObject({ depositsTaken: [2n * ada], depositsReturned: [] });
@@ -107,10 +113,14 @@ describe("delegation", () => {
 
   it("joins another pool without a deposit, and votes along", async () => {
     const account = accountOf({ registered: true, deposit: 2n * ada, pool: "cd".repeat(28) });
-    const { built } = await live({ delegations: [{ pool, index: 0 }], vote: abstain }, meansOf(purse(), { account }), {
-      account: { deposit: 2n * ada, balance: 0n },
-      pools: [pool],
-    });
+    const { built } = await live(
+      { delegations: [{ pool, index: 0 }], vote: abstain },
+      meansOf(threeCoins(), { account }),
+      {
+        account: { deposit: 2n * ada, balance: 0n },
+        pools: [pool],
+      },
+    );
     expect(built.selection.depositsTaken).toEqual([]);
     expect(built.selection.certificates.map(({ type }) => type)).toEqual(["join_pool", "cast_vote"]);
   });
@@ -141,18 +151,18 @@ describe("delegation", () => {
   it("ends a withdrawal before the boundary of the epoch, and nothing else", () => {
     const account = accountOf({ registered: true, rewards: ada, drep: abstain });
     const more = { boundary: setting.slot + 100 };
-    expect(build({ withdrawal: "self" }, meansOf(purse(), { account }), more).validTo).toBe(setting.slot + 100);
-    expect(build({ metadata: "a0" }, meansOf(purse(), { account }), more).validTo).toBe(setting.slot + 7200);
+    expect(build({ withdrawal: "self" }, meansOf(threeCoins(), { account }), more).validTo).toBe(setting.slot + 100);
+    expect(build({ metadata: "a0" }, meansOf(threeCoins(), { account }), more).validTo).toBe(setting.slot + 7200);
   });
 
   it("withdraws nothing where there is nothing", () => {
     const account = accountOf({ registered: true, drep: abstain });
-    expect(build({ withdrawal: "self" }, meansOf(purse(), { account })).selection.withdrawals).toEqual([]);
+    expect(build({ withdrawal: "self" }, meansOf(threeCoins(), { account })).selection.withdrawals).toEqual([]);
   });
 
   it("is refused where it would do nothing, lose rewards or not be taken", () => {
     const joined = { registered: true, deposit: 2n * ada, pool };
-    const code = (intent: PaymentIntent, account = accountOf()) => codeOf(intent, meansOf(purse(), { account }));
+    const code = (intent: PaymentIntent, account = accountOf()) => codeOf(intent, meansOf(threeCoins(), { account }));
     expect(code({ delegations: [{ pool, index: 0 }] }, accountOf(joined))).toBe("pool_already_joined");
     expect(code({ delegations: [{ pool, index: 0 }], vote: abstain }, accountOf({ ...joined, drep: abstain })))
       .toBe("pool_already_joined_same_vote");
@@ -164,16 +174,16 @@ describe("delegation", () => {
     );
     expect(code({ delegations: [{ pool, index: 0 }, { index: 0 }] })).toBe("created_multidelegation_transaction");
     expect(code({ delegations: [{ pool, index: 1 }] })).toBe("created_multiaccount_transaction");
-    expect(codeOf({ vote: abstain }, meansOf(purse()))).toBe("missing_reward_account");
+    expect(codeOf({ vote: abstain }, meansOf(threeCoins()))).toBe("missing_reward_account");
   });
 });
 
 describe("minting", () => {
-  it("gives to the wallet or to somebody, and burns", async () => {
+  it("mints to the wallet or to another address, and burns", async () => {
     const policy = policyOfTemplate(template, policyKey);
     if (!policy.ok) throw new Error("no policy");
     const asset = (name: string) => policy.value.id + name;
-    const coins = [...purse(), ownCoin(3, 5n * ada, new Map([[asset("bb"), 10n]]))];
+    const coins = [...threeCoins(), ownCoin(3, 5n * ada, new Map([[asset("bb"), 10n]]))];
     const means = meansOf(coins);
     const { built, decoded } = await live({
       payments: [{ address: bob.base, lovelace: 3n * ada }],
@@ -204,7 +214,7 @@ describe("minting", () => {
     if (!policy.ok) throw new Error("no policy");
     const script = encode([0, new Encoded(encodeNative(policy.value.native))]);
     const carrier = utxo({ address: bob.base, value: { lovelace: 2n * ada, assets: new Map() }, script });
-    const means = meansOf(purse());
+    const means = meansOf(threeCoins());
     const intent: PaymentIntent = {
       mintBurn: [{
         policy: { id: policy.value.id, reference: carrier.ref },
@@ -227,17 +237,17 @@ describe("minting", () => {
 
   it("puts a reference script into the first payment", () => {
     const intent: PaymentIntent = { payments: [{ address: bob.base, lovelace: 0n }], referencePolicy: template };
-    const { transaction } = build(intent, meansOf(purse()));
+    const { transaction } = build(intent, meansOf(threeCoins()));
     const output = csl.Transaction.from_bytes(transaction).body().outputs().get(0);
     expect(output.script_ref()?.is_native_script()).toBe(true);
-    expect(codeOf({ ...intent, payments: [] }, meansOf(purse()))).toBe("created_invalid_transaction");
+    expect(codeOf({ ...intent, payments: [] }, meansOf(threeCoins()))).toBe("created_invalid_transaction");
   });
 
   it("is refused with the code of the reason", () => {
-    const mint = (more: object, means = meansOf(purse())) =>
+    const mint = (more: object, means = meansOf(threeCoins())) =>
       codeOf({ mintBurn: [{ policy: { template }, name: "aa", quantity: 5n, operation: "mint", ...more }] }, means);
     expect(mint({})).toBe("built");
-    expect(mint({}, meansOf(purse(), { policyKey: undefined }))).toBe("missing_policy_public_key");
+    expect(mint({}, meansOf(threeCoins(), { policyKey: undefined }))).toBe("missing_policy_public_key");
     expect(mint({ policy: { template: { all: ["cosigner#0", "cosigner#1"] } } })).toBe(
       "created_wrong_policy_script_template",
     );
@@ -256,23 +266,23 @@ describe("minting", () => {
     const intent: PaymentIntent = {
       mintBurn: [{ policy: { template: timed }, name: "aa", quantity: 5n, operation: "mint" }],
     };
-    expect(codeOf(intent, meansOf(purse()))).toBe("validity_interval_not_inside_script_timelock");
+    expect(codeOf(intent, meansOf(threeCoins()))).toBe("validity_interval_not_inside_script_timelock");
     const validity = { from: { quantity: 400n, unit: "slot" }, before: { quantity: 8_500n, unit: "second" } } as const;
-    const { decoded } = await live({ ...intent, validity }, meansOf(purse()));
+    const { decoded } = await live({ ...intent, validity }, meansOf(threeCoins()));
     expect(decoded.validity).toEqual({ from: 400n, before: 9_000n });
   });
 });
 
 describe("validity", () => {
   it("is two hours from now unless it says otherwise", () => {
-    expect(build({ metadata: "a0" }, meansOf(purse())).validTo).toBe(setting.slot + 7200);
+    expect(build({ metadata: "a0" }, meansOf(threeCoins())).validTo).toBe(setting.slot + 7200);
   });
 
   it("must begin before it ends", () => {
     const code = (from: bigint, before: bigint) =>
       codeOf(
         { validity: { from: { quantity: from, unit: "slot" }, before: { quantity: before, unit: "slot" } } },
-        meansOf(purse()),
+        meansOf(threeCoins()),
       );
     expect(code(400n, 600n)).toBe("built");
     expect(code(600n, 600n)).toBe("invalid_validity_bounds");
@@ -288,7 +298,7 @@ describe("metadata", () => {
     });
     if (!metadata.ok) throw new Error(metadata.error.message);
     const hex = toHex(encodeMetadata(metadata.value));
-    const { built, decoded } = await live({ metadata: hex }, meansOf(purse()));
+    const { built, decoded } = await live({ metadata: hex }, meansOf(threeCoins()));
     expect(built.selection.metadata).toBe(hex);
     expect(decoded.metadata).toBe(hex);
   });
@@ -314,11 +324,11 @@ describe("estimated fees", () => {
 
 describe("decoding", () => {
   it("tells what has to be looked up, and refuses other bytes", () => {
-    const means = meansOf(purse());
+    const means = meansOf(threeCoins());
     const { transaction, selection } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, means);
-    const asked = lookupsOf(transaction);
-    expect(asked.ok && asked.value.inputs).toHaveLength(selection.inputs.length);
-    expect(asked.ok && asked.value.addresses).toEqual([bob.base, addressAt(0, 1)]);
+    const lookups = lookupsOf(transaction);
+    expect(lookups.ok && lookups.value.inputs).toHaveLength(selection.inputs.length);
+    expect(lookups.ok && lookups.value.addresses).toEqual([bob.base, addressAt(0, 1)]);
     expect(lookupsOf(fromHex("83a0a0f6")).ok).toBe(false);
     expect(lookupsOf(fromHex("00")).ok).toBe(false);
   });
@@ -352,7 +362,7 @@ describe("decoding", () => {
   });
 
   it("knows own inputs and outputs, and counts signatures at any stage", () => {
-    const means = meansOf(purse());
+    const means = meansOf(threeCoins());
     const { transaction } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, means);
     const decode = (bytes: Uint8Array, owns = { addresses: means.change, coins: means.coins }) => {
       const result = decodeTransaction({ transaction: bytes, network: 0, keyDeposit: 2n * ada, owns });

@@ -9,7 +9,7 @@ import { ledgerSize, minFee } from "#src/transaction/fee.ts";
 import { credentialKey } from "#src/ledger/state.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { migrate } from "#src/wallet/build/migrate.ts";
-import type { Means, OwnCoin } from "#src/wallet/build/types.ts";
+import type { OwnCoin, WalletFunds } from "#src/wallet/build/types.ts";
 import { accountOf, judged, meansOf, ownCoin, setting, signedBy, stakeKey } from "../../../support/wallet_means.ts";
 import { assetId, person } from "../../../support/wallet.ts";
 
@@ -18,7 +18,7 @@ const [bob, carol] = [person("bob"), person("carol")];
 const targets = [bob.base, carol.enterprise].map((address) => ({ address, path: [] }));
 const account = { kind: "key", hash: stakeKey } as const;
 
-function migrated(coins: readonly OwnCoin[], more: Partial<Means> = {}) {
+function migrated(coins: readonly OwnCoin[], more: Partial<WalletFunds> = {}) {
   const result = migrate({ ...setting, means: { ...meansOf(coins), change: targets, ...more } });
   if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
   return result.value.map((transaction) => {

@@ -1,4 +1,7 @@
-/** Wallets out of the ordinary: of Byron, rich in assets, made of dust, of thousands of coins; and intents with everything in them. */
+/**
+ * Wallets out of the ordinary: of Byron, rich in assets, made of dust, of thousands of coins; and intents with
+ * everything in them.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -14,7 +17,7 @@ import { construct } from "#src/wallet/build/construct.ts";
 import { decodeTransaction } from "#src/wallet/build/decode.ts";
 import { policyOfTemplate } from "#src/wallet/build/policy.ts";
 import { signingOf } from "#src/wallet/build/sign.ts";
-import type { Constructed, Means, MintBurn, OwnCoin, PaymentIntent } from "#src/wallet/build/types.ts";
+import type { ConstructedTransaction, MintBurn, OwnCoin, PaymentIntent, WalletFunds } from "#src/wallet/build/types.ts";
 import { byronAddress } from "../../../support/byron.ts";
 import {
   accountOf,
@@ -32,19 +35,19 @@ const bob = person("bob");
 const ada = 1_000_000n;
 const MOST = (1n << 64n) - 1n;
 
-function build(intent: PaymentIntent, means: Means, seed = 1): Constructed {
+function build(intent: PaymentIntent, means: WalletFunds, seed = 1): ConstructedTransaction {
   const built = construct({ ...setting, intent, means, seed });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-describe("a wallet of Byron", () => {
+describe("a Byron wallet", () => {
   const keys = [0, 1, 2].map((i) => ({ key: sha256(utf8(`byron ${i}`)), chainCode: sha256(utf8(`chain ${i}`)) }));
   // the third has a path in its address, as random wallets make them: a longer witness
   const addresses = keys.map((parts, i) =>
     byronAddress({ ...parts, ...(i === 2 ? { attributes: { 1: new Uint8Array(30) } } : {}) })
   );
-  const means: Means = {
+  const means: WalletFunds = {
     coins: [0, 0, 1, 2].map((i) => ({ utxo: coin(addresses[i]!, 10n * ada), path: [i] })),
     change: [{ address: addresses[0]!, path: [0] }],
   };
@@ -75,7 +78,7 @@ describe("a wallet of Byron", () => {
   });
 });
 
-describe("a wallet rich in assets", () => {
+describe("a wallet with many assets", () => {
   it("gets its change in bundles that outputs can hold", async () => {
     const rich = (count: number, from: number) =>
       new Map(Array.from({ length: count }, (_, i) => [assetId((from + i) % 250, i % 7), BigInt(i + 1)] as const));

@@ -1,6 +1,6 @@
 /**
- * Random stories of a chain, forward and back: rows of the projection, and the actor that hears what it tells, both against a plain
- * model that keeps every certificate in a list and looks through it.
+ * Random stories of a chain, forward and back: rows of the projection, and the actor that hears what it tells, both
+ * against a plain model that keeps every certificate in a list and looks through it.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -318,7 +318,7 @@ describe("a stake credential", () => {
       }),
       {
         numRuns: 300,
-        // a rollback that takes nothing of it back is not told, and what comes after it counts
+        // a rollback that removes nothing of it causes no event, and what follows counts
         examples: [[[
           { is: "block", skip: 2, deeds: [] },
           { is: "block", skip: 1, deeds: [{ of: 0, act: { is: "delegate" }, valid: true }] },
@@ -334,7 +334,7 @@ describe("a stake credential", () => {
 
 describe("what an account can do", () => {
   const standing = { registered: true, pool: "11", drep: "abstain", rewards: 5n };
-  it("joins another pool, not the same; votes anew, not the same; quits with nothing left behind", () => {
+  it("joins another pool, not the same; votes again, not the same; quits with nothing left behind", () => {
     expect(objection(standing, { type: "JOIN", pool: "22" })).toBeUndefined();
     expect(objection(standing, { type: "JOIN", pool: "11" })).toBe("pool_already_joined");
     expect(objection(standing, { type: "JOIN", pool: "11", drep: "abstain" })).toBe("pool_already_joined_same_vote");

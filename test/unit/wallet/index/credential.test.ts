@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Address, readAddressHex } from "#src/cardano/address.ts";
-import {
-  addressOf,
-  credentialOf,
-  credentialOfAddress,
-  ownedCredential,
-  parseCredential,
-} from "#src/wallet/index/credential.ts";
+import { addressOf, credentialOf, ownedCredential, parseCredential } from "#src/wallet/index/credential.ts";
 import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
 
 const key = { kind: "key", hash: "11".repeat(28) } as const;
@@ -29,7 +23,6 @@ describe("the credential of an address", () => {
             payment,
             ...(stake ? { kind: "base", stake } : { kind: "enterprise" }),
           });
-          expect(credentialOfAddress(described(address))).toBe(ownedCredential(payment));
         }
       }
     }
@@ -45,12 +38,10 @@ describe("the credential of an address", () => {
     });
     const read = described(address);
     expect(credentialOf(address)).toBe(read.kind === "byron" ? `byron-${read.byron.root}` : "");
-    expect(credentialOfAddress(read)).toBe(credentialOf(address));
   });
 
-  it("is nothing for what nobody can spend", () => {
+  it("is undefined where no key or script can spend", () => {
     expect(credentialOf(`e0${key.hash}`)).toBeUndefined();
-    expect(credentialOfAddress(described(`e0${key.hash}`))).toBeUndefined();
     expect(credentialOf("")).toBeUndefined();
     expect(credentialOf("6011")).toBeUndefined();
     expect(credentialOf("82d818")).toBeUndefined();

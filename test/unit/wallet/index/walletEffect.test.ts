@@ -4,8 +4,7 @@ import { created } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { spread } from "#src/wallet/index/statistics.ts";
-import { addressesIn, type OwnSide, stakesIn, weigh } from "#src/wallet/index/walletEffect.ts";
+import { addressesIn, type OwnSide, stakesIn, walletEffect } from "#src/wallet/index/walletEffect.ts";
 import { type Parts, transactionOf } from "../../../support/wallet_index_model.ts";
 
 const mine = `60${"11".repeat(28)}`;
@@ -26,7 +25,7 @@ function weighed(parts: Partial<Parts>, inputs: [typeof ref, bigint][] = []) {
     ),
     stake: `key-${hash}`,
   };
-  return { transaction, own, weight: weigh(transaction, own, DEPOSIT) };
+  return { transaction, own, weight: walletEffect(transaction, own, DEPOSIT) };
 }
 
 describe("weighing a transaction", () => {
@@ -81,18 +80,5 @@ describe("weighing a transaction", () => {
     expect(addressesIn(transaction, own)).toEqual([mine]);
     expect(weighed(parts).weight.fee).toBeUndefined();
     expect(weighed({ ...parts, totalCollateral: 41n }).weight.fee).toBe(41n);
-  });
-});
-
-describe("amounts spread over buckets", () => {
-  it("stand below the next power of ten, or at it", () => {
-    const { distribution, total } = spread([0n, 9n, 10n, 11n, 10n ** 16n, 10n ** 16n + 1n, 2n ** 60n]);
-    expect(total).toBe(30n + 2n * 10n ** 16n + 1n + 2n ** 60n);
-    expect([...distribution].filter(([, count]) => count > 0)).toEqual([
-      [10n, 3],
-      [100n, 1],
-      [10n ** 16n, 1],
-      [45_000_000_000_000_000n, 2],
-    ]);
   });
 });

@@ -2,7 +2,7 @@
 import { argon2id } from "hash-wasm";
 import { describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { fastest, native, portable, type Stretch } from "#src/wallet/keys/argon2.ts";
+import { type DeriveKey, fastest, native, portable } from "#src/wallet/keys/argon2.ts";
 
 const SALT = Uint8Array.from({ length: 16 }, (_, i) => 7 * i);
 const CASES = [
@@ -20,7 +20,7 @@ describe.each(CASES)("%s", (_name, passphrase, cost) => {
     parallelism: 1,
     hashLength: 32,
   });
-  const check = async (stretch: Stretch) => expect(toHex(stretch(passphrase, SALT, cost))).toBe(await wanted);
+  const check = async (stretch: DeriveKey) => expect(toHex(stretch(passphrase, SALT, cost))).toBe(await wanted);
 
   test("in WebAssembly", async () => await check(await portable()));
   test("by whatever this platform is fastest at", async () => await check(await fastest()));

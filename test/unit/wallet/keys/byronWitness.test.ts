@@ -1,4 +1,4 @@
-/** Random wallets against the ledger: what they sign is spent, whoever else signs spends nothing. */
+/** Random wallets against the ledger: their signatures spend, signatures by other keys do not. */
 import { beforeAll, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { byronAddress, byronAttributes, isByronKey, readByron } from "#src/cardano/byron.ts";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   [mine, other] = await Promise.all([owner(), owner()]);
 });
 
-/** A transaction that spends from an address, signed by somebody at the path that the address tells them. */
+/** A transaction that spends from an address, signed by a root key at the path in the address. */
 async function spend(world: World, address: string, by: Owner, at: Path): Promise<Uint8Array> {
   const unsigned = world.write({
     inputs: [world.fund(address)],
@@ -62,15 +62,15 @@ test.each([["hard", path], ["soft", soft]])(
   async (_name, at) => {
     const world = new World();
     const address = await mine.address(at);
-    const told = openByronPath(byronPathKey(mine.root), readByron(fromHex(address)).derivationPath!);
-    expect(told).toEqual(at);
+    const path = openByronPath(byronPathKey(mine.root), readByron(fromHex(address)).derivationPath!);
+    expect(path).toEqual(at);
     expect(openByronPath(byronPathKey(other.root), readByron(fromHex(address)).derivationPath!)).toBeUndefined();
-    expect(await world.failures(await spend(world, address, mine, told!))).toEqual([]);
-    expect(await world.failures(await spend(world, address, other, told!))).toEqual(["MissingVKeyWitnessesUTXOW"]);
+    expect(await world.failures(await spend(world, address, mine, path!))).toEqual([]);
+    expect(await world.failures(await spend(world, address, other, path!))).toEqual(["MissingVKeyWitnessesUTXOW"]);
   },
 );
 
-test("an address that carries a copied path is told from one of the wallet by its key", async () => {
+test("an address with a copied path differs from the wallet's by its key", async () => {
   const own = await mine.address(path);
   const derivationPath = fromHex(readByron(fromHex(own)).derivationPath!);
   const forged = byronAddress({ key: fromHex(other.root), magic: 42, derivationPath });

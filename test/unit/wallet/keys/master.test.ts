@@ -15,7 +15,7 @@ import { writeKey } from "#src/cardano/keyText.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { childHash, childOf, readXpub, walletId, writeXpub } from "#src/wallet/keys/account.ts";
 import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
-import { descend, masterKey } from "#src/wallet/keys/master.ts";
+import { descender, masterKey } from "#src/wallet/keys/master.ts";
 import { accountPath, pathText, policyPath } from "#src/wallet/keys/paths.ts";
 import { accountKeyText, childKeyText, policyKeyText } from "#src/wallet/keys/text.ts";
 import type { WalletStyle } from "#src/wallet/keys/types.ts";
@@ -33,7 +33,7 @@ function root(style: WalletStyle, mnemonic: string, secondFactor?: string): Secr
 
 const bytes = ({ key, chainCode }: SecretNode) => toHex(concat(key, chainCode));
 const at = (style: WalletStyle, mnemonic: string, path: string) =>
-  descend(style, root(style, mnemonic), parsePath(path)!);
+  descender(style, root(style, mnemonic))(parsePath(path)!);
 const key = (hash: string) => ({ kind: "key" as const, hash });
 
 describe("root keys", () => {
@@ -96,7 +96,7 @@ describe("wallets of today", () => {
   });
 
   test.each(each("shared-wallet-id").filter(([, { input }]) => input.mnemonic))("%s", (_id, { input, expected }) => {
-    const account = toPublic(descend("shared", root("shared", input.mnemonic), accountPath("shared", 0)));
+    const account = toPublic(descender("shared", root("shared", input.mnemonic))(accountPath("shared", 0)));
     const text = new TextEncoder().encode(input.payment_template + (input.delegation_template ?? ""));
     expect(walletId(concat(account.key, account.chainCode, text))).toBe(expected.id);
   });
@@ -132,7 +132,7 @@ describe("wallets of today", () => {
 
   test.each(each("shelley-addresses-testnet"))("%s", (_id, { input, expected }) => {
     const accounts = [0, 1].map((n) =>
-      writeXpub(toPublic(descend("shelley", root("shelley", input.mnemonic), accountPath("shelley", n))))
+      writeXpub(toPublic(descender("shelley", root("shelley", input.mnemonic))(accountPath("shelley", n))))
     );
     const network = input.networkTag;
     for (const index of [0, 1, 1442]) {
@@ -164,7 +164,7 @@ describe("wallets of today", () => {
 
   test("texts of accounts and of shared keys", () => {
     const xpub = writeXpub(
-      toPublic(descend("shared", root("shared", newMnemonic(15).join(" ")), accountPath("shared"))),
+      toPublic(descender("shared", root("shared", newMnemonic(15).join(" ")))(accountPath("shared"))),
     );
     expect(accountKeyText(xpub, { shared: true, format: "extended" })).toMatch(/^acct_shared_xvk1/);
     expect(accountKeyText(xpub, { shared: true, format: "non_extended" })).toMatch(/^acct_shared_vk1/);
@@ -196,7 +196,7 @@ describe("wallets of Byron", () => {
     expect(openByronPath(other, derivationPath!)).toBeUndefined();
     // The address is the one that its path makes: so the derivation is right as well.
     const path = [expected.accountIndex, expected.addressIndex];
-    const node = descend("random", root("random", input.mnemonic), path);
+    const node = descender("random", root("random", input.mnemonic))(path);
     const made = readAddressHex(randomAddress({ pathKey, path, key: writeXpub(toPublic(node)), magic }));
     expect(made.ok && made.value.kind === "byron" && made.value.byron.root).toBe(hash);
     expect(made.ok && addressText(made.value)).toBe(input.address_base58);
@@ -208,13 +208,13 @@ describe("wallets of Byron", () => {
     const made = randomAddress({
       pathKey: byronPathKey(writeXpub(toPublic(master))),
       path,
-      key: writeXpub(toPublic(descend("random", master, path))),
+      key: writeXpub(toPublic(descender("random", master)(path))),
     });
     const read = readAddressHex(made);
     expect(read.ok && addressText(read.value)).toBe(expected.address);
   });
 
-  test("an attribute that is no path is nobody's", () => {
+  test("an attribute that is not a path belongs to no wallet", () => {
     const pathKey = new Uint8Array(32);
     for (const text of ["", "00", "40", "581c" + "00".repeat(28), "5903e8" + "00".repeat(1000)]) {
       expect(openByronPath(pathKey, text)).toBeUndefined();

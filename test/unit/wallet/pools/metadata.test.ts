@@ -1,4 +1,7 @@
-/** Texts of pools and tokens from servers of others, over real HTTP: right ones, wrong ones, too long ones, ones that never come. */
+/**
+ * Texts of pools and tokens from servers of others, over real HTTP: right ones, wrong ones, too long ones, ones that
+ * never come.
+ */
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { utf8 } from "#src/base/bytes.ts";
@@ -155,7 +158,7 @@ describe("token metadata", () => {
     ...Object.fromEntries(Object.entries(more).map(([name, value]) => [name, { value, signatures: [] }])),
   });
 
-  it("is asked for in batches, as the registry's server takes them, and kept", async () => {
+  it("is requested in batches, as the registry's server takes them, and cached", async () => {
     const { url, asked, bodies } = await serve(({ body }) => ({
       body: {
         subjects: (body as { subjects: string[] }).subjects.filter((one) => one !== subject(7)).map((one) =>
@@ -179,7 +182,7 @@ describe("token metadata", () => {
   });
 
   it("leaves out what is not as it should be, and says what it cannot do without", async () => {
-    const told: Record<string, unknown> = {
+    const answers: Record<string, unknown> = {
       [subject(1)]: properties(subject(1), { ticker: "ACRN", decimals: 6, url: "https://acorn.example", logo: "aGk=" }),
       [subject(2)]: properties(subject(2), {
         ticker: "A",
@@ -191,7 +194,7 @@ describe("token metadata", () => {
       [subject(4)]: { ...properties(subject(4)), name: { value: "" } },
     };
     const { url } = await serve(({ body }) => ({
-      body: { subjects: (body as { subjects: string[] }).subjects.map((one) => told[one]) },
+      body: { subjects: (body as { subjects: string[] }).subjects.map((one) => answers[one]) },
     }));
     const found = await new TokenServer({ url, fetch: here, log: silentLog }).find([1, 2, 3, 4].map(subject));
     expect(found.get(subject(1))).toEqual({
@@ -209,7 +212,7 @@ describe("token metadata", () => {
     expect(found.get(subject(4))).toEqual({ error: "parse" });
   });
 
-  it("tells a server that is not there from one that talks nonsense, and asks again soon", async () => {
+  it("distinguishes an unreachable server from an unreadable response, and retries soon", async () => {
     let body: unknown = "no JSON {";
     const { url, asked } = await serve(() => ({ body }));
     const server = new TokenServer({ url, fetch: here, log: silentLog, keepFailedMs: 0 });

@@ -1,4 +1,4 @@
-/** The order of pools, and how often the network is asked for it. */
+/** Ranking of pools, and how often the network is queried. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fail, ok } from "#src/base/result.ts";
@@ -72,7 +72,7 @@ describe("ranked pools", () => {
 });
 
 describe("the book of pools", () => {
-  function asked(answers: { pools: number; rankings: number }, pools: StakePool[], slot = 0) {
+  function counting(answers: { pools: number; rankings: number }, pools: StakePool[], slot = 0) {
     return {
       pools: async () => {
         answers.pools++;
@@ -85,10 +85,10 @@ describe("the book of pools", () => {
     };
   }
 
-  it("asks once an epoch, however many want it at once", async () => {
+  it("queries once an epoch, however many callers there are", async () => {
     const count = { pools: 0, rankings: 0 };
     let epoch = 1;
-    const book = new PoolBook({ port: asked(count, [pool(1)]), epoch: async () => ok(epoch) });
+    const book = new PoolBook({ port: counting(count, [pool(1)]), epoch: async () => ok(epoch) });
     await Promise.all([book.all(), book.all(), book.ranking(5n), book.ranking(5n), book.ranking(6n)]);
     expect(count).toEqual({ pools: 1, rankings: 2 });
     await Promise.all([book.all(), book.find(id(1)), book.ranking(5n)]);
@@ -98,10 +98,10 @@ describe("the book of pools", () => {
     expect(count).toEqual({ pools: 2, rankings: 3 });
   });
 
-  it("asks for pools again once blocks were about pools, not at once", async () => {
+  it("queries pools again some time after a block with pool certificates", async () => {
     const count = { pools: 0, rankings: 0 };
     let change = 1;
-    const given = { port: asked(count, [pool(1)], 100), epoch: async () => ok(1), change: async () => change };
+    const given = { port: counting(count, [pool(1)], 100), epoch: async () => ok(1), change: async () => change };
     for (const [changeMs, times] of [[0, 2], [60_000, 1]] as const) {
       const book = new PoolBook({ ...given, changeMs });
       count.pools = 0;
@@ -117,27 +117,27 @@ describe("the book of pools", () => {
     }
     expect(count.rankings).toBe(2);
 
-    // who answers from before such a block is asked until they have read it
-    const behind = new PoolBook({ ...given, port: asked(count, [pool(1)], 0), changeMs: 0 });
+    // a result from before such a block is not used again
+    const behind = new PoolBook({ ...given, port: counting(count, [pool(1)], 0), changeMs: 0 });
     count.pools = 0;
     for (let i = 0; i < 3; i++) await behind.all();
     expect(count.pools).toBe(3);
   });
 
-  it("asks again for a pool that is not in it, now and then", async () => {
+  it("queries again for an unknown pool, at intervals", async () => {
     const count = { pools: 0, rankings: 0 };
     const pools = [pool(1)];
-    let book = new PoolBook({ port: asked(count, pools), epoch: async () => ok(1), againMs: 0 });
+    let book = new PoolBook({ port: counting(count, pools), epoch: async () => ok(1), unknownMs: 0 });
     expect(await book.find(id(2))).toEqual(ok(undefined));
     pools.push(pool(2));
     expect(await book.find(id(2))).toEqual(ok(pool(2)));
-    book = new PoolBook({ port: asked(count, pools), epoch: async () => ok(1), againMs: 60_000 });
+    book = new PoolBook({ port: counting(count, pools), epoch: async () => ok(1), unknownMs: 60_000 });
     count.pools = 0;
     for (let i = 0; i < 5; i++) await book.find(id(3));
     expect(count.pools).toBe(1);
   });
 
-  it("says when the network does not, and asks again then", async () => {
+  it("reports when the network gives no result, and queries again", async () => {
     let answers = 0;
     const book = new PoolBook({
       port: {

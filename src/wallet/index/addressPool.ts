@@ -1,7 +1,7 @@
-/** How pools of addresses grow: each keeps `gap` unused ones after the last that is used. */
+/** Address pools: each reaches `gap` unused addresses beyond the last used one. */
 
-/** A pool of one role of a wallet, as a block finds it and leaves it. */
-export class Pool {
+/** The pool of one role of a wallet. */
+export class AddressPool {
   /** Credentials of indices 0 to `size - 1` are the wallet's. */
   size: number;
   /** Last used index, or −1. */
@@ -12,10 +12,10 @@ export class Pool {
     this.used = used;
   }
 
-  /** Uses what of these indices the pool reaches over, again and again as it grows. */
+  /** Marks those of the indices as used that the pool reaches, and grows with each. */
   use(indices: Iterable<number>): void {
     for (const index of [...indices].sort((a, b) => a - b)) {
-      // in order, one that is out of reach puts all after it out of reach
+      // ascending: one that is out of reach means that all after it are
       if (index >= this.size) return;
       if (index <= this.used) continue;
       this.used = index;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { Pool } from "#src/wallet/index/pools.ts";
+import { AddressPool } from "#src/wallet/index/addressPool.ts";
 import { seeded } from "../../../support/random.ts";
 
 describe("a pool", () => {
   it("keeps its gap beyond the last used index", () => {
-    const pool = new Pool(10, -1, 10);
+    const pool = new AddressPool(10, -1, 10);
     pool.use([3]);
     expect([pool.size, pool.used]).toEqual([14, 3]);
     pool.use([1]);
@@ -14,13 +14,13 @@ describe("a pool", () => {
   });
 
   it("does not see what is beyond it", () => {
-    const pool = new Pool(10, -1, 10);
+    const pool = new AddressPool(10, -1, 10);
     pool.use([10, 11, 500]);
     expect([pool.size, pool.used]).toEqual([10, -1]);
   });
 
   it("grows by one index towards the next, whatever their order", () => {
-    const pool = new Pool(20, -1, 20);
+    const pool = new AddressPool(20, -1, 20);
     pool.use([59, 39, 19, 80]);
     expect([pool.size, pool.used]).toEqual([80, 59]);
     pool.use([80]);
@@ -41,7 +41,7 @@ describe("a pool", () => {
         used = Math.max(used, ...indices.filter((index) => index < size));
         size = Math.max(size, used + 1 + gap);
       }
-      const pool = new Pool(gap, -1, gap);
+      const pool = new AddressPool(gap, -1, gap);
       pool.use(indices);
       expect([indices, pool.size, pool.used]).toEqual([indices, size, used]);
     }
