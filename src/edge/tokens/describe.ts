@@ -5,8 +5,8 @@ import { inTime } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
-import { readCaged } from "#src/cage/index/outputs.ts";
-import { resolvable } from "#src/cage/summary/explain.ts";
+import { readContractOutputs } from "#src/cage/index/outputs.ts";
+import { referencedOutputs } from "#src/cage/summary/summarize.ts";
 import { queryOutputs, readOutputs } from "#src/chain/index/outputs.ts";
 import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
 import { refusal } from "#src/edge/tokens/status.ts";
@@ -25,7 +25,7 @@ interface Asked {
 /** What a transaction (hexadecimal CBOR) does; throws 400 `undecodable`, and 503 as builds do. */
 export async function tell(rooms: Rooms, hex: string, { deadline, address }: Asked): Promise<Summary> {
   const transaction = fromHex(hex);
-  const refs = resolvable(transaction);
+  const refs = referencedOutputs(transaction);
   if (!refs.ok) throw refusal(refs.error);
   const [known, slots] = await Promise.all([found(rooms, refs.value, deadline), slotsOf(rooms, deadline)]);
   const outputs = [...known].map(([ref, { raw }]) => [ref, raw] as const);
@@ -57,7 +57,7 @@ async function found(
   refs: readonly OutRef[],
   deadline: number,
 ): Promise<ReadonlyMap<string, Output>> {
-  const [rows, caged] = await Promise.all([readOutputs(store.sql, refs), readCaged(store.sql, refs)]);
+  const [rows, caged] = await Promise.all([readOutputs(store.sql, refs), readContractOutputs(store.sql, refs)]);
   const known = new Map([...rows, ...caged]);
   const missing = refs.filter((ref) => !known.has(refKey(ref)));
   const asked = await queryOutputs(port, missing, patience(deadline));

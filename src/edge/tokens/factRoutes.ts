@@ -127,7 +127,7 @@ async function slotOf(sql: Queries, token: string, since: string, newest: number
   }
   const state = await stateAt(sql, token, refRow(since));
   // of a block with several states no row tells which changes came after the first
-  return state.passed ? state.slot - 1 : state.slot;
+  return state.superseded ? state.slot - 1 : state.slot;
 }
 
 function stateView({ slot, ref, root }: StatePoint) {

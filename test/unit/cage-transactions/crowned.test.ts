@@ -6,8 +6,8 @@ import { compareRefs, refKey, type Utxo } from "#src/cardano/output.ts";
 import { as, asInt, decode, encode, entry } from "#src/cardano/cbor.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { decodeDatum, encodeState } from "#src/cage/datum.ts";
-import { provenBy } from "#src/cage/summary/proven.ts";
-import type { Spent } from "#src/cage/summary/spent.ts";
+import { isRootProven } from "#src/cage/summary/rootProof.ts";
+import type { ContractInput } from "#src/cage/summary/contractInputs.ts";
 import { spendRedeemers } from "#src/cage/index/redeemers.ts";
 import { readSpend, type SpendRedeemer } from "#src/cage/redeemer.ts";
 import { cageScripts, takesCrowns } from "#src/cage/script.ts";
@@ -50,26 +50,26 @@ describe("a built update", () => {
     const redeemer = redeemerOf(built.transaction, state);
     expect(redeemer).toMatchObject({ type: "modify", crown: crownOf(trie) });
     expect(spendRedeemers(scanTransaction(built.transaction)).get(refKey(state.ref))).toBe("modify");
-    // whoever looks at the transaction alone finds the new root explained
+    // the transaction alone is enough to check the new root
     const told = (root: string, top = crownOf(trie)!) => {
       const read = redeemerOf(built.transaction, state)!;
-      const before: Spent = {
+      const before: ContractInput = {
         ref: state.ref,
         output: state.output,
         state: {
           ...decodeDatum(state.output.datum!) as object,
           type: "state",
           root: toHex(trie.root),
-        } as Spent["state"],
+        } as ContractInput["state"],
         request: undefined,
         redeemer: read.type === "modify" ? { ...read, crown: top } : read,
       };
-      const spent = [...all].sort((a, b) => compareRefs(a.ref, b.ref)).map(({ ref, output }): Spent => {
+      const spent = [...all].sort((a, b) => compareRefs(a.ref, b.ref)).map(({ ref, output }): ContractInput => {
         const datum = decodeDatum(output.datum!);
         const request = datum?.type === "request" ? datum.request : undefined;
         return { ref, output, state: undefined, request, redeemer: { type: "contribute" } };
       });
-      return provenBy(false, false, before, { ...before.state!, root }, spent, true);
+      return isRootProven(false, false, before, { ...before.state!, root }, spent, true);
     };
     expect(told(built.root)).toBe(true);
     expect(told(toHex(trie.root))).toBe(false);
